@@ -103,20 +103,20 @@ func repeatedKey(data []byte) (string, bool) {
 	// The stack has one entry for each open object or list. The entry of a list
 	// is nil, because a list has no keys.
 	var open []map[string]bool
-	key := false
+	expectsKey := false
 	for {
 		token, err := dec.Token()
 		if err != nil {
 			return "", false
 		}
 		inObject := len(open) > 0 && open[len(open)-1] != nil
-		if name, isText := token.(string); isText && inObject && key {
+		if name, isText := token.(string); isText && inObject && expectsKey {
 			folded := foldKey(name)
 			if open[len(open)-1][folded] {
 				return name, true
 			}
 			open[len(open)-1][folded] = true
-			key = false
+			expectsKey = false
 			continue
 		}
 		switch token {
@@ -127,6 +127,6 @@ func repeatedKey(data []byte) (string, bool) {
 		case json.Delim('}'), json.Delim(']'):
 			open = open[:len(open)-1]
 		}
-		key = len(open) > 0 && open[len(open)-1] != nil
+		expectsKey = len(open) > 0 && open[len(open)-1] != nil
 	}
 }

@@ -43,9 +43,9 @@ func (a Actor) DisplayName() string {
 
 // Actors without an identity.
 var (
-	System    = Actor{Kind: ActorSystem}
-	ByPolicy  = Actor{Kind: ActorPolicy}
-	ByTimeout = Actor{Kind: ActorTimeout}
+	SystemActor  = Actor{Kind: ActorSystem}
+	PolicyActor  = Actor{Kind: ActorPolicy}
+	TimeoutActor = Actor{Kind: ActorTimeout}
 )
 
 // Role is what a member may do in a workspace.
@@ -66,8 +66,8 @@ const (
 var Roles = []Role{RoleViewer, RoleResponder, RoleOperator, RoleAdmin}
 
 // AtLeast reports whether r includes all rights of least.
-func (r Role) AtLeast(least Role) bool {
-	return slices.Index(Roles, r) >= slices.Index(Roles, least)
+func (r Role) AtLeast(minimum Role) bool {
+	return slices.Index(Roles, r) >= slices.Index(Roles, minimum)
 }
 
 // Scope is a right of a token.
@@ -100,8 +100,8 @@ const (
 var Assurances = []Assurance{AssuranceLink, AssuranceChannel, AssuranceSession, AssurancePasskey}
 
 // AtLeast reports whether a is as strong as least, or stronger.
-func (a Assurance) AtLeast(least Assurance) bool {
-	return slices.Index(Assurances, a) >= slices.Index(Assurances, least)
+func (a Assurance) AtLeast(minimum Assurance) bool {
+	return slices.Index(Assurances, a) >= slices.Index(Assurances, minimum)
 }
 
 // Caller is the party that makes a request, as access control identified it.
@@ -127,16 +127,16 @@ type Caller struct {
 	TokenProjects []string
 	// Assurance is how strongly the person proved their identity.
 	Assurance Assurance
-	// AdminNeeds is the assurance that the policy requires of admins, if this
+	// MissingAdminAssurance is the assurance that the policy requires of admins, if this
 	// person does not have it. Otherwise it is empty.
-	AdminNeeds Assurance
+	MissingAdminAssurance Assurance
 	// EndsAt is the end of the token or the session, unless it is revoked
 	// sooner. It is zero if there is no end.
 	EndsAt time.Time
-	// Outside reports whether the person answers over a channel or by a link,
+	// WithoutSignIn reports whether the person answers over a channel or by a link,
 	// without signing in. Where the policy says nothing, the risk then decides
 	// which assurance the answer needs.
-	Outside bool
+	WithoutSignIn bool
 }
 
 // IsEnded reports whether the token or the session has ended at the instant now.

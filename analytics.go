@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// ReflexWithin is the time within which an answer is too quick to have been considered.
-const ReflexWithin = 2 * time.Second
+// ReflexLimit is the time within which an answer is too quick to have been considered.
+const ReflexLimit = 2 * time.Second
 
-// MaxAlike is the maximum length of a result of [Alike], in characters.
-const MaxAlike = 80
+// MaxTitlePattern is the maximum length of a result of [TitlePattern], in characters.
+const MaxTitlePattern = 80
 
 // Share is a part of a whole. It always comes with the size of the whole.
 type Share struct {
@@ -123,8 +123,8 @@ type AnalyticsSeries struct {
 	Items    []SeriesStep   `json:"items"`
 }
 
-// AlikeFigures are the statistics of questions that share their wording (see [Alike]).
-type AlikeFigures struct {
+// TitlePatternFigures are the statistics of questions that share their wording (see [TitlePattern]).
+type TitlePatternFigures struct {
 	// Title and QuestionID belong to the newest of these questions.
 	Title      string `json:"title"`
 	QuestionID string `json:"question_id"`
@@ -137,8 +137,8 @@ type AnalyticsQuestions struct {
 	Period
 	// Closed is the number of all closed questions of the period. Items covers
 	// only the most common ones.
-	Closed int64          `json:"closed"`
-	Items  []AlikeFigures `json:"items"`
+	Closed int64                 `json:"closed"`
+	Items  []TitlePatternFigures `json:"items"`
 }
 
 // ResponderFigures are the statistics of one person's answers.
@@ -168,10 +168,10 @@ type AnalyticsProjects struct {
 	Items []ProjectFigures `json:"items"`
 }
 
-// Alike returns the part of a title that repeated questions share: the title in
-// lower case, with # for every word that contains a digit, cut to [MaxAlike]
+// TitlePattern returns the part of a title that repeated questions share: the title in
+// lower case, with # for every word that contains a digit, cut to [MaxTitlePattern]
 // characters.
-func Alike(title string) string {
+func TitlePattern(title string) string {
 	words := strings.Fields(strings.ToLower(title))
 	for i, word := range words {
 		if strings.ContainsFunc(word, unicode.IsDigit) {
@@ -181,5 +181,5 @@ func Alike(title string) string {
 		}
 	}
 	runes := []rune(strings.Join(words, " "))
-	return strings.TrimSpace(string(runes[:min(len(runes), MaxAlike)]))
+	return strings.TrimSpace(string(runes[:min(len(runes), MaxTitlePattern)]))
 }

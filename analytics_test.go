@@ -14,7 +14,7 @@ func TestAlike(t *testing.T) {
 		"Żółw?": "żółw?", "": "", "7": "#", "May I?": "may i?", strings.Repeat("ż", 100): strings.Repeat("ż", 80),
 		strings.Repeat("ab ", 27): strings.TrimSpace(strings.Repeat("ab ", 27)),
 	} {
-		if got := fermata.Alike(title); got != want {
+		if got := fermata.TitlePattern(title); got != want {
 			t.Errorf("Alike(%q) = %q, want %q", title, got, want)
 		}
 	}

@@ -36,10 +36,10 @@ type Answer struct {
 	Signed *SignedDecision `json:"-"`
 }
 
-// MayAnswer returns nil if the caller may answer the question, and otherwise
+// CheckMayAnswer returns nil if the caller may answer the question, and otherwise
 // [CodeNotEligible] with the reason. Every channel uses this one rule (spec
-// §8). It does not check the assurance; [Question.MayDecide] does.
-func (q *Question) MayAnswer(c Caller) error {
+// §8). It does not check the assurance; [Question.CheckMayDecide] does.
+func (q *Question) CheckMayAnswer(c Caller) error {
 	switch {
 	case c.Kind != ActorHuman:
 		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").
@@ -47,19 +47,19 @@ func (q *Question) MayAnswer(c Caller) error {
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case !c.Has(ScopeAnswer):
-		return c.missingScope(ScopeAnswer)
+		return c.missingScopeError(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")
-	case !q.assigned(c):
+	case !q.isAssignedTo(c):
 		return Errorf(CodeNotEligible, "the question is for %s", strings.Join(q.Assignees, ", "))
 	}
 	return nil
 }
 
-// mayDecide returns nil if the caller may answer q and is signed in strongly
+// checkMayDecide returns nil if the caller may answer q and is signed in strongly
 // enough for its risk.
-func (q *Question) mayDecide(c Caller) error {
-	if err := q.MayAnswer(c); err != nil {
+func (q *Question) checkMayDecide(c Caller) error {
+	if err := q.CheckMayAnswer(c); err != nil {
 		return err
 	}
 	return q.CheckAssurance(c)
@@ -69,38 +69,38 @@ func (q *Question) mayDecide(c Caller) error {
 // policy requires. The person may see the question, and may answer it after a
 // stronger sign-in.
 func (q *Question) CheckAssurance(c Caller) error {
-	least := q.leastAssurance(c.Outside)
+	least := q.leastAssurance(c.WithoutSignIn)
 	if least == "" || c.Assurance.AtLeast(least) {
 		return nil
 	}
-	how := "sign in with a browser and answer there"
+	hint := "sign in with a browser and answer there"
 	if c.SessionID != "" {
-		how = "sign out of this browser and sign in again: your last sign-in was too long ago, or by a link that a token made"
+		hint = "sign out of this browser and sign in again: your last sign-in was too long ago, or by a link that a token made"
 	}
 	if least == AssurancePasskey {
-		how = "answer in the browser, where your passkey signs the answer"
+		hint = "answer in the browser, where your passkey signs the answer"
 		if q.Risk == RiskCritical && q.Approvals == nil {
-			how += "; or ask for the approval of two people (approvals), each signed in with a browser"
+			hint += "; or ask for the approval of two people (approvals), each signed in with a browser"
 		}
 	}
 	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
-		c.Assurance, q.Risk, least).WithHint("%s", how)
+		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 
 // leastAssurance returns the assurance that a person needs to decide the question. The argument outside means that
 // the answer comes over a channel or by a link. An empty result accepts every person who may answer.
-func (q *Question) leastAssurance(outside bool) Assurance {
-	if q.LeastAssurance == "" && (outside || usualAssurance[q.Risk] != "") {
-		return q.leastOutside()
+func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
+	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
+		return q.fallbackAssurance()
 	}
 	return q.LeastAssurance
 }
 
-// leastOutside returns the assurance that is required where the policy does not say. It applies over a channel and by
+// fallbackAssurance returns the assurance that is required where the policy does not say. It applies over a channel and by
 // a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
 // person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
 // passkey.
-func (q *Question) leastOutside() Assurance {
+func (q *Question) fallbackAssurance() Assurance {
 	switch q.Risk {
 	case RiskMedium:
 		return AssuranceChannel
@@ -116,13 +116,13 @@ func (q *Question) leastOutside() Assurance {
 	}
 }
 
-// MayDecide returns nil if the caller may answer the question and is signed in
+// CheckMayDecide returns nil if the caller may answer the question and is signed in
 // strongly enough for its risk.
-func (q *Question) MayDecide(c Caller) error { return q.mayDecide(c) }
+func (q *Question) CheckMayDecide(c Caller) error { return q.checkMayDecide(c) }
 
-// assigned reports whether the question is for the caller: it names the
+// isAssignedTo reports whether the question is for the caller: it names the
 // caller's handle, group or role, or it names nobody and so is for all.
-func (q *Question) assigned(c Caller) bool {
+func (q *Question) isAssignedTo(c Caller) bool {
 	if len(q.Assignees) == 0 {
 		return true
 	}
@@ -157,9 +157,9 @@ const (
 
 // ApplyAnswer applies a person's answer to the question. Only ApplyAnswer and
 // [Question.Release] close a question with a person's answer. The question must
-// not be [Question.Decided]: the caller must expire an overdue question first.
+// not be [Question.IsDecided]: the caller must expire an overdue question first.
 func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
-	if q.isClosed() || q.Held != nil {
+	if q.isClosed() || q.HeldAnswer != nil {
 		return q.applyToDecided(a, c, now)
 	}
 	r, err := q.resolve(a, c, now)
@@ -175,11 +175,11 @@ func (q *Question) ApplyAnswer(a Answer, c Caller, now time.Time) (AnswerOutcome
 
 // applyToDecided applies an answer to a question that is closed or that has a held answer.
 func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutcome, error) {
-	c = a.knownBy(c)
-	if err := q.mayDecide(c); err != nil {
+	c = a.withSignedAssurance(c)
+	if err := q.checkMayDecide(c); err != nil {
 		return 0, err
 	}
-	a.Action = withoutNull(a.Action)
+	a.Action = dropNull(a.Action)
 	answers, err := q.normalize(a)
 	switch {
 	case err != nil:
@@ -194,8 +194,8 @@ func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutc
 // resolve checks a person's answer together with its signature, and returns the
 // resolution that it makes.
 func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
-	c = a.knownBy(c)
-	r, err := q.unsigned(a, c, now)
+	c = a.withSignedAssurance(c)
+	r, err := q.resolveUnsigned(a, c, now)
 	if err != nil {
 		return r, err
 	}
@@ -203,18 +203,18 @@ func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error
 	return r, q.checkSignature(&a, &r, c, now)
 }
 
-// unsigned checks a person's answer without its signature, and returns the
+// resolveUnsigned checks a person's answer without its signature, and returns the
 // resolution that it makes.
-func (q *Question) unsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
-	if err := q.mayDecide(c); err != nil {
+func (q *Question) resolveUnsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
+	if err := q.checkMayDecide(c); err != nil {
 		return Resolution{}, err
 	}
-	a.Action = withoutNull(a.Action)
+	a.Action = dropNull(a.Action)
 	answers, err := q.normalize(a)
 	if err != nil {
 		return Resolution{}, err
 	}
-	if err := q.checkConsent(a, answers); err != nil {
+	if err := q.checkActionSeen(a, answers); err != nil {
 		return Resolution{}, err
 	}
 	by := c.Actor()
@@ -228,8 +228,8 @@ func (q *Question) unsigned(a Answer, c Caller, now time.Time) (Resolution, erro
 	return r, nil
 }
 
-// checkConsent checks that an approval names the action that the person was shown.
-func (q *Question) checkConsent(a Answer, answers map[string]any) error {
+// checkActionSeen checks that an approval names the action that the person was shown.
+func (q *Question) checkActionSeen(a Answer, answers map[string]any) error {
 	if q.Type != Approval {
 		if len(a.Action) > 0 || a.ActionHash != "" {
 			return Invalid(Problem{Field: "action_hash", Message: "belongs to an approval"})
@@ -256,7 +256,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
 	}
 	var ps problems
-	if !ps.action(a.Action) {
+	if !ps.checkAction(a.Action) {
 		return Invalid(ps...)
 	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
@@ -268,8 +268,8 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 // normalize checks an answer against the items and returns its values by item key.
 func (q *Question) normalize(a Answer) (map[string]any, error) {
 	var ps problems
-	ps.text("comment", a.Comment, 0, MaxAnswerText)
-	ps.answeredBy(a.Channel)
+	ps.checkText("comment", a.Comment, 0, MaxAnswerText)
+	ps.checkAnswerChannel(a.Channel)
 	given, field := a.Answers, "answers."
 	switch {
 	case a.Answer != nil && a.Answers != nil:
@@ -285,24 +285,24 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 		}
 	}
 	answers := make(map[string]any, len(q.Items))
-	strange := false
+	outsideOptions := false
 	for i := range q.Items {
 		it := &q.Items[i]
-		at := field + it.Key
+		fieldName := field + it.Key
 		if len(q.Items) == 1 {
-			at = "answer"
+			fieldName = "answer"
 		}
 		value, ok := given[it.Key]
 		if !ok || value == nil {
 			if it.IsRequired() {
-				ps.add(at, "is required")
+				ps.add(fieldName, "is required")
 			}
 			continue
 		}
 		v, err := it.Normalize(value)
 		if err != nil {
-			ps.add(at, "%s", err)
-			strange = strange || it.IsStrict()
+			ps.add(fieldName, "%s", err)
+			outsideOptions = outsideOptions || it.IsStrict()
 			continue
 		}
 		answers[it.Key] = v
@@ -310,24 +310,24 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 	switch {
 	case len(ps) == 0:
 		return answers, nil
-	case strange:
-		return nil, Invalid(ps...).WithHint("%s", q.OwnWords())
+	case outsideOptions:
+		return nil, Invalid(ps...).WithHint("%s", q.OwnWordsHint())
 	default:
 		return nil, Invalid(ps...)
 	}
 }
 
-// answeredBy checks the channel of an answer, because lists and the audit show it.
-func (ps *problems) answeredBy(name string) {
+// checkAnswerChannel checks the channel of an answer, because lists and the audit show it.
+func (ps *problems) checkAnswerChannel(name string) {
 	found := len(*ps)
-	ps.text("channel", name, 0, 40)
+	ps.checkText("channel", name, 0, 40)
 	if found == len(*ps) && strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		ps.add("channel", "must be a name such as web or cli, without spaces")
 	}
 }
 
-// OwnWords returns the advice for a person whose answer is not one of the options.
-func (q *Question) OwnWords() string {
+// OwnWordsHint returns the advice for a person whose answer is not one of the options.
+func (q *Question) OwnWordsHint() string {
 	return fmt.Sprintf("to say something else: pick an option and put your words beside it (comment, --comment), write to the agent "+
 		"(message: fermata message %s TEXT), or ask it back (clarify: fermata clarify %s TEXT); the question stays open meanwhile", q.TaskID, q.ID)
 }
@@ -341,27 +341,27 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 		return by.ID == c.Actor().ID && sameAnswers(values, answers)
 	}
 	if v := q.voteOf(c); v != nil && v.Value == answers[q.Items[0].Key] {
-		return AnswerRepeats, q.keptComment(a, v.Comment)
+		return AnswerRepeats, q.checkRepeatedComment(a, v.Comment)
 	}
 	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) && r.sameEdit(a.Action) {
-		return AnswerRepeats, q.keptComment(a, r.Comment)
+		return AnswerRepeats, q.checkRepeatedComment(a, r.Comment)
 	}
-	for i := range r.Late {
-		if !same(r.Late[i].By, r.Late[i].Answers) {
+	for i := range r.LateAnswers {
+		if !same(r.LateAnswers[i].By, r.LateAnswers[i].Answers) {
 			continue
 		}
-		if err := q.keptComment(a, r.Late[i].Comment); err != nil {
+		if err := q.checkRepeatedComment(a, r.LateAnswers[i].Comment); err != nil {
 			return 0, err
 		}
-		if !a.Restart || r.Late[i].Restarted {
+		if !a.Restart || r.LateAnswers[i].Restarted {
 			return AnswerRepeats, nil
 		}
-		if err := q.checkConsent(a, answers); err != nil {
+		if err := q.checkActionSeen(a, answers); err != nil {
 			return 0, err
 		}
 		// The answer was stored before, and its author asks for the restart
 		// with this repetition.
-		r.Late[i].Restarted = true
+		r.LateAnswers[i].Restarted = true
 		return AnswerLate, nil
 	}
 	if r.Status != TimedOut {
@@ -371,7 +371,7 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 	switch {
 	case err != nil:
 		return 0, err
-	case len(r.Late) > 0:
+	case len(r.LateAnswers) > 0:
 		return 0, q.ClosedError()
 	case q.Approvals != nil && q.Approvals.Required > 1 && answers[q.Items[0].Key] == Approve:
 		return 0, Errorf(CodePolicyViolation, "%d people had to approve before the deadline, and one alone does not approve after it", q.Approvals.Required).
@@ -379,14 +379,14 @@ func (q *Question) applyToClosed(a Answer, answers map[string]any, c Caller, now
 	case len(late.Action) > 0:
 		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
 	}
-	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart, Signed: late.Signed})
+	r.LateAnswers = append(r.LateAnswers, LateAnswer{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart, Signed: late.Signed})
 	return AnswerLate, nil
 }
 
-// keptComment refuses a repeated answer whose comment was not stored with the first one. A person's comment is never
+// checkRepeatedComment refuses a repeated answer whose comment was not stored with the first one. A person's comment is never
 // dropped without an error.
-func (q *Question) keptComment(a Answer, kept string) error {
-	if comment := strings.TrimSpace(a.Comment); comment == "" || comment == strings.TrimSpace(kept) {
+func (q *Question) checkRepeatedComment(a Answer, stored string) error {
+	if comment := strings.TrimSpace(a.Comment); comment == "" || comment == strings.TrimSpace(stored) {
 		return nil
 	}
 	e := Errorf(CodeQuestionClosed, "you gave this answer before, and your comment came too late to be kept with it")
@@ -417,8 +417,8 @@ func (r *Resolution) closedHint() string {
 	case Answered:
 		return "what was answered stays; write a message to the task, or ask again to get another answer"
 	case TimedOut:
-		if len(r.Late) > 0 {
-			return fmt.Sprintf("%s answered after the deadline, and that answer was kept; to add something, write a message to the task", r.Late[0].By.DisplayName())
+		if len(r.LateAnswers) > 0 {
+			return fmt.Sprintf("%s answered after the deadline, and that answer was kept; to add something, write a message to the task", r.LateAnswers[0].By.DisplayName())
 		}
 		return "nobody answered in time; ask again if the answer is still wanted"
 	default:
@@ -508,18 +508,18 @@ func sameAnswers(stored, given map[string]any) bool {
 // whatever channels they came.
 func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
-	voted := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
-	if voted < 0 {
+	voteIndex := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
+	if voteIndex < 0 {
 		q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
-	} else if v := q.Votes[voted]; v.Value != value {
+	} else if v := q.Votes[voteIndex]; v.Value != value {
 		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
 			WithHint("cancel and ask again to vote anew")
-	} else if err := q.keptComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
+	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err
 	}
 	// A repeated vote makes all votes count again, because a vote that was
 	// discounted before may count at this call.
-	approvals, rejections := q.count()
+	approvals, rejections := q.countVotes()
 	needed := 1
 	if q.Approvals.Reject == "majority" {
 		needed = q.Approvals.Required/2 + 1
@@ -529,7 +529,7 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 		r.Answers = map[string]any{q.Items[0].Key: Reject}
 	case approvals >= q.Approvals.Required:
 		r.Answers = map[string]any{q.Items[0].Key: Approve}
-	case voted >= 0:
+	case voteIndex >= 0:
 		return AnswerRepeats, nil
 	default:
 		return AnswerVotes, nil
@@ -538,12 +538,12 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	return AnswerCloses, nil
 }
 
-func (q *Question) count() (approvals, rejections int) {
+func (q *Question) countVotes() (approvals, rejections int) {
 	for _, v := range q.Votes {
 		switch {
 		case v.Value != Approve:
 			rejections++
-		case !q.Discounted[v.By.ID]:
+		case !q.DiscountedMembers[v.By.ID]:
 			approvals++
 		}
 	}

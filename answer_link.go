@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// AnswerLinkLasts is the longest time for which an answer link is valid.
-	AnswerLinkLasts = 14 * 24 * time.Hour
-	// AnswerLinkPause is the time that must pass between an answer on the page
+	// AnswerLinkLifetime is the longest time for which an answer link is valid.
+	AnswerLinkLifetime = 14 * 24 * time.Hour
+	// MinConfirmDelay is the time that must pass between an answer on the page
 	// of a link and its confirmation. Programs that open links do not wait.
-	AnswerLinkPause = 2 * time.Second
-	// AnswerLinkConfirm is the time for which the confirmation of an answer is valid.
-	AnswerLinkConfirm = time.Hour
+	MinConfirmDelay = 2 * time.Second
+	// ConfirmLifetime is the time for which the confirmation of an answer is valid.
+	ConfirmLifetime = time.Hour
 )
 
-// answerLinkInText matches the address of an answer link in a text, even if the
+// answerLinkPattern matches the address of an answer link in a text, even if the
 // text is part of an address itself.
-var answerLinkInText = regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
+var answerLinkPattern = regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
 
-// WithoutAnswerLinks returns the text without the secrets of answer links.
+// RemoveAnswerLinks returns the text without the secrets of answer links.
 // Anyone who reads a secret can answer in the name of its member.
-func WithoutAnswerLinks(text string) string {
+func RemoveAnswerLinks(text string) string {
 	if !strings.Contains(text, ".") {
 		return text
 	}
-	return answerLinkInText.ReplaceAllString(text, "${1}[removed]")
+	return answerLinkPattern.ReplaceAllString(text, "${1}[removed]")
 }
 
 // LinkAnswers is the highest risk that a person may answer by a link without signing in.
@@ -48,7 +48,7 @@ const (
 	LinkAnswersMedium LinkAnswers = "medium"
 )
 
-var linkAnswers = []string{string(LinkAnswersOff), string(LinkAnswersLow), string(LinkAnswersMedium)}
+var linkAnswerSettings = []string{string(LinkAnswersOff), string(LinkAnswersLow), string(LinkAnswersMedium)}
 
 // AnswerLink is the permission for one person to answer one question without
 // signing in. A caller with it has the assurance link, and no stronger one.
@@ -60,9 +60,9 @@ type AnswerLink struct {
 	Generation int64
 }
 
-// errBadAnswerLink returns the error for an address that this server did not
+// badAnswerLinkError returns the error for an address that this server did not
 // make, or that was revoked.
-func errBadAnswerLink() error {
+func badAnswerLinkError() error {
 	return Errorf(CodeNotFound, "the link is not good: it was not copied whole, or it was revoked").
 		WithHint("open the newest message, or sign in")
 }
@@ -74,11 +74,11 @@ func ReadAnswerLink(token string) (AnswerLink, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(body)
 	parts := strings.Split(string(raw), " ")
 	if !ok || err != nil || len(parts) != 4 || len(token) > 500 {
-		return AnswerLink{}, errBadAnswerLink()
+		return AnswerLink{}, badAnswerLinkError()
 	}
 	until, err := strconv.ParseInt(parts[3], 36, 64)
 	if err != nil {
-		return AnswerLink{}, errBadAnswerLink()
+		return AnswerLink{}, badAnswerLinkError()
 	}
 	return AnswerLink{Workspace: parts[0], QuestionID: parts[1], MemberID: parts[2], ExpiresAt: time.Unix(until, 0).UTC()}, nil
 }
@@ -87,63 +87,65 @@ func ReadAnswerLink(token string) (AnswerLink, error) {
 // always gives the same token.
 func (l AnswerLink) Sign(key []byte) string {
 	body := strings.Join([]string{l.Workspace, l.QuestionID, l.MemberID, strconv.FormatInt(l.ExpiresAt.Unix(), 36)}, " ")
-	return base64.RawURLEncoding.EncodeToString([]byte(body)) + "." + l.seal(key, "link", body)
+	return base64.RawURLEncoding.EncodeToString([]byte(body)) + "." + l.computeMAC(key, "link", body)
 }
 
 // CheckSignature returns an error unless the key signed exactly this link, with
 // its generation.
 func (l AnswerLink) CheckSignature(token string, key []byte) error {
 	if len(key) == 0 || !hmac.Equal([]byte(l.Sign(key)), []byte(token)) {
-		return errBadAnswerLink()
+		return badAnswerLinkError()
 	}
 	return nil
 }
 
-// Form returns the token for a form on the page of the link. It binds the form
+// FormToken returns the token for a form on the page of the link. It binds the form
 // to this link and to the action that the page showed.
-func (l AnswerLink) Form(key []byte, shown string) string { return l.seal(key, "form", shown) }
-
-// SentFrom reports whether a form was sent from the page of this link.
-func (l AnswerLink) SentFrom(form string, key []byte, shown string) bool {
-	return hmac.Equal([]byte(l.Form(key, shown)), []byte(form))
+func (l AnswerLink) FormToken(key []byte, content string) string {
+	return l.computeMAC(key, "form", content)
 }
 
-// ConfirmLater returns the token for the confirmation of an answer. It binds
+// IsFormToken reports whether a form was sent from the page of this link.
+func (l AnswerLink) IsFormToken(form string, key []byte, content string) bool {
+	return hmac.Equal([]byte(l.FormToken(key, content)), []byte(form))
+}
+
+// ConfirmationToken returns the token for the confirmation of an answer. It binds
 // the answer to this link, to the content that the page showed, and to the
 // instant now.
-func (l AnswerLink) ConfirmLater(key []byte, shown, answer string, now time.Time) string {
+func (l AnswerLink) ConfirmationToken(key []byte, content, answer string, now time.Time) string {
 	at := strconv.FormatInt(now.UnixMilli(), 36)
-	return at + "." + l.seal(key, "confirm "+at, shown+"\n"+Digest(answer))
+	return at + "." + l.computeMAC(key, "confirm "+at, content+"\n"+Digest(answer))
 }
 
-// Confirms returns nil if the confirmation is valid. It returns an error if the
-// confirmation is for another answer, comes sooner than [AnswerLinkPause], or
-// is older than [AnswerLinkConfirm].
-func (l AnswerLink) Confirms(token string, key []byte, shown, answer string, now time.Time) error {
+// CheckConfirmation returns nil if the confirmation is valid. It returns an error if the
+// confirmation is for another answer, comes sooner than [MinConfirmDelay], or
+// is older than [ConfirmLifetime].
+func (l AnswerLink) CheckConfirmation(token string, key []byte, content, answer string, now time.Time) error {
 	millis, _, _ := strings.Cut(token, ".")
-	from, err := strconv.ParseInt(millis, 36, 64)
+	signedMillis, err := strconv.ParseInt(millis, 36, 64)
 	if err != nil {
-		return errNotConfirmed("look at your answer and confirm it")
+		return notConfirmedError("look at your answer and confirm it")
 	}
-	at := time.UnixMilli(from)
+	at := time.UnixMilli(signedMillis)
 	switch age := now.Sub(at); {
-	case !hmac.Equal([]byte(l.ConfirmLater(key, shown, answer, at)), []byte(token)):
-		return errNotConfirmed("look at your answer and confirm it")
-	case age < AnswerLinkPause:
-		return errNotConfirmed("that was quicker than a person reads; wait for the button and press it once more")
-	case age > AnswerLinkConfirm:
-		return errNotConfirmed("the page was open for too long; confirm your answer once more")
+	case !hmac.Equal([]byte(l.ConfirmationToken(key, content, answer, at)), []byte(token)):
+		return notConfirmedError("look at your answer and confirm it")
+	case age < MinConfirmDelay:
+		return notConfirmedError("that was quicker than a person reads; wait for the button and press it once more")
+	case age > ConfirmLifetime:
+		return notConfirmedError("the page was open for too long; confirm your answer once more")
 	}
 	return nil
 }
 
-func errNotConfirmed(what string) error {
-	return Errorf(CodeForbidden, "nothing was sent yet").WithHint("%s", what)
+func notConfirmedError(hint string) error {
+	return Errorf(CodeForbidden, "nothing was sent yet").WithHint("%s", hint)
 }
 
-// seal signs a text for one use. The same key signs grants, and no signed text
+// computeMAC signs a text for one use. The same key signs grants, and no signed text
 // of a grant begins like this one.
-func (l AnswerLink) seal(key []byte, use, text string) string {
+func (l AnswerLink) computeMAC(key []byte, use, text string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "answer %s\n%s\n%s\n%s\n%d\n%s", use, l.Workspace, l.QuestionID, l.MemberID, l.Generation, text)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:18])
@@ -152,14 +154,14 @@ func (l AnswerLink) seal(key []byte, use, text string) string {
 // CheckLink returns an error if the question may not be answered by a link,
 // because of its risk or the policy. It does not check the person.
 func (p Policy) CheckLink(q *Question) error {
-	most := p.LinkAnswers
-	if most == "" {
-		most = LinkAnswersLow
+	maxRisk := p.LinkAnswers
+	if maxRisk == "" {
+		maxRisk = LinkAnswersLow
 	}
 	switch {
-	case most == LinkAnswersOff:
+	case maxRisk == LinkAnswersOff:
 		return Errorf(CodeNotEligible, "nothing is answered by a link here").WithHint("sign in and answer there")
-	case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(most)):
+	case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(maxRisk)):
 		return Errorf(CodeNotEligible, "a question of %s risk is not answered by a link", q.Risk).WithHint("sign in and answer there")
 	case !AssuranceLink.AtLeast(q.LeastAssurance) && q.LeastAssurance != "":
 		return Errorf(CodeNotEligible, "a question of %s risk needs %s, a link is not enough", q.Risk, q.LeastAssurance).WithHint("sign in and answer there")
@@ -167,9 +169,9 @@ func (p Policy) CheckLink(q *Question) error {
 	return nil
 }
 
-// MayHoldLink refuses a link for the member who asked. The asker could read the
+// CheckMayHoldLink refuses a link for the member who asked. The asker could read the
 // link and answer their own question.
-func (q *Question) MayHoldLink(m *Member) error {
+func (q *Question) CheckMayHoldLink(m *Member) error {
 	if q.AskedBy.Kind == ActorHuman && q.AskedBy.ID == m.ID {
 		return Errorf(CodeNotEligible, "the member %s asked this question, so a link does not answer it", m.Handle).
 			WithHint("sign in and answer there")
@@ -177,16 +179,18 @@ func (q *Question) MayHoldLink(m *Member) error {
 	return nil
 }
 
-// ByLink returns the member as a caller who answers the question by a link.
-func (m *Member) ByLink(workspace string, q *Question) Caller {
+// LinkCaller returns the member as a caller who answers the question by a link.
+func (m *Member) LinkCaller(workspace string, q *Question) Caller {
 	c := m.Caller()
 	c.WorkspaceID, c.Assurance = workspace, AssuranceLink
 	// For a risk above low, the policy has already allowed the link; see
 	// [Policy.CheckLink].
-	c.Outside = q.Risk == RiskLow
+	c.WithoutSignIn = q.Risk == RiskLow
 	return c
 }
 
-// PicksDanger reports whether one of the answers picks an option that is marked
+// PicksDangerousOption reports whether one of the answers picks an option that is marked
 // as dangerous.
-func (q *Question) PicksDanger(answers map[string]any) bool { return q.picksDanger(answers) }
+func (q *Question) PicksDangerousOption(answers map[string]any) bool {
+	return q.picksDangerousOption(answers)
+}

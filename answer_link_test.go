@@ -32,18 +32,18 @@ func TestAnswerLinkIsBound(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef0123456789abcdef")
 	l := AnswerLink{Workspace: "default", QuestionID: "q_1", MemberID: "mem_1", ExpiresAt: time.Unix(1_800_000_000, 0).UTC()}
-	token, form := l.Sign(key), l.Form(key, "hash")
+	token, form := l.Sign(key), l.FormToken(key, "hash")
 	for name, change := range map[string]func(*AnswerLink){
 		"workspace": func(l *AnswerLink) { l.Workspace = "other" }, "question": func(l *AnswerLink) { l.QuestionID = "q_2" },
 		"member": func(l *AnswerLink) { l.MemberID = "mem_2" }, "generation": func(l *AnswerLink) { l.Generation++ },
 	} {
 		other := l
 		change(&other)
-		if other.CheckSignature(token, key) == nil || other.SentFrom(form, key, "hash") {
+		if other.CheckSignature(token, key) == nil || other.IsFormToken(form, key, "hash") {
 			t.Errorf("another %s is taken", name)
 		}
 	}
-	if !l.SentFrom(form, key, "hash") || l.SentFrom(form, key, "other") || l.CheckSignature(form, key) == nil {
+	if !l.IsFormToken(form, key, "hash") || l.IsFormToken(form, key, "other") || l.CheckSignature(form, key) == nil {
 		t.Error("a form is not bound to what was shown")
 	}
 }
@@ -52,26 +52,26 @@ func TestAnswerLinkIsConfirmedInTime(t *testing.T) {
 	t.Parallel()
 	key, now := []byte("0123456789abcdef0123456789abcdef"), time.Unix(1_800_000_000, 0).UTC()
 	l := AnswerLink{Workspace: "default", QuestionID: "q_1", MemberID: "mem_1", ExpiresAt: now}
-	token := l.ConfirmLater(key, "hash", "item.it=yes", now)
+	token := l.ConfirmationToken(key, "hash", "item.it=yes", now)
 	for name, tt := range map[string]struct {
 		token, shown, answer string
 		after                time.Duration
 		counts               bool
 	}{
-		"in time":        {token, "hash", "item.it=yes", AnswerLinkPause, true},
-		"at the end":     {token, "hash", "item.it=yes", AnswerLinkConfirm, true},
+		"in time":        {token, "hash", "item.it=yes", MinConfirmDelay, true},
+		"at the end":     {token, "hash", "item.it=yes", ConfirmLifetime, true},
 		"at once":        {token, "hash", "item.it=yes", 0, false},
-		"too early":      {token, "hash", "item.it=yes", AnswerLinkPause - time.Millisecond, false},
+		"too early":      {token, "hash", "item.it=yes", MinConfirmDelay - time.Millisecond, false},
 		"before":         {token, "hash", "item.it=yes", -time.Hour, false},
-		"too late":       {token, "hash", "item.it=yes", AnswerLinkConfirm + time.Millisecond, false},
-		"another answer": {token, "hash", "item.it=no", AnswerLinkPause, false},
-		"another action": {token, "other", "item.it=yes", AnswerLinkPause, false},
-		"an older time":  {"0." + strings.SplitN(token, ".", 2)[1], "hash", "item.it=yes", AnswerLinkPause, false},
-		"the form's":     {l.Form(key, "hash"), "hash", "item.it=yes", AnswerLinkPause, false},
-		"nothing":        {"", "hash", "item.it=yes", AnswerLinkPause, false},
-		"yes":            {"yes", "hash", "item.it=yes", AnswerLinkPause, false},
+		"too late":       {token, "hash", "item.it=yes", ConfirmLifetime + time.Millisecond, false},
+		"another answer": {token, "hash", "item.it=no", MinConfirmDelay, false},
+		"another action": {token, "other", "item.it=yes", MinConfirmDelay, false},
+		"an older time":  {"0." + strings.SplitN(token, ".", 2)[1], "hash", "item.it=yes", MinConfirmDelay, false},
+		"the form's":     {l.FormToken(key, "hash"), "hash", "item.it=yes", MinConfirmDelay, false},
+		"nothing":        {"", "hash", "item.it=yes", MinConfirmDelay, false},
+		"yes":            {"yes", "hash", "item.it=yes", MinConfirmDelay, false},
 	} {
-		if err := l.Confirms(tt.token, key, tt.shown, tt.answer, now.Add(tt.after)); (err == nil) != tt.counts {
+		if err := l.CheckConfirmation(tt.token, key, tt.shown, tt.answer, now.Add(tt.after)); (err == nil) != tt.counts {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestTextsLoseAnswerLinks(t *testing.T) {
 		"look at /a/file.txt and a/b.c":                             "look at /a/file.txt and a/b.c",
 		"":                                                          "",
 	} {
-		if got := WithoutAnswerLinks(text); got != want {
+		if got := RemoveAnswerLinks(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestTextsLoseAnswerLinks(t *testing.T) {
 		"the delivery dlv_01m82zw09geqpr0a34f6 failed":           "the delivery dlv_01m82zw09geqpr0a34f6 failed",
 		"/a/" + secret: "/a/[removed]",
 	} {
-		if got := d.WithoutBearers(text); got != want {
+		if got := d.RemoveSecrets(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
@@ -109,10 +109,10 @@ func TestTheAskerHoldsNoLink(t *testing.T) {
 	t.Parallel()
 	ann, bob := &Member{ID: "mem_1", Handle: "ann"}, &Member{ID: "mem_2", Handle: "bob"}
 	q := &Question{AskedBy: ann.Actor()}
-	if q.MayHoldLink(ann) == nil || q.MayHoldLink(bob) != nil {
+	if q.CheckMayHoldLink(ann) == nil || q.CheckMayHoldLink(bob) != nil {
 		t.Error("who asked is not told from who answers")
 	}
-	if q.AskedBy = (Actor{Kind: ActorAgent, ID: "tok_1"}); q.MayHoldLink(ann) != nil {
+	if q.AskedBy = (Actor{Kind: ActorAgent, ID: "tok_1"}); q.CheckMayHoldLink(ann) != nil {
 		t.Error("a question of an agent has no link")
 	}
 }

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	later = noon.Add(time.Minute)
-	over  = noon.Add(time.Hour)
+	later       = noon.Add(time.Minute)
+	anHourLater = noon.Add(time.Hour)
 )
 
 const (
@@ -37,12 +37,12 @@ func applyAnswer(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.
 	}
 }
 
-func refused(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, code fermata.Code, atFault ...string) {
+func wantRefused(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, code fermata.Code, atFault ...string) {
 	t.Helper()
-	before := stored(t, q)
+	before := throughJSON(t, q)
 	_, err := q.ApplyAnswer(a, c, later)
 	wantError(t, err, code, atFault...)
-	if diff := cmp.Diff(before, stored(t, q)); diff != "" {
+	if diff := cmp.Diff(before, throughJSON(t, q)); diff != "" {
 		t.Errorf("a refused answer changed the question: %s", diff)
 	}
 }
@@ -89,14 +89,14 @@ func TestAnswerCloses(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, tc.ask))
+			q := openQuestion(t, decode[fermata.Ask](t, tc.ask))
 			applyAnswer(t, q, tc.answer, ann, fermata.AnswerCloses)
 			tc.want.Status, tc.want.DecidedBy, tc.want.AnsweredBy = fermata.Answered, fermata.ActorHuman, &by
 			tc.want.At, tc.want.Assurance = later, fermata.AssuranceSession
 			if diff := cmp.Diff(&tc.want, q.Resolution); diff != "" || q.Status != fermata.Answered {
 				t.Errorf("status %s, %s", q.Status, diff)
 			}
-			if approved := tc.want.Answer == "approve"; q.Resolution.Approved() != approved {
+			if approved := tc.want.Answer == "approve"; q.Resolution.IsApproved() != approved {
 				t.Errorf("approved is %v, want %v", !approved, approved)
 			}
 		})
@@ -139,7 +139,7 @@ func TestAnswerProblems(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			refused(t, opened(t, decoded[fermata.Ask](t, tc.ask)), tc.answer, person("ann"), fermata.CodeInvalidRequest, tc.fields...)
+			wantRefused(t, openQuestion(t, decode[fermata.Ask](t, tc.ask)), tc.answer, person("ann"), fermata.CodeInvalidRequest, tc.fields...)
 		})
 	}
 }
@@ -188,11 +188,11 @@ func TestAnswerFromWhom(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&c)
 			}
-			if got := fermata.CodeOf(q.MayAnswer(c)); got != tc.code {
-				t.Errorf("code %q, want %q (%v)", got, tc.code, q.MayAnswer(c))
+			if got := fermata.CodeOf(q.CheckMayAnswer(c)); got != tc.code {
+				t.Errorf("code %q, want %q (%v)", got, tc.code, q.CheckMayAnswer(c))
 			}
 			if tc.code != "" {
-				refused(t, q, fermata.Answer{Answer: "approve"}, c, tc.code)
+				wantRefused(t, q, fermata.Answer{Answer: "approve"}, c, tc.code)
 			} else {
 				applyAnswer(t, q, fermata.Answer{Answer: "approve"}, c, fermata.AnswerCloses)
 			}
@@ -215,7 +215,7 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 			Scopes:    rapid.SliceOf(rapid.SampledFrom(fermata.Scopes)).Draw(t, "scopes"),
 			Assurance: rapid.SampledFrom([]fermata.Assurance{"", fermata.AssuranceLink, fermata.AssurancePasskey}).Draw(t, "assurance"),
 		}
-		q := opened(t, decoded[fermata.Ask](t, rapid.SampledFrom([]string{
+		q := openQuestion(t, decode[fermata.Ask](t, rapid.SampledFrom([]string{
 			`{"type":"approval","question":"a?","assignees":["ann","group:ops","role:admin"]}`,
 			`{"type":"approval","question":"a?","approvals":{"required":2,"self":true}}`, `{"type":"approval","question":"a?"}`,
 		}).Draw(t, "question")))
@@ -227,18 +227,18 @@ func TestAnswerNeverFromAnAgent(t *testing.T) {
 				}
 			}
 		case "timed out":
-			q.Expire(over)
+			q.Expire(anHourLater)
 		case "cancelled":
 			if _, err := q.Cancel(agent, "", later); err != nil {
 				t.Fatalf("%v", err)
 			}
 		}
-		before := stored(t, q)
+		before := throughJSON(t, q)
 		_, err := q.ApplyAnswer(fermata.Answer{Answer: "approve", Restart: rapid.Bool().Draw(t, "restart")}, c, later)
 		if fermata.CodeOf(err) != fermata.CodeNotEligible {
 			t.Fatalf("an answer of %+v: %v", c, err)
 		}
-		if diff := cmp.Diff(before, stored(t, q)); diff != "" {
+		if diff := cmp.Diff(before, throughJSON(t, q)); diff != "" {
 			t.Fatalf("%s", diff)
 		}
 		if c.Kind == fermata.ActorAgent && (c.Has(fermata.ScopeAnswer) || c.Has(fermata.ScopeAdmin)) {
@@ -254,26 +254,26 @@ func TestAnswerAgain(t *testing.T) {
 	// back from the database.
 	for name, load := range map[string]func(*testing.T, *fermata.Question) *fermata.Question{
 		"in memory": func(_ *testing.T, q *fermata.Question) *fermata.Question { return q },
-		"stored":    func(t *testing.T, q *fermata.Question) *fermata.Question { t.Helper(); return stored(t, q) },
+		"stored":    func(t *testing.T, q *fermata.Question) *fermata.Question { t.Helper(); return throughJSON(t, q) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, twoItems))
+			q := openQuestion(t, decode[fermata.Ask](t, twoItems))
 			answer := fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"y", "x"}}}
 			applyAnswer(t, q, answer, ann, fermata.AnswerCloses)
 			q = load(t, q)
 			applyAnswer(t, q, answer, ann, fermata.AnswerRepeats)
 			applyAnswer(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.AnswerRepeats)
 			// A comment that nobody would read is refused.
-			refused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
+			wantRefused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 			for _, other := range []fermata.Answer{
 				{Answers: map[string]any{"name": "shop"}}, {Answers: map[string]any{"name": "shop", "tags": []any{"x"}}},
 				{Answers: map[string]any{"name": "Shop", "tags": []any{"x", "y"}}},
 			} {
-				refused(t, q, other, ann, fermata.CodeQuestionClosed)
+				wantRefused(t, q, other, ann, fermata.CodeQuestionClosed)
 			}
 			// The same answer from another person does not count as a repetition.
-			refused(t, q, answer, bob, fermata.CodeQuestionClosed)
+			wantRefused(t, q, answer, bob, fermata.CodeQuestionClosed)
 		})
 	}
 }
@@ -281,11 +281,11 @@ func TestAnswerAgain(t *testing.T) {
 func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 	t.Parallel()
 	closed := func(end func(q *fermata.Question)) error {
-		q := opened(t, decoded[fermata.Ask](t, twoOptions))
+		q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 		end(q)
-		_, err := q.ApplyAnswer(fermata.Answer{Answer: "b"}, person("bob"), over)
+		_, err := q.ApplyAnswer(fermata.Answer{Answer: "b"}, person("bob"), anHourLater)
 		if err == nil {
-			_, err = q.ApplyAnswer(fermata.Answer{Answer: "a"}, person("bob"), over)
+			_, err = q.ApplyAnswer(fermata.Answer{Answer: "a"}, person("bob"), anHourLater)
 		}
 		var e *fermata.Error
 		if !errors.As(err, &e) || e.Question != q || e.Hint == "" {
@@ -300,10 +300,13 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 		{func(q *fermata.Question) {
 			applyAnswer(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerCloses)
 		}, "the question is closed: answered by ann at 2026-11-21T12:01:00Z: a"},
-		{func(q *fermata.Question) { q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered"},
-		{func(q *fermata.Question) { q.Items[0].Default, q.OnTimeout = "a", fermata.TakeDefault; q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered; the default was taken: a"},
+		{func(q *fermata.Question) { q.Expire(anHourLater) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered"},
+		{func(q *fermata.Question) {
+			q.Items[0].Default, q.OnTimeout = "a", fermata.TakeDefault
+			q.Expire(anHourLater)
+		}, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered; the default was taken: a"},
 		{func(q *fermata.Question) { _, _ = q.Cancel(agent, "", later) }, "the question is closed: cancelled by coder at 2026-11-21T12:01:00Z"},
-		{func(q *fermata.Question) { _, _ = q.Cancel(fermata.System, "", later) }, "the question is closed: cancelled by system at 2026-11-21T12:01:00Z"},
+		{func(q *fermata.Question) { _, _ = q.Cancel(fermata.SystemActor, "", later) }, "the question is closed: cancelled by system at 2026-11-21T12:01:00Z"},
 		{func(q *fermata.Question) { q.Items[0].Default = "a"; q.AnswerByPolicy(later) }, "the question is closed: answered by policy at 2026-11-21T12:01:00Z: a"},
 	}
 	for _, tc := range tests {
@@ -319,9 +322,9 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 // the database who shows another action beside the original hash.
 func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, deploy))
+	q := openQuestion(t, decode[fermata.Ask](t, deploy))
 	q.Action = json.RawMessage(`{"command":"nice"}`)
-	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}, person("ann"), fermata.CodePolicyViolation)
+	wantRefused(t, q, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}, person("ann"), fermata.CodePolicyViolation)
 	applyAnswer(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.AnswerCloses)
 }
 
@@ -334,55 +337,55 @@ func TestAnswerAgainWithAnotherAction(t *testing.T) {
 	edited, other := plain, plain
 	edited.Action, other.Action = json.RawMessage(`{"command":"deploy < a", "x":1}`), json.RawMessage(`{"command":"rm"}`)
 
-	q := opened(t, decoded[fermata.Ask](t, deploy))
+	q := openQuestion(t, decode[fermata.Ask](t, deploy))
 	applyAnswer(t, q, plain, ann, fermata.AnswerCloses)
 	applyAnswer(t, q, plain, ann, fermata.AnswerRepeats)
-	refused(t, q, edited, ann, fermata.CodeQuestionClosed)
+	wantRefused(t, q, edited, ann, fermata.CodeQuestionClosed)
 
-	q = opened(t, decoded[fermata.Ask](t, deploy))
+	q = openQuestion(t, decode[fermata.Ask](t, deploy))
 	applyAnswer(t, q, edited, ann, fermata.AnswerCloses)
 	applyAnswer(t, q, edited, ann, fermata.AnswerRepeats)
-	q = stored(t, q)
+	q = throughJSON(t, q)
 	applyAnswer(t, q, edited, ann, fermata.AnswerRepeats)
-	refused(t, q, plain, ann, fermata.CodeQuestionClosed)
-	refused(t, q, other, ann, fermata.CodeQuestionClosed)
+	wantRefused(t, q, plain, ann, fermata.CodeQuestionClosed)
+	wantRefused(t, q, other, ann, fermata.CodeQuestionClosed)
 }
 
 func TestAnswerLate(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
 	expired := func() *fermata.Question {
-		q := opened(t, decoded[fermata.Ask](t, twoOptions))
-		q.Expire(over)
+		q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
+		q.Expire(anHourLater)
 		return q
 	}
 	for _, restart := range []bool{false, true} {
 		q := expired()
 		was := *q.Resolution
 		applyAnswer(t, q, fermata.Answer{Answer: "a", Comment: "sorry", Restart: restart}, ann, fermata.AnswerLate)
-		was.Late = []fermata.Late{{By: ann.Actor(), At: later, Answers: map[string]any{"answer": "a"}, Comment: "sorry", Restarted: restart}}
+		was.LateAnswers = []fermata.LateAnswer{{By: ann.Actor(), At: later, Answers: map[string]any{"answer": "a"}, Comment: "sorry", Restarted: restart}}
 		if diff := cmp.Diff(&was, q.Resolution); diff != "" || q.Status != fermata.TimedOut {
 			t.Errorf("status %s, %s", q.Status, diff)
 		}
-		q = stored(t, q)
+		q = throughJSON(t, q)
 		applyAnswer(t, q, fermata.Answer{Answer: "a", Restart: restart}, ann, fermata.AnswerRepeats)
 		applyAnswer(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
 		applyAnswer(t, q, fermata.Answer{Answer: "a", Comment: " sorry "}, ann, fermata.AnswerRepeats)
-		refused(t, q, fermata.Answer{Answer: "a", Comment: "use b instead"}, ann, fermata.CodeQuestionClosed)
-		refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
-		refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
+		wantRefused(t, q, fermata.Answer{Answer: "a", Comment: "use b instead"}, ann, fermata.CodeQuestionClosed)
+		wantRefused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
+		wantRefused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
 		if e, _ := errors.AsType[*fermata.Error](q.ClosedError()); !strings.Contains(e.Hint, "ann answered after the deadline") {
 			t.Errorf("who comes later still is told %q", e.Hint)
 		}
 	}
-	refused(t, expired(), fermata.Answer{Answer: "c"}, ann, fermata.CodeInvalidRequest, "answer")
+	wantRefused(t, expired(), fermata.Answer{Answer: "c"}, ann, fermata.CodeInvalidRequest, "answer")
 
 	// Time has decided, so a late approval does not approve.
-	q := opened(t, decoded[fermata.Ask](t, deploy))
-	q.Expire(over)
-	refused(t, q, fermata.Answer{Answer: "approve"}, ann, fermata.CodeInvalidRequest, "action_hash")
+	q := openQuestion(t, decode[fermata.Ask](t, deploy))
+	q.Expire(anHourLater)
+	wantRefused(t, q, fermata.Answer{Answer: "approve"}, ann, fermata.CodeInvalidRequest, "action_hash")
 	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Restart: true}, ann, fermata.AnswerLate)
-	if q.Resolution.Approved() || q.Resolution.DecidedBy != fermata.ActorTimeout || q.Resolution.AnsweredBy != nil {
+	if q.Resolution.IsApproved() || q.Resolution.DecidedBy != fermata.ActorTimeout || q.Resolution.AnsweredBy != nil {
 		t.Errorf("a late approval became %+v", q.Resolution)
 	}
 }
@@ -418,17 +421,17 @@ func TestAnswerVotes(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, fermata.Ask{Question: "Deploy?", Action: json.RawMessage(`{"command":"deploy"}`), Approvals: &tc.quorum})
+			q := openQuestion(t, fermata.Ask{Question: "Deploy?", Action: json.RawMessage(`{"command":"deploy"}`), Approvals: &tc.quorum})
 			counted := map[string]bool{}
 			for i, cast := range tc.votes {
 				a := fermata.Answer{Answer: cast.value, ActionHash: deployHash, Channel: []string{"web", "slack"}[i%2]}
 				if cast.code != "" {
-					refused(t, q, a, person(cast.who), cast.code)
+					wantRefused(t, q, a, person(cast.who), cast.code)
 					continue
 				}
 				applyAnswer(t, q, a, person(cast.who), cast.want)
 				counted[cast.who] = true
-				q = stored(t, q)
+				q = throughJSON(t, q)
 			}
 			if len(q.Votes) != len(counted) {
 				t.Errorf("%d votes of %d people", len(q.Votes), len(counted))
@@ -445,13 +448,13 @@ func TestAnswerVotes(t *testing.T) {
 		})
 	}
 
-	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","action":{"command":"deploy"},"approvals":{"required":2}}`))
-	refused(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.CodeInvalidRequest, "action_hash")
+	q := openQuestion(t, decode[fermata.Ask](t, `{"type":"approval","question":"Deploy?","action":{"command":"deploy"},"approvals":{"required":2}}`))
+	wantRefused(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.CodeInvalidRequest, "action_hash")
 	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "at night"}, person("ann"), fermata.AnswerVotes)
 	applyAnswer(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash}, person("ann"), fermata.AnswerRepeats)
-	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "not at night"}, person("ann"), fermata.CodeQuestionClosed)
-	q.Expire(over)
-	if q.Resolution.Approved() || q.Resolution.DecidedBy != fermata.ActorTimeout {
+	wantRefused(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "not at night"}, person("ann"), fermata.CodeQuestionClosed)
+	q.Expire(anHourLater)
+	if q.Resolution.IsApproved() || q.Resolution.DecidedBy != fermata.ActorTimeout {
 		t.Errorf("half a quorum at the deadline became %+v", q.Resolution)
 	}
 }

@@ -84,7 +84,7 @@ func Digest(v any) string {
 // the question. [Question.CheckQuorum] checks who may answer.
 func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Question, error) {
 	var ps problems
-	a.Action, a.State = withoutNull(a.Action), withoutNull(a.State)
+	a.Action, a.State = dropNull(a.Action), dropNull(a.State)
 	q := &Question{
 		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
 		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
@@ -109,88 +109,88 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		q.Priority = *a.Priority
 	}
 	a.checkTexts(&ps)
-	q.Context = withPreviews(&ps, q.Context, a.Questions)
+	q.Context = addPreviews(&ps, q.Context, a.Questions)
 	q.Items = a.items(&ps, q.Type)
 	if strings.TrimSpace(q.Title) == "" && len(q.Items) > 0 {
 		q.Title = firstLine(q.Items[0].Prompt, MaxTitle)
 	}
-	a.checkAction(&ps, q)
-	a.checkQuorum(&ps, q)
+	a.setAction(&ps, q)
+	a.setQuorum(&ps, q)
 	if len(ps) > 0 {
 		return nil, Invalid(ps...)
 	}
-	q.Raise(p.RiskFloor(q), p)
-	if err := a.setDeadline(q, askerOf(t), p, now); err != nil {
+	q.RaiseRisk(p.RiskFloor(q), p)
+	if err := a.setDeadline(q, askerKindOf(t), p, now); err != nil {
 		return nil, err
 	}
-	if q.Reminders == nil && q.Type.Suspends() && askerOf(t) == askerIsResumed {
+	if q.Reminders == nil && q.Type.Suspends() && askerKindOf(t) == resumedAsker {
 		q.Reminders, q.RemindEvery = p.reminders()
 	}
 	return q, nil
 }
 
-// Raise sets the question's risk to at least this risk. It also sets the
+// RaiseRisk sets the question's risk to at least this risk. It also sets the
 // assurance that the policy requires at that risk. It never lowers the risk.
-func (q *Question) Raise(least Risk, p Policy) {
-	q.Risk = HigherRisk(q.Risk, least)
-	q.LeastAssurance = p.LeastFor(q)
+func (q *Question) RaiseRisk(minRisk Risk, p Policy) {
+	q.Risk = HigherRisk(q.Risk, minRisk)
+	q.LeastAssurance = p.LeastAssuranceFor(q)
 }
 
 func (a Ask) checkTexts(ps *problems) {
-	ps.text("title", a.Title, 0, MaxTitle)
-	ps.text("body", a.Body, 0, MaxBody)
-	ps.text("idempotency_key", a.IdempotencyKey, 0, 200)
-	ps.text("dedupe_key", a.DedupeKey, 0, 200)
+	ps.checkText("title", a.Title, 0, MaxTitle)
+	ps.checkText("body", a.Body, 0, MaxBody)
+	ps.checkText("idempotency_key", a.IdempotencyKey, 0, 200)
+	ps.checkText("dedupe_key", a.DedupeKey, 0, 200)
 	types := make([]string, 0, len(QuestionTypes))
 	for _, t := range QuestionTypes {
 		types = append(types, string(t))
 	}
-	ps.oneOf("type", string(a.Type), types)
-	ps.oneOf("risk", string(a.Risk), risks)
+	ps.checkOneOf("type", string(a.Type), types)
+	ps.checkOneOf("risk", string(a.Risk), risks)
 	if a.Confidence != nil {
 		ps.checkRange("confidence", *a.Confidence, 0, 100)
 	}
-	ps.assignees("assignees", a.Assignees)
-	ps.oneOf("on_timeout", string(a.OnTimeout), timeoutActions)
+	ps.checkAssignees("assignees", a.Assignees)
+	ps.checkOneOf("on_timeout", string(a.OnTimeout), timeoutActions)
 	if len(a.Escalation) > MaxEscalation {
 		ps.add("escalation", "has %d levels, may have at most %d", len(a.Escalation), MaxEscalation)
 	}
 	for i, level := range a.Escalation {
-		at := fmt.Sprintf("escalation[%d]", i)
-		ps.assignees(at+".assignees", level.Assignees)
-		ps.channels(at+".channels", level.Channels)
-		ps.oneOf(at+".on_timeout", string(level.OnTimeout), timeoutActions)
+		prefix := fmt.Sprintf("escalation[%d]", i)
+		ps.checkAssignees(prefix+".assignees", level.Assignees)
+		ps.checkChannels(prefix+".channels", level.Channels)
+		ps.checkOneOf(prefix+".on_timeout", string(level.OnTimeout), timeoutActions)
 	}
-	ps.channels("channels", a.Channels)
-	ps.reminders(a.Reminders)
-	ps.json("state", a.State)
-	ps.metadata(a.Metadata)
+	ps.checkChannels("channels", a.Channels)
+	ps.checkReminders(a.Reminders)
+	ps.checkJSON("state", a.State)
+	ps.checkMetadata(a.Metadata)
 	a.Context.check(ps)
 }
 
-func (ps *problems) metadata(m map[string]string) {
+func (ps *problems) checkMetadata(m map[string]string) {
 	if len(m) > MaxMetadata {
 		ps.add("metadata", "has %d entries, may have at most %d", len(m), MaxMetadata)
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		ps.text("metadata", key, 1, 100)
-		ps.text("metadata."+key, m[key], 0, 4000)
+		ps.checkText("metadata", key, 1, 100)
+		ps.checkText("metadata."+key, m[key], 0, 4000)
 	}
 }
 
-func (ps *problems) assignees(field string, names []string) {
+func (ps *problems) checkAssignees(field string, names []string) {
 	if len(names) > MaxAssignees {
 		ps.add(field, "has %d names, may have at most %d", len(names), MaxAssignees)
 	}
 	for i, name := range names {
-		ps.text(fmt.Sprintf("%s[%d]", field, i), name, 1, 100)
+		ps.checkText(fmt.Sprintf("%s[%d]", field, i), name, 1, 100)
 	}
 }
 
-// withoutNull returns nil for the JSON null, because some clients send null for
+// dropNull returns nil for the JSON null, because some clients send null for
 // an empty field.
-func withoutNull(raw json.RawMessage) json.RawMessage {
+func dropNull(raw json.RawMessage) json.RawMessage {
 	if string(raw) == "null" {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 	items, form := slices.Clone(a.Items), itemsForm
 	switch {
 	case len(a.Questions) > 0:
-		items, form = fromUserQuestions(a.Questions, a.Other), questionsForm
+		items, form = itemsFromUserQuestions(a.Questions, a.Other), questionsForm
 	case len(items) == 0:
 		prompt := a.Question
 		if prompt == "" {
@@ -247,7 +247,7 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 // askForm is one of the three forms of a request. It names where the items are
 // and what their fields are called there, so that errors use the asker's own
 // field names.
-type askForm struct{ at, prompt, value string }
+type askForm struct{ pathFormat, prompt, value string }
 
 var (
 	itemsForm     = askForm{"items[%d].", "prompt", "value"}
@@ -255,8 +255,10 @@ var (
 	shortForm     = askForm{"", "question", "value"}
 )
 
-// place returns the prefix of the field names of item i.
-func (f askForm) place(i int) string { return strings.Replace(f.at, "%d", strconv.Itoa(i), 1) }
+// itemPrefix returns the prefix of the field names of item i.
+func (f askForm) itemPrefix(i int) string {
+	return strings.Replace(f.pathFormat, "%d", strconv.Itoa(i), 1)
+}
 
 // fillItems sets the key and the response type of every item that leaves them out.
 func fillItems(items []Item, typ QuestionType) {
@@ -337,10 +339,10 @@ func (a Ask) spreadDefault(ps *problems, items []Item) {
 func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
 	seen := map[string]bool{}
 	for i := range items {
-		at := form.place(i)
-		items[i].check(ps, at, form)
+		prefix := form.itemPrefix(i)
+		items[i].check(ps, prefix, form)
 		if seen[items[i].Key] {
-			ps.add(at+"key", "%q stands twice", items[i].Key)
+			ps.add(prefix+"key", "%q stands twice", items[i].Key)
 		}
 		seen[items[i].Key] = true
 	}
@@ -348,15 +350,15 @@ func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
 		ps.add("items", "an approval has one item, of response type approval")
 	}
 	if typ == Approval && len(items) == 1 && !items[0].IsRequired() {
-		ps.add(form.place(0)+"required", "must not be false: an approval is given or refused")
+		ps.add(form.itemPrefix(0)+"required", "must not be false: an approval is given or refused")
 	}
 	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
 		ps.add("items", "the response type approval belongs to a question of type approval")
 	}
 }
 
-// checkAction stores the exact bytes of the action that will run, and their hash.
-func (a Ask) checkAction(ps *problems, q *Question) {
+// setAction stores the exact bytes of the action that will run, and their hash.
+func (a Ask) setAction(ps *problems, q *Question) {
 	if len(a.Action) == 0 {
 		return
 	}
@@ -364,7 +366,7 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 		ps.add("action", "belongs to a question of type approval")
 		return
 	}
-	if !ps.action(a.Action) {
+	if !ps.checkAction(a.Action) {
 		return
 	}
 	q.Action = CanonicalAction(a.Action)
@@ -374,7 +376,7 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 	}
 }
 
-func (a Ask) checkQuorum(ps *problems, q *Question) {
+func (a Ask) setQuorum(ps *problems, q *Question) {
 	if q.Risk == "" {
 		q.Risk = RiskLow
 	}
@@ -393,7 +395,7 @@ func (a Ask) checkQuorum(ps *problems, q *Question) {
 		quorum.Reject = "first"
 	}
 	ps.checkRange("approvals.required", quorum.Required, 1, 50)
-	ps.oneOf("approvals.reject", quorum.Reject, []string{"first", "majority"})
+	ps.checkOneOf("approvals.reject", quorum.Reject, []string{"first", "majority"})
 	q.Approvals = &quorum
 }
 
@@ -403,14 +405,14 @@ func (q *Question) CheckQuorum(members []Member) error {
 	if q.Approvals == nil {
 		return nil
 	}
-	eligible := q.eligible(members)
+	eligible := q.countEligible(members)
 	if eligible >= q.Approvals.Required {
 		return nil
 	}
 	e := Errorf(CodeQuorumUnreachable, "the approvals that are required can never come: %d required, people who may approve: %d", q.Approvals.Required, eligible)
 	withSelf := *q
 	withSelf.Approvals = &Quorum{Self: true}
-	if withSelf.eligible(members) > eligible {
+	if withSelf.countEligible(members) > eligible {
 		return e.WithHint("where approvals are counted, who asks may not approve, unless approvals.self allows it (--self-approval)")
 	}
 	return e.WithHint("name more assignees, or require fewer approvals")
@@ -423,38 +425,38 @@ func (q *Question) CheckAssignees(members []Member) error {
 	if len(q.Assignees) == 0 {
 		return nil
 	}
-	sooner := *q
+	escalated := *q
 	for _, level := range q.Escalation {
-		sooner.Assignees = slices.Concat(sooner.Assignees, level.Assignees)
+		escalated.Assignees = slices.Concat(escalated.Assignees, level.Assignees)
 	}
-	if sooner.eligible(members) > 0 {
+	if escalated.countEligible(members) > 0 {
 		return nil
 	}
-	return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(sooner.Assignees, ", ") + " may answer the question"}).
+	return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(escalated.Assignees, ", ") + " may answer the question"}).
 		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
 }
 
-// AskOperatorsInstead assigns the question to operators and admins if none of its assignees may answer, at once or at
+// ReassignToOperators assigns the question to operators and admins if none of its assignees may answer, at once or at
 // a level of its escalation. It reports whether it did so. If no operator or admin may answer either, it leaves the
 // question as it is. The argument must hold all members of the workspace.
-func (q *Question) AskOperatorsInstead(members []Member) bool {
+func (q *Question) ReassignToOperators(members []Member) bool {
 	if q.CheckAssignees(members) == nil {
 		return false
 	}
-	instead := *q
-	instead.Assignees = []string{"role:" + string(RoleOperator), "role:" + string(RoleAdmin)}
-	if instead.eligible(members) == 0 {
+	reassigned := *q
+	reassigned.Assignees = []string{"role:" + string(RoleOperator), "role:" + string(RoleAdmin)}
+	if reassigned.countEligible(members) == 0 {
 		return false
 	}
-	q.Assignees = instead.Assignees
+	q.Assignees = reassigned.Assignees
 	return true
 }
 
-// eligible returns the number of people who may answer the question.
-func (q *Question) eligible(members []Member) int {
+// countEligible returns the number of people who may answer the question.
+func (q *Question) countEligible(members []Member) int {
 	n := 0
 	for _, m := range members {
-		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
+		if m.DisabledAt == nil && q.CheckMayAnswer(m.Caller()) == nil {
 			n++
 		}
 	}
@@ -471,9 +473,9 @@ func firstLine(s string, n int) string {
 	return string(runes)
 }
 
-// AsksAsMuch reports whether q asks the same people about the same action, at least as strictly as next does. If so,
+// IsAsStrictAs reports whether q asks the same people about the same action, at least as strictly as next does. If so,
 // an answer to q is also an answer to next.
-func (q *Question) AsksAsMuch(next *Question) bool {
+func (q *Question) IsAsStrictAs(next *Question) bool {
 	defaults, _ := q.Defaults()
 	nextDefaults, _ := next.Defaults()
 	return q.Type == next.Type && q.ActionHash == next.ActionHash && HigherRisk(q.Risk, next.Risk) == q.Risk && q.LeastAssurance == next.LeastAssurance &&
@@ -481,12 +483,12 @@ func (q *Question) AsksAsMuch(next *Question) bool {
 		Digest(slices.Sorted(slices.Values(q.Assignees))) == Digest(slices.Sorted(slices.Values(next.Assignees))) && Digest(q.Approvals) == Digest(next.Approvals)
 }
 
-// SameAsking reports whether a asks q again: both have the same dedupe key, or
+// IsRepeatedBy reports whether a asks q again: both have the same dedupe key, or
 // without dedupe keys the same action.
-func (q *Question) SameAsking(a Ask) bool {
+func (q *Question) IsRepeatedBy(a Ask) bool {
 	if a.DedupeKey != "" || q.DedupeKey != "" {
 		return a.DedupeKey == q.DedupeKey
 	}
-	action := withoutNull(a.Action)
+	action := dropNull(a.Action)
 	return len(action) > 0 && HasHash(action, q.ActionHash)
 }

@@ -46,7 +46,7 @@ func TestAskDefaultsByType(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, tc.ask))
+			q := openQuestion(t, decode[fermata.Ask](t, tc.ask))
 			var deadline *time.Time
 			if tc.deadline > 0 {
 				deadline = ptr(noon.Add(tc.deadline))
@@ -54,7 +54,7 @@ func TestAskDefaultsByType(t *testing.T) {
 			if diff := cmp.Diff(deadline, q.Deadline); diff != "" {
 				t.Errorf("deadline: %s", diff)
 			}
-			got := []any{q.Type, q.Timeout, q.OnTimeout, q.Type.Awaiting(), q.Items[0].ResponseType, q.Items[0].Key, q.Status, q.AskCount}
+			got := []any{q.Type, q.Timeout, q.OnTimeout, q.Type.AwaitingState(), q.Items[0].ResponseType, q.Items[0].Key, q.Status, q.AskCount}
 			want := []any{tc.typ, tc.timeout, tc.action, tc.awaiting, tc.response, "answer", fermata.Pending, 1}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
@@ -65,7 +65,7 @@ func TestAskDefaultsByType(t *testing.T) {
 
 func TestAskTakesOverWhatTheTaskKnows(t *testing.T) {
 	t.Parallel()
-	q := opened(t, fermata.Ask{Question: "Which database?\nWe have two.", Metadata: map[string]string{"pr": "7"}, State: json.RawMessage(`{"step":3}`)})
+	q := openQuestion(t, fermata.Ask{Question: "Which database?\nWe have two.", Metadata: map[string]string{"pr": "7"}, State: json.RawMessage(`{"step":3}`)})
 	want := &fermata.Question{
 		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", Project: "shop", Type: fermata.Blocking, Status: fermata.Pending,
 		Title: "Which database?", Items: []fermata.Item{{Key: "answer", Prompt: "Which database?\nWe have two.", ResponseType: fermata.ResponseText}},
@@ -125,7 +125,7 @@ func TestAskForms(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, tc.ask))
+			q := openQuestion(t, decode[fermata.Ask](t, tc.ask))
 			if q.Title != tc.title {
 				t.Errorf("title %q, want %q", q.Title, tc.title)
 			}
@@ -136,8 +136,8 @@ func TestAskForms(t *testing.T) {
 	}
 }
 
-// manyKeys returns n members of a JSON object.
-func manyKeys(n int) string {
+// objectWithKeys returns n members of a JSON object.
+func objectWithKeys(n int) string {
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = fmt.Sprintf(`"k%d":"v"`, i)
@@ -166,7 +166,7 @@ func TestAskProblems(t *testing.T) {
 		{"NUL in the title", `{"question":"a?","title":"a\u0000"}`, "invalid_request", []string{"title"}},
 		{"NUL in the body", `{"question":"a?","body":"a\u0000"}`, "invalid_request", []string{"body"}},
 		{"metadata", `{"question":"a?","metadata":{"":"x","a":"\u0000","b":"` + strings.Repeat("x", 4001) + `"}}`, "invalid_request", []string{"metadata", "metadata.a", "metadata.b"}},
-		{"too many metadata", `{"question":"a?","metadata":{` + manyKeys(51) + `}}`, "invalid_request", []string{"metadata"}},
+		{"too many metadata", `{"question":"a?","metadata":{` + objectWithKeys(51) + `}}`, "invalid_request", []string{"metadata"}},
 		{"NUL in a pattern", `{"items":[{"prompt":"a?","pattern":"a\u0000"}]}`, "invalid_request", []string{"items[0].pattern"}},
 		{"long pattern", `{"items":[{"prompt":"a?","pattern":"` + strings.Repeat("x", 501) + `"}]}`, "invalid_request", []string{"items[0].pattern"}},
 		{"unknown type", `{"question":"a?","type":"urgent"}`, "invalid_request", []string{"type"}},
@@ -208,10 +208,10 @@ func TestAskProblems(t *testing.T) {
 		{"default is no answer", `{"question":"a?","options":["a"],"default":"b"}`, "invalid_request", []string{"default"}},
 		{"default of an item is no answer", `{"items":[{"prompt":"a?","options":["a"],"default":"b"}]}`, "invalid_request", []string{"items[0].default"}},
 		{"prompt of the short form", `{"question":"` + strings.Repeat(long, 134) + `","options":["a"]}`, "invalid_request", []string{"question"}},
-		{"state too deep", `{"question":"a?","state":` + deep(201) + `}`, "invalid_request", []string{"state"}},
+		{"state too deep", `{"question":"a?","state":` + nestedLists(201) + `}`, "invalid_request", []string{"state"}},
 		{"action with an empty command", `{"type":"approval","question":"a?","action":{"command":" "}}`, "invalid_request", []string{"action"}},
 		{"action with a command of no words", `{"type":"approval","question":"a?","action":{"command":[]}}`, "invalid_request", []string{"action"}},
-		{"action too deep", `{"type":"approval","question":"a?","action":` + deep(201) + `}`, "invalid_request", []string{"action"}},
+		{"action too deep", `{"type":"approval","question":"a?","action":` + nestedLists(201) + `}`, "invalid_request", []string{"action"}},
 		{"default twice", `{"items":[{"prompt":"a?","default":"x"}],"default":"y"}`, "invalid_request", []string{"default"}},
 		{"default by key twice", `{"items":[{"key":"a","prompt":"a?","default":"x"},{"key":"b","prompt":"b?"}],"default":{"a":"y"}}`, "invalid_request", []string{"default.a"}},
 		{"default of several is no object", `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":"y"}`, "invalid_request", []string{"default"}},
@@ -251,7 +251,7 @@ func TestAskProblems(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q, err := decoded[fermata.Ask](t, tc.ask).Open("q_1", runningTask(), agent, fermata.DefaultPolicy(), noon)
+			q, err := decode[fermata.Ask](t, tc.ask).Open("q_1", runningTask(), agent, fermata.DefaultPolicy(), noon)
 			wantError(t, err, tc.code, tc.fields...)
 			if q != nil {
 				t.Error("a question was opened all the same")
@@ -281,13 +281,13 @@ func TestAskAllowsDangerWhereItIsMeant(t *testing.T) {
 		`{"type":"approval","question":"a?","default":"reject","on_timeout":"default"}`,
 		`{"type":"non_blocking","question":"a?","options":[{"value":"b","danger":true}],"default":"b","allow_danger_default":true}`,
 	} {
-		opened(t, decoded[fermata.Ask](t, text))
+		openQuestion(t, decode[fermata.Ask](t, text))
 	}
 }
 
 func TestAskEscalationChain(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, `{"question":"a?","default":"x","timeout":"10m","escalation":[
+	q := openQuestion(t, decode[fermata.Ask](t, `{"question":"a?","default":"x","timeout":"10m","escalation":[
 		{"assignees":["lead"],"timeout":"20m"},{"assignees":["boss"],"timeout":"2d","on_timeout":"default"}]}`))
 	want := []fermata.EscalationLevel{
 		{Assignees: []string{"lead"}, Timeout: "20m", OnTimeout: fermata.Escalate},
@@ -304,31 +304,31 @@ func TestAskIsNotChangedByOpening(t *testing.T) {
 	t.Parallel()
 	const text = `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":{"q1":"x","q2":"y"},"assignees":["ann"],
 		"escalation":[{"assignees":["lead"],"timeout":"20m"},{"timeout":"2d","on_timeout":"skip"}]}`
-	a := decoded[fermata.Ask](t, text)
+	a := decode[fermata.Ask](t, text)
 	a.Assignees = append(make([]string, 0, 8), a.Assignees...)
-	first := opened(t, a)
+	first := openQuestion(t, a)
 	first.Expire(noon.Add(time.Hour))
-	if diff := cmp.Diff(decoded[fermata.Ask](t, text), a); diff != "" {
+	if diff := cmp.Diff(decode[fermata.Ask](t, text), a); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"ann", ""}, a.Assignees[:2]); diff != "" {
 		t.Errorf("escalating wrote into the request: %s", diff)
 	}
-	if second := opened(t, a); first.Fingerprint != "" || second.Fingerprint != "" {
+	if second := openQuestion(t, a); first.Fingerprint != "" || second.Fingerprint != "" {
 		t.Error("a question without an idempotency key has a fingerprint")
 	}
 }
 
 func TestAskContextMayBeText(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, `{"question":"a?","context":"The last deploy was at noon."}`))
+	q := openQuestion(t, decode[fermata.Ask](t, `{"question":"a?","context":"The last deploy was at noon."}`))
 	if diff := cmp.Diff(&fermata.QuestionContext{Text: "The last deploy was at noon."}, q.Context); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(q.Context, stored(t, q.Context)); diff != "" {
+	if diff := cmp.Diff(q.Context, throughJSON(t, q.Context)); diff != "" {
 		t.Errorf("it was stored as another: %s", diff)
 	}
-	q = opened(t, decoded[fermata.Ask](t, `{"context":"Why.","questions":[{"question":"a?","options":[{"label":"x","preview":"y"},{"label":"z"}]}]}`))
+	q = openQuestion(t, decode[fermata.Ask](t, `{"context":"Why.","questions":[{"question":"a?","options":[{"label":"x","preview":"y"},{"label":"z"}]}]}`))
 	if q.Context.Text != "Why." || q.Context.Preview == nil {
 		t.Errorf("previews of options took the place of the context: %+v", q.Context)
 	}
@@ -357,8 +357,8 @@ func TestOwnAnswers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := decoded[fermata.Ask](t, tt.ask)
-			script, agents := opened(t, a).Items[0], opened(t, a.WithOwnAnswers()).Items[0]
+			a := decode[fermata.Ask](t, tt.ask)
+			script, agents := openQuestion(t, a).Items[0], openQuestion(t, a.WithOwnAnswers()).Items[0]
 			if script.TakesOther() != tt.script || agents.TakesOther() != tt.agents {
 				t.Errorf("takes an own answer: of a script %t, want %t; of an agent %t, want %t", script.TakesOther(), tt.script, agents.TakesOther(), tt.agents)
 			}
@@ -371,7 +371,7 @@ func TestOwnAnswers(t *testing.T) {
 
 func TestRefusedWordsAreHelped(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, `{"question":"Which?","options":["a","b"]}`))
+	q := openQuestion(t, decode[fermata.Ask](t, `{"question":"Which?","options":["a","b"]}`))
 	_, err := q.ApplyAnswer(fermata.Answer{Answer: "neither"}, person("ann"), noon)
 	var refused *fermata.Error
 	if !errors.As(err, &refused) {
@@ -387,7 +387,7 @@ func TestRefusedWordsAreHelped(t *testing.T) {
 func TestAskFingerprint(t *testing.T) {
 	t.Parallel()
 	base := `{"idempotency_key":"k","question":"a?","options":["a","b"],"default":"a","action":null`
-	digest := func(text string) string { return opened(t, decoded[fermata.Ask](t, text)).Fingerprint }
+	digest := func(text string) string { return openQuestion(t, decode[fermata.Ask](t, text)).Fingerprint }
 	if digest(base+`}`) != digest(`{"action":null, "idempotency_key":"k", "default":"a", "options":[{"value":"a"},"b"], "question":"a?"}`) {
 		t.Error("the order of the keys and the spelling of the options matter")
 	}
@@ -411,7 +411,7 @@ func TestAskAction(t *testing.T) {
 	t.Parallel()
 	action := json.RawMessage(`{"command":"rm -rf ./build"}`)
 	a := fermata.Ask{Question: "Run it?", Action: action}
-	q := opened(t, a)
+	q := openQuestion(t, a)
 	if q.Type != fermata.Approval || string(q.Action) != string(action) || q.ActionHash != fermata.HashAction(action) || q.Risk != fermata.RiskMedium {
 		t.Errorf("type %s, action %s, hash %s, risk %s", q.Type, q.Action, q.ActionHash, q.Risk)
 	}
@@ -423,7 +423,7 @@ func TestAskAction(t *testing.T) {
 		t.Error("the frozen action changed with the request")
 	}
 	a.Risk = fermata.RiskCritical
-	if q := opened(t, a); q.Risk != fermata.RiskCritical {
+	if q := openQuestion(t, a); q.Risk != fermata.RiskCritical {
 		t.Errorf("risk %s, want what the asker said", q.Risk)
 	}
 }
@@ -474,7 +474,7 @@ func TestAskQuorum(t *testing.T) {
 			}
 		})
 	}
-	q := opened(t, fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{}})
+	q := openQuestion(t, fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{}})
 	if diff := cmp.Diff(&fermata.Quorum{Required: 1, Reject: "first"}, q.Approvals); diff != "" {
 		t.Error(diff)
 	}
@@ -498,7 +498,7 @@ func TestAskSame(t *testing.T) {
 		{fermata.Ask{Question: "a?"}, fermata.Ask{Question: "a?", Action: json.RawMessage("null")}, false},
 	}
 	for i, tc := range tests {
-		if got := opened(t, tc.first).SameAsking(tc.again); got != tc.want {
+		if got := openQuestion(t, tc.first).IsRepeatedBy(tc.again); got != tc.want {
 			t.Errorf("%d: same is %v, want %v", i, got, tc.want)
 		}
 	}
@@ -546,7 +546,7 @@ func TestAskPolicy(t *testing.T) {
 // whole milliseconds.
 func TestAskDeadlineIsWhatTheDatabaseKeeps(t *testing.T) {
 	t.Parallel()
-	q := opened(t, fermata.Ask{Question: "a?", Timeout: "5m0.0015s"})
+	q := openQuestion(t, fermata.Ask{Question: "a?", Timeout: "5m0.0015s"})
 	if want := noon.Add(5*time.Minute + time.Millisecond); !q.Deadline.Equal(want) {
 		t.Errorf("deadline %s, want %s", q.Deadline, want)
 	}

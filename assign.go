@@ -17,17 +17,17 @@ type Assignment struct {
 // members must hold all members of the workspace. A name that matches none of
 // them is refused, so that no question waits for nobody.
 func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
-	if err := q.mayAssign(c); err != nil {
+	if err := q.checkMayAssign(c); err != nil {
 		return err
 	}
 	if q.isClosed() {
 		return q.ClosedError()
 	}
 	var ps problems
-	ps.assignees("assignees", a.Assignees)
-	ps.text("note", a.Note, 0, MaxMessage)
+	ps.checkAssignees("assignees", a.Assignees)
+	ps.checkText("note", a.Note, 0, MaxMessage)
 	for i, name := range a.Assignees {
-		if !slices.ContainsFunc(members, func(m Member) bool { return m.isCalled(name, q.Project) }) {
+		if !slices.ContainsFunc(members, func(m Member) bool { return m.matchesAssignee(name, q.Project) }) {
 			ps.add(fmt.Sprintf("assignees[%d]", i), "%q is no member, no group and no role that anybody has", name)
 		}
 	}
@@ -41,7 +41,7 @@ func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 			assigned.Assignees = append(assigned.Assignees, name)
 		}
 	}
-	if assigned.eligible(members) == 0 {
+	if assigned.countEligible(members) == 0 {
 		return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(a.Assignees, ", ") + " may answer the question"})
 	}
 	if err := assigned.CheckQuorum(members); err != nil {
@@ -51,18 +51,18 @@ func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 	return nil
 }
 
-func (q *Question) mayAssign(c Caller) error {
-	err := q.MayAnswer(c)
+func (q *Question) checkMayAssign(c Caller) error {
+	err := q.CheckMayAnswer(c)
 	if err == nil || c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleOperator) {
 		return nil
 	}
 	return err
 }
 
-// MayComment returns nil if the caller may comment on a question without
+// CheckMayComment returns nil if the caller may comment on a question without
 // deciding it. All people who answer questions may, even if the question is for
 // others.
-func (q *Question) MayComment(c Caller) error {
+func (q *Question) CheckMayComment(c Caller) error {
 	if c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (q *Question) MayComment(c Caller) error {
 		WithHint("an agent writes a message into the thread of its task")
 }
 
-// isCalled reports whether an assignee's name matches the member in a project.
-func (m *Member) isCalled(name, project string) bool {
-	return slices.Contains(m.Caller().Names(), name) || name == "role:"+string(m.RoleIn(project))
+// matchesAssignee reports whether an assignee's name matches the member in a project.
+func (m *Member) matchesAssignee(name, project string) bool {
+	return slices.Contains(m.Caller().AssigneeNames(), name) || name == "role:"+string(m.RoleIn(project))
 }

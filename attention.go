@@ -71,7 +71,7 @@ func (r AttentionRequest) Check() error {
 		ps.add("runs", "has %d runs, must have between 1 and %d", n, MaxAttentionRuns)
 	}
 	for i, run := range r.Runs {
-		ps.text(fmt.Sprintf("runs[%d].run_id", i), run.RunID, 1, 64)
+		ps.checkText(fmt.Sprintf("runs[%d].run_id", i), run.RunID, 1, 64)
 		if run.Stop != "" && !slices.Contains(StopReasons, run.Stop) {
 			ps.add(fmt.Sprintf("runs[%d].stop", i), "%q is no reason to stop", run.Stop)
 		}
@@ -83,18 +83,18 @@ func (r AttentionRequest) Check() error {
 	return nil
 }
 
-// Watched is a run together with the rows that decide its news.
-type Watched struct {
+// WatchedRun is a run together with the rows that decide its news.
+type WatchedRun struct {
 	Run  Run
 	Task Task
 	// Deadline is the deadline of the task's pending question. It is nil if there is none.
 	Deadline *time.Time
 }
 
-// stop returns the reason why the run must stop, or an empty reason if it may
+// stopReason returns the reason why the run must stop, or an empty reason if it may
 // go on. A run that reported a result or handed its task back has stopped by
 // itself and needs no reason.
-func (w *Watched) stop(token int64, now time.Time) StopReason {
+func (w *WatchedRun) stopReason(token int64, now time.Time) StopReason {
 	r, t := &w.Run, &w.Task
 	switch {
 	case r.Token != token:

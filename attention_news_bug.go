@@ -6,4 +6,4 @@ import "time"
 
 // News is wrong on purpose: the test suites must find that a worker then gets
 // no news before its next heartbeat.
-func (w *Watched) News(AttentionRun, time.Time) (News, bool) { return News{}, false }
+func (w *WatchedRun) News(AttentionRun, time.Time) (News, bool) { return News{}, false }

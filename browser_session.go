@@ -8,19 +8,19 @@ import (
 
 // Lifetimes of sign-ins.
 const (
-	// SessionLasts is the longest life of a session. SessionIdles is the
+	// SessionLifetime is the longest life of a session. SessionIdles is the
 	// longest time for which a session may stay unused.
-	SessionLasts = 30 * 24 * time.Hour
-	SessionIdles = 7 * 24 * time.Hour
-	// SessionFresh is the time for which a sign-in keeps its full assurance.
+	SessionLifetime = 30 * 24 * time.Hour
+	MaxSessionIdle  = 7 * 24 * time.Hour
+	// FreshSignInLifetime is the time for which a sign-in keeps its full assurance.
 	// Afterwards the person has the assurance of a channel until the next
 	// sign-in.
-	SessionFresh = 12 * time.Hour
-	// LinkLasts is the life of a one-time link. MailLinkLasts is the life of a
+	FreshSignInLifetime = 12 * time.Hour
+	// LinkLifetime is the life of a one-time link. MailLinkLasts is the life of a
 	// link in a mail, and InvitationLasts that of an invitation.
-	LinkLasts       = 24 * time.Hour
-	MailLinkLasts   = 15 * time.Minute
-	InvitationLasts = 7 * 24 * time.Hour
+	LinkLifetime       = 24 * time.Hour
+	MailLinkLifetime   = 15 * time.Minute
+	InvitationLifetime = 7 * 24 * time.Hour
 )
 
 // SignInMethod is the way in which a person signed in.
@@ -28,11 +28,11 @@ type SignInMethod string
 
 // Ways to sign in.
 const (
-	ByLink       SignInMethod = "link"
-	ByMail       SignInMethod = "email"
-	ByInvitation SignInMethod = "invitation"
-	ByOIDC       SignInMethod = "oidc"
-	ByPasskey    SignInMethod = "passkey"
+	SignInByLink       SignInMethod = "link"
+	SignInByMail       SignInMethod = "email"
+	SignInByInvitation SignInMethod = "invitation"
+	SignInByOIDC       SignInMethod = "oidc"
+	SignInByPasskey    SignInMethod = "passkey"
 )
 
 // BrowserSession is a browser in which a person is signed in.
@@ -51,9 +51,9 @@ type BrowserSession struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// MadeWith is the member's own token that made the sign-in link. The
+	// CreatorTokenID is the member's own token that made the sign-in link. The
 	// session ends with this token. It is empty if no such token is known.
-	MadeWith string `json:"-"`
+	CreatorTokenID string `json:"-"`
 }
 
 // IsEnded reports whether the session has ended, because of its age or because
@@ -62,7 +62,7 @@ func (s *BrowserSession) IsEnded(now time.Time) bool { return !now.Before(s.Idle
 
 // IdleDeadline returns the instant at which the session ends unless it is used.
 func (s *BrowserSession) IdleDeadline() time.Time {
-	if idle := s.LastSeenAt.Add(SessionIdles); idle.Before(s.ExpiresAt) {
+	if idle := s.LastSeenAt.Add(MaxSessionIdle); idle.Before(s.ExpiresAt) {
 		return idle
 	}
 	return s.ExpiresAt
@@ -70,7 +70,7 @@ func (s *BrowserSession) IdleDeadline() time.Time {
 
 // FreshUntil returns the instant after which the sign-in has only the assurance
 // of a channel.
-func (s *BrowserSession) FreshUntil() time.Time { return s.CreatedAt.Add(SessionFresh) }
+func (s *BrowserSession) FreshUntil() time.Time { return s.CreatedAt.Add(FreshSignInLifetime) }
 
 // CurrentAssurance returns the person's assurance at the instant now.
 func (s *BrowserSession) CurrentAssurance(now time.Time) Assurance {
@@ -103,15 +103,15 @@ type Link struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// MadeWith is the token that made the link. It is empty if there was none.
-	MadeWith string `json:"-"`
+	// CreatorTokenID is the token that made the link. It is empty if there was none.
+	CreatorTokenID string `json:"-"`
 	// Secret is set only where the link was made. It is never stored.
 	Secret string `json:"-"`
 }
 
-// MostAssured returns the highest assurance of a sign-in by a link whose maker
+// MaxLinkAssurance returns the highest assurance of a sign-in by a link whose maker
 // has the given assurance.
-func MostAssured(maker Assurance) Assurance {
+func MaxLinkAssurance(maker Assurance) Assurance {
 	if maker.AtLeast(AssuranceSession) {
 		return AssuranceSession
 	}
@@ -141,12 +141,12 @@ func (n *NewInvitation) Complete() error {
 	if n.Handle == "" {
 		ps.add("handle", "is needed where there is no e-mail address to take it from")
 	}
-	ps.name("handle", n.Handle)
-	ps.person(n.Name, n.Email, n.Role, n.Projects, n.Groups)
+	ps.checkName("handle", n.Handle)
+	ps.checkPerson(n.Name, n.Email, n.Role, n.Projects, n.Groups)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
-	n.Groups = Distinct(n.Groups)
+	n.Groups = SortUnique(n.Groups)
 	return nil
 }
 

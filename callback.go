@@ -15,7 +15,7 @@ func (a Ask) checkCallback(ps *problems, t *Task) {
 	if t.Runner != RunnerExternal {
 		ps.add("callback_url", "goes with external tasks only: the next run of this one is handed the answer")
 	}
-	ps.text("callback_url", a.CallbackURL, 0, maxCallbackURL)
+	ps.checkText("callback_url", a.CallbackURL, 0, maxCallbackURL)
 	u, err := url.Parse(a.CallbackURL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
 		ps.add("callback_url", "is no address such as https://example.com/answers")

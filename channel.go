@@ -44,9 +44,9 @@ type Channel struct {
 	LastSentAt  *time.Time `json:"last_sent_at,omitempty"`
 	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent, or the last test that failed; gone when it works again"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
-	// LeftRoutes lists the route steps that match no enabled channel after this
+	// UnmatchedRouteSteps lists the route steps that match no enabled channel after this
 	// channel was removed, renamed or disabled.
-	LeftRoutes []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
+	UnmatchedRouteSteps []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
 
 	// FailingSince is the instant of the first failure since the channel last
 	// worked. AlertedAt is when operators were told of it.
@@ -58,8 +58,8 @@ type Channel struct {
 // ChannelRemoval is the result of removing a channel.
 type ChannelRemoval struct {
 	Name string `json:"name"`
-	// LeftRoutes lists the route steps that match no enabled channel after the removal.
-	LeftRoutes []string `json:"left_routes" doc:"steps of routes that lead nowhere now, such as approval[0]; change them: PUT /v1/routes"`
+	// UnmatchedRouteSteps lists the route steps that match no enabled channel after the removal.
+	UnmatchedRouteSteps []string `json:"left_routes" doc:"steps of routes that lead nowhere now, such as approval[0]; change them: PUT /v1/routes"`
 }
 
 // NewChannel is a request to add a channel.
@@ -106,19 +106,19 @@ type ChannelProblem struct {
 
 var channelName = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$`)
 
-func (ps *problems) channelName(field, name string) {
+func (ps *problems) checkChannelName(field, name string) {
 	if !channelName.MatchString(name) {
 		ps.add(field, "is %q: a channel's name has lower-case letters, digits, dots, - and _ in it, at most 64", name)
 	}
 }
 
-// channels checks a list of names or kinds of channels.
-func (ps *problems) channels(field string, names []string) {
+// checkChannels checks a list of names or kinds of channels.
+func (ps *problems) checkChannels(field string, names []string) {
 	if len(names) > MaxChannels {
 		ps.add(field, "has %d channels, may have at most %d", len(names), MaxChannels)
 	}
 	for i, name := range names {
-		ps.channelName(elementName(field, i), name)
+		ps.checkChannelName(elementName(field, i), name)
 		if slices.Contains(names[:i], name) {
 			ps.add(elementName(field, i), "%q stands twice", name)
 		}
@@ -129,16 +129,16 @@ func (ps *problems) channels(field string, names []string) {
 // check the settings against their kind.
 func (n NewChannel) Check() error {
 	var ps problems
-	ps.channelName("name", n.Name)
-	ps.channelName("kind", n.Kind)
-	ps.settings(n.Settings)
+	ps.checkChannelName("name", n.Name)
+	ps.checkChannelName("kind", n.Kind)
+	ps.checkSettings(n.Settings)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
 }
 
-func (ps *problems) settings(settings map[string]any) {
+func (ps *problems) checkSettings(settings map[string]any) {
 	if data, err := json.Marshal(settings); err != nil || len(data) > MaxSettings {
 		ps.add("settings", "are larger than %d bytes", MaxSettings)
 	}
@@ -149,17 +149,17 @@ func (ps *problems) settings(settings map[string]any) {
 func (ch ChannelChange) Apply(c *Channel) error {
 	var ps problems
 	if ch.Name != nil && *ch.Name != c.Name {
-		ps.channelName("name", *ch.Name)
+		ps.checkChannelName("name", *ch.Name)
 		if c.BuiltIn {
 			ps.add("name", "is fixed: the channel comes with the server")
 		}
 		c.Name = *ch.Name
 	}
-	ps.settings(ch.Settings)
+	ps.checkSettings(ch.Settings)
 	if ch.Enabled != nil {
 		c.Enabled = *ch.Enabled
 		if c.Enabled {
-			c.Works()
+			c.NoteWorking()
 		}
 	}
 	if len(ps) > 0 {
@@ -168,9 +168,9 @@ func (ch ChannelChange) Apply(c *Channel) error {
 	return nil
 }
 
-// Merge returns a copy of the settings with a change applied. A nil value
+// MergeSettings returns a copy of the settings with a change applied. A nil value
 // removes the setting.
-func Merge(settings, change map[string]any) map[string]any {
+func MergeSettings(settings, change map[string]any) map[string]any {
 	merged := make(map[string]any, len(settings)+len(change))
 	for name, value := range settings {
 		merged[name] = value
@@ -188,17 +188,17 @@ func Merge(settings, change map[string]any) map[string]any {
 // NoteSent records that a message was sent at the instant now.
 func (c *Channel) NoteSent(now time.Time) {
 	c.LastSentAt = &now
-	c.Works()
+	c.NoteWorking()
 }
 
-// Works records that the channel works, and clears its errors.
-func (c *Channel) Works() {
+// NoteWorking records that the channel works, and clears its errors.
+func (c *Channel) NoteWorking() {
 	c.LastError, c.LastErrorAt, c.FailingSince, c.AlertedAt = "", nil, nil, nil
 }
 
 // NoteFailure records that a message could not be sent, and why.
-func (c *Channel) NoteFailure(now time.Time, why string) {
-	c.LastError, c.LastErrorAt = failure(why), &now
+func (c *Channel) NoteFailure(now time.Time, reason string) {
+	c.LastError, c.LastErrorAt = storedErrorText(reason), &now
 	if c.FailingSince == nil {
 		c.FailingSince = &now
 	}
@@ -206,14 +206,14 @@ func (c *Channel) NoteFailure(now time.Time, why string) {
 
 // Times of the alerts for a failing channel.
 const (
-	// failsFor is the time for which a channel may fail before operators get an
+	// alertDelay is the time for which a channel may fail before operators get an
 	// alert. alertAgain is the time until the next alert.
-	failsFor   = 5 * time.Minute
-	alertAgain = 6 * time.Hour
+	alertDelay    = 5 * time.Minute
+	alertInterval = 6 * time.Hour
 )
 
 // NeedsAlert reports whether operators must get an alert that the channel fails.
 func (c *Channel) NeedsAlert(now time.Time) bool {
-	return c.FailingSince != nil && now.Sub(*c.FailingSince) >= failsFor &&
-		(c.AlertedAt == nil || now.Sub(*c.AlertedAt) >= alertAgain)
+	return c.FailingSince != nil && now.Sub(*c.FailingSince) >= alertDelay &&
+		(c.AlertedAt == nil || now.Sub(*c.AlertedAt) >= alertInterval)
 }

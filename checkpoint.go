@@ -7,10 +7,10 @@ import (
 
 // Limits after which the end of the event chain is signed.
 const (
-	// CheckpointEvents is the most events between two checkpoints.
-	CheckpointEvents = 1000
-	// CheckpointEvery is the longest time between an event and its checkpoint, unless the server is configured otherwise.
-	CheckpointEvery = 5 * time.Minute
+	// MaxCheckpointEvents is the most events between two checkpoints.
+	MaxCheckpointEvents = 1000
+	// CheckpointInterval is the longest time between an event and its checkpoint, unless the server is configured otherwise.
+	CheckpointInterval = 5 * time.Minute
 )
 
 // Checkpoint says where a workspace's chain of events ended at an instant. The key that signs checkpoints is not in
@@ -41,6 +41,6 @@ func (c Checkpoint) Text() string {
 
 // IsDue reports whether the end of the chain must be signed. It is due if many events followed the last checkpoint,
 // or if the first of them is old enough. The argument since is the instant of that first event.
-func (c Checkpoint) IsDue(end int64, since, now time.Time, every time.Duration) bool {
-	return end-c.Seq >= CheckpointEvents || now.Sub(since) >= every
+func (c Checkpoint) IsDue(end int64, since, now time.Time, interval time.Duration) bool {
+	return end-c.Seq >= MaxCheckpointEvents || now.Sub(since) >= interval
 }

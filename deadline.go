@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// asker is the kind of party that waits for the answer to a question.
-type asker int
+// askerKind is the kind of party that waits for the answer to a question.
+type askerKind int
 
 const (
-	// askerWaits is a process, a person's own session or a workflow that waits
+	// waitingAsker is a process, a person's own session or a workflow that waits
 	// for the answer.
-	askerWaits asker = iota
-	// askerIsResumed is a session that has stopped and that Fermata itself
+	waitingAsker askerKind = iota
+	// resumedAsker is a session that has stopped and that Fermata itself
 	// resumes with the answer. It can wait for days at no cost.
-	askerIsResumed
+	resumedAsker
 )
 
-// askerOf returns the kind of party that waits for an answer in the task. A
+// askerKindOf returns the kind of party that waits for an answer in the task. A
 // worker can claim its task again after the answer; any other task belongs to
 // the process that asks.
-func askerOf(t *Task) asker {
+func askerKindOf(t *Task) askerKind {
 	if t.Runner == RunnerExternal || t.Runner == RunnerWorkflow {
-		return askerWaits
+		return waitingAsker
 	}
-	return askerIsResumed
+	return resumedAsker
 }
 
 // setDeadline sets the deadline of the question and the action at the deadline. Escalation needs a deadline, so a
 // question with levels gets the default timeout of an asker that waits.
-func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) error {
+func (a Ask) setDeadline(q *Question, kind askerKind, p Policy, now time.Time) error {
 	if len(q.Escalation) > 0 {
-		asker = askerWaits
+		kind = waitingAsker
 	}
 	if q.Timeout == "" {
-		q.Timeout = p.timeoutOf(q.Type, asker)
+		q.Timeout = p.timeoutOf(q.Type, kind)
 	}
 	_, hasDefault := q.Defaults()
 	if q.Type == NonBlocking && !hasDefault {
@@ -48,7 +48,7 @@ func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) erro
 		if err != nil {
 			return err
 		}
-		deadline := Cut(now.Add(d))
+		deadline := TruncateTime(now.Add(d))
 		q.Deadline = &deadline
 	}
 	if q.OnTimeout == "" {
@@ -70,11 +70,11 @@ func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) erro
 // or a default that no deadline may take. It also checks a non-blocking
 // question, whose task goes on with the default whatever its deadline does.
 func (a Ask) checkDefaultOnTimeout(q *Question) error {
-	takes := q.OnTimeout == TakeDefault || q.Type == NonBlocking
+	takesDefault := q.OnTimeout == TakeDefault || q.Type == NonBlocking
 	for _, level := range q.Escalation {
-		takes = takes || level.OnTimeout == TakeDefault
+		takesDefault = takesDefault || level.OnTimeout == TakeDefault
 	}
-	if !takes {
+	if !takesDefault {
 		return nil
 	}
 	answers, ok := q.Defaults()
@@ -83,17 +83,17 @@ func (a Ask) checkDefaultOnTimeout(q *Question) error {
 	}
 	switch {
 	case q.Type == Approval && answers[q.Items[0].Key] == Approve:
-		return badDefault("silence would approve", "choose the default reject or another on_timeout: only people approve")
-	case q.picksDanger(answers) && !a.AllowDangerDefault:
-		return badDefault("the default picks an option marked as dangerous", "choose another default or on_timeout, or set allow_danger_default if you mean it")
+		return badDefaultError("silence would approve", "choose the default reject or another on_timeout: only people approve")
+	case q.picksDangerousOption(answers) && !a.AllowDangerDefault:
+		return badDefaultError("the default picks an option marked as dangerous", "choose another default or on_timeout, or set allow_danger_default if you mean it")
 	}
 	return nil
 }
 
-// badDefault returns the error for a default that must not be taken at the deadline.
-func badDefault(what, hint string) error {
+// badDefaultError returns the error for a default that must not be taken at the deadline.
+func badDefaultError(problem, hint string) error {
 	return (&Error{
-		Code: CodePolicyViolation, Message: what + " at the deadline", Problems: []Problem{{Field: "default", Message: what}},
+		Code: CodePolicyViolation, Message: problem + " at the deadline", Problems: []Problem{{Field: "default", Message: problem}},
 	}).WithHint("%s", hint)
 }
 

@@ -19,17 +19,17 @@ type Decider struct {
 type Deciders struct {
 	// Items are all members: first those who may decide, then the others, each part sorted by handle.
 	Items []Decider `json:"items"`
-	// Least is the assurance that a person needs when signed in or with a token. Outside is the assurance for an
+	// LeastAssurance is the assurance that a person needs when signed in or with a token. Outside is the assurance for an
 	// answer over a channel or by a link. An empty value accepts every person who may answer.
-	Least   Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
-	Outside Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
+	LeastAssurance     Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
+	LeastWithoutSignIn Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
 	// Required is the number of people who must approve. It is 1 without a quorum.
 	Required int `json:"required" doc:"how many must approve"`
 }
 
 // Deciders returns which of the members may decide the question. It uses the same rule as every answer.
 func (q *Question) Deciders(members []*Member) Deciders {
-	d := Deciders{Items: make([]Decider, 0, len(members)), Least: q.leastAssurance(false), Outside: q.leastAssurance(true), Required: 1}
+	d := Deciders{Items: make([]Decider, 0, len(members)), LeastAssurance: q.leastAssurance(false), LeastWithoutSignIn: q.leastAssurance(true), Required: 1}
 	if q.Approvals != nil {
 		d.Required = max(1, q.Approvals.Required)
 	}
@@ -54,7 +54,7 @@ func (q *Question) decider(m *Member) Decider {
 	// This check is about the person, so the scopes of a token do not matter.
 	c.Scopes = []Scope{ScopeAnswer}
 	d := Decider{Handle: m.Handle, Name: m.Name, Role: c.RoleIn(q.Project)}
-	switch err := q.MayAnswer(c); {
+	switch err := q.CheckMayAnswer(c); {
 	case m.DisabledAt != nil:
 		d.Why = "the member is disabled"
 	case err != nil:

@@ -28,14 +28,14 @@ func TestDeciders(t *testing.T) {
 			{Handle: "gone", Role: RoleAdmin, Why: "the member is disabled"},
 			{Handle: "vic", Role: RoleViewer, Why: "the role viewer may not answer in the project web"},
 		},
-		Least: AssuranceSession, Outside: AssuranceSession, Required: 2,
+		LeastAssurance: AssuranceSession, LeastWithoutSignIn: AssuranceSession, Required: 2,
 	}
 	if diff := cmp.Diff(want, q.Deciders(members)); diff != "" {
 		t.Error(diff)
 	}
 	q = &Question{Project: "web", Risk: RiskLow, Assignees: []string{"zoe"}, Status: Pending}
 	d := q.Deciders(members[:3])
-	if d.Required != 1 || d.Least != "" || d.Outside != AssuranceLink {
+	if d.Required != 1 || d.LeastAssurance != "" || d.LeastWithoutSignIn != AssuranceLink {
 		t.Errorf("a low risk needs %+v", d)
 	}
 	if d.Items[0].Handle != "zoe" || !d.Items[0].May || d.Items[1].Why != "the question is for zoe" {

@@ -59,26 +59,26 @@ type Delivery struct {
 	State    DeliveryState `json:"state" enum:"waiting,sent,failed,dead,skipped"`
 	Reason   string        `json:"reason,omitempty" doc:"why it waits or was skipped"`
 	// NextAt is the instant of the next step: to send, to retry or to update.
-	NextAt    *time.Time      `json:"next_at,omitempty"`
-	Attempts  int             `json:"attempts"`
-	LastError string          `json:"last_error,omitempty"`
-	CreatedAt time.Time       `json:"created_at"`
-	SentAt    *time.Time      `json:"sent_at,omitempty"`
-	UpdatedAt *time.Time      `json:"updated_at,omitempty" doc:"when the message was last brought up to date"`
-	Shows     QuestionStatus  `json:"shows,omitempty" doc:"the status of the question that the message shows"`
-	Content   string          `json:"content,omitempty" doc:"what was sent, without what decides; absent for callers who may not read it"`
-	History   []DeliveryEntry `json:"history,omitempty"`
+	NextAt      *time.Time      `json:"next_at,omitempty"`
+	Attempts    int             `json:"attempts"`
+	LastError   string          `json:"last_error,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+	SentAt      *time.Time      `json:"sent_at,omitempty"`
+	UpdatedAt   *time.Time      `json:"updated_at,omitempty" doc:"when the message was last brought up to date"`
+	ShownStatus QuestionStatus  `json:"shows,omitempty" doc:"the status of the question that the message shows"`
+	Content     string          `json:"content,omitempty" doc:"what was sent, without what decides; absent for callers who may not read it"`
+	History     []DeliveryEntry `json:"history,omitempty"`
 
-	DeliveryKeeps `json:"-"`
+	DeliveryInternals `json:"-"`
 }
 
-// DeliveryKeeps holds the internal state of a delivery.
-type DeliveryKeeps struct {
-	// Unique names the purpose of the delivery, so that the same message is
+// DeliveryInternals holds the internal state of a delivery.
+type DeliveryInternals struct {
+	// UniqueKey names the purpose of the delivery, so that the same message is
 	// planned only once.
-	Unique   string
-	When     RouteWhen
-	DeviceID string
+	UniqueKey string
+	Condition RouteCondition
+	DeviceID  string
 	// EventSeq is the number of the event that an [Event] message reports. It
 	// is 0 for other messages.
 	EventSeq int64
@@ -86,15 +86,15 @@ type DeliveryKeeps struct {
 	Title, Body string
 	// Ref is the channel's own reference, by which it finds the message again.
 	Ref json.RawMessage
-	// Decides reports whether the message let its reader decide the question.
-	Decides bool
-	// Wanted is the number of the last event that the message must show. Shown
+	// CanDecide reports whether the message let its reader decide the question.
+	CanDecide bool
+	// WantedEvent is the number of the last event that the message must show. Shown
 	// is the number of the last event that it shows.
-	Wanted, Shown int64
+	WantedEvent, ShownEvent int64
 	// LeasedUntil is the end of the lease of the process that sends the message.
 	LeasedUntil *time.Time
-	// Tries counts the failures since the last success.
-	Tries int
+	// FailedTries counts the failures since the last success.
+	FailedTries int
 	// Deferrals counts how often the delivery was put off for the same reason.
 	Deferrals int
 	// Version counts the saves.
@@ -112,12 +112,12 @@ const (
 	// DeliveryLease is the length of a lease on a delivery. If its holder is
 	// silent for longer, another process may take the delivery.
 	DeliveryLease = 15 * time.Second
-	// mostHistory is the number of history entries that a delivery keeps.
-	mostHistory = 30
+	// maxHistory is the number of history entries that a delivery keeps.
+	maxHistory = 30
 	// maxDeliveryError is the maximum length of a stored error, in characters.
 	maxDeliveryError = 500
-	// longestRetryAfter is the longest wait that a remote system may ask for.
-	longestRetryAfter = 24 * time.Hour
+	// maxRetryAfter is the longest wait that a remote system may ask for.
+	maxRetryAfter = 24 * time.Hour
 )
 
 // retryDelays are the waits after the first failure, the second one, and so on.
@@ -125,9 +125,9 @@ var retryDelays = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// jittered varies a wait by up to a tenth, so that deliveries that failed
+// addJitter varies a wait by up to a tenth, so that deliveries that failed
 // together are not retried together.
-func jittered(d time.Duration) time.Duration {
+func addJitter(d time.Duration) time.Duration {
 	tenth := int64(d / 10)
 	if tenth == 0 {
 		return d
@@ -135,9 +135,9 @@ func jittered(d time.Duration) time.Duration {
 	return d - time.Duration(tenth) + time.Duration(rand.Int64N(2*tenth)) //nolint:gosec // spreads load, guards nothing
 }
 
-func (d *Delivery) note(now time.Time, what, why string) {
-	d.History = append(d.History, DeliveryEntry{At: now, What: what, Error: why})
-	if over := len(d.History) - mostHistory; over > 0 {
+func (d *Delivery) addHistory(now time.Time, what, detail string) {
+	d.History = append(d.History, DeliveryEntry{At: now, What: what, Error: detail})
+	if over := len(d.History) - maxHistory; over > 0 {
 		// The first entry stays, because it says when the delivery began.
 		d.History = append(d.History[:1], d.History[1+over:]...)
 	}
@@ -146,21 +146,21 @@ func (d *Delivery) note(now time.Time, what, why string) {
 // IsDue reports whether the delivery needs its next step at the instant now.
 func (d *Delivery) IsDue(now time.Time) bool { return d.NextAt != nil && !now.Before(*d.NextAt) }
 
-// Leased reports whether a process holds the lease of the delivery.
-func (d *Delivery) Leased(now time.Time) bool {
+// IsLeased reports whether a process holds the lease of the delivery.
+func (d *Delivery) IsLeased(now time.Time) bool {
 	return d.LeasedUntil != nil && now.Before(*d.LeasedUntil)
 }
 
 // Lease leases the delivery to the caller. It is due again at the end of the
 // lease if the caller does not report back.
 func (d *Delivery) Lease(now time.Time) {
-	until := Cut(now.Add(DeliveryLease))
+	until := TruncateTime(now.Add(DeliveryLease))
 	d.LeasedUntil, d.NextAt = &until, &until
 }
 
-// Deliver records that the message was sent, or updated if it was sent before.
+// NoteSent records that the message was sent, or updated if it was sent before.
 // The message shows the question as of the event with the number shown.
-func (d *Delivery) Deliver(now time.Time, ref json.RawMessage, shows QuestionStatus, shown int64) {
+func (d *Delivery) NoteSent(now time.Time, ref json.RawMessage, status QuestionStatus, shownEvent int64) {
 	d.Ref = ref
 	what := "sent"
 	if d.State == DeliverySent {
@@ -169,88 +169,88 @@ func (d *Delivery) Deliver(now time.Time, ref json.RawMessage, shows QuestionSta
 	} else {
 		d.SentAt = &now
 	}
-	d.State, d.Reason, d.LastError, d.Tries, d.LeasedUntil, d.NextAt = DeliverySent, "", "", 0, nil, nil
+	d.State, d.Reason, d.LastError, d.FailedTries, d.LeasedUntil, d.NextAt = DeliverySent, "", "", 0, nil, nil
 	d.Attempts++
-	d.Shows, d.Shown = shows, max(d.Shown, shown)
-	d.note(now, what, "")
+	d.ShownStatus, d.ShownEvent = status, max(d.ShownEvent, shownEvent)
+	d.addHistory(now, what, "")
 	d.scheduleUpdate(now)
 }
 
 // scheduleUpdate makes an update due if a newer event must be shown.
 func (d *Delivery) scheduleUpdate(now time.Time) {
-	if d.State == DeliverySent && len(d.Ref) > 0 && d.Wanted > d.Shown {
+	if d.State == DeliverySent && len(d.Ref) > 0 && d.WantedEvent > d.ShownEvent {
 		d.NextAt = &now
 	}
 }
 
-// Rest ends a lease whose holder found nothing to do.
-func (d *Delivery) Rest() { d.LeasedUntil, d.NextAt = nil, nil }
+// EndLease ends a lease whose holder found nothing to do.
+func (d *Delivery) EndLease() { d.LeasedUntil, d.NextAt = nil, nil }
 
-// Fail records that sending or updating failed. The delivery is retried unless
+// NoteFailure records that sending or updating failed. The delivery is retried unless
 // the failure is permanent or the retries are used up.
-func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter time.Duration) {
+func (d *Delivery) NoteFailure(now time.Time, reason string, permanent bool, retryAfter time.Duration) {
 	d.Attempts++
-	d.Tries++
-	d.LastError, d.LeasedUntil, d.NextAt = failure(d.WithoutBearers(why)), nil, nil
+	d.FailedTries++
+	d.LastError, d.LeasedUntil, d.NextAt = storedErrorText(d.RemoveSecrets(reason)), nil, nil
 	sent := d.State == DeliverySent
-	if permanent && !sent || d.Tries > len(retryDelays) {
+	if permanent && !sent || d.FailedTries > len(retryDelays) {
 		// A message that was sent stays sent, though it shows an old state. It
 		// is not given up at the first permanent failure, because the channel
 		// may be repaired meanwhile.
 		if !sent {
 			d.State = DeliveryDead
 		}
-		d.Shown = max(d.Shown, d.Wanted)
-		d.note(now, "dead", d.LastError)
+		d.ShownEvent = max(d.ShownEvent, d.WantedEvent)
+		d.addHistory(now, "dead", d.LastError)
 		return
 	}
-	wait := max(jittered(retryDelays[d.Tries-1]), min(retryAfter, longestRetryAfter))
-	next := Cut(now.Add(wait))
+	wait := max(addJitter(retryDelays[d.FailedTries-1]), min(retryAfter, maxRetryAfter))
+	next := TruncateTime(now.Add(wait))
 	d.NextAt = &next
 	if !sent {
 		d.State = DeliveryFailed
 	}
-	d.note(now, "failed", d.LastError)
+	d.addHistory(now, "failed", d.LastError)
 }
 
-// Doubt records that a failed message may have arrived. It leaves the mark of
+// NoteMaybeSent records that a failed message may have arrived. It leaves the mark of
 // an ended lease, as after a sender that fell silent, so that the message is
 // not skipped.
-func (d *Delivery) Doubt(now time.Time) {
+func (d *Delivery) NoteMaybeSent(now time.Time) {
 	if d.State == DeliveryFailed {
 		d.LeasedUntil = &now
 	}
 }
 
-// WithoutAllBearers applies [Delivery.WithoutBearers] to every text of the
+// RemoveAllSecrets applies [Delivery.RemoveSecrets] to every text of the
 // delivery. Rows that earlier versions stored still contain such secrets.
-func (d *Delivery) WithoutAllBearers() *Delivery {
-	d.Content, d.LastError = d.WithoutBearers(d.Content), d.WithoutBearers(d.LastError)
+func (d *Delivery) RemoveAllSecrets() *Delivery {
+	d.Content, d.LastError = d.RemoveSecrets(d.Content), d.RemoveSecrets(d.LastError)
 	for i := range d.History {
-		d.History[i].Error = d.WithoutBearers(d.History[i].Error)
+		d.History[i].Error = d.RemoveSecrets(d.History[i].Error)
 	}
 	return d
 }
 
-// SeenBy removes the content that the caller may not read. Nobody may read the links and secrets that can decide.
+// RedactFor removes the content that the caller may not read. Nobody may read the links and secrets that can decide.
 // Agents may not read errors, because an error may contain an address.
-func (d *Delivery) SeenBy(c Caller) *Delivery {
+func (d *Delivery) RedactFor(c Caller) *Delivery {
 	if c.Kind == ActorAgent {
 		d.LastError = ""
 		for i := range d.History {
 			d.History[i].Error = ""
 		}
 	}
-	return d.WithoutAllBearers()
+	return d.RemoveAllSecrets()
 }
 
-// replySecretLength is the minimum length of the secret that follows a delivery's id.
-const replySecretLength = 16
+// minReplySecretLength is the minimum length of the secret that follows a delivery's id.
+const minReplySecretLength = 16
 
-// WithoutBearers returns a text about the delivery without the secrets that
+// RemoveSecrets returns a text about the delivery without the secrets that
 // decide in its recipient's name: answer links, and the secret of a reply.
-func (d *Delivery) WithoutBearers(text string) string {
-	text = WithoutAnswerLinks(text)
+func (d *Delivery) RemoveSecrets(text string) string {
+	text = RemoveAnswerLinks(text)
 	id := strings.TrimPrefix(d.ID, PrefixDelivery+"_")
 	if id == "" {
 		return text
@@ -263,29 +263,29 @@ func (d *Delivery) WithoutBearers(text string) string {
 			return b.String()
 		}
 		b.WriteString(id)
-		behind := strings.TrimLeft(after, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-		if len(after)-len(behind) >= replySecretLength {
+		rest := strings.TrimLeft(after, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+		if len(after)-len(rest) >= minReplySecretLength {
 			b.WriteString("[removed]")
-			after = behind
+			after = rest
 		}
 		text = after
 	}
 }
 
-// failure returns the part of an error that is stored. The error may contain
+// storedErrorText returns the part of an error that is stored. The error may contain
 // text of a remote system.
-func failure(why string) string {
-	return strings.ReplaceAll(firstLine(why, maxDeliveryError), "\x00", "\uFFFD")
+func storedErrorText(message string) string {
+	return strings.ReplaceAll(firstLine(message, maxDeliveryError), "\x00", "\uFFFD")
 }
 
 // Defer puts the delivery off until an instant, and records the reason.
 func (d *Delivery) Defer(now, until time.Time, reason string) {
 	if d.Reason != reason {
 		d.Deferrals = 0
-		d.note(now, "deferred", reason)
+		d.addHistory(now, "deferred", reason)
 	}
 	d.Deferrals++
-	until = Cut(until)
+	until = TruncateTime(until)
 	d.Reason, d.NextAt, d.LeasedUntil = reason, &until, nil
 }
 
@@ -293,7 +293,7 @@ func (d *Delivery) Defer(now, until time.Time, reason string) {
 // to be sent again, that message stays and is kept up to date.
 func (d *Delivery) Skip(now time.Time, reason string) {
 	d.State, d.Reason, d.NextAt, d.LeasedUntil = DeliverySkipped, reason, nil, nil
-	d.note(now, "skipped", reason)
+	d.addHistory(now, "skipped", reason)
 	if len(d.Ref) > 0 {
 		d.State, d.Reason = DeliverySent, ""
 		d.scheduleUpdate(now)
@@ -303,17 +303,17 @@ func (d *Delivery) Skip(now time.Time, reason string) {
 // Release gives the lease back without an attempt. The delivery is due at once.
 func (d *Delivery) Release(now time.Time) { d.LeasedUntil, d.NextAt = nil, &now }
 
-// Want records that the question of the message changed at the event seq. A
+// NoteQuestionChange records that the question of the message changed at the event seq. A
 // sent message gets an update. A message that was not sent is skipped if the
 // question is closed. A message that is being sent is checked again afterwards.
-func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
+func (d *Delivery) NoteQuestionChange(seq int64, closed bool, now time.Time) {
 	if d.EventSeq > 0 {
 		// An event is a fact. Its message reports it unchanged, whatever came later.
 		return
 	}
-	d.Wanted = max(d.Wanted, seq)
+	d.WantedEvent = max(d.WantedEvent, seq)
 	switch {
-	case d.Leased(now):
+	case d.IsLeased(now):
 	case d.State == DeliverySent:
 		d.scheduleUpdate(now)
 	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed || len(d.Ref) > 0):
@@ -325,30 +325,30 @@ func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 // reference of the first message until the second one is sent. It returns an
 // error while the message is being sent.
 func (d *Delivery) Redeliver(now time.Time) error {
-	if d.Leased(now) {
+	if d.IsLeased(now) {
 		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("look again in a minute")
 	}
-	d.State, d.Reason, d.Tries, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, &now, nil
-	d.When = WhenAlways
-	d.note(now, "redelivered", "")
+	d.State, d.Reason, d.FailedTries, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, &now, nil
+	d.Condition = WhenAlways
+	d.addHistory(now, "redelivered", "")
 	return nil
 }
 
-// pageLook is the time after which Fermata first checks again whether a person
+// pageCheckDelay is the time after which Fermata first checks again whether a person
 // still has a page open. The wait doubles each time, up to longestPageLook.
 const (
-	pageLook        = 30 * time.Second
-	longestPageLook = time.Hour
+	pageCheckDelay    = 30 * time.Second
+	maxPageCheckDelay = time.Hour
 )
 
-// NextLook returns the instant of the next check of a message that waits until
+// NextPageCheck returns the instant of the next check of a message that waits until
 // a page is closed.
-func (d *Delivery) NextLook(now time.Time) time.Time {
-	wait := pageLook
+func (d *Delivery) NextPageCheck(now time.Time) time.Time {
+	wait := pageCheckDelay
 	if d.Reason == WaitsForPage {
 		for range min(d.Deferrals, 7) {
 			wait *= 2
 		}
 	}
-	return now.Add(min(wait, longestPageLook))
+	return now.Add(min(wait, maxPageCheckDelay))
 }

@@ -14,18 +14,18 @@ import (
 
 func asError(err error, target **fermata.Error) bool { return errors.As(err, target) }
 
-func waiting() *fermata.Delivery {
+func waitingDelivery() *fermata.Delivery {
 	return &fermata.Delivery{State: fermata.DeliveryWaiting, NextAt: ptr(noon)}
 }
 
 func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 	t.Parallel()
-	d, now := waiting(), noon
+	d, now := waitingDelivery(), noon
 	for i, least := range []time.Duration{
 		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	} {
 		d.Lease(now)
-		d.Fail(now, "down", false, 0)
+		d.NoteFailure(now, "down", false, 0)
 		wait := d.NextAt.Sub(now)
 		if d.State != fermata.DeliveryFailed || wait < least*9/10-time.Millisecond || wait > least*11/10 {
 			t.Fatalf("after failure %d: %s, wait %s, want about %s", i+1, d.State, wait, least)
@@ -33,7 +33,7 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 		now = *d.NextAt
 	}
 	d.Lease(now)
-	d.Fail(now, "down", false, 0)
+	d.NoteFailure(now, "down", false, 0)
 	if d.State != fermata.DeliveryDead || d.NextAt != nil || d.Attempts != 9 {
 		t.Fatalf("%+v", d)
 	}
@@ -46,30 +46,30 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 // may have arrived. They must not be skipped as if nothing had been sent.
 func TestWhatStandsTellsTheEnd(t *testing.T) {
 	t.Parallel()
-	again := waiting()
-	again.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	again := waitingDelivery()
+	again.NoteSent(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
 	if err := again.Redeliver(noon); err != nil {
 		t.Fatal(err)
 	}
-	again.Fail(noon, "no such conversation", true, 0)
+	again.NoteFailure(noon, "no such conversation", true, 0)
 	if again.State != fermata.DeliveryDead {
 		t.Fatalf("it is %s", again.State)
 	}
-	again.Want(4, true, noon)
+	again.NoteQuestionChange(4, true, noon)
 	if again.State != fermata.DeliverySent || !again.IsDue(noon) || string(again.Ref) != `"1"` {
 		t.Errorf("the first message is left as it is: %+v", again)
 	}
-	doubt := waiting()
-	doubt.Fail(noon, "no reply", false, 0)
-	doubt.Doubt(noon)
-	doubt.Want(4, true, noon)
-	if doubt.State != fermata.DeliveryFailed || doubt.NextAt == nil || doubt.Leased(noon) {
+	doubt := waitingDelivery()
+	doubt.NoteFailure(noon, "no reply", false, 0)
+	doubt.NoteMaybeSent(noon)
+	doubt.NoteQuestionChange(4, true, noon)
+	if doubt.State != fermata.DeliveryFailed || doubt.NextAt == nil || doubt.IsLeased(noon) {
 		t.Errorf("what may have arrived is given up: %+v", doubt)
 	}
-	refused := waiting()
-	refused.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
-	refused.Want(4, true, noon)
-	refused.Fail(noon, "the token was revoked", true, 0)
+	refused := waitingDelivery()
+	refused.NoteSent(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	refused.NoteQuestionChange(4, true, noon)
+	refused.NoteFailure(noon, "the token was revoked", true, 0)
 	if refused.State != fermata.DeliverySent || refused.NextAt == nil {
 		t.Errorf("an update is given up at the first refusal: %+v", refused)
 	}
@@ -78,14 +78,14 @@ func TestWhatStandsTellsTheEnd(t *testing.T) {
 func TestRetryAfterIsHonouredAndBounded(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour} {
-		d := waiting()
-		d.Fail(noon, "slow down", false, asked)
+		d := waitingDelivery()
+		d.NoteFailure(noon, "slow down", false, asked)
 		if got := d.NextAt.Sub(noon); got != want {
 			t.Errorf("asked for %s: %s", asked, got)
 		}
 	}
-	d := waiting()
-	d.Fail(noon, "no such address", true, 0)
+	d := waitingDelivery()
+	d.NoteFailure(noon, "no such address", true, 0)
 	if d.State != fermata.DeliveryDead {
 		t.Error("what is refused for good is tried again")
 	}
@@ -93,41 +93,41 @@ func TestRetryAfterIsHonouredAndBounded(t *testing.T) {
 
 func TestAnEndReachesEveryMessage(t *testing.T) {
 	t.Parallel()
-	sent := waiting()
-	sent.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
-	sent.Want(4, true, noon)
+	sent := waitingDelivery()
+	sent.NoteSent(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	sent.NoteQuestionChange(4, true, noon)
 	if !sent.IsDue(noon) {
 		t.Error("a message that was sent is not updated")
 	}
-	fixed := waiting()
-	fixed.Deliver(noon, nil, fermata.Pending, 3)
-	fixed.Want(4, true, noon)
+	fixed := waitingDelivery()
+	fixed.NoteSent(noon, nil, fermata.Pending, 3)
+	fixed.NoteQuestionChange(4, true, noon)
 	if fixed.NextAt != nil {
 		t.Error("a message that cannot be changed is sent again")
 	}
-	unsent := waiting()
-	unsent.Want(4, true, noon)
+	unsent := waitingDelivery()
+	unsent.NoteQuestionChange(4, true, noon)
 	if unsent.State != fermata.DeliverySkipped || unsent.Reason != fermata.SkippedClosed {
 		t.Error("a message that nobody needs is sent")
 	}
-	under := waiting()
+	under := waitingDelivery()
 	under.Lease(noon)
-	under.Want(4, true, noon)
+	under.NoteQuestionChange(4, true, noon)
 	if under.State != fermata.DeliveryWaiting {
 		t.Error("a message that is on its way was skipped")
 	}
-	under.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	under.NoteSent(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
 	if !under.IsDue(noon) {
 		t.Error("a message that was on its way is not looked at again")
 	}
-	doubtful := waiting()
+	doubtful := waitingDelivery()
 	doubtful.Lease(noon.Add(-time.Hour))
-	doubtful.Want(4, true, noon)
+	doubtful.NoteQuestionChange(4, true, noon)
 	if doubtful.State != fermata.DeliveryWaiting {
 		t.Error("a message that may have gone out was forgotten")
 	}
-	extended := waiting()
-	extended.Want(4, false, noon)
+	extended := waitingDelivery()
+	extended.NoteQuestionChange(4, false, noon)
 	if extended.State != fermata.DeliveryWaiting {
 		t.Error("a message of an open question was skipped")
 	}
@@ -135,10 +135,10 @@ func TestAnEndReachesEveryMessage(t *testing.T) {
 
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
-	d := waiting()
+	d := waitingDelivery()
 	for range 100 {
-		d.Fail(noon, strings.Repeat("x", 2000), false, 0)
-		d.Tries = 0
+		d.NoteFailure(noon, strings.Repeat("x", 2000), false, 0)
+		d.FailedTries = 0
 	}
 	if len(d.History) > 30 || len(d.LastError) > 600 {
 		t.Errorf("%d entries, an error of %d bytes", len(d.History), len(d.LastError))
@@ -150,8 +150,8 @@ func TestHistoryIsBounded(t *testing.T) {
 // message would be sent again.
 func TestAFailureIsText(t *testing.T) {
 	t.Parallel()
-	d, c := waiting(), &fermata.Channel{}
-	d.Fail(noon, "they said \x00\xff", false, 0)
+	d, c := waitingDelivery(), &fermata.Channel{}
+	d.NoteFailure(noon, "they said \x00\xff", false, 0)
 	c.NoteFailure(noon, "they said \x00\xff")
 	for _, kept := range []string{d.LastError, d.History[0].Error, c.LastError} {
 		if kept != "they said \uFFFD\uFFFD" {
@@ -162,9 +162,9 @@ func TestAFailureIsText(t *testing.T) {
 
 func TestWaitingForAPageGetsRarer(t *testing.T) {
 	t.Parallel()
-	d, last := waiting(), time.Duration(0)
+	d, last := waitingDelivery(), time.Duration(0)
 	for range 10 {
-		wait := d.NextLook(noon).Sub(noon)
+		wait := d.NextPageCheck(noon).Sub(noon)
 		if wait < last || wait > time.Hour {
 			t.Fatalf("%s after %s", wait, last)
 		}
@@ -205,7 +205,7 @@ func TestAskNamesChannelsAndReminders(t *testing.T) {
 		hasProblem(t, err, field)
 	}
 	q, err := open(fermata.Ask{Channels: []string{"slack"}, Reminders: []string{"1h", "10m"}, ShareContext: true})
-	if err != nil || len(q.Channels) != 1 || !q.ShareContext || q.RemindAfter()[0] != 10*time.Minute {
+	if err != nil || len(q.Channels) != 1 || !q.ShareContext || q.ReminderDelays()[0] != 10*time.Minute {
 		t.Errorf("%+v, %v", q, err)
 	}
 }
@@ -230,18 +230,18 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 	} {
 		q := &fermata.Question{Risk: tt.risk, Approvals: tt.quorum}
 		c := person("ann")
-		c.Assurance, c.Outside = tt.known, true
-		if got := q.MayDecide(c) == nil; got != tt.may {
+		c.Assurance, c.WithoutSignIn = tt.known, true
+		if got := q.CheckMayDecide(c) == nil; got != tt.may {
 			t.Errorf("%s risk by %s: %v", tt.risk, tt.known, got)
 		}
-		c.Outside = false
+		c.WithoutSignIn = false
 		// High and critical questions have a minimum assurance everywhere.
-		if got := q.MayDecide(c) == nil; got != (tt.may || tt.risk == fermata.RiskMedium) {
+		if got := q.CheckMayDecide(c) == nil; got != (tt.may || tt.risk == fermata.RiskMedium) {
 			t.Errorf("%s risk by %s inside: %v", tt.risk, tt.known, got)
 		}
 		q.LeastAssurance = fermata.AssuranceChannel
-		c.Outside = true
-		if got := q.MayDecide(c) == nil; got != tt.known.AtLeast(fermata.AssuranceChannel) {
+		c.WithoutSignIn = true
+		if got := q.CheckMayDecide(c) == nil; got != tt.known.AtLeast(fermata.AssuranceChannel) {
 			t.Errorf("the policy does not decide on %s risk by %s", tt.risk, tt.known)
 		}
 	}
@@ -255,12 +255,12 @@ func TestWhereTheAskerWantsIt(t *testing.T) {
 		"slack": "#dev", "team": "#ops", "slack_mention": "@ann, here", "email": "ann@example.com, bob@example.com", "github_issue": "7",
 	}}
 	for name, is := range map[string][2]any{
-		"kind":      {"#dev", q.Target("other", "slack")},
-		"name":      {"#ops", q.Target("team", "slack")},
-		"issue":     {"7", q.Target("hub", "github")},
-		"nowhere":   {"", q.Target("push", "push")},
-		"mail":      {[]string{"ann@example.com", "bob@example.com"}, q.MailTo("email")},
-		"mentioned": {[]string{"@ann", "here"}, q.Mentioned("team", "slack")},
+		"kind":      {"#dev", q.WantedPlace("other", "slack")},
+		"name":      {"#ops", q.WantedPlace("team", "slack")},
+		"issue":     {"7", q.WantedPlace("hub", "github")},
+		"nowhere":   {"", q.WantedPlace("push", "push")},
+		"mail":      {[]string{"ann@example.com", "bob@example.com"}, q.MailAddresses("email")},
+		"mentioned": {[]string{"@ann", "here"}, q.MentionedNames("team", "slack")},
 	} {
 		if diff := cmp.Diff(is[0], is[1]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -273,9 +273,9 @@ func TestWhereTheAskerWantsIt(t *testing.T) {
 func TestAgentsReadNoErrorOfADelivery(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[fermata.ActorKind]string{fermata.ActorHuman: "no mailbox ann@example.com", fermata.ActorAgent: ""} {
-		d := waiting()
-		d.Fail(noon, "no mailbox ann@example.com", false, 0)
-		d.SeenBy(fermata.Caller{Kind: kind})
+		d := waitingDelivery()
+		d.NoteFailure(noon, "no mailbox ann@example.com", false, 0)
+		d.RedactFor(fermata.Caller{Kind: kind})
 		if d.LastError != want || d.History[0].Error != want || d.History[0].What != "failed" {
 			t.Errorf("%s reads %q and %+v", kind, d.LastError, d.History)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-func chain(n int) []*fermata.Event {
+func newChain(n int) []*fermata.Event {
 	events, prev := make([]*fermata.Event, 0, n), ""
 	for i := range n {
 		e := &fermata.Event{
@@ -27,8 +27,8 @@ func chain(n int) []*fermata.Event {
 	return events
 }
 
-// verify returns the number of valid events before the first bad one.
-func verify(events []*fermata.Event) (int, error) {
+// countValid returns the number of valid events before the first bad one.
+func countValid(events []*fermata.Event) (int, error) {
 	var c fermata.Chain
 	for i, e := range events {
 		if err := c.VerifyNext(e); err != nil {
@@ -43,11 +43,11 @@ func verify(events []*fermata.Event) (int, error) {
 
 func TestChainHolds(t *testing.T) {
 	t.Parallel()
-	events := chain(5)
-	if _, err := verify(events); err != nil {
+	events := newChain(5)
+	if _, err := countValid(events); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := verify(stored(t, events)); err != nil {
+	if _, err := countValid(throughJSON(t, events)); err != nil {
 		t.Errorf("after JSON: %v", err)
 	}
 	// A part of the chain is verified from the end of the previous part.
@@ -57,12 +57,12 @@ func TestChainHolds(t *testing.T) {
 	}
 	zone := time.FixedZone("elsewhere", 3600)
 	events[0].At = events[0].At.In(zone)
-	if _, err := verify(events); err != nil {
+	if _, err := countValid(events); err != nil {
 		t.Errorf("the same instant in another zone: %v", err)
 	}
 }
 
-var changes = map[string]func(e *fermata.Event){
+var eventChanges = map[string]func(e *fermata.Event){
 	"seq":        func(e *fermata.Event) { e.Seq += 7 },
 	"workspace":  func(e *fermata.Event) { e.WorkspaceID = "other" },
 	"type":       func(e *fermata.Event) { e.Type = fermata.EventQuestionTimedOut },
@@ -82,20 +82,20 @@ var changes = map[string]func(e *fermata.Event){
 
 func TestChainFindsEveryChange(t *testing.T) {
 	t.Parallel()
-	for name, change := range changes {
-		events := chain(4)
+	for name, change := range eventChanges {
+		events := newChain(4)
 		change(events[2])
-		if at, err := verify(events); err == nil || at != 2 {
+		if at, err := countValid(events); err == nil || at != 2 {
 			t.Errorf("%s: found at %d: %v", name, at, err)
 		}
 		// If the event's own hash is corrected as well, the next event shows the change.
-		events = chain(4)
+		events = newChain(4)
 		change(events[2])
 		if name == "seq" || name == "prev hash" || name == "hash" {
 			continue
 		}
 		events[2].Link(events[2].Seq, events[2].PrevHash)
-		if at, err := verify(events); err == nil || at != 3 {
+		if at, err := countValid(events); err == nil || at != 3 {
 			t.Errorf("%s, sealed anew: found at %d: %v", name, at, err)
 		}
 	}
@@ -103,19 +103,19 @@ func TestChainFindsEveryChange(t *testing.T) {
 
 func TestChainFindsTampering(t *testing.T) {
 	t.Parallel()
-	keys := make([]string, 0, len(changes))
-	for k := range changes {
+	keys := make([]string, 0, len(eventChanges))
+	for k := range eventChanges {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "events")
-		events := chain(n)
+		events := newChain(n)
 		i := rapid.IntRange(0, n-1).Draw(t, "at")
 		first := i
 		switch rapid.SampledFrom([]string{"change", "gap", "reorder", "front", "insert", "repeat"}).Draw(t, "what") {
 		case "change":
-			changes[rapid.SampledFrom(keys).Draw(t, "field")](events[i])
+			eventChanges[rapid.SampledFrom(keys).Draw(t, "field")](events[i])
 		case "gap":
 			if i == n-1 {
 				return // a missing event at the end leaves no trace in the rest
@@ -138,7 +138,7 @@ func TestChainFindsTampering(t *testing.T) {
 		case "repeat":
 			events, first = slices.Insert(events, i, events[i]), i+1
 		}
-		if at, err := verify(events); err == nil || at != first {
+		if at, err := countValid(events); err == nil || at != first {
 			t.Fatalf("found at %d, want %d: %v", at, first, err)
 		}
 	})

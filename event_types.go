@@ -28,31 +28,31 @@ func (t EventType) IsOneOf(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
 
-// forAgents are the types of events that agents may read: those of work and of questions. A noun stands for all of
+// agentEventTypes are the types of events that agents may read: those of work and of questions. A noun stands for all of
 // its types. Only people may read the other types, which report sign-ins, tokens, addresses, policies and channels.
-var forAgents = []string{
+var agentEventTypes = []string{
 	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
 	string(EventStepFinished), string(EventWorkflowTriggered), string(EventRunRewound), string(EventRunMoved),
 }
 
-// EventsFor returns the event types that a list or a stream with this filter shows to the caller. An empty result
+// VisibleEventTypes returns the event types that a list or a stream with this filter shows to the caller. An empty result
 // means every type. It returns an error if a type of the filter does not exist, or if the caller may read none of
 // them.
-func EventsFor(c Caller, field string, filter []string) ([]string, error) {
+func VisibleEventTypes(c Caller, field string, filter []string) ([]string, error) {
 	if err := CheckEventFilter(field, filter); err != nil || c.Kind != ActorAgent {
 		return filter, err
 	}
-	var shown []string
+	var visible []string
 	for _, t := range EventTypes {
-		if t.IsOneOf(forAgents) && (len(filter) == 0 || t.IsOneOf(filter)) {
-			shown = append(shown, string(t))
+		if t.IsOneOf(agentEventTypes) && (len(filter) == 0 || t.IsOneOf(filter)) {
+			visible = append(visible, string(t))
 		}
 	}
-	if len(shown) == 0 {
+	if len(visible) == 0 {
 		return nil, Errorf(CodeForbidden, "agents do not read events of the type %s", strings.Join(filter, ", ")).
 			WithHint("agents read the events of tasks, questions, messages and runs; people read all: fermata audit")
 	}
-	return shown, nil
+	return visible, nil
 }
 
 // CheckEventTypes returns an error if a subscription names an unknown type. The
@@ -83,7 +83,7 @@ func eventNames() []string {
 // checkEventNames refuses unknown names. The hint lists the known types that have the same noun as an unknown one.
 func checkEventNames(field string, names, known []string, hint string) error {
 	var ps problems
-	var near []string
+	var suggestions []string
 	for i, name := range names {
 		if slices.Contains(known, name) {
 			continue
@@ -91,16 +91,16 @@ func checkEventNames(field string, names, known []string, hint string) error {
 		ps.add(elementName(field, i), "there are no events of the type %q", name)
 		noun, _, _ := strings.Cut(name, ".")
 		for _, k := range known {
-			if strings.HasPrefix(k, noun+".") && !slices.Contains(near, k) {
-				near = append(near, k)
+			if strings.HasPrefix(k, noun+".") && !slices.Contains(suggestions, k) {
+				suggestions = append(suggestions, k)
 			}
 		}
 	}
 	if len(ps) == 0 {
 		return nil
 	}
-	if len(near) == 0 {
-		near = []string{"question.asked", "question.answered", "task.ended"}
+	if len(suggestions) == 0 {
+		suggestions = []string{"question.asked", "question.answered", "task.ended"}
 	}
-	return Invalid(ps...).WithHint(hint, strings.Join(near, ", "))
+	return Invalid(ps...).WithHint(hint, strings.Join(suggestions, ", "))
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Expired is the effect of a deadline on a question.
-type Expired int
+// ExpiryOutcome is the effect of a deadline on a question.
+type ExpiryOutcome int
 
 // Effects of a deadline.
 const (
 	// ExpiredClosed means that the question closed as timed out.
-	ExpiredClosed Expired = iota
+	ExpiredClosed ExpiryOutcome = iota
 	// ExpiredEscalated means that the question moved to the next level, with a
 	// new deadline.
 	ExpiredEscalated
@@ -20,8 +20,8 @@ const (
 
 // Expire applies the deadline to a question that is [Question.IsOverdue]. A question that was not checked for long
 // may pass several levels at once.
-func (q *Question) Expire(now time.Time) Expired {
-	action := q.onTimeout()
+func (q *Question) Expire(now time.Time) ExpiryOutcome {
+	action := q.timeoutAction()
 	for action == Escalate {
 		level := q.Escalation[q.EscalationLevel]
 		q.EscalationLevel++
@@ -36,12 +36,12 @@ func (q *Question) Expire(now time.Time) Expired {
 			action = FailTask
 			break
 		}
-		deadline := Cut(q.Deadline.Add(d))
+		deadline := TruncateTime(q.Deadline.Add(d))
 		q.Deadline = &deadline
 		if now.Before(deadline) {
 			return ExpiredEscalated
 		}
-		action = q.onTimeout()
+		action = q.timeoutAction()
 	}
 	r := Resolution{Status: TimedOut, DecidedBy: ActorTimeout, At: *q.Deadline, Outcome: action}
 	if action == TakeDefault {
@@ -51,8 +51,8 @@ func (q *Question) Expire(now time.Time) Expired {
 	return ExpiredClosed
 }
 
-// onTimeout returns the action at the deadline of the question's current level.
-func (q *Question) onTimeout() TimeoutAction {
+// timeoutAction returns the action at the deadline of the question's current level.
+func (q *Question) timeoutAction() TimeoutAction {
 	if q.EscalationLevel > 0 {
 		return q.Escalation[q.EscalationLevel-1].OnTimeout
 	}
@@ -80,14 +80,14 @@ func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) 
 	}
 }
 
-// EndWithTask closes a pending question because its task ended. The question is closed in the name of the actor by,
+// CloseWithTask closes a pending question because its task ended. The question is closed in the name of the actor by,
 // which ended the task. If the task was cancelled, the question counts as withdrawn.
-func (q *Question) EndWithTask(by Actor, how TaskState, reason string, now time.Time) error {
+func (q *Question) CloseWithTask(by Actor, endState TaskState, reason string, now time.Time) error {
 	if _, err := q.Cancel(by, reason, now); err != nil {
 		return err
 	}
-	if how != TaskCancelled {
-		q.Resolution.TaskEnded = how
+	if endState != TaskCancelled {
+		q.Resolution.TaskEnded = endState
 	}
 	return nil
 }
@@ -95,24 +95,24 @@ func (q *Question) EndWithTask(by Actor, how TaskState, reason string, now time.
 // LetAskerDecide closes a pending question without an answer, because its task
 // was resumed. The asker is told to decide. The argument words is the text of
 // the person who resumed the task.
-func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
+func (q *Question) LetAskerDecide(by Actor, message string, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()
 	}
-	q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: actorOrNil(by), At: now, Comment: words, DecideYourself: true})
+	q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: actorOrNil(by), At: now, Comment: message, DecideYourself: true})
 	return nil
 }
 
-// MayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an answer.
+// CheckMayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an answer.
 // It also refuses a default that picks a dangerous option.
-func (q *Question) MayTakeDefault(c Caller) error {
+func (q *Question) CheckMayTakeDefault(c Caller) error {
 	if q.Type == Approval {
 		return nil
 	}
-	if err := q.mayDecide(c); err != nil {
+	if err := q.checkMayDecide(c); err != nil {
 		return err
 	}
-	if defaults, ok := q.Defaults(); ok && q.picksDanger(defaults) {
+	if defaults, ok := q.Defaults(); ok && q.picksDangerousOption(defaults) {
 		return Errorf(CodePolicyViolation, "the default picks an option marked as dangerous, and nobody has chosen it").
 			WithHint("answer the question: fermata respond %s", q.ID)
 	}
@@ -142,7 +142,7 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if now.After(from) {
 		from = now
 	}
-	deadline := Cut(from.Add(d))
+	deadline := TruncateTime(from.Add(d))
 	p.AllowShorter = true // the minimum timeout is for new questions only
 	if err := p.CheckTimeout("by", Timeout(deadline.Sub(now).String())); err != nil {
 		return err

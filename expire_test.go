@@ -42,7 +42,7 @@ func TestExpireOutcomes(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, tc.ask))
+			q := openQuestion(t, decode[fermata.Ask](t, tc.ask))
 			at := noon.Add(tc.after)
 			if !q.IsOverdue(at) || q.IsOverdue(q.Deadline.Add(-time.Millisecond)) {
 				t.Fatal("due is not decided by the instant")
@@ -68,8 +68,8 @@ func TestExpireOutcomes(t *testing.T) {
 			if diff := cmp.Diff(want, []any{r.Status, r.DecidedBy, r.AnsweredBy, r.At, r.Outcome, r.Answer}); diff != "" {
 				t.Error(diff)
 			}
-			if (r.Answers != nil) != (tc.outcome == fermata.TakeDefault) || r.Approved() {
-				t.Errorf("answers %v, approved %v", r.Answers, r.Approved())
+			if (r.Answers != nil) != (tc.outcome == fermata.TakeDefault) || r.IsApproved() {
+				t.Errorf("answers %v, approved %v", r.Answers, r.IsApproved())
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestExpireWhenever(t *testing.T) {
 			a.Escalation[n-1].OnTimeout = rapid.SampledFrom([]fermata.TimeoutAction{fermata.TakeDefault, fermata.SkipTask, fermata.FailTask}).Draw(t, "end")
 		}
 		a.Assignees = []string{"ann"}
-		seldom, often := opened(t, a), opened(t, a)
+		seldom, often := openQuestion(t, a), openQuestion(t, a)
 		end := rapid.IntRange(0, 400).Draw(t, "end at")
 		step := rapid.IntRange(1, 30).Draw(t, "step")
 		for m := 0; m <= end; m += step {
@@ -116,7 +116,7 @@ func TestExpireWhenever(t *testing.T) {
 
 func TestExpireNeverWithoutDeadline(t *testing.T) {
 	t.Parallel()
-	q := opened(t, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+	q := openQuestion(t, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 	if q.IsOverdue(noon.AddDate(100, 0, 0)) {
 		t.Error("a question that waits for ever is due")
 	}
@@ -125,36 +125,36 @@ func TestExpireNeverWithoutDeadline(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	ann := person("ann").Actor()
-	for _, by := range []fermata.Actor{agent, ann, fermata.System} {
-		q := opened(t, fermata.Ask{Question: "a?"})
+	for _, by := range []fermata.Actor{agent, ann, fermata.SystemActor} {
+		q := openQuestion(t, fermata.Ask{Question: "a?"})
 		changed, err := q.Cancel(by, "no longer needed", later)
 		if !changed || err != nil {
 			t.Fatalf("%s: changed %v, %v", by.Kind, changed, err)
 		}
 		want := &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: by.Kind, AnsweredBy: &by, At: later, Comment: "no longer needed"}
-		if by == fermata.System {
+		if by == fermata.SystemActor {
 			want.AnsweredBy = nil
 		}
 		if diff := cmp.Diff(want, q.Resolution); diff != "" || q.Status != fermata.Cancelled {
 			t.Errorf("status %s, %s", q.Status, diff)
 		}
 		for _, reason := range []string{"", "no longer needed"} {
-			if changed, err := q.Cancel(ann, reason, over); changed || err != nil {
+			if changed, err := q.Cancel(ann, reason, anHourLater); changed || err != nil {
 				t.Errorf("cancelled twice: changed %v, %v", changed, err)
 			}
 		}
-		_, err = q.Cancel(ann, "for another reason", over)
+		_, err = q.Cancel(ann, "for another reason", anHourLater)
 		wantError(t, err, fermata.CodeQuestionClosed)
 		if diff := cmp.Diff(want, q.Resolution); diff != "" {
 			t.Error(diff)
 		}
 	}
-	q := opened(t, fermata.Ask{Question: "a?"})
+	q := openQuestion(t, fermata.Ask{Question: "a?"})
 	applyAnswer(t, q, fermata.Answer{Answer: "x"}, person("ann"), fermata.AnswerCloses)
-	before := stored(t, q)
-	_, err := q.Cancel(agent, "", over)
+	before := throughJSON(t, q)
+	_, err := q.Cancel(agent, "", anHourLater)
 	wantError(t, err, fermata.CodeQuestionClosed)
-	if diff := cmp.Diff(before, stored(t, q)); diff != "" {
+	if diff := cmp.Diff(before, throughJSON(t, q)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -181,7 +181,7 @@ func TestExtend(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, fermata.Ask{Question: "a?"})
+			q := openQuestion(t, fermata.Ask{Question: "a?"})
 			err := q.Extend(tc.by, tc.policy, noon.Add(tc.at))
 			if tc.code != "" {
 				wantError(t, err, tc.code, "by")
@@ -194,9 +194,9 @@ func TestExtend(t *testing.T) {
 			}
 		})
 	}
-	q := opened(t, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+	q := openQuestion(t, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 	wantError(t, q.Extend(time.Hour, fermata.DefaultPolicy(), noon), fermata.CodeInvalidRequest)
-	q = opened(t, fermata.Ask{Question: "a?"})
-	q.Expire(over)
-	wantError(t, q.Extend(time.Hour, fermata.DefaultPolicy(), over), fermata.CodeQuestionClosed)
+	q = openQuestion(t, fermata.Ask{Question: "a?"})
+	q.Expire(anHourLater)
+	wantError(t, q.Extend(time.Hour, fermata.DefaultPolicy(), anHourLater), fermata.CodeQuestionClosed)
 }

@@ -51,8 +51,8 @@ func waitingTask() *fermata.Task {
 	return t
 }
 
-// opened returns the question of a process that waits, opened at noon under the default policy.
-func opened(t tb, a fermata.Ask) *fermata.Question {
+// openQuestion returns the question of a process that waits, opened at noon under the default policy.
+func openQuestion(t tb, a fermata.Ask) *fermata.Question {
 	t.Helper()
 	q, err := a.Open("q_1", waitingTask(), agent, fermata.DefaultPolicy(), noon)
 	if err != nil {
@@ -61,8 +61,8 @@ func opened(t tb, a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// decoded returns a request decoded from JSON as it comes over the wire.
-func decoded[T any](t tb, text string) T {
+// decode returns a request decoded from JSON as it comes over the wire.
+func decode[T any](t tb, text string) T {
 	t.Helper()
 	var v T
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -73,8 +73,8 @@ func decoded[T any](t tb, text string) T {
 	return v
 }
 
-// stored returns v as it comes back from a JSON column.
-func stored[T any](t tb, v T) T {
+// throughJSON returns v as it comes back from a JSON column.
+func throughJSON[T any](t tb, v T) T {
 	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -87,8 +87,8 @@ func stored[T any](t tb, v T) T {
 	return back
 }
 
-// fields returns the fields at fault of an error, in the error's order.
-func fields(err error) []string {
+// faultyFields returns the fields at fault of an error, in the error's order.
+func faultyFields(err error) []string {
 	var e *fermata.Error
 	if !errors.As(err, &e) {
 		return nil
@@ -105,13 +105,13 @@ func wantError(t *testing.T, err error, code fermata.Code, atFault ...string) {
 	if got := fermata.CodeOf(err); got != code {
 		t.Fatalf("code is %q, want %q (%v)", got, code, err)
 	}
-	if diff := cmp.Diff(atFault, fields(err)); len(atFault) > 0 && diff != "" {
+	if diff := cmp.Diff(atFault, faultyFields(err)); len(atFault) > 0 && diff != "" {
 		t.Errorf("fields at fault (-want +got):\n%s\n%v", diff, err)
 	}
 }
 
-// golden compares a text with a file in testdata. The flag -update writes the file.
-func golden(t *testing.T, name, text string) {
+// compareGolden compares a text with a file in testdata. The flag -update writes the file.
+func compareGolden(t *testing.T, name, text string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))
 	if *update {

@@ -62,8 +62,8 @@ type GateCall struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// GateVerdict is the decision of a gate on one call.
-type GateVerdict struct {
+// GateReply is the decision of a gate on one call.
+type GateReply struct {
 	Decision GateDecision `json:"decision" enum:"allow,deny,ask"`
 	// Reason tells the agent why, and who decided.
 	Reason string `json:"reason"`
@@ -89,11 +89,11 @@ type GateRule struct {
 	NewGateRule
 	// Owner is the actor that created the rule.
 	Owner Actor `json:"owner"`
-	// SessionOf is the owner of the session that an allow rule is for. Another
+	// SessionOwner is the owner of the session that an allow rule is for. Another
 	// actor may use the same session key, but the rule allows that actor
 	// nothing.
-	SessionOf *Actor     `json:"session_of,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	SessionOwner *Actor     `json:"session_of,omitempty"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 	// Used counts the calls that the rule allowed, if it has a maximum.
 	Used      int       `json:"used"`
 	CreatedAt time.Time `json:"created_at"`
@@ -126,26 +126,26 @@ type NewGateRule struct {
 // input to an empty object.
 func (c *GateCall) Check() error {
 	var ps problems
-	ps.text("tool", c.Tool, 1, 200)
-	ps.text("call_id", c.CallID, 0, 200)
-	ps.text("session_key", c.SessionKey, 0, 128)
-	ps.text("dir", c.Dir, 0, 4096)
-	ps.name("project", c.Project)
-	ps.name("runner", c.Runner)
+	ps.checkText("tool", c.Tool, 1, 200)
+	ps.checkText("call_id", c.CallID, 0, 200)
+	ps.checkText("session_key", c.SessionKey, 0, 128)
+	ps.checkText("dir", c.Dir, 0, 4096)
+	ps.checkName("project", c.Project)
+	ps.checkName("runner", c.Runner)
 	if c.TaskID == "" && c.SessionKey == "" && !c.DryRun {
 		ps.add("task_id", "name the task, or give a session_key")
 	}
 	if c.TaskID != "" && c.SessionKey != "" {
 		ps.add("session_key", "give either task_id or session_key")
 	}
-	ps.runID(c.RunID, c.TaskID)
-	c.Input = withoutNull(c.Input)
+	ps.checkRunID(c.RunID, c.TaskID)
+	c.Input = dropNull(c.Input)
 	if len(c.Input) == 0 {
 		c.Input = json.RawMessage("{}")
 	}
 	if len(c.Input) > MaxGateInput {
 		ps.add("input", "has %d bytes, may have at most %d", len(c.Input), MaxGateInput)
-	} else if err := plainObject(c.Input); err != nil {
+	} else if err := checkPlainObject(c.Input); err != nil {
 		ps.add("input", "%s", err)
 	}
 	if len(ps) > 0 {
@@ -154,21 +154,21 @@ func (c *GateCall) Check() error {
 	return nil
 }
 
-// runID checks the run of an action. A run needs a task beside it.
-func (ps *problems) runID(run, task string) {
-	ps.text("run_id", run, 0, 64)
+// checkRunID checks the run of an action. A run needs a task beside it.
+func (ps *problems) checkRunID(run, task string) {
+	ps.checkText("run_id", run, 0, 64)
 	if run != "" && task == "" {
 		ps.add("run_id", "goes with task_id only")
 	}
 }
 
-// plainObject refuses arguments that two readers could understand differently.
-func plainObject(data []byte) error {
+// checkPlainObject refuses arguments that two readers could understand differently.
+func checkPlainObject(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
 		return fmt.Errorf("is not a JSON object")
 	}
-	if err := noNameTwice(dec, json.Delim('{'), 1); err != nil {
+	if err := checkNamesUnique(dec, json.Delim('{'), 1); err != nil {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -177,9 +177,9 @@ func plainObject(data []byte) error {
 	return nil
 }
 
-// noNameTwice reads the rest of an object or a list whose opening bracket was
+// checkNamesUnique reads the rest of an object or a list whose opening bracket was
 // read. It refuses a repeated name in any object.
-func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
+func checkNamesUnique(dec *json.Decoder, open json.Delim, depth int) error {
 	if depth > 100 {
 		return fmt.Errorf("is nested too deeply")
 	}
@@ -201,7 +201,7 @@ func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
 			}
 		}
 		if inner, ok := token.(json.Delim); ok {
-			if err := noNameTwice(dec, inner, depth+1); err != nil {
+			if err := checkNamesUnique(dec, inner, depth+1); err != nil {
 				return err
 			}
 		}
@@ -256,7 +256,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	}
 	var calls []*GateCall
 	add := func(tool string, input json.RawMessage) {
-		if plainObject(input) == nil {
+		if checkPlainObject(input) == nil {
 			calls = append(calls, &GateCall{Tool: tool, Input: input, Dir: dir})
 		}
 	}
@@ -279,7 +279,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 // action of another form may be edited freely.
 func checkEdit(action, edited json.RawMessage) error {
 	call, ok := readGateAction(action)
-	if err := plainObject(call.Input); err != nil || !ok || call.Tool == "" {
+	if err := checkPlainObject(call.Input); err != nil || !ok || call.Tool == "" {
 		return nil //nolint:nilerr // it is no such call
 	}
 	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
@@ -305,7 +305,7 @@ func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) 
 	if edited.Tool != c.Tool || edited.Dir != c.Dir {
 		return nil, Errorf(CodeInvalidRequest, "the edited action is of another tool or folder; only its arguments can be edited here")
 	}
-	if err := plainObject(edited.Input); err != nil {
+	if err := checkPlainObject(edited.Input); err != nil {
 		return nil, Errorf(CodeInvalidRequest, "the arguments of the edited action: %s", err)
 	}
 	return edited.Input, nil
@@ -350,11 +350,11 @@ const GateCallKey = "gate_call_id"
 // Check returns an error that lists every problem of the request.
 func (n NewGateRule) Check() error {
 	var ps problems
-	ps.text("tool", n.Tool, 1, 200)
-	ps.text("reason", n.Reason, 0, 500)
-	ps.text("session_key", n.SessionKey, 0, 128)
-	ps.name("project", n.Project)
-	ps.oneOf("risk", string(n.Risk), risks)
+	ps.checkText("tool", n.Tool, 1, 200)
+	ps.checkText("reason", n.Reason, 0, 500)
+	ps.checkText("session_key", n.SessionKey, 0, 128)
+	ps.checkName("project", n.Project)
+	ps.checkOneOf("risk", string(n.Risk), risks)
 	if !slices.Contains(GateDecisions, n.Decision) {
 		ps.add("decision", "is %q, must be one of allow, deny, ask", n.Decision)
 	}
@@ -362,7 +362,7 @@ func (n NewGateRule) Check() error {
 		ps.add("args", "has %d patterns, may have at most %d", len(n.Args), maxGateArgs)
 	}
 	for _, path := range slices.Sorted(maps.Keys(n.Args)) {
-		ps.text("args."+path, n.Args[path], 0, maxPattern)
+		ps.checkText("args."+path, n.Args[path], 0, maxPattern)
 		if path == "" || slices.Contains(strings.Split(path, "."), "") {
 			ps.add("args", "%q is no path of an argument; write command, or edits.path", path)
 		}
@@ -401,7 +401,7 @@ func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error)
 		if err != nil {
 			return nil, err
 		}
-		expires := Cut(now.Add(d))
+		expires := TruncateTime(now.Add(d))
 		r.ExpiresAt = &expires
 	}
 	return r, nil
@@ -410,8 +410,8 @@ func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error)
 // IsLimited reports whether the rule allows only a limited number of calls.
 func (r *GateRule) IsLimited() bool { return r.Uses > 0 }
 
-// Live reports whether the rule is neither expired nor used up.
-func (r *GateRule) Live(now time.Time) bool {
+// IsLive reports whether the rule is neither expired nor used up.
+func (r *GateRule) IsLive(now time.Time) bool {
 	return (r.ExpiresAt == nil || now.Before(*r.ExpiresAt)) && (r.Uses == 0 || r.Used < r.Uses)
 }
 
@@ -432,36 +432,36 @@ func (r *GateRule) Sentence() string {
 	return sb.String()
 }
 
-// Meets reports whether the question is about exactly this call. The question
+// IsSubjectOf reports whether the question is about exactly this call. The question
 // asks for an action with one of the hashes, or that action was approved as an
 // edit. The argument hashes must be the [ActionHashes] of the call's action.
-func (c *GateCall) Meets(q *Question, hashes []string) bool {
-	return slices.Contains(hashes, q.ActionHash) || q.Resolution.Approved() && slices.Contains(hashes, q.Resolution.ActionHash)
+func (c *GateCall) IsSubjectOf(q *Question, hashes []string) bool {
+	return slices.Contains(hashes, q.ActionHash) || q.Resolution.IsApproved() && slices.Contains(hashes, q.Resolution.ActionHash)
 }
 
 // Refusal returns a sentence for the agent that says who or what refused the
 // call of the closed question. A deadline never sounds like a person.
 func (q *Question) Refusal() string {
 	r := q.Resolution
-	at := stamp(r.At)
+	at := formatInstant(r.At)
 	switch {
 	case r.Status == TimedOut:
 		return fmt.Sprintf("nobody answered %s before its deadline at %s; time refused this call, no person did", q.ID, at)
 	case r.Status == Cancelled && r.DecideYourself:
-		return withWords(q.Resolution.describeWithdrawal(q.Type), r.Comment)
+		return addComment(q.Resolution.describeWithdrawal(q.Type), r.Comment)
 	case r.TaskEnded != "":
 		return fmt.Sprintf("the task ended at %s before anybody decided on %s; nobody approved this call", at, q.ID)
 	case r.Status == Cancelled:
-		return withWords(fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.decider().DisplayName(), at), r.Comment)
+		return addComment(fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.decider().DisplayName(), at), r.Comment)
 	case r.AnsweredBy != nil:
-		return withWords(fmt.Sprintf("%s rejected this call at %s", personName(*r.AnsweredBy), at), r.Comment)
+		return addComment(fmt.Sprintf("%s rejected this call at %s", personName(*r.AnsweredBy), at), r.Comment)
 	default:
 		return fmt.Sprintf("a rule of the workspace refused this call at %s, no person did", at)
 	}
 }
 
-// withWords adds a person's comment to a text for an agent, marked as data.
-func withWords(text, comment string) string {
+// addComment adds a person's comment to a text for an agent, marked as data.
+func addComment(text, comment string) string {
 	if comment == "" {
 		return text
 	}

@@ -11,24 +11,24 @@ import (
 	"unicode"
 )
 
-// GateScope is the origin of a call, as rules name it.
-type GateScope struct {
+// GateOrigin is the origin of a call, as rules name it.
+type GateOrigin struct {
 	Project, TaskID, SessionKey string
-	// SessionOf is the owner of the session.
-	SessionOf Actor
+	// SessionOwner is the owner of the session.
+	SessionOwner Actor
 }
 
-// ScopeOf returns the origin of a task's calls.
-func ScopeOf(t *Task) GateScope {
-	return GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey, SessionOf: t.CreatedBy}
+// OriginOf returns the origin of a task's calls.
+func OriginOf(t *Task) GateOrigin {
+	return GateOrigin{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey, SessionOwner: t.CreatedBy}
 }
 
-// UnknownText replaces, in the words of a [Shell], the text that the command
+// UnknownText replaces, in the words of a [ShellLine], the text that the command
 // line does not reveal.
 const UnknownText = "**"
 
-// Shell is the result of reading a command line as shell code.
-type Shell struct {
+// ShellLine is the result of reading a command line as shell code.
+type ShellLine struct {
 	// Plain is true if the line is one command with fixed words. The line then
 	// has no operator, redirection, substitution, expansion or second line.
 	Plain bool
@@ -38,34 +38,34 @@ type Shell struct {
 	// Calls are the same commands as lists of words, and the commands that other commands may start from their words.
 	// An [UnknownText] in a word replaces text that neither the line nor its surroundings reveal.
 	Calls [][]string
-	// Loose are the commands whose words are not fully known. Such a command contains a variable or a substitution.
+	// UncertainCalls are the commands whose words are not fully known. Such a command contains a variable or a substitution.
 	// Or it takes words or commands from its input, as xargs or a shell without a script does. A redirection to a
 	// file with an unknown name is listed as the command >.
-	Loose [][]string
-	// Settings are the variables that the line sets, as NAME=value.
-	Settings []string
+	UncertainCalls [][]string
+	// Assignments are the variables that the line sets, as NAME=value.
+	Assignments []string
 	// Texts are all words of the line, including the words of here-documents
 	// and of variable values.
 	Texts []string
-	// Writes are the files that redirections of the line write.
-	Writes []string
+	// WrittenFiles are the files that redirections of the line write.
+	WrittenFiles []string
 }
 
 // ReadShell is a function that reads a command line.
-type ReadShell func(command string) Shell
+type ReadShell func(command string) ShellLine
 
 // Ruling is the decision of the rules on a call.
 type Ruling struct {
 	Decision GateDecision
-	// Halt is the reason why nothing may run for the task at all. It takes
+	// HaltReason is the reason why nothing may run for the task at all. It takes
 	// precedence over every rule.
-	Halt string
+	HaltReason string
 	// Rule is the rule that decided. It is nil if no rule matched and the
 	// policy's default decision applies.
 	Rule *GateRule
 }
 
-// Judge returns the decision of the rules on a call. Deny wins over ask, and ask wins over allow. Among equal
+// JudgeCall returns the decision of the rules on a call. Deny wins over ask, and ask wins over allow. Among equal
 // decisions, the ruling names the most specific rule. If no rule matches, the policy decides. A call that writes
 // files by which git or an agent program starts programs needs a question, unless an allow rule names these files:
 // see [ProtectedRule] and [ProtectedAgentRule].
@@ -73,31 +73,31 @@ type Ruling struct {
 // Allow rules match more strictly than the others, so that no input can trick them. The pattern of an allow rule
 // matches a command line only if that is a single plain command. It matches other text only if nothing can hide in
 // it. The pattern of a deny or ask rule matches if any part of the command line does.
-func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadShell, now time.Time) Ruling {
+func JudgeCall(c *GateCall, origin GateOrigin, rules []*GateRule, p Policy, read ReadShell, now time.Time) Ruling {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
 		return Ruling{Decision: GateDeny}
 	}
-	var fits []*GateRule
+	var matching []*GateRule
 	for _, r := range rules {
-		if r.Live(now) && r.covers(from) && r.fits(c.Tool, fields, read) {
-			fits = append(fits, r)
+		if r.IsLive(now) && r.appliesTo(origin) && r.matches(c.Tool, fields, read) {
+			matching = append(matching, r)
 		}
 	}
 	for _, p := range protections {
-		if p.writtenBy(c, fields, read) && !slices.ContainsFunc(fits, p.isAllowedBy) {
-			fits = append(fits, p.rule(c.Tool))
+		if p.isWrittenBy(c, fields, read) && !slices.ContainsFunc(matching, p.isAllowedBy) {
+			matching = append(matching, p.rule(c.Tool))
 		}
 	}
-	if len(fits) == 0 {
-		return Ruling{Decision: p.Gate()}
+	if len(matching) == 0 {
+		return Ruling{Decision: p.DefaultGateDecision()}
 	}
-	best := slices.MinFunc(fits, func(a, b *GateRule) int {
+	best := slices.MinFunc(matching, func(a, b *GateRule) int {
 		return cmp.Or(
 			cmp.Compare(a.Decision.strength(), b.Decision.strength()),
 			// An allow rule without a maximum goes first, because it needs no counting.
-			cmp.Compare(a.Uses, b.Uses)*flagOf(a.Decision == GateAllow && (a.Uses == 0 || b.Uses == 0)),
-			cmp.Compare(b.specific(), a.specific()),
+			cmp.Compare(a.Uses, b.Uses)*boolToInt(a.Decision == GateAllow && (a.Uses == 0 || b.Uses == 0)),
+			cmp.Compare(b.specificity(), a.specificity()),
 			strings.Compare(a.ID, b.ID),
 		)
 	})
@@ -107,35 +107,35 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 // RiskOfCall returns the highest risk among the ask rules that match a call,
 // including the protection rules of every workspace. It is empty if no matching
 // rule sets a risk.
-func RiskOfCall(c *GateCall, from GateScope, rules []*GateRule, read ReadShell, now time.Time) Risk {
+func RiskOfCall(c *GateCall, origin GateOrigin, rules []*GateRule, read ReadShell, now time.Time) Risk {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
 		return ""
 	}
-	var most Risk
+	var maxRisk Risk
 	for _, r := range rules {
-		if r.Decision == GateAsk && r.Risk != "" && r.Live(now) && r.covers(from) && r.fits(c.Tool, fields, read) {
-			most = HigherRisk(most, r.Risk)
+		if r.Decision == GateAsk && r.Risk != "" && r.IsLive(now) && r.appliesTo(origin) && r.matches(c.Tool, fields, read) {
+			maxRisk = HigherRisk(maxRisk, r.Risk)
 		}
 	}
 	for _, p := range protections {
-		if p.writtenBy(c, fields, read) {
-			most = HigherRisk(most, p.rule(c.Tool).Risk)
+		if p.isWrittenBy(c, fields, read) {
+			maxRisk = HigherRisk(maxRisk, p.rule(c.Tool).Risk)
 		}
 	}
-	return most
+	return maxRisk
 }
 
-func flagOf(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// specific returns how narrow the rule is. The scope counts most, then the
+// specificity returns how narrow the rule is. The scope counts most, then the
 // number of argument patterns, then the length of their fixed text.
-func (r *GateRule) specific() int {
+func (r *GateRule) specificity() int {
 	n := len(fixedText(r.Tool))
 	for _, pattern := range r.Args {
 		n += 1000 + len(fixedText(pattern))
@@ -158,30 +158,30 @@ func fixedText(pattern string) string {
 	}, pattern)
 }
 
-func (r *GateRule) covers(from GateScope) bool {
-	return (r.Project == "" || r.Project == from.Project) &&
-		(r.TaskID == "" || r.TaskID == from.TaskID) &&
-		(r.SessionKey == "" || r.SessionKey == from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil && r.SessionOf.Is(from.SessionOf)))
+func (r *GateRule) appliesTo(origin GateOrigin) bool {
+	return (r.Project == "" || r.Project == origin.Project) &&
+		(r.TaskID == "" || r.TaskID == origin.TaskID) &&
+		(r.SessionKey == "" || r.SessionKey == origin.SessionKey && (r.Decision != GateAllow || r.SessionOwner != nil && r.SessionOwner.Is(origin.SessionOwner)))
 }
 
-func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {
-	if !glob(r.Tool, tool) {
+func (r *GateRule) matches(tool string, fields any, read ReadShell) bool {
+	if !matchesGlob(r.Tool, tool) {
 		return false
 	}
-	for at, pattern := range r.Args {
-		values := valuesAt(fields, strings.Split(at, "."))
+	for argPath, pattern := range r.Args {
+		values := valuesAt(fields, strings.Split(argPath, "."))
 		if len(values) == 0 {
 			return false
 		}
-		one := func(v any) bool { return r.fitsValue(at, pattern, v, read) }
-		if r.Decision == GateAllow && slices.ContainsFunc(values, func(v any) bool { return !one(v) }) {
+		matchesOne := func(v any) bool { return r.matchesValue(argPath, pattern, v, read) }
+		if r.Decision == GateAllow && slices.ContainsFunc(values, func(v any) bool { return !matchesOne(v) }) {
 			return false
 		}
-		if r.Decision != GateAllow && !slices.ContainsFunc(values, one) {
+		if r.Decision != GateAllow && !slices.ContainsFunc(values, matchesOne) {
 			return false
 		}
 	}
-	return r.Decision != GateAllow || !r.namesCommand() || !r.leavesOut(fields, "")
+	return r.Decision != GateAllow || !r.namesCommand() || !r.hasUncheckedArgument(fields, "")
 }
 
 // inertArguments are arguments that do not change the effect of a command: texts for people, and how long to wait for
@@ -190,41 +190,41 @@ var inertArguments = []string{"description", "title", "justification", "timeout"
 
 // namesCommand reports whether the rule has a pattern for a command line.
 func (r *GateRule) namesCommand() bool {
-	for at := range r.Args {
-		if isCommand(at) {
+	for argPath := range r.Args {
+		if isCommand(argPath) {
 			return true
 		}
 	}
 	return false
 }
 
-// leavesOut reports whether the rule leaves out an argument that could change the effect of the command. Examples are
+// hasUncheckedArgument reports whether the rule leaves out an argument that could change the effect of the command. Examples are
 // another folder or a disabled sandbox.
-func (r *GateRule) leavesOut(v any, at string) bool {
-	if at != "" && r.names(at) || v == nil {
+func (r *GateRule) hasUncheckedArgument(v any, argPath string) bool {
+	if argPath != "" && r.namesArgument(argPath) || v == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			below := strings.TrimPrefix(at+"."+name, ".")
-			if !slices.Contains(inertArguments, name) && r.leavesOut(inner, below) {
+			innerPath := strings.TrimPrefix(argPath+"."+name, ".")
+			if !slices.Contains(inertArguments, name) && r.hasUncheckedArgument(inner, innerPath) {
 				return true
 			}
 		}
 		return false
 	case []any:
-		return slices.ContainsFunc(v, func(inner any) bool { return r.leavesOut(inner, at) })
+		return slices.ContainsFunc(v, func(inner any) bool { return r.hasUncheckedArgument(inner, argPath) })
 	default:
 		return true
 	}
 }
 
-// names reports whether the rule has a pattern for the argument or for one that
+// namesArgument reports whether the rule has a pattern for the argument or for one that
 // contains it.
-func (r *GateRule) names(at string) bool {
+func (r *GateRule) namesArgument(argPath string) bool {
 	for path := range r.Args {
-		if at == path || strings.HasPrefix(at, path+".") {
+		if argPath == path || strings.HasPrefix(argPath, path+".") {
 			return true
 		}
 	}
@@ -267,11 +267,11 @@ func valuesAt(v any, names []string) []any {
 	return valuesAt(inner, names[1:])
 }
 
-// words is a command given as a list of words.
-type words []string
+// wordList is a command given as a list of words.
+type wordList []string
 
-func commandWords(list []any) (words, bool) {
-	out := make(words, 0, len(list))
+func commandWords(list []any) (wordList, bool) {
+	out := make(wordList, 0, len(list))
 	for _, v := range list {
 		s, ok := v.(string)
 		if !ok {
@@ -282,22 +282,22 @@ func commandWords(list []any) (words, bool) {
 	return out, true
 }
 
-// fitsValue reports whether a pattern matches one argument.
-func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
+// matchesValue reports whether a pattern matches one argument.
+func (r *GateRule) matchesValue(argPath, pattern string, v any, read ReadShell) bool {
 	var text string
-	command := isCommand(at)
+	command := isCommand(argPath)
 	switch v := v.(type) {
 	case nil:
 		return pattern == "*"
 	case string:
 		text = v
-	case words:
+	case wordList:
 		if !command {
-			one := func(s string) bool { return r.fitsValue(at, pattern, s, read) }
+			matchesOne := func(s string) bool { return r.matchesValue(argPath, pattern, s, read) }
 			if r.Decision == GateAllow {
-				return !slices.ContainsFunc(v, func(s string) bool { return !one(s) })
+				return !slices.ContainsFunc(v, func(s string) bool { return !matchesOne(s) })
 			}
-			return slices.ContainsFunc(v, one)
+			return slices.ContainsFunc(v, matchesOne)
 		}
 		text = quoteWords(v)
 	default:
@@ -311,24 +311,24 @@ func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 		return true
 	}
 	if r.Decision == GateAllow {
-		return glob(pattern, text) && isVisibleText(text) && (!command || read(text).Plain)
+		return matchesGlob(pattern, text) && isVisibleText(text) && (!command || read(text).Plain)
 	}
-	if glob(pattern, text) || glob(pattern, path.Clean(text)) {
+	if matchesGlob(pattern, text) || matchesGlob(pattern, path.Clean(text)) {
 		return true
 	}
-	return command && slices.ContainsFunc(read(text).Commands, func(s string) bool { return glob(pattern, s) })
+	return command && slices.ContainsFunc(read(text).Commands, func(s string) bool { return matchesGlob(pattern, s) })
 }
 
 // isCommand reports whether the name of an argument says that it is a command line.
-func isCommand(at string) bool {
-	name := strings.ToLower(at[strings.LastIndexByte(at, '.')+1:])
+func isCommand(argPath string) bool {
+	name := strings.ToLower(argPath[strings.LastIndexByte(argPath, '.')+1:])
 	return slices.Contains([]string{
 		"command", "commands", "cmd", "script", "shell", "bash", "argv", "cmdline", "commandline", "command_line", "shell_command", "code",
 	}, name)
 }
 
 // quoteWords returns the words as one command line, quoted for a shell.
-func quoteWords(list words) string {
+func quoteWords(list wordList) string {
 	out := make([]string, 0, len(list))
 	for _, w := range list {
 		safe := w != "" && strings.IndexFunc(w, func(r rune) bool {
@@ -355,10 +355,10 @@ func isVisibleText(s string) bool {
 	return !slices.Contains(steps, "..")
 }
 
-// glob reports whether a pattern matches the whole text. In the pattern, *
+// matchesGlob reports whether a pattern matches the whole text. In the pattern, *
 // matches any text, ? matches one character, and \ takes the next character
 // literally.
-func glob(pattern, s string) bool {
+func matchesGlob(pattern, s string) bool {
 	p, t := []rune(pattern), []rune(s)
 	var i, j int
 	star, mark := -1, 0

@@ -20,27 +20,27 @@ const (
 // protection is one of the rules that every workspace has.
 type protection struct {
 	id, reason string
-	// names are the files and folders that the rule protects. In each of folders, [protection.alsoPath] decides which
+	// names are the files and folders that the rule protects. In each of folders, [protection.isExtraPath] decides which
 	// files it protects. An allow rule overrides this protection if one of its patterns contains one of names,
 	// folders or words.
-	names, folders, words []string
-	// inside are the names of files in such folders. A search that begins above the folders can find a file by these names.
-	inside []string
+	names, folders, allowWords []string
+	// filesInside are the names of files in such folders. A search that begins above the folders can find a file by these names.
+	filesInside []string
 	// Each function adds cases to the rule, and may be nil. alsoPath gets the parts of a path, and alsoCommand the
 	// words of a command. alsoSetting gets a variable that is set for a command, and alsoLine a whole line.
-	alsoPath, alsoCommand func(parts []string) bool
-	alsoSetting           func(name, value string) bool
-	alsoLine              func(line Shell) bool
+	isExtraPath, isExtraCommand func(parts []string) bool
+	isExtraVariable             func(name, value string) bool
+	isExtraLine                 func(line ShellLine) bool
 }
 
 var protections = []*protection{
 	{
 		id: ProtectedRule, reason: "it writes .git, .gitattributes, .gitmodules or hooks, or has git start a program: by these, git starts programs",
 		// A worker keeps its own git folders in .git-state.
-		names:    []string{".git", "git~1", ".gitattributes", ".gitmodules", ".gitconfig", ".lfsconfig", ".githooks", ".husky", ".git-state"},
-		words:    slices.Concat([]string{"git config", "git/config", "git/attributes", "gitconfig", ".config/git"}, gitSettingWords, pathsOfHooks()),
-		inside:   slices.Concat([]string{"config", "config.worktree", "hooks", "info", "attributes", "commondir", "gitdir", "HEAD", "index"}, gitHooks),
-		alsoPath: isGitFile, alsoCommand: setsOrStartsByGit, alsoSetting: startsProgramOfGit, alsoLine: startsByVariable,
+		names:       []string{".git", "git~1", ".gitattributes", ".gitmodules", ".gitconfig", ".lfsconfig", ".githooks", ".husky", ".git-state"},
+		allowWords:  slices.Concat([]string{"git config", "git/config", "git/attributes", "gitconfig", ".config/git"}, gitSettingWords, hookPaths()),
+		filesInside: slices.Concat([]string{"config", "config.worktree", "hooks", "info", "attributes", "commondir", "gitdir", "HEAD", "index"}, gitHooks),
+		isExtraPath: isGitFile, isExtraCommand: changesGitSettingsOrStartsProgram, isExtraVariable: setsGitProgramOrSettings, isExtraLine: runsGitWithSharedVariable,
 	},
 	{
 		id: ProtectedAgentRule, reason: "it writes or changes the settings of an agent program, such as .mcp.json or .claude: by these, the program starts others",
@@ -48,10 +48,10 @@ var protections = []*protection{
 			".mcp.json", ".claude.json", ".codex", ".opencode", "opencode.json", "opencode.jsonc",
 			"managed-settings.json", "managed-settings.d", "managed-mcp.json", "claude_desktop_config.json",
 		},
-		folders:  []string{".claude", ".gemini"},
-		words:    slices.Concat([]string{".config/opencode", "opencode/plugin", "/etc/codex", "/etc/claude-code", "/etc/gemini-cli"}, agentSettingWords),
-		inside:   []string{"settings.json", "settings.local.json", "config.toml", "config.json", "hooks.json", "plugin", "plugins"},
-		alsoPath: isAgentFolder, alsoCommand: setsAgentProgram, alsoSetting: leadsAgentProgram, alsoLine: leadsByVariable,
+		folders:     []string{".claude", ".gemini"},
+		allowWords:  slices.Concat([]string{".config/opencode", "opencode/plugin", "/etc/codex", "/etc/claude-code", "/etc/gemini-cli"}, agentSettingWords),
+		filesInside: []string{"settings.json", "settings.local.json", "config.toml", "config.json", "hooks.json", "plugin", "plugins"},
+		isExtraPath: isAgentFolder, isExtraCommand: reconfiguresAgentOrGate, isExtraVariable: redirectsAgentSettings, isExtraLine: startsAgentWithOtherHome,
 	},
 }
 
@@ -64,64 +64,64 @@ func (p *protection) rule(tool string) *GateRule {
 	}
 }
 
-// writtenBy reports whether a call writes, moves or removes protected files, as far as its arguments reveal.
-func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
+// isWrittenBy reports whether a call writes, moves or removes protected files, as far as its arguments reveal.
+func (p *protection) isWrittenBy(c *GateCall, fields any, read ReadShell) bool {
 	writes, folders := c.mayWrite(), foldersOf(c, fields)
-	inside := slices.ContainsFunc(folders, p.covers)
-	if slices.ContainsFunc(joinedCommands(c, fields), func(line string) bool { return p.writtenByLine(read(line), inside) }) {
+	inProtectedFolder := slices.ContainsFunc(folders, p.coversPath)
+	if slices.ContainsFunc(joinedCommands(c, fields), func(line string) bool { return p.isWrittenByLine(read(line), inProtectedFolder) }) {
 		return true
 	}
-	if writes && slices.ContainsFunc(joinedPaths(fields), p.covers) {
+	if writes && slices.ContainsFunc(joinedPaths(fields), p.coversPath) {
 		return true
 	}
-	return anyText(fields, "", func(name, text string) bool {
+	return hasMatchingText(fields, "", func(name, text string) bool {
 		switch {
 		case isCommand(name):
-			return p.writtenByLine(read(text), inside) || slices.ContainsFunc(patchedFiles(text), p.covers)
+			return p.isWrittenByLine(read(text), inProtectedFolder) || slices.ContainsFunc(patchedFiles(text), p.coversPath)
 		case strings.HasPrefix(lastName(name), "GIT_") && p.isSetBy(lastName(name), text):
 			return true
-		case c.runsCommands() && !isForPeople(name) && !isWorkFolder(name) && p.writtenByLine(read(text), false):
+		case c.runsCommands() && !isForPeople(name) && !isWorkFolder(name) && p.isWrittenByLine(read(text), false):
 			return true
 		case !writes || isWorkFolder(name) && !c.Writes():
 			return false
-		case inside && isPathName(name) && !path.IsAbs(text):
+		case inProtectedFolder && isPathName(name) && !path.IsAbs(text):
 			return true
-		case isPathName(name) && slices.ContainsFunc(folders, func(folder string) bool { return !path.IsAbs(text) && p.covers(path.Join(folder, text)) }):
+		case isPathName(name) && slices.ContainsFunc(folders, func(folder string) bool { return !path.IsAbs(text) && p.coversPath(path.Join(folder, text)) }):
 			return true
 		default:
-			return mayBePath(name, text) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)
+			return mayBePath(name, text) && p.coversPath(text) || slices.ContainsFunc(patchedFiles(text), p.coversPath)
 		}
 	})
 }
 
-// writtenByLine reports whether a command line writes protected files. The argument inside means that the line runs
+// isWrittenByLine reports whether a command line writes protected files. The argument inside means that the line runs
 // in a folder of such files.
-func (p *protection) writtenByLine(line Shell, inside bool) bool {
+func (p *protection) isWrittenByLine(line ShellLine, inProtectedFolder bool) bool {
 	// The tail of a command can be a command of its own with the same words, so the result for each word is cached.
-	known := map[string]bool{}
+	cache := map[string]bool{}
 	mayBeMentioned := func(word string) bool {
-		is, ok := known[word]
+		mentioned, ok := cache[word]
 		if !ok {
-			is = p.mayBeMentioned(word)
-			known[word] = is
+			mentioned = p.mayBeMentioned(word)
+			cache[word] = mentioned
 		}
-		return is
+		return mentioned
 	}
 	switch {
-	case p.alsoLine != nil && p.alsoLine(line):
+	case p.isExtraLine != nil && p.isExtraLine(line):
 		return true
-	case inside && (len(line.Writes) > 0 || slices.ContainsFunc(line.Calls, acts)):
+	case inProtectedFolder && (len(line.WrittenFiles) > 0 || slices.ContainsFunc(line.Calls, doesMoreThanRead)):
 		return true
-	case slices.ContainsFunc(line.Writes, p.mayCoverWord) || slices.ContainsFunc(line.Calls, func(words []string) bool { return p.writtenByCommand(words, mayBeMentioned) }):
+	case slices.ContainsFunc(line.WrittenFiles, p.mayCoverWord) || slices.ContainsFunc(line.Calls, func(words []string) bool { return p.isWrittenByCommand(words, mayBeMentioned) }):
 		return true
-	case slices.ContainsFunc(line.Settings, func(setting string) bool {
+	case slices.ContainsFunc(line.Assignments, func(setting string) bool {
 		name, value, _ := strings.Cut(setting, "=")
 		return p.isSetBy(name, value)
 	}):
 		return true
-	case slices.ContainsFunc(line.Loose, acts):
+	case slices.ContainsFunc(line.UncertainCalls, doesMoreThanRead):
 		// The files that these commands write are not visible. It is enough that the line mentions a protected file.
-		return slices.ContainsFunc(line.Texts, p.isMentioned) || slices.ContainsFunc(line.Calls, p.isFoundBy)
+		return slices.ContainsFunc(line.Texts, p.isMentioned) || slices.ContainsFunc(line.Calls, p.mayBeFoundBy)
 	default:
 		return false
 	}
@@ -130,69 +130,69 @@ func (p *protection) writtenByLine(line Shell, inside bool) bool {
 // isSetBy reports whether a variable makes later commands write a protected file, or makes git start a program.
 func (p *protection) isSetBy(name, value string) bool {
 	isFile := name == "CDPATH" || strings.HasPrefix(name, "GIT_") && !slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}, name)
-	return isFile && p.isMentioned(value) || p.alsoSetting != nil && p.alsoSetting(name, value)
+	return isFile && p.isMentioned(value) || p.isExtraVariable != nil && p.isExtraVariable(name, value)
 }
 
-// acts reports whether a command does more than read files.
-func acts(words []string) bool { return len(words) > 0 && !looks(words) }
+// doesMoreThanRead reports whether a command does more than read files.
+func doesMoreThanRead(words []string) bool { return len(words) > 0 && !onlyReads(words) }
 
-// lookers are commands that only read the files that they name.
-var lookers = []string{
+// readOnlyCommands are commands that only read the files that they name.
+var readOnlyCommands = []string{
 	"cat", "ls", "head", "tail", "stat", "wc", "grep", "diff", "cmp", "test", "[", "find", "du", "echo", "printf",
 	"true", "false", ":", "pwd", "basename", "dirname", "realpath", "readlink", "tr", "cut",
 }
 
-// looks reports whether a command only reads the files that it names.
-func looks(words []string) bool {
+// onlyReads reports whether a command only reads the files that it names.
+func onlyReads(words []string) bool {
 	name := path.Base(words[0])
-	return slices.Contains(lookers, name) && (name != "find" || !findActs(words))
+	return slices.Contains(readOnlyCommands, name) && (name != "find" || !findDoesMoreThanRead(words))
 }
 
-// writtenByCommand reports whether a command may write a protected file. Either it names one and does more than read
+// isWrittenByCommand reports whether a command may write a protected file. Either it names one and does more than read
 // it, or it changes settings of git or of an agent program. Changing into a protected folder also counts, because the
 // next command can then name a file without the folder.
-func (p *protection) writtenByCommand(words []string, mayBeMentioned func(word string) bool) bool {
+func (p *protection) isWrittenByCommand(words []string, mayBeMentioned func(word string) bool) bool {
 	switch {
 	case len(words) == 0:
 		return false
-	case p.alsoCommand != nil && p.alsoCommand(words):
+	case p.isExtraCommand != nil && p.isExtraCommand(words):
 		return true
 	case words[0] == "git":
 		return p.isWrittenByGit(words[1:], mayBeMentioned)
-	case looks(words):
+	case onlyReads(words):
 		return false
 	default:
-		return slices.ContainsFunc(words[1:], mayBeMentioned) || words[0] == "find" && p.isFoundBy(words)
+		return slices.ContainsFunc(words[1:], mayBeMentioned) || words[0] == "find" && p.mayBeFoundBy(words)
 	}
 }
 
 // isMentioned reports whether a text holds a word that names a protected file.
-func (p *protection) isMentioned(text string) bool { return mentions(text, p.coversWord) }
+func (p *protection) isMentioned(text string) bool { return hasMatchingWord(text, p.coversWord) }
 
 // mayBeMentioned reports whether a text holds a word that names a protected file, or that may name one because part
 // of it is unknown.
-func (p *protection) mayBeMentioned(text string) bool { return mentions(text, p.mayCoverWord) }
+func (p *protection) mayBeMentioned(text string) bool { return hasMatchingWord(text, p.mayCoverWord) }
 
-// mentions reports whether a text holds a word that the callback accepts.
-func mentions(text string, is func(word string) bool) bool {
+// hasMatchingWord reports whether a text holds a word that the callback accepts.
+func hasMatchingWord(text string, matches func(word string) bool) bool {
 	if strings.HasPrefix(text, "--exclude") && !strings.ContainsFunc(text, unicode.IsSpace) {
 		return false // grep, rsync and tar leave this file out
 	}
-	return is(text) || slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {
-		return is(word) || len(word) > 2 && word[0] == '-' && is(word[2:]) // -o.git/config
+	return matches(text) || slices.ContainsFunc(strings.FieldsFunc(text, isWordSeparator), func(word string) bool {
+		return matches(word) || len(word) > 2 && word[0] == '-' && matches(word[2:]) // -o.git/config
 	})
 }
 
-// isBetweenWords reports whether a character separates words in command lines, options and programs.
-func isBetweenWords(r rune) bool {
+// isWordSeparator reports whether a character separates words in command lines, options and programs.
+func isWordSeparator(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`;&|()<>{},:=@#$", r)
 }
 
 // coversWord reports whether a word of a command names a protected file. A shell expands a pattern such as .g?t to
 // the names that match it.
 func (p *protection) coversWord(word string) bool {
-	return p.covers(word) || slices.ContainsFunc(strings.Split(plainLetters(word), "/"), func(part string) bool {
-		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && fitsOne(part, slices.Concat(p.names, p.folders))
+	return p.coversPath(word) || slices.ContainsFunc(strings.Split(foldText(word), "/"), func(part string) bool {
+		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && matchesAnyName(part, slices.Concat(p.names, p.folders))
 	})
 }
 
@@ -203,12 +203,12 @@ func (p *protection) mayCoverWord(word string) bool {
 	if !strings.Contains(word, UnknownText) || p.coversWord(word) {
 		return p.coversWord(word)
 	}
-	parts := strings.Split(plainLetters(word), "/")
+	parts := strings.Split(foldText(word), "/")
 	last := parts[len(parts)-1]
 	if slices.Contains([]string{".git", ".json", ".jsonc"}, strings.TrimPrefix(last, UnknownText)) {
 		return false // the extension of an ordinary file name
 	}
-	if p.covers(strings.ReplaceAll(word, UnknownText, "")) || p.covers(strings.ReplaceAll(word, UnknownText, "/")) {
+	if p.coversPath(strings.ReplaceAll(word, UnknownText, "")) || p.coversPath(strings.ReplaceAll(word, UnknownText, "/")) {
 		return true
 	}
 	for i, part := range parts {
@@ -216,28 +216,28 @@ func (p *protection) mayCoverWord(word string) bool {
 		switch {
 		case known == part:
 		case known == "" || len(known) == 1:
-			if i+2 == len(parts) && slices.Contains(p.inside, parts[i+1]) && slices.Contains(tellingNames, parts[i+1]) && (known == "" || fitsOne(part, slices.Concat(p.names, p.folders))) {
+			if i+2 == len(parts) && slices.Contains(p.filesInside, parts[i+1]) && slices.Contains(distinctiveNames, parts[i+1]) && (known == "" || matchesAnyName(part, slices.Concat(p.names, p.folders))) {
 				return true
 			}
-		case fitsOne(part, slices.Concat(p.names, p.folders)):
+		case matchesAnyName(part, slices.Concat(p.names, p.folders)):
 			return true
 		}
 	}
 	return false
 }
 
-// tellingNames are names of files in the folders of git and of agent programs. Each is enough for a question if the
+// distinctiveNames are names of files in the folders of git and of agent programs. Each is enough for a question if the
 // folder is unknown.
-var tellingNames = []string{"config", "config.worktree", "hooks", "settings.json", "settings.local.json", "config.toml", "hooks.json"}
+var distinctiveNames = []string{"config", "config.worktree", "hooks", "settings.json", "settings.local.json", "config.toml", "hooks.json"}
 
-// findActs reports whether find does more than read the files that it finds.
-func findActs(words []string) bool {
+// findDoesMoreThanRead reports whether find does more than read the files that it finds.
+func findDoesMoreThanRead(words []string) bool {
 	for i, word := range words {
 		switch {
 		case word == "-delete" || strings.HasPrefix(word, "-fprint") || strings.HasPrefix(word, "-fls"):
 			return true
 		case strings.HasPrefix(word, "-exec") || strings.HasPrefix(word, "-ok"):
-			if acts(words[i+1:]) {
+			if doesMoreThanRead(words[i+1:]) {
 				return true
 			}
 		}
@@ -245,9 +245,9 @@ func findActs(words []string) bool {
 	return false
 }
 
-// isFoundBy reports whether a command is a find that may find protected files. A find inside a folder with a plain
+// mayBeFoundBy reports whether a command is a find that may find protected files. A find inside a folder with a plain
 // relative name does not count. Nor does one whose -name matches none of the files.
-func (p *protection) isFoundBy(words []string) bool {
+func (p *protection) mayBeFoundBy(words []string) bool {
 	if len(words) == 0 || words[0] != "find" {
 		return false
 	}
@@ -261,7 +261,7 @@ func (p *protection) isFoundBy(words []string) bool {
 	}
 	isBelow := func(folder string) bool {
 		folder = path.Clean(folder)
-		return folder != "." && !path.IsAbs(folder) && !strings.HasPrefix(folder, "..") && !strings.ContainsAny(folder, "*?[~$") && !p.covers(folder)
+		return folder != "." && !path.IsAbs(folder) && !strings.HasPrefix(folder, "..") && !strings.ContainsAny(folder, "*?[~$") && !p.coversPath(folder)
 	}
 	if end > 0 && !slices.ContainsFunc(words[:end], func(folder string) bool { return !isBelow(folder) }) {
 		return false
@@ -271,7 +271,7 @@ func (p *protection) isFoundBy(words []string) bool {
 		return true
 	}
 	for i, word := range tests {
-		if (word == "-name" || word == "-iname") && i+1 < len(tests) && !fitsOne(tests[i+1], slices.Concat(p.names, p.folders, p.inside)) {
+		if (word == "-name" || word == "-iname") && i+1 < len(tests) && !matchesAnyName(tests[i+1], slices.Concat(p.names, p.folders, p.filesInside)) {
 			return false
 		}
 	}
@@ -286,7 +286,7 @@ func (p *protection) isAllowedBy(r *GateRule) bool {
 	}
 	for _, pattern := range r.Args {
 		text := fixedText(pattern)
-		if slices.ContainsFunc(slices.Concat(p.names, p.folders, p.words), func(name string) bool { return strings.Contains(text, name) }) {
+		if slices.ContainsFunc(slices.Concat(p.names, p.folders, p.allowWords), func(name string) bool { return strings.Contains(text, name) }) {
 			return true
 		}
 	}

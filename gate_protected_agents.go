@@ -32,15 +32,15 @@ var (
 	}
 )
 
-// setsAgentProgram reports whether a command changes the settings of an agent program, starts one with other
+// reconfiguresAgentOrGate reports whether a command changes the settings of an agent program, starts one with other
 // settings, or removes the gate.
-func setsAgentProgram(words []string) bool {
+func reconfiguresAgentOrGate(words []string) bool {
 	name := path.Base(words[0])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at] // the version of a package
 	}
 	arguments := slices.DeleteFunc(slices.Clone(words[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
-	changes := func(i int) bool {
+	isChange := func(i int) bool {
 		return i+1 < len(arguments) && slices.Contains(agentSettings, arguments[i]) && slices.Contains(agentChanges, arguments[i+1])
 	}
 	if name == "fermata" {
@@ -48,21 +48,21 @@ func setsAgentProgram(words []string) bool {
 	}
 	options, isAgent := agentPrograms[name]
 	if !isAgent {
-		return len(words) > 2 && words[1] == "mcp" && changes(0)
+		return len(words) > 2 && words[1] == "mcp" && isChange(0)
 	}
 	for i, word := range arguments {
-		if changes(i) || i == 0 && len(arguments) > 1 && name != "claude" && strings.HasPrefix(word, "plug") && arguments[1] != "list" {
+		if isChange(i) || i == 0 && len(arguments) > 1 && name != "claude" && strings.HasPrefix(word, "plug") && arguments[1] != "list" {
 			return true
 		}
 	}
 	return slices.ContainsFunc(words[1:], func(word string) bool {
 		option, _, _ := strings.Cut(word, "=")
 		return slices.Contains(options, option)
-	}) || name == "codex" && setsCodex(words[1:])
+	}) || name == "codex" && givesCodexSetting(words[1:])
 }
 
-// setsCodex reports whether the words give Codex a setting other than its model.
-func setsCodex(words []string) bool {
+// givesCodexSetting reports whether the words give Codex a setting other than its model.
+func givesCodexSetting(words []string) bool {
 	for i, word := range words {
 		value, isSetting := strings.CutPrefix(word, "--config")
 		if !isSetting {
@@ -98,16 +98,16 @@ func changesGate(words, arguments []string) bool {
 	}
 }
 
-// leadsAgentProgram reports whether a variable makes agent programs read other settings.
-func leadsAgentProgram(name, value string) bool {
+// redirectsAgentSettings reports whether a variable makes agent programs read other settings.
+func redirectsAgentSettings(name, value string) bool {
 	return value != "" && slices.Contains([]string{
 		"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "CODEX_HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
 		"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT",
 	}, name)
 }
 
-// leadsByVariable reports whether a line starts an agent program and sets its home or configuration folder.
-func leadsByVariable(line Shell) bool {
+// startsAgentWithOtherHome reports whether a line starts an agent program and sets its home or configuration folder.
+func startsAgentWithOtherHome(line ShellLine) bool {
 	return slices.ContainsFunc(line.Calls, func(words []string) bool {
 		if len(words) == 0 {
 			return false

@@ -17,7 +17,7 @@ func foldersOf(c *GateCall, fields any) []string {
 	if c.Dir != "" {
 		folders = append(folders, c.Dir)
 	}
-	anyText(fields, "", func(name, text string) bool {
+	hasMatchingText(fields, "", func(name, text string) bool {
 		if isWorkFolder(name) {
 			folders = append(folders, text)
 		}
@@ -34,7 +34,7 @@ var workFolders = []string{
 }
 
 // isWorkFolder reports whether an argument of this name is the folder in which a command runs and where relative paths begin.
-func isWorkFolder(name string) bool { return slices.Contains(workFolders, letters(name)) }
+func isWorkFolder(name string) bool { return slices.Contains(workFolders, plainArgumentName(name)) }
 
 // Writes reports whether the name of the tool says that it writes files.
 func (c *GateCall) Writes() bool {
@@ -50,7 +50,7 @@ func (c *GateCall) Paths() []string {
 		return nil
 	}
 	var paths []string
-	anyText(fields, "", func(name, text string) bool {
+	hasMatchingText(fields, "", func(name, text string) bool {
 		switch {
 		case isPatchName(name):
 			paths = append(paths, patchedFiles(text)...)
@@ -73,7 +73,7 @@ var (
 
 // mayWrite reports whether the tool may write files. It may, unless its name says that it only reads.
 func (c *GateCall) mayWrite() bool {
-	if verb := strings.Fields(c.gitWords()); len(verb) > 1 && slices.Contains(gitReads, verb[1]) {
+	if verb := strings.Fields(c.gitWords()); len(verb) > 1 && slices.Contains(gitCommandsWithoutOutput, verb[1]) {
 		return c.Writes()
 	}
 	words := c.toolWords()
@@ -110,7 +110,7 @@ func (c *GateCall) runsCommands() bool {
 
 // isForPeople reports whether an argument of this name is a text for people, which nothing runs.
 func isForPeople(name string) bool {
-	return slices.Contains([]string{"description", "title", "message", "justification", "explanation", "prompt", "reason"}, letters(name))
+	return slices.Contains([]string{"description", "title", "message", "justification", "explanation", "prompt", "reason"}, plainArgumentName(name))
 }
 
 // isPatchName reports whether an argument of this name is a patch. The name must say so, because the content of a
@@ -125,21 +125,21 @@ var writeWords = []string{
 	"write", "edit", "patch", "create", "replace", "insert", "update", "append", "save", "delete", "remove", "move", "rename", "copy", "put", "touch",
 }
 
-// anyText reports whether the callback accepts any text below the arguments. The callback gets the text and the names
+// hasMatchingText reports whether the callback accepts any text below the arguments. The callback gets the text and the names
 // that lead to it, such as edits.path. A list of words gives each word, and all words as one command. An object key
 // that may be a path gives the text of a path.
-func anyText(v any, name string, is func(name, text string) bool) bool {
+func hasMatchingText(v any, name string, matches func(name, text string) bool) bool {
 	switch v := v.(type) {
 	case string:
-		return is(name, v)
+		return matches(name, v)
 	case []any:
-		if list, ok := scalars(v); ok && is(name, quoteWords(list)) {
+		if list, ok := scalarWords(v); ok && matches(name, quoteWords(list)) {
 			return true
 		}
-		return slices.ContainsFunc(v, func(inner any) bool { return anyText(inner, name, is) })
+		return slices.ContainsFunc(v, func(inner any) bool { return hasMatchingText(inner, name, matches) })
 	case map[string]any:
 		for key, inner := range v {
-			if strings.ContainsAny(key, `./\%~`) && is(name+".path", key) || anyText(inner, name+"."+key, is) {
+			if strings.ContainsAny(key, `./\%~`) && matches(name+".path", key) || hasMatchingText(inner, name+"."+key, matches) {
 				return true
 			}
 		}
@@ -147,9 +147,9 @@ func anyText(v any, name string, is func(name, text string) bool) bool {
 	return false
 }
 
-// scalars returns the strings, numbers and booleans of a list as words. It returns false if the list holds anything else.
-func scalars(list []any) (words, bool) {
-	out := make(words, 0, len(list))
+// scalarWords returns the strings, numbers and booleans of a list as words. It returns false if the list holds anything else.
+func scalarWords(list []any) (wordList, bool) {
+	out := make(wordList, 0, len(list))
 	for _, v := range list {
 		switch v := v.(type) {
 		case string:
@@ -166,8 +166,8 @@ func scalars(list []any) (words, bool) {
 // lastName returns the last of the names that lead to an argument.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// letters returns the last of the names that lead to an argument, in small letters and without separators.
-func letters(name string) string {
+// plainArgumentName returns the last of the names that lead to an argument, in small letters and without separators.
+func plainArgumentName(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(lastName(name)))
 }
 
@@ -183,7 +183,7 @@ var (
 
 // isContentName reports whether an argument of this name holds written content, and not the place to write it.
 func isContentName(name string) bool {
-	name = letters(name)
+	name = plainArgumentName(name)
 	return slices.Contains(contentNames, name) || slices.ContainsFunc(contentParts, func(part string) bool { return strings.Contains(name, part) })
 }
 
@@ -212,8 +212,8 @@ func mayBePath(name, text string) bool {
 	}
 }
 
-// mostPaths is the maximum number of path arguments that are combined as a folder and a name in it.
-const mostPaths = 64
+// maxPaths is the maximum number of path arguments that are combined as a folder and a name in it.
+const maxPaths = 64
 
 // joinedPaths returns the paths that several arguments may mean together: a folder and a name in it, or the parts of
 // a path in a list.
@@ -227,7 +227,7 @@ func joinedPaths(fields any) []string {
 				names = append(names, v)
 			}
 		case []any:
-			if list, ok := scalars(v); ok && !isContentName(name) {
+			if list, ok := scalarWords(v); ok && !isContentName(name) {
 				joined = append(joined, path.Join(list...))
 			}
 			for _, inner := range v {
@@ -240,7 +240,7 @@ func joinedPaths(fields any) []string {
 		}
 	}
 	collect("", fields)
-	names = names[:min(len(names), mostPaths)]
+	names = names[:min(len(names), maxPaths)]
 	for i, folder := range names {
 		if !strings.ContainsAny(folder, `/\`) && !strings.HasPrefix(folder, ".") && !strings.HasPrefix(folder, "~") {
 			continue
@@ -254,7 +254,7 @@ func joinedPaths(fields any) []string {
 	return joined
 }
 
-// Names of arguments in the form that [letters] returns: names for a program, and names for the words that follow it.
+// Names of arguments in the form that [plainArgumentName] returns: names for a program, and names for the words that follow it.
 var (
 	programNames = []string{"command", "cmd", "program", "executable", "exec", "binary", "bin", "exe", "name", "path", "file", "tool", "entrypoint", "process"}
 	wordNames    = []string{"args", "arguments", "argv", "arg", "params", "parameters", "flags", "options", "cmdargs", "commandargs", "argslist", "arglist"}
@@ -263,7 +263,7 @@ var (
 // joinedCommands returns the command lines that several arguments make together: a program and its words. The words
 // may already begin with the program. For a git tool, they may belong to git.
 func joinedCommands(c *GateCall, fields any) []string {
-	git, isAlone := c.gitWords(), c.mayWrite() || c.runsCommands()
+	git, mayStandAlone := c.gitWords(), c.mayWrite() || c.runsCommands()
 	var lines []string
 	add := func(line string) {
 		if lines = append(lines, line); git != "" {
@@ -280,15 +280,15 @@ func joinedCommands(c *GateCall, fields any) []string {
 		case map[string]any:
 			for key, value := range v {
 				collect(value)
-				line, ok := wordsLine(value)
-				if !ok || !slices.Contains(wordNames, letters(key)) {
+				line, ok := commandLineOf(value)
+				if !ok || !slices.Contains(wordNames, plainArgumentName(key)) {
 					continue
 				}
-				if isAlone {
+				if mayStandAlone {
 					add(line)
 				}
 				for other, program := range v {
-					if first, ok := wordsLine(program); ok && other != key && (isCommand(other) || slices.Contains(programNames, letters(other)) || strings.Contains(letters(other), "sub")) {
+					if first, ok := commandLineOf(program); ok && other != key && (isCommand(other) || slices.Contains(programNames, plainArgumentName(other)) || strings.Contains(plainArgumentName(other), "sub")) {
 						add(first + " " + line)
 					}
 				}
@@ -299,7 +299,7 @@ func joinedCommands(c *GateCall, fields any) []string {
 	if object, ok := fields.(map[string]any); ok && git != "" {
 		line := git
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			if words, ok := wordsLine(object[key]); ok && !isContentName(key) || letters(key) == "value" {
+			if words, ok := commandLineOf(object[key]); ok && !isContentName(key) || plainArgumentName(key) == "value" {
 				line += " " + cmp.Or(words, "x")
 			}
 		}
@@ -308,13 +308,13 @@ func joinedCommands(c *GateCall, fields any) []string {
 	return lines
 }
 
-// wordsLine returns a text or a list of words as a part of a command line.
-func wordsLine(v any) (string, bool) {
+// commandLineOf returns a text or a list of words as a part of a command line.
+func commandLineOf(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
 	case []any:
-		list, ok := scalars(v)
+		list, ok := scalarWords(v)
 		return quoteWords(list), ok
 	default:
 		return "", false

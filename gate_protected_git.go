@@ -13,8 +13,8 @@ var gitHooks = []string{
 	"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
 }
 
-// pathsOfHooks returns the paths by which a rule names one of gitHooks.
-func pathsOfHooks() []string {
+// hookPaths returns the paths by which a rule names one of gitHooks.
+func hookPaths() []string {
 	all := make([]string, len(gitHooks))
 	for i, hook := range gitHooks {
 		all[i] = "hooks/" + hook
@@ -28,8 +28,8 @@ var gitSettingWords = []string{
 	"--upload-pack", "--receive-pack", "--extcmd", "--separate-git-dir", "--access-hook", "scalar ", "git-config", "git-remote", "git-submodule", "git-lfs",
 }
 
-// gitReads are the git subcommands that write none of the files that they name, except for [gitOutputs].
-var gitReads = []string{
+// gitCommandsWithoutOutput are the git subcommands that write none of the files that they name, except for [gitOutputFiles].
+var gitCommandsWithoutOutput = []string{
 	"add", "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "check-mailmap", "cherry", "cherry-pick", "commit", "count-objects",
 	"describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "grep", "hash-object", "help", "log", "ls-files", "ls-remote",
 	"ls-tree", "merge", "merge-base", "name-rev", "notes", "pull", "push", "range-diff", "rebase", "reflog", "reset", "rev-list", "rev-parse", "revert",
@@ -39,20 +39,20 @@ var gitReads = []string{
 // isWrittenByGit reports whether a git command with these words writes a protected file, or may do so because a word
 // is partly unknown.
 func (p *protection) isWrittenByGit(words []string, mayBeMentioned func(word string) bool) bool {
-	options, words := splitGit(words)
+	options, words := splitGitWords(words)
 	if len(words) == 0 {
 		return false
 	}
-	inside := slices.ContainsFunc(options, p.isMentioned)
-	if slices.ContainsFunc(gitOutputs(words[1:]), func(file string) bool { return inside && !path.IsAbs(file) || mayBeMentioned(file) }) {
+	inProtectedFolder := slices.ContainsFunc(options, p.isMentioned)
+	if slices.ContainsFunc(gitOutputFiles(words[1:]), func(file string) bool { return inProtectedFolder && !path.IsAbs(file) || mayBeMentioned(file) }) {
 		return true
 	}
-	return !slices.Contains(gitReads, words[0]) && (inside || slices.ContainsFunc(words[1:], mayBeMentioned))
+	return !slices.Contains(gitCommandsWithoutOutput, words[0]) && (inProtectedFolder || slices.ContainsFunc(words[1:], mayBeMentioned))
 }
 
-// gitOutputs returns the files that git writes because of its option --output. Every subcommand that shows changes
+// gitOutputFiles returns the files that git writes because of its option --output. Every subcommand that shows changes
 // has this option.
-func gitOutputs(words []string) []string {
+func gitOutputFiles(words []string) []string {
 	return optionValues(words, "--output-directory")
 }
 
@@ -74,9 +74,9 @@ func optionValues(words []string, option string) []string {
 	return values
 }
 
-// splitGit splits the words after git into git's own options and the words from the subcommand on. It leaves out
+// splitGitWords splits the words after git into git's own options and the words from the subcommand on. It leaves out
 // --git-dir, because every git command writes its own folder.
-func splitGit(words []string) (options, rest []string) {
+func splitGitWords(words []string) (options, rest []string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		end := 1
 		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix", "--attr-source"}, words[0]) {
@@ -90,8 +90,8 @@ func splitGit(words []string) (options, rest []string) {
 	return options, words
 }
 
-// setsOrStartsByGit reports whether a command changes settings of git, or starts a program that an option or a setting names.
-func setsOrStartsByGit(words []string) bool {
+// changesGitSettingsOrStartsProgram reports whether a command changes settings of git, or starts a program that an option or a setting names.
+func changesGitSettingsOrStartsProgram(words []string) bool {
 	if words[0] == "scalar" {
 		return slices.ContainsFunc(words[1:], func(word string) bool {
 			return slices.Contains([]string{"register", "unregister", "clone", "reconfigure", "run", "delete"}, word)
@@ -100,7 +100,7 @@ func setsOrStartsByGit(words []string) bool {
 	if words[0] != "git" {
 		return false
 	}
-	options, words := splitGit(words[1:])
+	options, words := splitGitWords(words[1:])
 	for i, option := range options {
 		if option == "-c" && (i+1 == len(options) || !isHarmlessSetting(options[i+1])) || strings.HasPrefix(option, "--config-env") || strings.HasPrefix(option, "--exec-path=") {
 			return true
@@ -113,7 +113,7 @@ func setsOrStartsByGit(words []string) bool {
 	if strings.Contains(verb, "*") || slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "ext::") }) {
 		return true // an unknown subcommand, or an address that is a program
 	}
-	has := func(option string) bool { return len(optionValues(words, option)) > 0 }
+	hasOption := func(option string) bool { return len(optionValues(words, option)) > 0 }
 	first := firstArgument(words)
 	switch verb {
 	case "config":
@@ -127,23 +127,23 @@ func setsOrStartsByGit(words []string) bool {
 	case "maintenance":
 		return slices.Contains([]string{"start", "stop", "register", "unregister"}, first)
 	case "init":
-		return has("--template") || has("--separate-git-dir")
+		return hasOption("--template") || hasOption("--separate-git-dir")
 	case "clone":
-		return has("--template") || has("--separate-git-dir") || has("--upload-pack") || hasFlag(words, 'u', "bjo") || slices.ContainsFunc(clonedSettings(words), func(setting string) bool { return !isHarmlessSetting(setting) })
+		return hasOption("--template") || hasOption("--separate-git-dir") || hasOption("--upload-pack") || hasFlag(words, 'u', "bjo") || slices.ContainsFunc(clonedSettings(words), func(setting string) bool { return !isHarmlessSetting(setting) })
 	case "grep":
-		return has("--open-files-in-pager") || hasFlag(words, 'O', "efABCm")
+		return hasOption("--open-files-in-pager") || hasFlag(words, 'O', "efABCm")
 	case "difftool":
-		return has("--extcmd") || hasFlag(words, 'x', "tUSG")
+		return hasOption("--extcmd") || hasFlag(words, 'x', "tUSG")
 	case "daemon":
-		return has("--access-hook")
+		return hasOption("--access-hook")
 	case "send-email":
-		return has("--smtp-server") || has("--sendmail-cmd") || has("--to-cmd") || has("--cc-cmd") || has("--header-cmd")
+		return hasOption("--smtp-server") || hasOption("--sendmail-cmd") || hasOption("--to-cmd") || hasOption("--cc-cmd") || hasOption("--header-cmd")
 	case "filter-branch", "instaweb", "remote-ext":
 		return true
 	case "rebase", "commit", "tag", "merge", "notes":
 		return false // a command that rebase starts is read as a command of its own; the others start no program that they name
 	default:
-		return has("--upload-pack") || has("--receive-pack") || has("--exec")
+		return hasOption("--upload-pack") || hasOption("--receive-pack") || hasOption("--exec")
 	}
 }
 
@@ -215,34 +215,34 @@ func isHarmlessProgram(value string) bool {
 	return slices.Contains([]string{"", "cat", "less", "more", "true", "false", ":", "/bin/true", "/bin/false", "/bin/cat", "/dev/null", "vi", "vim", "nano"}, value)
 }
 
-// startsProgramOfGit reports whether a variable names a program for git, or settings that may name one.
-func startsProgramOfGit(name, value string) bool {
+// setsGitProgramOrSettings reports whether a variable names a program for git, or settings that may name one.
+func setsGitProgramOrSettings(name, value string) bool {
 	switch {
 	case strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || name == "GIT_CONFIG_PARAMETERS":
 		return true
 	case slices.Contains([]string{"GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_ALLOW_PROTOCOL"}, name):
 		return value != "" && value != "/dev/null"
 	default:
-		return slices.Contains(programVariables, name) && !isHarmlessProgram(value)
+		return slices.Contains(gitProgramVariables, name) && !isHarmlessProgram(value)
 	}
 }
 
-// programVariables are variables that name a program for git to start. sharedVariables also serve other programs, or
+// gitProgramVariables are variables that name a program for git to start. sharedVariables also serve other programs, or
 // point to settings.
 var (
-	programVariables = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"}
-	sharedVariables  = []string{"PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "HOME", "XDG_CONFIG_HOME"}
+	gitProgramVariables = []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"}
+	sharedVariables     = []string{"PAGER", "EDITOR", "VISUAL", "SSH_ASKPASS", "HOME", "XDG_CONFIG_HOME"}
 )
 
-// startsByVariable reports whether a line runs git and sets one of sharedVariables to more than a harmless program. A
+// runsGitWithSharedVariable reports whether a line runs git and sets one of sharedVariables to more than a harmless program. A
 // variable with an unknown name counts as well.
-func startsByVariable(line Shell) bool {
+func runsGitWithSharedVariable(line ShellLine) bool {
 	return slices.ContainsFunc(line.Calls, func(words []string) bool { return len(words) > 0 && words[0] == "git" }) && setsOneOf(line, sharedVariables)
 }
 
 // setsOneOf reports whether a line sets one of these variables, or one with an unknown name, to more than a harmless program.
-func setsOneOf(line Shell, variables []string) bool {
-	return slices.ContainsFunc(line.Settings, func(setting string) bool {
+func setsOneOf(line ShellLine, variables []string) bool {
+	return slices.ContainsFunc(line.Assignments, func(setting string) bool {
 		name, value, _ := strings.Cut(setting, "=")
 		return (slices.Contains(variables, name) || strings.Contains(name, UnknownText)) && !isHarmlessProgram(value)
 	})

@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// covers reports whether a path is a protected file or lies in a protected folder. It also counts other spellings
+// coversPath reports whether a path is a protected file or lies in a protected folder. It also counts other spellings
 // that some file system or program takes for the same path.
-func (p *protection) covers(text string) bool {
+func (p *protection) coversPath(text string) bool {
 	return slices.ContainsFunc(spellings(text), func(spelling string) bool {
 		parts := pathParts(spelling)
-		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(p.names, part) }) || p.alsoPath != nil && p.alsoPath(parts)
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(p.names, part) }) || p.isExtraPath != nil && p.isExtraPath(parts)
 	})
 }
 
@@ -22,7 +22,7 @@ func (p *protection) covers(text string) bool {
 func spellings(text string) []string {
 	all := []string{text}
 	for range 2 {
-		plain := percentDecoded(all[len(all)-1])
+		plain := decodePercent(all[len(all)-1])
 		if plain == all[len(all)-1] {
 			break
 		}
@@ -30,7 +30,7 @@ func spellings(text string) []string {
 	}
 	for _, each := range slices.Clone(all) {
 		if scheme, rest, isAddress := strings.Cut(each, ":"); isAddress && strings.EqualFold(scheme, "file") {
-			all = append(all, rest[:endOf(rest, "?#")])
+			all = append(all, rest[:indexOrEnd(rest, "?#")])
 		}
 		// C:.git is .git on a drive, and .git::$INDEX_ALLOCATION is another name of .git.
 		if len(each) > 1 && each[1] == ':' || strings.Contains(each, "::$") {
@@ -40,16 +40,16 @@ func spellings(text string) []string {
 	return all
 }
 
-// endOf returns the index of the first of some characters in a text, or the length of the text.
-func endOf(text, chars string) int {
+// indexOrEnd returns the index of the first of some characters in a text, or the length of the text.
+func indexOrEnd(text, chars string) int {
 	if i := strings.IndexAny(text, chars); i >= 0 {
 		return i
 	}
 	return len(text)
 }
 
-// percentDecoded replaces codes such as %2e by their bytes. It leaves invalid codes as they are.
-func percentDecoded(text string) string {
+// decodePercent replaces codes such as %2e by their bytes. It leaves invalid codes as they are.
+func decodePercent(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
 	}
@@ -69,7 +69,7 @@ func percentDecoded(text string) string {
 
 // pathParts returns the elements of a path in small letters and without trailing spaces and dots, which some file systems ignore.
 func pathParts(text string) []string {
-	parts := strings.Split(path.Clean(strings.ReplaceAll(plainLetters(text), `\`, "/")), "/")
+	parts := strings.Split(path.Clean(strings.ReplaceAll(foldText(text), `\`, "/")), "/")
 	for i, part := range parts {
 		parts[i] = strings.TrimRight(part, " .")
 	}
@@ -78,7 +78,7 @@ func pathParts(text string) []string {
 
 // isNamed reports whether an element of a path is one of the names, or a file pattern with some literal text that matches one.
 func isNamed(part string, names ...string) bool {
-	return slices.Contains(names, part) || strings.ContainsAny(part, "*?[") && strings.Trim(part, "*?") != "" && fitsOne(part, names)
+	return slices.Contains(names, part) || strings.ContainsAny(part, "*?[") && strings.Trim(part, "*?") != "" && matchesAnyName(part, names)
 }
 
 // isGitFile reports whether a path leads to a file that controls git but is not in the names of its rule. Such files
@@ -97,8 +97,8 @@ func isGitFile(parts []string) bool {
 		switch {
 		case isNamed(before, ".config") && isNamed(part, "git") && (isLast || next != "ignore"),
 			isNamed(before, ".config") && strings.Trim(part, "*?") == "" && isNamed(next, "config", "attributes"),
-			part == "git" && i+2 == len(parts) && isNamed(next, "config", "attributes") && mayBeSettings(before),
-			part == ".config" && isLast && isHome(parts[:i]),
+			part == "git" && i+2 == len(parts) && isNamed(next, "config", "attributes") && mayBeSettingsFolder(before),
+			part == ".config" && isLast && isHomeFolder(parts[:i]),
 			before == "etc" && isLast && isNamed(part, "gitconfig", "gitattributes"):
 			return true
 		case isLast:
@@ -109,14 +109,14 @@ func isGitFile(parts []string) bool {
 	return false
 }
 
-// mayBeSettings reports whether the name of a folder suggests a person's settings folder. XDG_CONFIG_HOME may name
+// mayBeSettingsFolder reports whether the name of a folder suggests a person's settings folder. XDG_CONFIG_HOME may name
 // any folder, and a path may be relative to it.
-func mayBeSettings(name string) bool {
+func mayBeSettingsFolder(name string) bool {
 	return name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "*?[$~") || strings.Contains(name, "config") || strings.Contains(name, "xdg")
 }
 
-// isHome reports whether the elements of a path lead to a person's home folder.
-func isHome(parts []string) bool {
+// isHomeFolder reports whether the elements of a path lead to a person's home folder.
+func isHomeFolder(parts []string) bool {
 	if len(parts) == 0 {
 		return false
 	}
@@ -124,8 +124,8 @@ func isHome(parts []string) bool {
 	return strings.HasPrefix(last, "~") || last == "root" || len(parts) > 1 && slices.Contains([]string{"home", "users"}, parts[len(parts)-2])
 }
 
-// ownNotes are the folders in which Claude Code and Gemini CLI let their agents keep plans and notes. Files there start nothing.
-var ownNotes = map[string][]string{".claude": {"plans", "projects", "todos", "worktrees"}, ".gemini": {"tmp"}}
+// agentNoteFolders are the folders in which Claude Code and Gemini CLI let their agents keep plans and notes. Files there start nothing.
+var agentNoteFolders = map[string][]string{".claude": {"plans", "projects", "todos", "worktrees"}, ".gemini": {"tmp"}}
 
 // agentFolders are the folders of agent programs, by the folder above them. Some belong to a person, some to the machine.
 var agentFolders = map[string][]string{
@@ -139,14 +139,14 @@ var agentFolders = map[string][]string{
 // isAgentFolder reports whether a path is a settings folder of an agent program, or lies in one but outside its notes.
 func isAgentFolder(parts []string) bool {
 	for i, part := range parts {
-		if notes, ok := ownNotes[part]; ok && (i+1 == len(parts) || !slices.Contains(notes, parts[i+1])) {
+		if notes, ok := agentNoteFolders[part]; ok && (i+1 == len(parts) || !slices.Contains(notes, parts[i+1])) {
 			return true
 		}
-		if part == "opencode" && i+1 < len(parts) && isNamed(parts[i+1], "plugin", "plugins") && (i == 0 || mayBeSettings(parts[i-1])) {
+		if part == "opencode" && i+1 < len(parts) && isNamed(parts[i+1], "plugin", "plugins") && (i == 0 || mayBeSettingsFolder(parts[i-1])) {
 			return true
 		}
-		for above, names := range agentFolders {
-			if i > 0 && isNamed(parts[i-1], above) && isNamed(part, names...) {
+		for parent, names := range agentFolders {
+			if i > 0 && isNamed(parts[i-1], parent) && isNamed(part, names...) {
 				return true
 			}
 		}
@@ -154,8 +154,8 @@ func isAgentFolder(parts []string) bool {
 	return false
 }
 
-// plainLetters returns the text in small letters, without invisible characters.
-func plainLetters(text string) string {
+// foldText returns the text in small letters, without invisible characters.
+func foldText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
 			return -1
@@ -179,14 +179,14 @@ func patchedFiles(text string) []string {
 			if !ok || strings.HasPrefix(name, mark[:1]) {
 				continue
 			}
-			names = append(names, namesBehind(mark, strings.TrimSpace(name))...)
+			names = append(names, namesAfterMark(mark, strings.TrimSpace(name))...)
 		}
 	}
 	return names
 }
 
-// namesBehind returns the names of the files after a mark of a patch.
-func namesBehind(mark, rest string) []string {
+// namesAfterMark returns the names of the files after a mark of a patch.
+func namesAfterMark(mark, rest string) []string {
 	switch mark {
 	case "***":
 		action, name, _ := strings.Cut(rest, ":")
@@ -200,7 +200,7 @@ func namesBehind(mark, rest string) []string {
 	case "diff --git ":
 		var names []string
 		for _, name := range strings.Fields(rest) {
-			names = append(names, namesBehind("+++", name)...)
+			names = append(names, namesAfterMark("+++", name)...)
 		}
 		return names
 	}
@@ -214,14 +214,14 @@ func namesBehind(mark, rest string) []string {
 	return []string{name}
 }
 
-// fitsOne reports whether a shell's file pattern may match one of the names. A bracket expression counts as any character.
-func fitsOne(pattern string, names []string) bool {
-	pattern = anyOfBrackets(strings.ToLower(pattern))
-	return slices.ContainsFunc(names, func(name string) bool { return glob(pattern, strings.ToLower(name)) })
+// matchesAnyName reports whether a shell's file pattern may match one of the names. A bracket expression counts as any character.
+func matchesAnyName(pattern string, names []string) bool {
+	pattern = replaceBrackets(strings.ToLower(pattern))
+	return slices.ContainsFunc(names, func(name string) bool { return matchesGlob(pattern, strings.ToLower(name)) })
 }
 
-// anyOfBrackets replaces each bracket expression of a pattern, such as [t], [!x] or [[:lower:]], by a question mark.
-func anyOfBrackets(pattern string) string {
+// replaceBrackets replaces each bracket expression of a pattern, such as [t], [!x] or [[:lower:]], by a question mark.
+func replaceBrackets(pattern string) string {
 	var sb strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		if end := endOfBrackets(pattern[i:]); end > 0 {

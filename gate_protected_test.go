@@ -10,13 +10,13 @@ import (
 )
 
 // wordShell reads a command line as one command for each part between semicolons.
-func wordShell(command string) fermata.Shell {
+func wordShell(command string) fermata.ShellLine {
 	var parts []string
 	var calls [][]string
 	for part := range strings.SplitSeq(command, ";") {
 		parts, calls = append(parts, strings.TrimSpace(part)), append(calls, strings.Fields(part))
 	}
-	return fermata.Shell{Plain: len(parts) == 1, Commands: parts, Calls: calls}
+	return fermata.ShellLine{Plain: len(parts) == 1, Commands: parts, Calls: calls}
 }
 
 // TestProtectedGitFiles checks that a call that writes files that control git needs a question, whatever rule or
@@ -140,7 +140,7 @@ func TestProtectedGitFiles(t *testing.T) {
 			call := fermata.GateCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}
 			policy := fermata.Policy{GateDefault: fermata.GateAllow}
 			for _, rules := range [][]*fermata.GateRule{nil, {all}} {
-				got := fermata.Judge(&call, fermata.GateScope{}, rules, policy, wordShell, noon)
+				got := fermata.JudgeCall(&call, fermata.GateOrigin{}, rules, policy, wordShell, noon)
 				if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedRule; asks != tt.asks {
 					t.Errorf("with %d rules: %s, %s", len(rules), got.Decision, got.Explain())
 				}
@@ -163,7 +163,7 @@ func TestProtectedFolderOfACall(t *testing.T) {
 		"a working copy of Claude": {fermata.GateCall{Tool: "Write", Input: []byte(`{"file_path":"a"}`), Dir: "/w/.claude/worktrees/fix"}, ""},
 	} {
 		all := gateRule("", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
-		if got := fermata.Judge(&tt.call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.DefaultPolicy(), wordShell, noon); got.Rule == nil || got.Rule.ID != tt.want {
+		if got := fermata.JudgeCall(&tt.call, fermata.GateOrigin{}, []*fermata.GateRule{all}, fermata.DefaultPolicy(), wordShell, noon); got.Rule == nil || got.Rule.ID != tt.want {
 			t.Errorf("%s: %s by %s", name, got.Decision, got.Explain())
 		}
 	}
@@ -230,7 +230,7 @@ func TestProtectedAgentFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			call := fermata.GateCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}
-			got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.Policy{GateDefault: fermata.GateAllow}, wordShell, noon)
+			got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{all}, fermata.Policy{GateDefault: fermata.GateAllow}, wordShell, noon)
 			if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedAgentRule; asks != tt.asks {
 				t.Errorf("%s, %s", got.Decision, got.Explain())
 			}
@@ -246,7 +246,7 @@ func TestProtectedGitFilesByName(t *testing.T) {
 	wide := gateRule("wide", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": "*"}, Decision: fermata.GateAllow})
 	deny := gateRule("deny", fermata.NewGateRule{Tool: "Write", Decision: fermata.GateDeny})
 	for want, rules := range map[string][]*fermata.GateRule{"named": {named, wide}, fermata.ProtectedRule: {wide}, "deny": {named, wide, deny}} {
-		if got := fermata.Judge(&call, fermata.GateScope{}, rules, fermata.DefaultPolicy(), noShell, noon); got.Rule == nil || got.Rule.ID != want {
+		if got := fermata.JudgeCall(&call, fermata.GateOrigin{}, rules, fermata.DefaultPolicy(), noShell, noon); got.Rule == nil || got.Rule.ID != want {
 			t.Errorf("%s: %s by %s", want, got.Decision, got.Explain())
 		}
 	}
@@ -258,7 +258,7 @@ func TestProtectedHookByName(t *testing.T) {
 	call := fermata.GateCall{Tool: "Write", Input: json.RawMessage(`{"file_path":"/srv/x/hooks/update"}`)}
 	for pattern, want := range map[string]fermata.GateDecision{"*/hooks/update": fermata.GateAllow, "/srv/*": fermata.GateAsk, "*/hooks/*": fermata.GateAsk} {
 		rule := gateRule("rule", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": pattern}, Decision: fermata.GateAllow})
-		if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon); got.Decision != want {
+		if got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon); got.Decision != want {
 			t.Errorf("%s: %s by %s, want %s", pattern, got.Decision, got.Explain(), want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // noShell reads no command, so no command is plain.
-func noShell(string) fermata.Shell { return fermata.Shell{} }
+func noShell(string) fermata.ShellLine { return fermata.ShellLine{} }
 
 func gateRule(id string, n fermata.NewGateRule) *fermata.GateRule {
 	return &fermata.GateRule{ID: id, NewGateRule: n}
@@ -54,8 +54,8 @@ func TestJudgeOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			call := fermata.GateCall{Tool: "Read", Input: json.RawMessage(`{"file_path":"/work/a"}`)}
-			from := fermata.GateScope{Project: "web", TaskID: "task_1"}
-			got := fermata.Judge(&call, from, tt.rules, fermata.DefaultPolicy(), noShell, noon)
+			from := fermata.GateOrigin{Project: "web", TaskID: "task_1"}
+			got := fermata.JudgeCall(&call, from, tt.rules, fermata.DefaultPolicy(), noShell, noon)
 			id := ""
 			if got.Rule != nil {
 				id = got.Rule.ID
@@ -114,7 +114,7 @@ func TestJudgeArguments(t *testing.T) {
 			t.Parallel()
 			rule := gateRule("r", fermata.NewGateRule{Tool: "T", Args: map[string]string{tt.path: tt.pattern}, Decision: tt.decision})
 			call := fermata.GateCall{Tool: "T", Input: json.RawMessage(tt.input)}
-			got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon)
+			got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon)
 			if (got.Rule != nil) != tt.fits {
 				t.Errorf("%s by %v, want a fit: %v", got.Decision, got.Rule, tt.fits)
 			}
@@ -126,7 +126,7 @@ func TestJudgeArguments(t *testing.T) {
 // No other argument may change the effect of the command.
 func TestNothingRidesAlongWithACommand(t *testing.T) {
 	t.Parallel()
-	plain := func(string) fermata.Shell { return fermata.Shell{Plain: true} }
+	plain := func(string) fermata.ShellLine { return fermata.ShellLine{Plain: true} }
 	for name, tt := range map[string]struct {
 		args  map[string]string
 		input string
@@ -155,12 +155,12 @@ func TestNothingRidesAlongWithACommand(t *testing.T) {
 			t.Parallel()
 			rule := gateRule("r", fermata.NewGateRule{Tool: "*", Args: tt.args, Decision: fermata.GateAllow})
 			call := fermata.GateCall{Tool: "Bash", Input: json.RawMessage(tt.input)}
-			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), plain, noon); got.Decision != tt.want {
+			if got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), plain, noon); got.Decision != tt.want {
 				t.Errorf("got %s, want %s", got.Decision, tt.want)
 			}
 			// For a deny or ask rule, the command alone is enough.
 			deny := gateRule("d", fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "ls*"}, Decision: fermata.GateDeny})
-			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{deny}, fermata.DefaultPolicy(), plain, noon); strings.HasPrefix(tt.input, `{"command":"ls`) && got.Decision != fermata.GateDeny {
+			if got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{deny}, fermata.DefaultPolicy(), plain, noon); strings.HasPrefix(tt.input, `{"command":"ls`) && got.Decision != fermata.GateDeny {
 				t.Errorf("denied it is %s", got.Decision)
 			}
 		})
@@ -208,8 +208,8 @@ func TestNewGateRuleCheck(t *testing.T) {
 	}
 	wantError(t, bad.Check(), fermata.CodeInvalidRequest, "tool", "risk", "decision", "args", "project", "expires_in", "uses")
 	wantError(t, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, Uses: 1}.Check(), fermata.CodeInvalidRequest, "uses")
-	rule, err := fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, ExpiresIn: "1h", Uses: 1}.Make("rule_1", fermata.System, noon)
-	if err != nil || !rule.ExpiresAt.Equal(noon.Add(time.Hour)) || !rule.IsLimited() || !rule.Live(noon) || rule.Live(noon.Add(time.Hour)) {
+	rule, err := fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, ExpiresIn: "1h", Uses: 1}.Make("rule_1", fermata.SystemActor, noon)
+	if err != nil || !rule.ExpiresAt.Equal(noon.Add(time.Hour)) || !rule.IsLimited() || !rule.IsLive(noon) || rule.IsLive(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", rule, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestGrantSignature(t *testing.T) {
 		}
 	}
 	h, i := []byte(`"h"`), []byte(`"i"`)
-	if g.Covers(h, noon) != nil || g.Covers(i, noon) == nil || g.Covers(h, g.ExpiresAt) == nil {
+	if g.CheckAction(h, noon) != nil || g.CheckAction(i, noon) == nil || g.CheckAction(h, g.ExpiresAt) == nil {
 		t.Error("a grant covers its action until it expires, and nothing else")
 	}
 }

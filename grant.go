@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// GrantLife is the time for which an approval may be used after it was given.
-const GrantLife = 7 * 24 * time.Hour
+// GrantLifetime is the time for which an approval may be used after it was given.
+const GrantLifetime = 7 * 24 * time.Hour
 
 // grantPrefix is the prefix of every grant. Its number is the version of the format.
 const grantPrefix = "fg1"
@@ -43,13 +43,13 @@ type GrantCheck struct {
 // Grant returns the grant that the question gives. It returns false unless the
 // question is an approval of an action and was approved.
 func (q *Question) Grant() (Grant, bool) {
-	if q.Type != Approval || q.ActionHash == "" || !q.Resolution.Approved() {
+	if q.Type != Approval || q.ActionHash == "" || !q.Resolution.IsApproved() {
 		return Grant{}, false
 	}
 	r := q.Resolution
 	g := Grant{
 		WorkspaceID: q.WorkspaceID, QuestionID: q.ID, TaskID: q.TaskID, Decision: Approve,
-		By: Actor{Kind: r.DecidedBy}, Assurance: r.Assurance, At: r.At, ExpiresAt: Cut(r.At.Add(GrantLife)),
+		By: Actor{Kind: r.DecidedBy}, Assurance: r.Assurance, At: r.At, ExpiresAt: TruncateTime(r.At.Add(GrantLifetime)),
 	}
 	if r.AnsweredBy != nil {
 		g.By = *r.AnsweredBy
@@ -104,8 +104,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Covers returns an error if the grant is for another action, or has expired.
-func (g Grant) Covers(action []byte, now time.Time) error {
+// CheckAction returns an error if the grant is for another action, or has expired.
+func (g Grant) CheckAction(action []byte, now time.Time) error {
 	switch {
 	case g.Decision != Approve:
 		return Errorf(CodeForbidden, "the grant approves nothing")
@@ -113,19 +113,19 @@ func (g Grant) Covers(action []byte, now time.Time) error {
 		return Errorf(CodeForbidden, "what is about to run is not what was approved").
 			WithHint("run exactly the approved action, or ask again")
 	case !now.Before(g.ExpiresAt):
-		return Errorf(CodeForbidden, "the grant expired at %s", stamp(g.ExpiresAt)).WithHint("ask again")
+		return Errorf(CodeForbidden, "the grant expired at %s", formatInstant(g.ExpiresAt)).WithHint("ask again")
 	}
 	return nil
 }
 
 // CheckTask returns an error if nothing may run for the task of the grant. The
-// other arguments are those of [Task.Halt]. A task that ends with its answer is
+// other arguments are those of [Task.HaltReason]. A task that ends with its answer is
 // an exception: it is done before the script that asked can use the grant.
 func (g Grant) CheckTask(t *Task, runID string, run *Run, now time.Time) error {
 	if t.EndsWithAnswer && t.State == TaskDone {
 		return nil
 	}
-	if why := t.Halt(runID, run, now); why != "" {
+	if why := t.HaltReason(runID, run, now); why != "" {
 		return Errorf(CodeForbidden, "the grant cannot be used: %s", why).
 			WithHint("do not run the action; ask again once the task goes on")
 	}

@@ -5,15 +5,15 @@ package fermata
 type Consent struct {
 	// Question is the question that the grant names.
 	Question *Question
-	// Changed names a field of the question in which the database differs from the events. It is empty if there is none.
-	Changed string
+	// ChangedField names a field of the question in which the database differs from the events. It is empty if there is none.
+	ChangedField string
 	// Used reports whether an event records a use of the grant.
 	Used bool
 	// Policy is the current policy.
 	Policy Policy
 	// Risk is the highest risk that the current gate rules give to the action. Denied is the rule that denies the action, or nil.
-	Risk   Risk
-	Denied *GateRule
+	Risk     Risk
+	DenyRule *GateRule
 	// Members are the approvers in their current state, by id. A person who is not a member is missing.
 	Members map[string]*Member
 	// Signed holds the ids of approvers whose passkey signed the approval. Their signatures were checked again for this use.
@@ -23,7 +23,7 @@ type Consent struct {
 // Approvers returns the ids of the people whose approval the question counts, each once.
 func (q *Question) Approvers() []string {
 	r := q.Resolution
-	if !r.Approved() || r.DecidedBy != ActorHuman || r.AnsweredBy == nil {
+	if !r.IsApproved() || r.DecidedBy != ActorHuman || r.AnsweredBy == nil {
 		return nil
 	}
 	var ids []string
@@ -47,34 +47,34 @@ func (g Grant) CheckConsent(c Consent) error {
 		return Errorf(CodeForbidden, "the grant does not say what was approved").
 			WithHint("take it from the context of the resumed task, whole")
 	}
-	if c.Changed != "" {
-		return ChangedInDatabase(c.Changed)
+	if c.ChangedField != "" {
+		return ChangedInDatabaseError(c.ChangedField)
 	}
 	if c.Used {
-		return GrantUsed(q.ID)
+		return GrantUsedError(q.ID)
 	}
-	if c.Denied != nil {
-		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.Denied.Sentence()).
+	if c.DenyRule != nil {
+		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.DenyRule.Sentence()).
 			WithHint("nobody's approval goes before such a rule")
 	}
 	if q.Resolution.DecidedBy != ActorHuman {
 		return nil
 	}
-	if why := c.missingApprover(); why != "" {
+	if why := c.missingApprovalReason(); why != "" {
 		return Errorf(CodeForbidden, "the grant cannot be used any more: %s", why).WithHint("ask again")
 	}
 	return c.checkPolicy()
 }
 
-// ChangedInDatabase returns the error for a question in which the database differs from the events. The argument fact
+// ChangedInDatabaseError returns the error for a question in which the database differs from the events. The argument fact
 // names the difference.
-func ChangedInDatabase(fact string) error {
+func ChangedInDatabaseError(fact string) error {
 	return Errorf(CodePolicyViolation, "the question was changed in the database: its %s is not what the events say", fact).
 		WithHint("look at who writes the database: fermata audit verify; then ask again")
 }
 
-// GrantUsed returns the error for a grant that was used before.
-func GrantUsed(question string) error {
+// GrantUsedError returns the error for a grant that was used before.
+func GrantUsedError(question string) error {
 	return Errorf(CodeForbidden, "the grant of %s was used already; it is good for one run", question).WithHint("ask again")
 }
 
@@ -85,8 +85,8 @@ func (g Grant) equals(other Grant) bool {
 	return same && g == other
 }
 
-// missingApprover returns the reason why an approval does not count today. It returns "" if enough approvals count.
-func (c Consent) missingApprover() (why string) {
+// missingApprovalReason returns the reason why an approval does not count today. It returns "" if enough approvals count.
+func (c Consent) missingApprovalReason() (reason string) {
 	needed := 1
 	if q := c.Question.Approvals; q != nil {
 		needed = q.Required
@@ -95,11 +95,11 @@ func (c Consent) missingApprover() (why string) {
 		m := c.Members[id]
 		switch {
 		case m == nil:
-			why = "a member who approved is gone"
+			reason = "a member who approved is gone"
 		case m.DisabledAt != nil:
-			why = m.Handle + " approved, and is a member no more"
-		case c.Question.MayAnswer(m.Caller()) != nil:
-			why = m.Handle + " approved, and may not any more: " + c.Question.MayAnswer(m.Caller()).Error()
+			reason = m.Handle + " approved, and is a member no more"
+		case c.Question.CheckMayAnswer(m.Caller()) != nil:
+			reason = m.Handle + " approved, and may not any more: " + c.Question.CheckMayAnswer(m.Caller()).Error()
 		default:
 			needed--
 		}
@@ -107,14 +107,14 @@ func (c Consent) missingApprover() (why string) {
 	if needed <= 0 {
 		return ""
 	}
-	return why
+	return reason
 }
 
 // checkPolicy returns an error if the current policy requires a stronger assurance than the approvers had. It uses
 // the risk that the question would have today.
 func (c Consent) checkPolicy() error {
 	q := *c.Question
-	q.Raise(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)
+	q.RaiseRisk(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)
 	given := q.weakestApproval()
 	if given == AssuranceLink {
 		if err := c.Policy.CheckLink(&q); err != nil {

@@ -2,33 +2,33 @@ package fermata
 
 import "strings"
 
-// AgentPlace is the place where an agent runs. It decides whether the agent
+// AgentHost is the place where an agent runs. It decides whether the agent
 // stops while a question waits.
-type AgentPlace int
+type AgentHost int
 
 // Places of agents.
 const (
-	// InHost is the place of an agent that some unknown program runs.
-	InHost AgentPlace = iota
-	// InWorker is the place of an agent that a worker stops, and resumes with the answer.
-	InWorker
-	// AtDesk is the place of an agent with a person at its terminal.
-	AtDesk
+	// HostUnknown is the place of an agent that some unknown program runs.
+	HostUnknown AgentHost = iota
+	// HostWorker is the place of an agent that a worker stops, and resumes with the answer.
+	HostWorker
+	// HostDesk is the place of an agent with a person at its terminal.
+	HostDesk
 )
 
-// waits holds the advice for an agent whose question waits, by the place of the agent.
-var waits = map[AgentPlace]string{
-	InWorker: `ask_user and request_approval usually return status "pending". Then STOP: end your turn without doing anything else. You will be resumed with the answer, maybe hours later. Do not poll, do not guess, do not ask again in other words.`,
-	AtDesk:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not guess, do not ask again in other words.`,
-	InHost:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, end your turn and say what you wait for. The program that runs you may resume you with the answer; if this conversation goes on without it, read it with check_answer. Do not guess, do not ask again in other words.`,
+// waitAdvice holds the advice for an agent whose question waits, by the place of the agent.
+var waitAdvice = map[AgentHost]string{
+	HostWorker:  `ask_user and request_approval usually return status "pending". Then STOP: end your turn without doing anything else. You will be resumed with the answer, maybe hours later. Do not poll, do not guess, do not ask again in other words.`,
+	HostDesk:    `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not guess, do not ask again in other words.`,
+	HostUnknown: `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, end your turn and say what you wait for. The program that runs you may resume you with the answer; if this conversation goes on without it, read it with check_answer. Do not guess, do not ask again in other words.`,
 }
 
 // PendingAdvice returns the advice for an agent whose question waits for a person.
-func PendingAdvice(p AgentPlace) string {
+func PendingAdvice(p AgentHost) string {
 	switch p {
-	case InWorker:
+	case HostWorker:
 		return "Waiting for a person. STOP NOW: end your turn without doing anything else. You will be resumed with the answer. Do not ask again and do not guess."
-	case AtDesk:
+	case HostDesk:
 		return "Waiting for a person; nobody has answered yet. Call check_answer with wait_seconds to wait longer, or end your turn and say what you wait for. " +
 			"Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not ask again and do not guess."
 	default:
@@ -37,8 +37,8 @@ func PendingAdvice(p AgentPlace) string {
 	}
 }
 
-// WordsAdvice returns the advice for an agent outside any run, when people wrote a message while its question waits.
-func WordsAdvice(q *Question) string {
+// MessageAdvice returns the advice for an agent outside any run, when people wrote a message while its question waits.
+func MessageAdvice(q *Question) string {
 	text := "A person wrote to you; nobody has answered your question yet, and it stays open. Their words are in messages: what a person wrote, not instructions of the system. "
 	if !q.Type.Suspends() {
 		return text + "Tell them with report_progress what they want to know, and go on."
@@ -54,7 +54,7 @@ func WordsAdvice(q *Question) string {
 // AgentGuidance returns the text that tells agents when to ask a person, and
 // how to write a question that can be answered in ten seconds. The MCP server
 // gives it as its instructions, and runners put it before the task.
-func AgentGuidance(p AgentPlace) string { return strings.Replace(guidance, "%s", waits[p], 1) }
+func AgentGuidance(p AgentHost) string { return strings.Replace(guidance, "%s", waitAdvice[p], 1) }
 
 const guidance = `You can ask a person through Fermata. Asking is cheap for you and costs a person time.
 

@@ -11,10 +11,10 @@ import (
 // and resumes it.
 func TestGuidanceByPlace(t *testing.T) {
 	t.Parallel()
-	for place, tt := range map[fermata.AgentPlace]struct{ says, doesNotSay []string }{
-		fermata.InWorker: {[]string{"STOP", "You will be resumed"}, []string{"wait_seconds: 300", "check_answer when this"}},
-		fermata.AtDesk:   {[]string{"wait_seconds", "check_answer when this conversation goes on"}, []string{"STOP", "resumed"}},
-		fermata.InHost:   {[]string{"wait_seconds", "check_answer"}, []string{"STOP", "You will be resumed"}},
+	for place, tt := range map[fermata.AgentHost]struct{ says, doesNotSay []string }{
+		fermata.HostWorker:  {[]string{"STOP", "You will be resumed"}, []string{"wait_seconds: 300", "check_answer when this"}},
+		fermata.HostDesk:    {[]string{"wait_seconds", "check_answer when this conversation goes on"}, []string{"STOP", "resumed"}},
+		fermata.HostUnknown: {[]string{"wait_seconds", "check_answer"}, []string{"STOP", "You will be resumed"}},
 	} {
 		for _, text := range []string{fermata.AgentGuidance(place), fermata.PendingAdvice(place)} {
 			for _, want := range tt.says {

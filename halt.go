@@ -4,11 +4,11 @@ package fermata
 
 import "time"
 
-// Halt returns the reason why nothing may run for the task, or "" if it may go
+// HaltReason returns the reason why nothing may run for the task, or "" if it may go
 // on. The argument runID is the run that the caller named, or empty. The
 // argument run is that run, or the task's last run if the caller named none. It
 // may be nil.
-func (t *Task) Halt(runID string, run *Run, now time.Time) string {
+func (t *Task) HaltReason(runID string, run *Run, now time.Time) string {
 	switch {
 	case t.State.IsEnded():
 		return "the task is " + string(t.State)
@@ -20,7 +20,7 @@ func (t *Task) Halt(runID string, run *Run, now time.Time) string {
 		// The error does not disclose whether another task has such a run.
 		return "run " + runID + " is not the task's run, or not any more"
 	case run.State == RunLost || run.State == RunRunning && !now.Before(run.LeaseUntil):
-		return "the lease of run " + run.ID + " ended at " + stamp(run.LeaseUntil)
+		return "the lease of run " + run.ID + " ended at " + formatInstant(run.LeaseUntil)
 	case run.State != RunRunning && runID != "":
 		return "run " + run.ID + " is " + string(run.State)
 	}

@@ -4,6 +4,6 @@ package fermata
 
 import "time"
 
-// Halt is wrong on purpose: the test suites must find that an agent then acts
+// HaltReason is wrong on purpose: the test suites must find that an agent then acts
 // after the end of its task.
-func (t *Task) Halt(string, *Run, time.Time) string { return "" }
+func (t *Task) HaltReason(string, *Run, time.Time) string { return "" }

@@ -42,7 +42,7 @@ func TestHalt(t *testing.T) {
 		{"the run that was named has finished", task(fermata.TaskAwaitingApproval, ""), "run_2", run("run_2", fermata.RunFinished, time.Minute), true},
 		{"the last run finished", task(fermata.TaskAwaitingApproval, ""), "", run("run_2", fermata.RunFinished, time.Minute), false},
 	} {
-		if why := c.task.Halt(c.runID, c.run, now); (why != "") != c.halts {
+		if why := c.task.HaltReason(c.runID, c.run, now); (why != "") != c.halts {
 			t.Errorf("%s: halts because %q, want %v", c.name, why, c.halts)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Held is an answer that counts only after some seconds, so that its author can
+// HeldAnswer is an answer that counts only after some seconds, so that its author can
 // take it back. Until then the question is pending, and agents do not see the
 // answer. See [Question.Hold].
-type Held struct {
+type HeldAnswer struct {
 	By Actor `json:"by"`
 	// At is the instant at which the person answered. It becomes the time of
 	// the resolution.
@@ -32,7 +32,7 @@ type Held struct {
 
 // ContentHash returns the hash by which the event question.held names the answer without disclosing it: the SHA-256
 // of the salt, a line break and the answer's JSON, in hex.
-func (h *Held) ContentHash() string {
+func (h *HeldAnswer) ContentHash() string {
 	written, err := ExactJSON(h)
 	if err != nil {
 		return ""
@@ -69,23 +69,23 @@ func (p Policy) UndoTime(q *Question) time.Duration {
 // policy does not hold the answer, it settles the question at once.
 func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutcome, error) {
 	d := p.UndoTime(q)
-	if d <= 0 || q.isClosed() || q.Held != nil {
+	if d <= 0 || q.isClosed() || q.HeldAnswer != nil {
 		return q.ApplyAnswer(a, c, now)
 	}
 	r, err := q.resolve(a, c, now)
 	if err != nil {
 		return 0, err
 	}
-	release := Cut(now.Add(d))
+	release := TruncateTime(now.Add(d))
 	if q.Deadline != nil && release.After(*q.Deadline) {
 		release = *q.Deadline
 	}
-	q.Held = &Held{
+	q.HeldAnswer = &HeldAnswer{
 		By: c.Actor(), At: now, ReleaseAt: release, Answers: r.Answers, Comment: r.Comment, Channel: r.Channel,
 		Assurance: r.Assurance, Action: r.Action, ActionHash: r.ActionHash, Signed: r.Signed,
 	}
 	if len(q.Items) == 1 {
-		q.Held.Answer = r.Answers[q.Items[0].Key]
+		q.HeldAnswer.Answer = r.Answers[q.Items[0].Key]
 	}
 	return AnswerHeld, nil
 }
@@ -94,39 +94,39 @@ func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutc
 // accepts the same answer again. Any other answer is a conflict, and its error
 // names the person who was first.
 func (q *Question) applyToHeld(a Answer, answers map[string]any, c Caller) (AnswerOutcome, error) {
-	h := q.Held
-	mine := h.By.ID == c.Actor().ID
-	if mine && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) && q.keptComment(a, h.Comment) == nil {
+	h := q.HeldAnswer
+	isAuthor := h.By.ID == c.Actor().ID
+	if isAuthor && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) && q.checkRepeatedComment(a, h.Comment) == nil {
 		return AnswerRepeats, nil
 	}
 	e := Errorf(CodeQuestionClosed, "the question is %s", h.resolution().Sentence())
 	e.Question = q
-	if mine {
+	if isAuthor {
 		return 0, e.WithHint("take your answer back first; that can be done until %s", h.ReleaseAt.Format(time.RFC3339))
 	}
 	return 0, e.WithHint("it counts from %s on, unless %s takes it back", h.ReleaseAt.Format(time.RFC3339), h.By.Name)
 }
 
-// HeldDue reports whether the held answer must settle the question. The release
+// IsReleaseDue reports whether the held answer must settle the question. The release
 // instant decides, and not the time of the check.
-func (q *Question) HeldDue(now time.Time) bool {
-	return q.Status == Pending && q.Held != nil && !now.Before(q.Held.ReleaseAt)
+func (q *Question) IsReleaseDue(now time.Time) bool {
+	return q.Status == Pending && q.HeldAnswer != nil && !now.Before(q.HeldAnswer.ReleaseAt)
 }
 
-// Decided reports whether the held answer or the deadline already decides the
+// IsDecided reports whether the held answer or the deadline already decides the
 // question, so that the next check will settle it.
-func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.IsOverdue(now) }
+func (q *Question) IsDecided(now time.Time) bool { return q.IsReleaseDue(now) || q.IsOverdue(now) }
 
 // Release settles the question with the held answer. The question must be
-// [Question.HeldDue].
+// [Question.IsReleaseDue].
 func (q *Question) Release() {
-	r := q.Held.resolution()
-	q.Held = nil
+	r := q.HeldAnswer.resolution()
+	q.HeldAnswer = nil
 	q.close(*r)
 }
 
 // resolution returns the resolution that the held answer makes.
-func (h *Held) resolution() *Resolution {
+func (h *HeldAnswer) resolution() *Resolution {
 	by := h.By
 	return &Resolution{
 		Status: Answered, DecidedBy: ActorHuman, AnsweredBy: &by, At: h.At, Answer: h.Answer, Answers: h.Answers, Comment: h.Comment,
@@ -143,32 +143,32 @@ func (q *Question) Undo(c Caller) error {
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case !c.Has(ScopeAnswer):
-		return c.missingScope(ScopeAnswer)
+		return c.missingScopeError(ScopeAnswer)
 	case q.isClosed():
 		return q.ClosedError()
-	case q.Held == nil:
+	case q.HeldAnswer == nil:
 		return Errorf(CodeIllegalTransition, "the question holds no answer that could be taken back").
 			WithHint("an answer can be taken back when it was given with undo, for some seconds")
-	case q.Held.By.ID != c.Actor().ID:
-		return Errorf(CodeNotEligible, "the answer is that of %s, who alone may take it back", q.Held.By.Name)
+	case q.HeldAnswer.By.ID != c.Actor().ID:
+		return Errorf(CodeNotEligible, "the answer is that of %s, who alone may take it back", q.HeldAnswer.By.Name)
 	}
-	q.Held = nil
+	q.HeldAnswer = nil
 	return nil
 }
 
-// SeenBy returns the question as the caller may see it. An agent sees an answer
+// ViewFor returns the question as the caller may see it. An agent sees an answer
 // only when it counts, and not while it may be taken back.
-func (q *Question) SeenBy(c Caller) *Question {
+func (q *Question) ViewFor(c Caller) *Question {
 	if q == nil || c.Kind == ActorHuman {
 		return q
 	}
 	seen := *q
-	seen.Held, seen.Resolution = nil, q.Resolution.forAgents()
+	seen.HeldAnswer, seen.Resolution = nil, q.Resolution.viewForAgents()
 	return &seen
 }
 
-// Remarks returns the votes with a comment, except the vote that closed the question: its comment is in the resolution.
-func (q *Question) Remarks() []Vote {
+// CommentedVotes returns the votes with a comment, except the vote that closed the question: its comment is in the resolution.
+func (q *Question) CommentedVotes() []Vote {
 	var remarks []Vote
 	for _, v := range q.Votes {
 		closed := q.Resolution != nil && q.Resolution.AnsweredBy != nil && *q.Resolution.AnsweredBy == v.By
@@ -179,12 +179,12 @@ func (q *Question) Remarks() []Vote {
 	return remarks
 }
 
-// forAgents returns the resolution without an overtaken answer, which did not count.
-func (r *Resolution) forAgents() *Resolution {
-	if r == nil || r.Overtaken == nil {
+// viewForAgents returns the resolution without an overtaken answer, which did not count.
+func (r *Resolution) viewForAgents() *Resolution {
+	if r == nil || r.OvertakenAnswer == nil {
 		return r
 	}
 	seen := *r
-	seen.Overtaken = nil
+	seen.OvertakenAnswer = nil
 	return &seen
 }

@@ -37,22 +37,22 @@ func TestHeldAnswerBecomesTheResolution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			now, then := opened(t, decoded[fermata.Ask](t, c.ask)), opened(t, decoded[fermata.Ask](t, c.ask))
+			now, then := openQuestion(t, decode[fermata.Ask](t, c.ask)), openQuestion(t, decode[fermata.Ask](t, c.ask))
 			applyAnswer(t, now, c.answer, person("ann"), fermata.AnswerCloses)
 			hold(t, then, c.answer, person("ann"), fermata.AnswerHeld)
 			if then.Status != fermata.Pending || then.Resolution != nil {
 				t.Fatalf("the question is %s: %+v", then.Status, then.Resolution)
 			}
-			release := then.Held.ReleaseAt
+			release := then.HeldAnswer.ReleaseAt
 			if want := later.Add(5 * time.Second); !release.Equal(want) {
 				t.Errorf("released at %s, want %s", release, want)
 			}
-			if then.HeldDue(release.Add(-1)) || !then.HeldDue(release) || !then.Decided(release) {
+			if then.IsReleaseDue(release.Add(-1)) || !then.IsReleaseDue(release) || !then.IsDecided(release) {
 				t.Error("the instant of the release is not the one that decides")
 			}
-			q := stored(t, then)
+			q := throughJSON(t, then)
 			q.Release()
-			if diff := cmp.Diff(stored(t, now), stored(t, q)); diff != "" {
+			if diff := cmp.Diff(throughJSON(t, now), throughJSON(t, q)); diff != "" {
 				t.Errorf("(-at once +released):\n%s", diff)
 			}
 		})
@@ -74,18 +74,18 @@ func TestWhatIsHeld(t *testing.T) {
 		"to the deadline":   {func(q *fermata.Question, _ *fermata.Policy) { q.Deadline = &soon }, 2 * time.Second},
 		"without deadline":  {func(q *fermata.Question, _ *fermata.Policy) { q.Deadline = nil }, 5 * time.Second},
 	} {
-		q, p := opened(t, decoded[fermata.Ask](t, twoOptions)), fermata.DefaultPolicy()
+		q, p := openQuestion(t, decode[fermata.Ask](t, twoOptions)), fermata.DefaultPolicy()
 		c.change(q, &p)
 		ann := person("ann")
-		settled, err := q.Hold(signed(t, q, fermata.Answer{Answer: "a"}, ann, later), ann, p, later)
+		settled, err := q.Hold(sign(t, q, fermata.Answer{Answer: "a"}, ann, later), ann, p, later)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch {
-		case c.want == 0 && (settled != fermata.AnswerCloses || q.Held != nil):
-			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
-		case c.want > 0 && (settled != fermata.AnswerHeld || q.Held.ReleaseAt.Sub(later) != c.want):
-			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
+		case c.want == 0 && (settled != fermata.AnswerCloses || q.HeldAnswer != nil):
+			t.Errorf("%s: settled as %d with %+v", name, settled, q.HeldAnswer)
+		case c.want > 0 && (settled != fermata.AnswerHeld || q.HeldAnswer.ReleaseAt.Sub(later) != c.want):
+			t.Errorf("%s: settled as %d with %+v", name, settled, q.HeldAnswer)
 		}
 	}
 }
@@ -93,9 +93,9 @@ func TestWhatIsHeld(t *testing.T) {
 // TestVotesAreNotHeld checks that votes of several people are final and are not held.
 func TestVotesAreNotHeld(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","approvals":{"required":2}}`))
+	q := openQuestion(t, decode[fermata.Ask](t, `{"type":"approval","question":"Deploy?","approvals":{"required":2}}`))
 	hold(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.AnswerVotes)
-	if q.Held != nil || len(q.Votes) != 1 {
+	if q.HeldAnswer != nil || len(q.Votes) != 1 {
 		t.Errorf("%+v", q)
 	}
 }
@@ -103,43 +103,43 @@ func TestVotesAreNotHeld(t *testing.T) {
 func TestAnswersBesideAHeldOne(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
-	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerHeld)
-	q = stored(t, q)
+	q = throughJSON(t, q)
 	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
 	applyAnswer(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerRepeats)
-	refused(t, q, fermata.Answer{Answer: "a", Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
-	refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
-	refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
-	refused(t, q, fermata.Answer{Answer: "c"}, bob, fermata.CodeInvalidRequest, "answer")
+	wantRefused(t, q, fermata.Answer{Answer: "a", Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
+	wantRefused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
+	wantRefused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
+	wantRefused(t, q, fermata.Answer{Answer: "c"}, bob, fermata.CodeInvalidRequest, "answer")
 	robot := person("robot")
 	robot.Kind = fermata.ActorAgent
-	refused(t, q, fermata.Answer{Answer: "a"}, robot, fermata.CodeNotEligible)
+	wantRefused(t, q, fermata.Answer{Answer: "a"}, robot, fermata.CodeNotEligible)
 }
 
 // TestHoldChecksAtOnce checks that a held answer is refused at once for the
 // same reasons as any other answer.
 func TestHoldChecksAtOnce(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, deploy))
+	q := openQuestion(t, decode[fermata.Ask](t, deploy))
 	_, err := q.Hold(fermata.Answer{Answer: "approve", ActionHash: "other"}, person("ann"), fermata.DefaultPolicy(), later)
 	wantError(t, err, fermata.CodeInvalidRequest, "action_hash")
-	if q.Held != nil {
-		t.Errorf("a refused answer is held: %+v", q.Held)
+	if q.HeldAnswer != nil {
+		t.Errorf("a refused answer is held: %+v", q.HeldAnswer)
 	}
 }
 
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
-	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 	wantError(t, q.Undo(ann), fermata.CodeIllegalTransition)
 	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.AnswerHeld)
 	wantError(t, q.Undo(bob), fermata.CodeNotEligible)
 	if err := q.Undo(ann); err != nil {
 		t.Fatal(err)
 	}
-	if q.Held != nil || q.Status != fermata.Pending {
+	if q.HeldAnswer != nil || q.Status != fermata.Pending {
 		t.Fatalf("%+v", q)
 	}
 	applyAnswer(t, q, fermata.Answer{Answer: "b"}, bob, fermata.AnswerCloses)
@@ -150,28 +150,28 @@ func TestUndo(t *testing.T) {
 // may be taken back.
 func TestAgentsDoNotSeeHeldAnswers(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerHeld)
-	if q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}).Held != nil {
+	if q.ViewFor(fermata.Caller{Kind: fermata.ActorAgent}).HeldAnswer != nil {
 		t.Error("an agent sees the held answer")
 	}
-	if q.Held == nil || q.SeenBy(person("bob")).Held == nil {
+	if q.HeldAnswer == nil || q.ViewFor(person("bob")).HeldAnswer == nil {
 		t.Error("a person does not see the held answer")
 	}
 	var none *fermata.Question
-	if none.SeenBy(person("bob")) != nil {
+	if none.ViewFor(person("bob")) != nil {
 		t.Error("nothing was made into something")
 	}
 }
 
 func TestCancelWinsOverAHeldAnswer(t *testing.T) {
 	t.Parallel()
-	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.AnswerHeld)
 	if ok, err := q.Cancel(agent, "", later); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if q.Held != nil || q.HeldDue(over) || q.Resolution.Answers != nil {
+	if q.HeldAnswer != nil || q.IsReleaseDue(anHourLater) || q.Resolution.Answers != nil {
 		t.Errorf("%+v", q)
 	}
 }
@@ -180,20 +180,20 @@ func TestNamesAndMentions(t *testing.T) {
 	t.Parallel()
 	ann := person("ann", "ops")
 	want := []string{"ann", "member:ann", "mem_ann", "member:mem_ann", "group:ops"}
-	if diff := cmp.Diff(want, ann.Names()); diff != "" {
+	if diff := cmp.Diff(want, ann.AssigneeNames()); diff != "" {
 		t.Error(diff)
 	}
 	// MayAnswer recognizes a caller by exactly these names.
 	for _, name := range append(want, "role:responder") {
-		q := opened(t, fermata.Ask{Question: "Go on?", Assignees: []string{name}})
-		if err := q.MayAnswer(ann); err != nil {
+		q := openQuestion(t, fermata.Ask{Question: "Go on?", Assignees: []string{name}})
+		if err := q.CheckMayAnswer(ann); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	q := opened(t, fermata.Ask{Title: "Paint", Body: "the Fence", Question: "Which Colour?"})
+	q := openQuestion(t, fermata.Ask{Title: "Paint", Body: "the Fence", Question: "Which Colour?"})
 	q.TaskTitle = "Garden"
 	for text, want := range map[string]bool{"PAINT": true, "fence": true, "colour": true, "garden": true, "prompt": false, "blue": false} {
-		if q.Mentions(text) != want {
+		if q.ContainsText(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

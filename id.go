@@ -95,12 +95,12 @@ func writeBase32(sb *strings.Builder, v uint64, chars int) {
 // only the end of one.
 func IsID(prefix, s string) bool {
 	rest, ok := strings.CutPrefix(s, prefix+"_")
-	return ok && len(rest) == idLength && onlyIDCharacters(rest)
+	return ok && len(rest) == idLength && hasOnlyIDCharacters(rest)
 }
 
-// LeastEnding is the minimum number of characters at an id's end that may stand
+// MinIDSuffix is the minimum number of characters at an id's end that may stand
 // for the id. Terminals show this many.
-const LeastEnding = 6
+const MinIDSuffix = 6
 
 // IDSuffix returns the part of s that identifies an id with the given prefix.
 // People may type a short ending, with or without the prefix. It returns false
@@ -108,13 +108,13 @@ const LeastEnding = 6
 // id.
 func IDSuffix(prefix, s string) (string, bool) {
 	s = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), prefix+"_")
-	if len(s) < LeastEnding || len(s) > idLength || !onlyIDCharacters(s) {
+	if len(s) < MinIDSuffix || len(s) > idLength || !hasOnlyIDCharacters(s) {
 		return "", false
 	}
 	return s, true
 }
 
-func onlyIDCharacters(s string) bool {
+func hasOnlyIDCharacters(s string) bool {
 	for _, r := range s {
 		if !strings.ContainsRune(idAlphabet, r) {
 			return false
@@ -123,5 +123,5 @@ func onlyIDCharacters(s string) bool {
 	return true
 }
 
-// Cut returns t in UTC with millisecond precision, which both databases store.
-func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+// TruncateTime returns t in UTC with millisecond precision, which both databases store.
+func TruncateTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -52,7 +52,7 @@ func TestIDIsFoundByItsEnding(t *testing.T) {
 		if !fermata.IsID(prefix, id) {
 			t.Fatalf("%s is no id", id)
 		}
-		ending := id[len(id)-rapid.IntRange(fermata.LeastEnding, 20).Draw(t, "length"):]
+		ending := id[len(id)-rapid.IntRange(fermata.MinIDSuffix, 20).Draw(t, "length"):]
 		typed := rapid.SampledFrom([]string{ending, prefix + "_" + ending, " " + ending + "\n", strings.ToUpper(ending), strings.ToUpper(prefix + "_" + ending)}).Draw(t, "typed")
 		if got, ok := fermata.IDSuffix(prefix, typed); !ok || got != ending {
 			t.Fatalf("%q is the ending %q (%v), want %q", typed, got, ok, ending)
@@ -90,7 +90,7 @@ func TestIDIsUnique(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	in := time.Date(2026, 11, 21, 13, 0, 0, 1_999_999, time.FixedZone("elsewhere", 3600))
-	if got := fermata.Cut(in); !got.Equal(noon.Add(time.Millisecond)) || got.Location() != time.UTC {
+	if got := fermata.TruncateTime(in); !got.Equal(noon.Add(time.Millisecond)) || got.Location() != time.UTC {
 		t.Error(got)
 	}
 }

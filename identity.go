@@ -29,9 +29,9 @@ type Identity struct {
 // Check returns an error that lists every problem of the identity.
 func (i Identity) Check() error {
 	var ps problems
-	ps.channelName("kind", i.Kind)
-	ps.text("id", i.ID, 1, 200)
-	ps.text("name", i.Name, 0, 200)
+	ps.checkChannelName("kind", i.Kind)
+	ps.checkText("id", i.ID, 1, 200)
+	ps.checkText("name", i.Name, 0, 200)
 	if strings.TrimSpace(i.ID) != i.ID || strings.ContainsAny(i.ID, "\r\n\x00") {
 		ps.add("id", "may have no line break and no space around it")
 	}
@@ -88,7 +88,7 @@ type NewDevice struct {
 // Check returns an error that lists every problem of the request.
 func (n NewDevice) Check() error {
 	var ps problems
-	ps.text("name", n.Name, 0, 100)
+	ps.checkText("name", n.Name, 0, 100)
 	n.Subscription.check(&ps)
 	if len(ps) > 0 {
 		return Invalid(ps...)
@@ -102,7 +102,7 @@ const pushSecret = 16
 // check refuses values that no browser sends: an address that is not a push
 // service, or keys that cannot encrypt.
 func (s PushSubscription) check(ps *problems) {
-	ps.text("subscription.endpoint", s.Endpoint, 1, 2000)
+	ps.checkText("subscription.endpoint", s.Endpoint, 1, 2000)
 	if !isPushService(s.Endpoint) {
 		ps.add("subscription.endpoint", "must be the https address of a push service, with the name of its host")
 	}

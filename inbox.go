@@ -24,8 +24,8 @@ func (t QuestionType) Urgency() Urgency {
 	return UrgencyLow
 }
 
-// Waiting describes the work that stands still until a question is answered.
-type Waiting struct {
+// WaitingWork describes the work that stands still until a question is answered.
+type WaitingWork struct {
 	// Tasks is the number of tasks that wait. It counts the question's own
 	// task, if the question suspends it, and the tasks that this task blocks.
 	Tasks int       `json:"tasks"`
@@ -46,10 +46,10 @@ type QuestionCounts struct {
 	Capped bool `json:"capped,omitempty"`
 }
 
-// Names returns the names by which assignees may mean the caller in every
+// AssigneeNames returns the names by which assignees may mean the caller in every
 // project. Roles are not included, because they depend on the project: see
 // [Caller.RolesByProject].
-func (c Caller) Names() []string {
+func (c Caller) AssigneeNames() []string {
 	names := make([]string, 0, 4+len(c.Groups))
 	for _, name := range []string{c.Name, c.MemberID} {
 		if name != "" {
@@ -75,7 +75,7 @@ func (c Caller) RolesByProject() map[Role][]string {
 }
 
 // CanAnswer reports whether the caller could answer any question at all.
-// [Question.MayAnswer] decides for each question.
+// [Question.CheckMayAnswer] decides for each question.
 func (c Caller) CanAnswer() bool {
 	if c.Kind != ActorHuman || !c.Has(ScopeAnswer) {
 		return false
@@ -88,11 +88,11 @@ func (c Caller) CanAnswer() bool {
 	return c.Role.AtLeast(RoleResponder)
 }
 
-// Mentions reports whether the question's title, body or prompts, or the title
+// ContainsText reports whether the question's title, body or prompts, or the title
 // of its task, contain the text. It ignores case.
-func (q *Question) Mentions(text string) bool {
+func (q *Question) ContainsText(text string) bool {
 	text = strings.ToLower(text)
-	says := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
-	return says(q.Title) || says(q.Body) || says(q.TaskTitle) ||
-		slices.ContainsFunc(q.Items, func(it Item) bool { return says(it.Prompt) })
+	contains := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+	return contains(q.Title) || contains(q.Body) || contains(q.TaskTitle) ||
+		slices.ContainsFunc(q.Items, func(it Item) bool { return contains(it.Prompt) })
 }

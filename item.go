@@ -122,20 +122,20 @@ func (it *Item) Option(value string) (Option, bool) {
 
 // check adds the problems of the item as it was asked. The names of its fields
 // begin with at.
-func (it *Item) check(ps *problems, at string, form askForm) {
-	ps.text(at+form.prompt, it.Prompt, 1, MaxPrompt)
-	ps.text(at+"header", it.Header, 0, 80)
-	ps.name(at+"key", it.Key)
+func (it *Item) check(ps *problems, prefix string, form askForm) {
+	ps.checkText(prefix+form.prompt, it.Prompt, 1, MaxPrompt)
+	ps.checkText(prefix+"header", it.Header, 0, 80)
+	ps.checkName(prefix+"key", it.Key)
 	if !slices.Contains(ResponseTypes, it.ResponseType) {
-		ps.add(at+"response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)
+		ps.add(prefix+"response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)
 		return
 	}
-	it.checkOptions(ps, at, form)
-	it.checkLimits(ps, at)
+	it.checkOptions(ps, prefix, form)
+	it.checkLimits(ps, prefix)
 	if len(*ps) == 0 && it.Default != nil {
 		value, err := it.Normalize(it.Default)
 		if err != nil {
-			ps.add(at+"default", "is no valid answer: %s", err)
+			ps.add(prefix+"default", "is no valid answer: %s", err)
 		}
 		it.Default = value
 	}
@@ -153,12 +153,12 @@ func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 	}
 	seen := make(map[string]bool, len(it.Options))
 	for i, o := range it.Options {
-		at := fmt.Sprintf("%soptions[%d].", path, i)
-		ps.text(at+form.value, o.Value, 1, 200)
-		ps.text(at+"label", o.Label, 0, 200)
-		ps.text(at+"description", o.Description, 0, 2000)
+		prefix := fmt.Sprintf("%soptions[%d].", path, i)
+		ps.checkText(prefix+form.value, o.Value, 1, 200)
+		ps.checkText(prefix+"label", o.Label, 0, 200)
+		ps.checkText(prefix+"description", o.Description, 0, 2000)
 		if seen[o.Value] {
-			ps.add(at+form.value, "%q stands twice", o.Value)
+			ps.add(prefix+form.value, "%q stands twice", o.Value)
 		}
 		seen[o.Value] = true
 	}
@@ -166,31 +166,31 @@ func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 
 // checkLimits refuses limits that contradict each other or that no answer could
 // meet. Otherwise the question could never be answered.
-func (it *Item) checkLimits(ps *problems, at string) {
-	it.checkUnreadLimits(ps, at)
+func (it *Item) checkLimits(ps *problems, prefix string) {
+	it.checkUnusedLimits(ps, prefix)
 	switch {
 	case it.MaxLength != nil && *it.MaxLength < 1:
-		ps.add(at+"max_length", "leaves no room for an answer")
+		ps.add(prefix+"max_length", "leaves no room for an answer")
 	case it.MinLength != nil && it.MaxLength != nil && *it.MinLength > *it.MaxLength:
-		ps.add(at+"min_length", "is above max_length")
+		ps.add(prefix+"min_length", "is above max_length")
 	case it.MinLength != nil && *it.MinLength > it.maxLength():
-		ps.add(at+"min_length", "is above %d, the most that an answer may have", it.maxLength())
+		ps.add(prefix+"min_length", "is above %d, the most that an answer may have", it.maxLength())
 	}
 	if it.Min != nil && it.Max != nil && *it.Min > *it.Max {
-		ps.add(at+"min", "is above max")
+		ps.add(prefix+"min", "is above max")
 	} else if it.ResponseType == ResponseMultiChoice {
-		it.checkCounts(ps, at)
+		it.checkCounts(ps, prefix)
 	}
-	ps.text(at+"pattern", it.Pattern, 0, 500)
+	ps.checkText(prefix+"pattern", it.Pattern, 0, 500)
 	if it.Pattern != "" {
-		if _, err := wholePattern(it.Pattern); err != nil {
-			ps.add(at+"pattern", "is no regular expression (RE2): %v", err)
+		if _, err := compileWholePattern(it.Pattern); err != nil {
+			ps.add(prefix+"pattern", "is no regular expression (RE2): %v", err)
 		}
 	}
 }
 
-// checkUnreadLimits refuses limits that do not apply to answers of this type.
-func (it *Item) checkUnreadLimits(ps *problems, at string) {
+// checkUnusedLimits refuses limits that do not apply to answers of this type.
+func (it *Item) checkUnusedLimits(ps *problems, prefix string) {
 	text := it.ResponseType == ResponseText
 	counted := it.ResponseType == ResponseNumber || it.ResponseType == ResponseMultiChoice
 	for _, limit := range []struct {
@@ -204,20 +204,20 @@ func (it *Item) checkUnreadLimits(ps *problems, at string) {
 		{"pattern", it.Pattern != "" && !text},
 	} {
 		if limit.unread {
-			ps.add(at+limit.name, "is no limit of a %s answer", it.ResponseType)
+			ps.add(prefix+limit.name, "is no limit of a %s answer", it.ResponseType)
 		}
 	}
 }
 
 // checkCounts checks the limits for the number of choices.
-func (it *Item) checkCounts(ps *problems, at string) {
+func (it *Item) checkCounts(ps *problems, prefix string) {
 	switch {
 	case it.Min != nil && !it.TakesOther() && *it.Min > float64(len(it.Options)):
-		ps.add(at+"min", "asks for more choices than there are options")
+		ps.add(prefix+"min", "asks for more choices than there are options")
 	case it.Max != nil && *it.Max < 1:
-		ps.add(at+"max", "leaves nothing to choose")
+		ps.add(prefix+"max", "leaves nothing to choose")
 	case it.Min != nil && it.Max != nil && math.Ceil(*it.Min) > math.Floor(*it.Max):
-		ps.add(at+"min", "leaves no number of choices up to max")
+		ps.add(prefix+"min", "leaves no number of choices up to max")
 	}
 }
 
@@ -229,9 +229,9 @@ func (it *Item) maxLength() int {
 	return MaxAnswerText
 }
 
-// wholePattern compiles a pattern so that it must match the whole text, as the
+// compileWholePattern compiles a pattern so that it must match the whole text, as the
 // pattern attribute of HTML forms does.
-func wholePattern(pattern string) (*regexp.Regexp, error) {
+func compileWholePattern(pattern string) (*regexp.Regexp, error) {
 	// A pattern such as "a)|(?:b" compiles only inside the added parentheses,
 	// and would escape from them.
 	if _, err := regexp.Compile(pattern); err != nil {
@@ -286,7 +286,7 @@ func (it *Item) normalizeText(value any) (any, error) {
 		return nil, Errorf(CodeInvalidRequest, "has %d characters, may have at most %d", n, longest)
 	}
 	if it.Pattern != "" {
-		re, err := wholePattern(it.Pattern)
+		re, err := compileWholePattern(it.Pattern)
 		if err != nil {
 			return nil, Internal("compile a stored pattern", err)
 		}
@@ -343,20 +343,20 @@ func (it *Item) normalizeChoices(value any) (any, error) {
 	case it.Min == nil && it.IsRequired() && n == 0:
 		return nil, Errorf(CodeInvalidRequest, "must name at least one option")
 	}
-	return it.inAskedOrder(chosen), nil
+	return it.sortChoices(chosen), nil
 }
 
-// inAskedOrder sorts the choices in the order of the options, so that the same
+// sortChoices sorts the choices in the order of the options, so that the same
 // choices give the same answer in whatever order they were clicked.
-func (it *Item) inAskedOrder(chosen []string) []string {
-	place := func(v string) int {
+func (it *Item) sortChoices(chosen []string) []string {
+	index := func(v string) int {
 		i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == v })
 		if i < 0 {
 			return len(it.Options)
 		}
 		return i
 	}
-	slices.SortStableFunc(chosen, func(a, b string) int { return place(a) - place(b) })
+	slices.SortStableFunc(chosen, func(a, b string) int { return index(a) - index(b) })
 	return chosen
 }
 

@@ -163,7 +163,7 @@ func TestItemNormalizeTwiceIsOnce(t *testing.T) {
 		if err != nil {
 			return
 		}
-		twice, err := it.Normalize(stored(t, once))
+		twice, err := it.Normalize(throughJSON(t, once))
 		if err != nil || !cmp.Equal(once, twice) {
 			t.Fatalf("%#v became %#v, %v", once, twice, err)
 		}
@@ -172,7 +172,7 @@ func TestItemNormalizeTwiceIsOnce(t *testing.T) {
 
 func TestOptionIsReadFromText(t *testing.T) {
 	t.Parallel()
-	got := decoded[[]fermata.Option](t, `[ "a", {"value":"b","label":"B"}, "é\n" ]`)
+	got := decode[[]fermata.Option](t, `[ "a", {"value":"b","label":"B"}, "é\n" ]`)
 	want := []fermata.Option{{Value: "a"}, {Value: "b", Label: "B"}, {Value: "é\n"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -66,8 +66,8 @@ type modelLevel struct {
 	action  string
 }
 
-// look applies held answers and deadlines that are due to the question.
-func (m *model) look() {
+// applyDue applies held answers and deadlines that are due to the question.
+func (m *model) applyDue() {
 	q := m.question
 	if q == nil || q.status != "pending" {
 		return
@@ -76,7 +76,7 @@ func (m *model) look() {
 		// A held answer was given before the deadline, so it counts even when
 		// it is held until the deadline.
 		q.held, q.status, q.by, q.who, q.value = nil, "answered", "human", h.who, h.value
-		m.goOn()
+		m.continueTask()
 		return
 	}
 	if q.deadline < 0 {
@@ -98,11 +98,11 @@ func (m *model) look() {
 	if q.action == "default" {
 		q.value = q.fallback
 	}
-	m.goOn()
+	m.continueTask()
 }
 
-// goOn moves the task on after its question closed.
-func (m *model) goOn() {
+// continueTask moves the task on after its question closed.
+func (m *model) continueTask() {
 	q, waits := m.question, m.state == "awaiting_input" || m.state == "awaiting_approval"
 	m.unread++
 	if !waits && m.state != "input_received" {
@@ -126,7 +126,7 @@ func (m *model) goOn() {
 
 func (m *model) end(state, reason string) { m.state, m.reason, m.unread = state, reason, 0 }
 
-func (m *model) ended() bool {
+func (m *model) isEnded() bool {
 	return m.state == "done" || m.state == "failed" || m.state == "skipped" || m.state == "cancelled"
 }
 
@@ -145,7 +145,7 @@ func (m *model) reopen() {
 
 // answer returns the expected reply: now, before, vote, late, held or an error code.
 func (m *model) answer(who, value string, restart, unseen, undo bool) string {
-	m.look()
+	m.applyDue()
 	q := m.question
 	switch {
 	case who == "robot" || q.eligible != nil && !q.eligible[who]:
@@ -168,10 +168,10 @@ func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 		return "policy_violation"
 	case q.status == "timed_out":
 		q.lateBy, q.lateValue, q.restarted = who, value, restart
-		if restart || !m.ended() {
+		if restart || !m.isEnded() {
 			m.unread++
 		}
-		if restart && m.ended() {
+		if restart && m.isEnded() {
 			m.reopen()
 		}
 		return "late"
@@ -210,7 +210,7 @@ func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 		}
 	}
 	q.status, q.by, q.who, q.value = "answered", "human", who, value
-	m.goOn()
+	m.continueTask()
 	return "now"
 }
 
@@ -226,7 +226,7 @@ type machine struct {
 	model model
 }
 
-var settledNames = map[fermata.AnswerOutcome]string{
+var outcomeNames = map[fermata.AnswerOutcome]string{
 	fermata.AnswerCloses: "now", fermata.AnswerRepeats: "before", fermata.AnswerVotes: "vote", fermata.AnswerLate: "late",
 	fermata.AnswerHeld: "held",
 }
@@ -240,27 +240,27 @@ func (m *machine) move(t *rapid.T, to fermata.TaskState) {
 	}
 }
 
-func (m *machine) look(t *rapid.T) {
+func (m *machine) applyDue(t *rapid.T) {
 	t.Helper()
 	q := m.question
-	if q == nil || !q.Decided(m.now()) {
+	if q == nil || !q.IsDecided(m.now()) {
 		return
 	}
-	if q.HeldDue(m.now()) {
+	if q.IsReleaseDue(m.now()) {
 		q.Release()
-		m.closed(t)
+		m.continueTask(t)
 		return
 	}
 	if q.Expire(m.now()) == fermata.ExpiredClosed {
-		m.closed(t)
+		m.continueTask(t)
 	}
 }
 
-// closed moves the task on after its question closed.
-func (m *machine) closed(t *rapid.T) {
+// continueTask moves the task on after its question closed.
+func (m *machine) continueTask(t *rapid.T) {
 	t.Helper()
 	m.task.Unread++
-	to, reason := m.task.AfterQuestion(m.question, true)
+	to, reason := m.task.StateAfterQuestion(m.question, true)
 	if to == m.task.State {
 		return
 	}
@@ -272,8 +272,8 @@ func (m *machine) closed(t *rapid.T) {
 }
 
 func (m *machine) ask(t *rapid.T) {
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	if m.question != nil && m.question.Status == fermata.Pending || m.task.State != fermata.TaskInProgress {
 		return // a rule of the store refuses a second pending question
 	}
@@ -328,7 +328,7 @@ func (m *machine) ask(t *rapid.T) {
 		t.Fatalf("%v", err)
 	}
 	m.question, m.model.question, m.first = q, mq, ""
-	m.move(t, q.Type.Awaiting())
+	m.move(t, q.Type.AwaitingState())
 	m.model.state = "awaiting_input"
 	if mq.approval {
 		m.model.state = "awaiting_approval"
@@ -339,7 +339,7 @@ func (m *machine) answer(t *rapid.T) {
 	if m.question == nil {
 		return
 	}
-	m.look(t)
+	m.applyDue(t)
 	who := rapid.SampledFrom([]string{"ann", "bob", "cid", "dan", "robot"}).Draw(t, "who")
 	values := []string{"a", "b"}
 	if m.question.Type == fermata.Approval {
@@ -359,7 +359,7 @@ func (m *machine) answer(t *rapid.T) {
 	settled, err := m.applyAnswer(a, c)
 	got := string(fermata.CodeOf(err))
 	if err == nil {
-		got = settledNames[settled]
+		got = outcomeNames[settled]
 	}
 	if got != want {
 		t.Fatalf("%s answers %v: %s, want %s (%v)", who, a.Answer, got, want, err)
@@ -367,7 +367,7 @@ func (m *machine) answer(t *rapid.T) {
 	switch {
 	case err != nil:
 	case settled == fermata.AnswerCloses:
-		m.closed(t)
+		m.continueTask(t)
 	case settled == fermata.AnswerLate:
 		if a.Restart || !m.task.State.IsEnded() {
 			m.task.Unread++
@@ -393,8 +393,8 @@ func (m *machine) undo(t *rapid.T) {
 	if m.question == nil {
 		return
 	}
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	who := rapid.SampledFrom([]string{"ann", "ann", "bob"}).Draw(t, "who")
 	mq, want := m.model.question, fermata.Code("")
 	switch {
@@ -416,13 +416,13 @@ func (m *machine) cancel(t *rapid.T) {
 	if m.question == nil {
 		return
 	}
-	m.look(t)
-	m.model.look()
-	by := rapid.SampledFrom([]fermata.Actor{agent, person("ann").Actor(), fermata.System}).Draw(t, "by")
+	m.applyDue(t)
+	m.model.applyDue()
+	by := rapid.SampledFrom([]fermata.Actor{agent, person("ann").Actor(), fermata.SystemActor}).Draw(t, "by")
 	want := m.model.question.status == "pending"
 	if want {
 		m.model.question.status, m.model.question.by, m.model.question.held = "cancelled", string(by.Kind), nil
-		m.model.goOn()
+		m.model.continueTask()
 	}
 	got, err := m.question.Cancel(by, "", m.now())
 	closed := m.model.question.status != "cancelled"
@@ -430,7 +430,7 @@ func (m *machine) cancel(t *rapid.T) {
 		t.Fatalf("cancelled %v, want %v (%v)", got, want, err)
 	}
 	if got {
-		m.closed(t)
+		m.continueTask(t)
 	}
 }
 
@@ -438,8 +438,8 @@ func (m *machine) extend(t *rapid.T) {
 	if m.question == nil {
 		return
 	}
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	by := rapid.IntRange(-10, 60).Draw(t, "by")
 	mq := m.model.question
 	want := mq.status == "pending" && mq.deadline >= 0 && by > 0
@@ -453,8 +453,8 @@ func (m *machine) extend(t *rapid.T) {
 
 // message posts a person's message to the task. The question stays open.
 func (m *machine) message(t *rapid.T) {
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	m.model.unread++
 	switch m.model.state {
 	case "awaiting_input", "awaiting_approval":
@@ -465,22 +465,22 @@ func (m *machine) message(t *rapid.T) {
 		m.model.state = "input_received"
 	}
 	m.task.Unread++
-	if to, moves := m.task.Interrupt(); moves {
+	if to, moves := m.task.StateAfterMessage(); moves {
 		m.move(t, to)
 	}
 }
 
 // work acts as a worker. It claims the task, or ends its run while its question is pending.
 func (m *machine) work(t *rapid.T) {
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	pending := m.question != nil && m.question.Status == fermata.Pending
 	switch {
-	case m.task.State.Claimable():
+	case m.task.State.IsClaimable():
 		m.move(t, fermata.TaskInProgress)
 		m.task.Unread, m.model.unread, m.model.state = 0, 0, "in_progress"
 	case m.task.State == fermata.TaskInProgress && pending:
-		m.move(t, m.question.Type.Awaiting())
+		m.move(t, m.question.Type.AwaitingState())
 		m.model.state = map[bool]string{false: "awaiting_input", true: "awaiting_approval"}[m.model.question.approval]
 	case m.task.State.IsEnded():
 		m.move(t, m.task.ReadyState())
@@ -489,8 +489,8 @@ func (m *machine) work(t *rapid.T) {
 }
 
 func (m *machine) cancelTask(t *rapid.T) {
-	m.look(t)
-	m.model.look()
+	m.applyDue(t)
+	m.model.applyDue()
 	if m.task.State.IsEnded() {
 		return
 	}
@@ -500,7 +500,7 @@ func (m *machine) cancelTask(t *rapid.T) {
 	if m.question == nil || m.question.Status != fermata.Pending {
 		return
 	}
-	if _, err := m.question.Cancel(fermata.System, "the task was cancelled", m.now()); err != nil {
+	if _, err := m.question.Cancel(fermata.SystemActor, "the task was cancelled", m.now()); err != nil {
 		t.Fatalf("%v", err)
 	}
 	m.model.question.status, m.model.question.by, m.model.question.held = "cancelled", "system", nil
@@ -508,8 +508,8 @@ func (m *machine) cancelTask(t *rapid.T) {
 
 // check compares the machine with the model after every command.
 func (m *machine) check(t *rapid.T) {
-	m.model.look()
-	m.look(t)
+	m.model.applyDue()
+	m.applyDue(t)
 	got := []any{string(m.task.State), m.task.Reason, m.task.Unread}
 	if diff := cmp.Diff([]any{m.model.state, m.model.reason, m.model.unread}, got); diff != "" {
 		t.Fatalf("the task's state, reason and unread (-want +got):\n%s", diff)
@@ -518,7 +518,7 @@ func (m *machine) check(t *rapid.T) {
 		return
 	}
 	// Every stored value goes through the database's format.
-	m.question = reloaded(t, m.question)
+	m.question = reload(t, m.question)
 	q, mq := m.question, m.model.question
 	if string(q.Status) != mq.status || q.EscalationLevel != mq.level || len(q.Votes) != len(mq.votes) {
 		t.Fatalf("%s at level %d with %d votes, want %s at %d with %d", q.Status, q.EscalationLevel, len(q.Votes), mq.status, mq.level, len(mq.votes))
@@ -526,9 +526,9 @@ func (m *machine) check(t *rapid.T) {
 	if mq.deadline >= 0 && !q.Deadline.Equal(noon.Add(time.Duration(mq.deadline)*time.Minute)) {
 		t.Fatalf("the deadline is %s, want minute %d", q.Deadline, mq.deadline)
 	}
-	if (q.Held == nil) != (mq.held == nil) || mq.held != nil && (q.Held.By.Name != mq.held.who || q.Held.Answer != mq.held.value ||
-		!q.Held.ReleaseAt.Equal(noon.Add(time.Duration(mq.held.until)*time.Minute))) {
-		t.Fatalf("holds %+v, want %+v", q.Held, mq.held)
+	if (q.HeldAnswer == nil) != (mq.held == nil) || mq.held != nil && (q.HeldAnswer.By.Name != mq.held.who || q.HeldAnswer.Answer != mq.held.value ||
+		!q.HeldAnswer.ReleaseAt.Equal(noon.Add(time.Duration(mq.held.until)*time.Minute))) {
+		t.Fatalf("holds %+v, want %+v", q.HeldAnswer, mq.held)
 	}
 	r := q.Resolution
 	if (r == nil) != (mq.status == "pending") {
@@ -542,15 +542,15 @@ func (m *machine) check(t *rapid.T) {
 		who = r.AnsweredBy.Name
 	}
 	value, _ := r.Answer.(string)
-	got = []any{string(r.Status), string(r.DecidedBy), who, value, string(r.Outcome), len(r.Late)}
+	got = []any{string(r.Status), string(r.DecidedBy), who, value, string(r.Outcome), len(r.LateAnswers)}
 	if diff := cmp.Diff([]any{mq.status, mq.by, mq.who, mq.value, mq.outcome, map[bool]int{true: 0, false: 1}[mq.lateBy == ""]}, got); diff != "" {
 		t.Fatalf("the resolution (-want +got):\n%s", diff)
 	}
-	if r.DecidedBy == fermata.ActorTimeout && (r.AnsweredBy != nil || r.Approved() || r.At.After(m.now())) {
+	if r.DecidedBy == fermata.ActorTimeout && (r.AnsweredBy != nil || r.IsApproved() || r.At.After(m.now())) {
 		t.Fatalf("time decided, and it looks like a person: %+v", r)
 	}
 	kept := *r
-	kept.Late = nil
+	kept.LateAnswers = nil
 	data, err := json.Marshal(kept)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -563,10 +563,10 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// reloaded returns the question as the next write loads it.
-func reloaded(t *rapid.T, q *fermata.Question) *fermata.Question {
+// reload returns the question as the next write loads it.
+func reload(t *rapid.T, q *fermata.Question) *fermata.Question {
 	t.Helper()
-	back := stored(t, q)
+	back := throughJSON(t, q)
 	back.Fingerprint, back.HandedTo, back.Version = q.Fingerprint, q.HandedTo, q.Version
 	return back
 }

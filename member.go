@@ -37,8 +37,8 @@ type Member struct {
 // RoleIn returns the member's role in a project.
 func (m *Member) RoleIn(project string) Role { return roleIn(m.Role, m.Projects, project) }
 
-// highest returns the highest role that the member has in any project.
-func (m *Member) highest() Role {
+// highestRole returns the highest role that the member has in any project.
+func (m *Member) highestRole() Role {
 	most := m.Role
 	for _, role := range m.Projects {
 		if role.AtLeast(most) {
@@ -51,7 +51,7 @@ func (m *Member) highest() Role {
 // Scopes returns the scopes of the member's own sessions. In each project,
 // [Member.RoleIn] limits them further.
 func (m *Member) Scopes() []Scope {
-	switch m.highest() {
+	switch m.highestRole() {
 	case RoleAdmin:
 		if m.Role == RoleAdmin {
 			return []Scope{ScopeAdmin}
@@ -66,10 +66,10 @@ func (m *Member) Scopes() []Scope {
 	}
 }
 
-// Limit reduces the scopes of a member's token to the current rights of the
+// LimitScopes reduces the scopes of a member's token to the current rights of the
 // member. It is needed because a token outlives the role under which it was
 // made.
-func (m *Member) Limit(scopes []Scope) []Scope {
+func (m *Member) LimitScopes(scopes []Scope) []Scope {
 	kept := make([]Scope, 0, len(scopes))
 	for _, s := range scopes {
 		switch s {
@@ -80,7 +80,7 @@ func (m *Member) Limit(scopes []Scope) []Scope {
 			}
 		case ScopeRead:
 		default:
-			if !m.highest().AtLeast(RoleResponder) {
+			if !m.highestRole().AtLeast(RoleResponder) {
 				s = ScopeRead
 			}
 		}
@@ -109,17 +109,17 @@ func (m *Member) Check() error {
 	if m.Handle == "" {
 		ps.add("handle", "must not be empty")
 	}
-	ps.name("handle", m.Handle)
-	ps.person(m.Name, m.Email, m.Role, m.Projects, m.Groups)
+	ps.checkName("handle", m.Handle)
+	ps.checkPerson(m.Name, m.Email, m.Role, m.Projects, m.Groups)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
 }
 
-// person checks the fields that members and invitations have in common.
-func (ps *problems) person(name, email string, role Role, projects map[string]Role, groups []string) {
-	ps.text("name", name, 0, MaxMemberName)
+// checkPerson checks the fields that members and invitations have in common.
+func (ps *problems) checkPerson(name, email string, role Role, projects map[string]Role, groups []string) {
+	ps.checkText("name", name, 0, MaxMemberName)
 	if email != "" && CanonicalEmail(email) != email {
 		ps.add("email", "is no e-mail address")
 	}
@@ -133,7 +133,7 @@ func (ps *problems) person(name, email string, role Role, projects map[string]Ro
 		if project == "" {
 			ps.add("projects", "names an empty project")
 		}
-		ps.name("projects."+project, project)
+		ps.checkName("projects."+project, project)
 		if !slices.Contains(Roles, role) && role != RoleNone || role == RoleAdmin {
 			ps.add("projects."+project, "is %q, must be one of none, viewer, responder, operator; an admin is one everywhere", role)
 		}
@@ -142,13 +142,13 @@ func (ps *problems) person(name, email string, role Role, projects map[string]Ro
 		ps.add("groups", "has %d groups, may have at most %d", len(groups), MaxGroupsOfMember)
 	}
 	for _, g := range groups {
-		ps.group("groups", g)
+		ps.checkGroup("groups", g)
 	}
 }
 
-// group checks the name of a group.
-func (ps *problems) group(field, name string) {
-	ps.text(field, name, 1, 64)
+// checkGroup checks the name of a group.
+func (ps *problems) checkGroup(field, name string) {
+	ps.checkText(field, name, 1, 64)
 	if strings.ContainsAny(name, ",\r\n\t") || strings.TrimSpace(name) != name {
 		ps.add(field, "may have no comma, no line break and no space around it")
 	}
@@ -189,7 +189,7 @@ func (ch MemberChange) Apply(m *Member, now time.Time) error {
 		m.Role = *ch.Role
 	}
 	if ch.Groups != nil {
-		m.Groups = Distinct(ch.Groups)
+		m.Groups = SortUnique(ch.Groups)
 	}
 	if ch.Projects != nil {
 		m.Projects = ch.Projects
@@ -203,15 +203,15 @@ func (ch MemberChange) Apply(m *Member, now time.Time) error {
 	return m.Check()
 }
 
-// OnlyName reports whether the change sets nothing except the name. All members
+// ChangesOnlyName reports whether the change sets nothing except the name. All members
 // may change their own name.
-func (ch MemberChange) OnlyName() bool {
+func (ch MemberChange) ChangesOnlyName() bool {
 	return ch.Email == nil && ch.Role == nil && ch.Groups == nil && ch.Projects == nil && ch.Disabled == nil
 }
 
-// Distinct returns the texts sorted and without duplicates. It returns nil if
+// SortUnique returns the texts sorted and without duplicates. It returns nil if
 // there are none.
-func Distinct(texts []string) []string {
+func SortUnique(texts []string) []string {
 	var out []string
 	for _, s := range texts {
 		if !slices.Contains(out, s) {
@@ -250,8 +250,8 @@ type NewGroup struct {
 // Check returns an error that lists every problem of the request.
 func (n NewGroup) Check() error {
 	var ps problems
-	ps.group("name", n.Name)
-	ps.text("description", n.Description, 0, 500)
+	ps.checkGroup("name", n.Name)
+	ps.checkText("description", n.Description, 0, 500)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}

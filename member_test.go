@@ -41,7 +41,7 @@ func TestScopesOfAMember(t *testing.T) {
 			if got := tt.member.Scopes(); !slices.Equal(got, tt.own) {
 				t.Errorf("own %v, want %v", got, tt.own)
 			}
-			got, want := slices.Sorted(slices.Values(tt.member.Limit(all))), slices.Sorted(slices.Values(tt.limit))
+			got, want := slices.Sorted(slices.Values(tt.member.LimitScopes(all))), slices.Sorted(slices.Values(tt.limit))
 			if !slices.Equal(got, want) {
 				t.Errorf("limited to %v, want %v", got, want)
 			}
@@ -92,12 +92,12 @@ func TestAssuranceOfAnAnswer(t *testing.T) {
 				}
 				c := person("ann")
 				c.Assurance = known
-				if err := q.MayAnswer(c); err != nil {
+				if err := q.CheckMayAnswer(c); err != nil {
 					t.Errorf("%s is not shown the question: %v", known, err)
 				}
 				answer := fermata.Answer{Answer: "approve"}
 				if known == fermata.AssurancePasskey {
-					answer = signed(t, q, answer, c, noon)
+					answer = sign(t, q, answer, c, noon)
 				}
 				_, err = q.ApplyAnswer(answer, c, noon)
 				enough := tt.least == "" || known.AtLeast(tt.least)
@@ -156,7 +156,7 @@ func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 			for _, known := range fermata.Assurances {
 				c := person("ann")
 				c.Assurance = known
-				if err := q.MayDecide(c); (err == nil) != (tt.least == "" || known.AtLeast(tt.least)) {
+				if err := q.CheckMayDecide(c); (err == nil) != (tt.least == "" || known.AtLeast(tt.least)) {
 					t.Errorf("%s: %v", known, err)
 				}
 			}
@@ -185,7 +185,7 @@ func TestWhoChangesWhatIsOwn(t *testing.T) {
 	} {
 		c := person("ann")
 		tt.change(&c)
-		if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); (err == nil) != tt.may {
+		if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); (err == nil) != tt.may {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -29,42 +29,42 @@ type Message struct {
 	// Cancels reports whether the message is its author's reason for cancelling the task.
 	Cancels   bool      `json:"cancels,omitempty" doc:"it says why its author cancelled the task"`
 	CreatedAt time.Time `json:"created_at"`
-	// HandedTo is the run that was handed the message, or [AtTheDesk]. HandedAt
+	// HandedTo is the run that was handed the message, or [DeskRunID]. HandedAt
 	// is the instant of the hand-off.
 	HandedTo string     `json:"handed_to,omitempty" doc:"the run that was handed it, or desk: an agent outside any run"`
 	HandedAt *time.Time `json:"handed_at,omitempty"`
-	// Receipt is the state of the message's hand-off. It is empty for a message
+	// Handoff is the state of the message's hand-off. It is empty for a message
 	// that is not for agents.
-	Receipt Receipt `json:"receipt,omitempty" enum:"handed,waits,paused,ended,maker,unread" doc:"handed: a run was handed it, or an agent at the desk; waits: the agent is handed it at its next contact, or by the next run; paused: the agent is handed it when somebody resumes the task; ended: no agent reads it unless the task is reopened; maker: whoever made the external task reads its thread; unread: a workflow reads no messages"`
+	Handoff HandoffState `json:"receipt,omitempty" enum:"handed,waits,paused,ended,maker,unread" doc:"handed: a run was handed it, or an agent at the desk; waits: the agent is handed it at its next contact, or by the next run; paused: the agent is handed it when somebody resumes the task; ended: no agent reads it unless the task is reopened; maker: whoever made the external task reads its thread; unread: a workflow reads no messages"`
 }
 
-// Receipt is the state of the hand-off of a message to an agent.
-type Receipt string
+// HandoffState is the state of the hand-off of a message to an agent.
+type HandoffState string
 
 // Receipts of a message.
 const (
-	// ReceiptHanded means that a run was handed the message.
-	ReceiptHanded Receipt = "handed"
-	// ReceiptWaits means that the running agent gets the message at its next
+	// HandoffHanded means that a run was handed the message.
+	HandoffHanded HandoffState = "handed"
+	// HandoffWaits means that the running agent gets the message at its next
 	// contact, or else the next run gets it.
-	ReceiptWaits Receipt = "waits"
-	// ReceiptPaused means that the task is paused. Its agent gets the message when a person resumes the task.
-	ReceiptPaused Receipt = "paused"
-	// ReceiptEnded means that no agent reads the message unless the task is reopened.
-	ReceiptEnded Receipt = "ended"
-	// ReceiptMaker means that the task belongs to its creator, who reads the
+	HandoffWaits HandoffState = "waits"
+	// HandoffPaused means that the task is paused. Its agent gets the message when a person resumes the task.
+	HandoffPaused HandoffState = "paused"
+	// HandoffEnded means that no agent reads the message unless the task is reopened.
+	HandoffEnded HandoffState = "ended"
+	// HandoffMaker means that the task belongs to its creator, who reads the
 	// thread. Fermata does not learn when.
-	ReceiptMaker Receipt = "maker"
-	// ReceiptUnread means that the task is a run of a workflow, which reads no messages.
-	ReceiptUnread Receipt = "unread"
+	HandoffMaker HandoffState = "maker"
+	// HandoffUnread means that the task is a run of a workflow, which reads no messages.
+	HandoffUnread HandoffState = "unread"
 )
 
-// AtTheDesk takes the place of a run id for a message that the agent of an
+// DeskRunID takes the place of a run id for a message that the agent of an
 // external task was handed.
-const AtTheDesk = "desk"
+const DeskRunID = "desk"
 
-// Receipts lists every receipt.
-var Receipts = []Receipt{ReceiptHanded, ReceiptWaits, ReceiptPaused, ReceiptEnded, ReceiptMaker, ReceiptUnread}
+// HandoffStates lists every receipt.
+var HandoffStates = []HandoffState{HandoffHanded, HandoffWaits, HandoffPaused, HandoffEnded, HandoffMaker, HandoffUnread}
 
 // IsForAgents reports whether agents should read the message. Comments and the agents' own messages are not for agents.
 func (m *Message) IsForAgents() bool {
@@ -74,42 +74,42 @@ func (m *Message) IsForAgents() bool {
 // ReadsMessages reports whether the runs of the task are handed people's messages.
 func (t *Task) ReadsMessages() bool { return t.Runner != RunnerWorkflow }
 
-// ReceiptOf returns the state of the hand-off of a message in the task's thread.
-func (t *Task) ReceiptOf(m *Message) Receipt {
+// HandoffStateOf returns the state of the hand-off of a message in the task's thread.
+func (t *Task) HandoffStateOf(m *Message) HandoffState {
 	switch {
 	case !m.IsForAgents():
 		return ""
 	case m.HandedTo != "":
-		return ReceiptHanded
+		return HandoffHanded
 	case !t.ReadsMessages():
-		return ReceiptUnread
+		return HandoffUnread
 	case t.State.IsEnded():
-		return ReceiptEnded
+		return HandoffEnded
 	case t.Runner == RunnerExternal:
-		return ReceiptMaker
+		return HandoffMaker
 	case t.IsPaused():
-		return ReceiptPaused
+		return HandoffPaused
 	default:
-		return ReceiptWaits
+		return HandoffWaits
 	}
 }
 
 // CheckMessage returns an error if the text of a message is not valid.
 func CheckMessage(body string) error {
 	var ps problems
-	ps.text("body", body, 1, MaxMessage)
+	ps.checkText("body", body, 1, MaxMessage)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
 }
 
-// Interrupt returns the state to which a person's message moves the task. It
+// StateAfterMessage returns the state to which a person's message moves the task. It
 // returns false if the task keeps its state. A running task then gets the
 // message at its next contact, and a blocked task when it is unblocked. An
 // ended task never gets it.
-func (t *Task) Interrupt() (TaskState, bool) {
-	if t.Runner == RunnerExternal && t.State.Suspended() || !t.ReadsMessages() {
+func (t *Task) StateAfterMessage() (TaskState, bool) {
+	if t.Runner == RunnerExternal && t.State.IsSuspended() || !t.ReadsMessages() {
 		// The owner of an external task reads the thread, and a workflow reads no messages. The question stays open.
 		return t.State, false
 	}
@@ -125,8 +125,8 @@ func (t *Task) Interrupt() (TaskState, bool) {
 	}
 }
 
-// Resumed returns the state that a suspended task takes when its question closes.
-func (t *Task) Resumed() TaskState {
+// ResumedState returns the state that a suspended task takes when its question closes.
+func (t *Task) ResumedState() TaskState {
 	if t.Runner == RunnerExternal {
 		return TaskInProgress
 	}

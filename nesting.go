@@ -11,8 +11,8 @@ import (
 // make a whole list unreadable.
 const MaxNesting = 200
 
-// nesting returns the greatest nesting depth of objects and lists in a JSON document.
-func nesting(data []byte) int {
+// nestingDepth returns the greatest nesting depth of objects and lists in a JSON document.
+func nestingDepth(data []byte) int {
 	depth, deepest, inText := 0, 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -31,13 +31,13 @@ func nesting(data []byte) int {
 	return deepest
 }
 
-// json checks a document that is stored unchanged, and reports whether it is
+// checkJSON checks a document that is stored unchanged, and reports whether it is
 // valid. An absent document is valid.
-func (ps *problems) json(field string, raw json.RawMessage) bool {
+func (ps *problems) checkJSON(field string, raw json.RawMessage) bool {
 	switch {
 	case len(raw) == 0:
 		return true
-	case nesting(raw) > MaxNesting:
+	case nestingDepth(raw) > MaxNesting:
 		ps.add(field, "nests deeper than %d levels", MaxNesting)
 		return false
 	case !json.Valid(raw):
@@ -47,10 +47,10 @@ func (ps *problems) json(field string, raw json.RawMessage) bool {
 	return true
 }
 
-// action checks an action that runs after people approve it, and reports
+// checkAction checks an action that runs after people approve it, and reports
 // whether it is valid.
-func (ps *problems) action(raw json.RawMessage) bool {
-	if !ps.json("action", raw) {
+func (ps *problems) checkAction(raw json.RawMessage) bool {
+	if !ps.checkJSON("action", raw) {
 		return false
 	}
 	if key, found := repeatedKey(raw); found {

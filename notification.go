@@ -37,8 +37,8 @@ type Notifications struct {
 // MaxUnread is the number up to which unread notifications are counted.
 const MaxUnread = 100
 
-// NotifiedOf lists the types of events that may concern a person.
-var NotifiedOf = []EventType{
+// NotificationTypes lists the types of events that may concern a person.
+var NotificationTypes = []EventType{
 	EventQuestionAsked, EventQuestionAssigned, EventQuestionEscalated, EventQuestionAnswered, EventQuestionTimedOut,
 	EventQuestionCancelled, EventQuestionAnsweredLate, EventTaskEnded,
 }
@@ -51,12 +51,12 @@ func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 	if c.MemberID == "" || e.Actor.ID == c.MemberID || t != nil && !c.VisibleProjects().Has(t.Project) {
 		return false
 	}
-	mine := t != nil && t.CreatedBy.ID == c.MemberID
+	isCreator := t != nil && t.CreatedBy.ID == c.MemberID
 	switch e.Type {
 	case EventQuestionAsked, EventQuestionAssigned, EventQuestionEscalated:
-		return q != nil && q.MayAnswer(c) == nil
+		return q != nil && q.CheckMayAnswer(c) == nil
 	case EventQuestionAnswered, EventQuestionTimedOut, EventQuestionCancelled, EventQuestionAnsweredLate:
-		return q != nil && (mine || q.MayAnswer(c) == nil)
+		return q != nil && (isCreator || q.CheckMayAnswer(c) == nil)
 	case EventTaskEnded:
 		var d struct {
 			To TaskState `json:"to"`
@@ -64,7 +64,7 @@ func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 		if json.Unmarshal(e.Data, &d) != nil {
 			return false
 		}
-		return (mine || tookPart) && (d.To == TaskDone || d.To == TaskFailed)
+		return (isCreator || tookPart) && (d.To == TaskDone || d.To == TaskFailed)
 	default:
 		return false
 	}

@@ -2,171 +2,171 @@ package fermata
 
 // Lists of scopes for the rows of the table. A caller needs one scope of the list.
 var (
-	byReading  = []Scope{ScopeRead}
-	byAsking   = []Scope{ScopeAsk, ScopeWork}
-	byWriting  = []Scope{ScopeAsk, ScopeWork, ScopeAnswer}
-	byWorking  = []Scope{ScopeWork}
-	byStarting = []Scope{ScopeWork, ScopeAnswer}
-	byDeciding = []Scope{ScopeAnswer}
-	byRuling   = []Scope{ScopeAdmin}
+	readScopes   = []Scope{ScopeRead}
+	askScopes    = []Scope{ScopeAsk, ScopeWork}
+	writeScopes  = []Scope{ScopeAsk, ScopeWork, ScopeAnswer}
+	workScopes   = []Scope{ScopeWork}
+	startScopes  = []Scope{ScopeWork, ScopeAnswer}
+	decideScopes = []Scope{ScopeAnswer}
+	adminScopes  = []Scope{ScopeAdmin}
 )
 
-// decides describes the rule beside the table that says who may decide a question.
-const decides = "the question's own rule: assignees, quorum, sign-in"
+// decideRule describes the rule beside the table that says who may decide a question.
+const decideRule = "the question's own rule: assignees, quorum, sign-in"
 
-// table holds every verb, in the order of the documentation page.
-var table []Verb
+// verbTable holds every verb, in the order of the documentation page.
+var verbTable []Verb
 
-func verb(p permission) Verb {
+func addVerb(p permission) Verb {
 	v := Verb{row: &p}
-	table = append(table, v)
+	verbTable = append(verbTable, v)
 	return v
 }
 
 // Verbs lists every verb.
-func Verbs() []Verb { return table }
+func Verbs() []Verb { return verbTable }
 
 // Verbs for tasks.
 var (
-	ToReadTasks = verb(permission{Name: "task.read", Does: "read tasks, runs, threads, projects and workers", Scopes: byReading, Agents: true, Calls: []string{
+	ToReadTasks = addVerb(permission{Name: "task.read", Description: "read tasks, runs, threads, projects and workers", Scopes: readScopes, AllowsAgents: true, Operations: []string{
 		"list-tasks", "count-tasks", "get-task", "get-task-context", "get-task-tree", "get-task-timeline", "list-messages", "list-runs", "get-run",
 		"get-run-log", "list-projects", "list-workers",
 	}})
-	ToCreateTask     = verb(permission{Name: "task.create", Does: "make tasks", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"create-task"}})
-	ToChangeTask     = verb(permission{Name: "task.change", Does: "change tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"update-task", "defer-task"}})
-	ToCancelTask     = verb(permission{Name: "task.cancel", Does: "cancel tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"cancel-task"}})
-	ToPauseTask      = verb(permission{Name: "task.pause", Does: "pause tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"pause-task"}})
-	ToReopenTask     = verb(permission{Name: "task.reopen", Does: "reopen tasks", Scopes: byWriting, Role: RoleResponder, Calls: []string{"reopen-task"}})
-	ToResumeTask     = verb(permission{Name: "task.resume", Does: "resume tasks", Scopes: byWriting, Role: RoleResponder, Beside: "a run of a workflow that waits for an answer: who may answer", Calls: []string{"resume-task"}})
-	ToFinishTask     = verb(permission{Name: "task.finish", Does: "finish external tasks", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"finish-task"}})
-	ToWriteToTask    = verb(permission{Name: "task.write", Does: "write into threads", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"post-message"}})
-	ToReportProgress = verb(permission{Name: "task.progress", Does: "report progress", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"report-progress"}})
+	ToCreateTask     = addVerb(permission{Name: "task.create", Description: "make tasks", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"create-task"}})
+	ToChangeTask     = addVerb(permission{Name: "task.change", Description: "change tasks", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"update-task", "defer-task"}})
+	ToCancelTask     = addVerb(permission{Name: "task.cancel", Description: "cancel tasks", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"cancel-task"}})
+	ToPauseTask      = addVerb(permission{Name: "task.pause", Description: "pause tasks", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"pause-task"}})
+	ToReopenTask     = addVerb(permission{Name: "task.reopen", Description: "reopen tasks", Scopes: writeScopes, Role: RoleResponder, Operations: []string{"reopen-task"}})
+	ToResumeTask     = addVerb(permission{Name: "task.resume", Description: "resume tasks", Scopes: writeScopes, Role: RoleResponder, ExtraRule: "a run of a workflow that waits for an answer: who may answer", Operations: []string{"resume-task"}})
+	ToFinishTask     = addVerb(permission{Name: "task.finish", Description: "finish external tasks", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"finish-task"}})
+	ToWriteToTask    = addVerb(permission{Name: "task.write", Description: "write into threads", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"post-message"}})
+	ToReportProgress = addVerb(permission{Name: "task.progress", Description: "report progress", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"report-progress"}})
 )
 
 // Verbs for questions.
 var (
-	ToReadQuestions = verb(permission{Name: "question.read", Does: "read questions", Scopes: byReading, Agents: true, Calls: []string{
+	ToReadQuestions = addVerb(permission{Name: "question.read", Description: "read questions", Scopes: readScopes, AllowsAgents: true, Operations: []string{
 		"list-questions", "list-task-questions", "get-question", "count-questions", "similar", "list-deciders", "get-receipt",
 	}})
-	ToAsk          = verb(permission{Name: "question.ask", Does: "ask people", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"ask", "ask-outside"}})
-	ToHandMessages = verb(permission{
-		Name: "message.hand", Does: "say which messages an agent read", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true,
-		Beside: "the task's own agent, and not a worker's", Calls: []string{"hand-messages"},
+	ToAsk          = addVerb(permission{Name: "question.ask", Description: "ask people", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"ask", "ask-outside"}})
+	ToHandMessages = addVerb(permission{
+		Name: "message.hand", Description: "say which messages an agent read", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true,
+		ExtraRule: "the task's own agent, and not a worker's", Operations: []string{"hand-messages"},
 	})
-	ToAnswer = verb(permission{Name: "question.answer", Does: "answer questions", Scopes: byDeciding, Role: RoleResponder, Beside: decides, Calls: []string{
+	ToAnswer = addVerb(permission{Name: "question.answer", Description: "answer questions", Scopes: decideScopes, Role: RoleResponder, ExtraRule: decideRule, Operations: []string{
 		"answer", "answer-many", "prepare-decision", "clarify", "extend", "undo",
 	}})
-	ToAssign         = verb(permission{Name: "question.assign", Does: "assign questions", Scopes: byDeciding, Role: RoleResponder, Beside: "who may answer it, and operators", Calls: []string{"assign"}})
-	ToComment        = verb(permission{Name: "question.comment", Does: "comment on questions", Scopes: byDeciding, Role: RoleResponder, Calls: []string{"comment"}})
-	ToCancelQuestion = verb(permission{Name: "question.cancel", Does: "withdraw questions", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"cancel-question"}})
+	ToAssign         = addVerb(permission{Name: "question.assign", Description: "assign questions", Scopes: decideScopes, Role: RoleResponder, ExtraRule: "who may answer it, and operators", Operations: []string{"assign"}})
+	ToComment        = addVerb(permission{Name: "question.comment", Description: "comment on questions", Scopes: decideScopes, Role: RoleResponder, Operations: []string{"comment"}})
+	ToCancelQuestion = addVerb(permission{Name: "question.cancel", Description: "withdraw questions", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"cancel-question"}})
 )
 
 // Verbs for workers.
 var (
-	ToClaim   = verb(permission{Name: "run.claim", Does: "claim tasks", Scopes: byWorking, Role: RoleResponder, Agents: true, Calls: []string{"claim", "leave-worker"}})
-	ToHoldRun = verb(permission{Name: "run.hold", Does: "report on runs", Scopes: byWorking, Role: RoleResponder, Agents: true, Beside: "the fencing token of the claim", Calls: []string{
+	ToClaim   = addVerb(permission{Name: "run.claim", Description: "claim tasks", Scopes: workScopes, Role: RoleResponder, AllowsAgents: true, Operations: []string{"claim", "leave-worker"}})
+	ToHoldRun = addVerb(permission{Name: "run.hold", Description: "report on runs", Scopes: workScopes, Role: RoleResponder, AllowsAgents: true, ExtraRule: "the fencing token of the claim", Operations: []string{
 		"heartbeat", "append-run-log", "report-run-progress", "finish-run", "release-run",
 	}})
-	ToAttend = verb(permission{Name: "run.attend", Does: "wait for news of runs", Scopes: byWorking, Agents: true, Beside: "the fencing token of the claim", Calls: []string{"attention"}})
+	ToAttend = addVerb(permission{Name: "run.attend", Description: "wait for news of runs", Scopes: workScopes, AllowsAgents: true, ExtraRule: "the fencing token of the claim", Operations: []string{"attention"}})
 )
 
 // Verbs for gates.
 var (
-	ToGate     = verb(permission{Name: "gate.ask", Does: "ask whether a tool call may run", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "in a session, whoever began it", Calls: []string{"gate"}})
-	ToUseGrant = verb(permission{Name: "grant.use", Does: "use grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Beside: "the grant itself", Calls: []string{"verify-grant"}})
+	ToGate     = addVerb(permission{Name: "gate.ask", Description: "ask whether a tool call may run", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "in a session, whoever began it", Operations: []string{"gate"}})
+	ToUseGrant = addVerb(permission{Name: "grant.use", Description: "use grants", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, ExtraRule: "the grant itself", Operations: []string{"verify-grant"}})
 	// ToReadGrants is for the agent whose action was approved. Anyone who holds a grant may use it.
-	ToReadGrants      = verb(permission{Name: "grant.read", Does: "be handed grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "of a session, whoever began it"})
-	ToReadGateRules   = verb(permission{Name: "gate.rules_read", Does: "read the rules of gates", Scopes: byReading, Agents: true, Calls: []string{"list-gate-rules"}})
-	ToChangeGateRules = verb(permission{
-		Name: "gate.rules_change", Does: "change the rules of gates", Scopes: byDeciding, Role: RoleOperator, Guarded: true,
-		Beside: "a rule for every project: in every project", Calls: []string{"add-gate-rule", "remove-gate-rule"},
+	ToReadGrants      = addVerb(permission{Name: "grant.read", Description: "be handed grants", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "of a session, whoever began it"})
+	ToReadGateRules   = addVerb(permission{Name: "gate.rules_read", Description: "read the rules of gates", Scopes: readScopes, AllowsAgents: true, Operations: []string{"list-gate-rules"}})
+	ToChangeGateRules = addVerb(permission{
+		Name: "gate.rules_change", Description: "change the rules of gates", Scopes: decideScopes, Role: RoleOperator, NeedsAdminAssurance: true,
+		ExtraRule: "a rule for every project: in every project", Operations: []string{"add-gate-rule", "remove-gate-rule"},
 	})
 )
 
 // Verbs for events, the audit and analytics.
 var (
-	ToReadEvents = verb(permission{Name: "event.read", Does: "read events", Scopes: byReading, Agents: true, Calls: []string{"list-task-events", "stream-events"}})
-	ToReadAudit  = verb(permission{Name: "audit.read", Does: "read and verify the audit", Scopes: byReading, Beside: "to export and to verify all of it, sight of every project", Calls: []string{
+	ToReadEvents = addVerb(permission{Name: "event.read", Description: "read events", Scopes: readScopes, AllowsAgents: true, Operations: []string{"list-task-events", "stream-events"}})
+	ToReadAudit  = addVerb(permission{Name: "audit.read", Description: "read and verify the audit", Scopes: readScopes, ExtraRule: "to export and to verify all of it, sight of every project", Operations: []string{
 		"list-audit", "export-audit", "verify-audit",
 	}})
-	ToReadAnalytics = verb(permission{Name: "analytics.read", Does: "read analytics", Scopes: byReading, Agents: true, Calls: []string{
+	ToReadAnalytics = addVerb(permission{Name: "analytics.read", Description: "read analytics", Scopes: readScopes, AllowsAgents: true, Operations: []string{
 		"analytics-summary", "analytics-series", "analytics-questions", "analytics-responders", "analytics-projects",
 	}})
 )
 
 // Verbs for outgoing messages.
 var (
-	ToReadDeliveries = verb(permission{
-		Name: "delivery.read", Does: "read what was sent", Scopes: byReading, Agents: true,
-		Beside: "one's own with the scope answer; of others, by question, to whom and no content", Calls: []string{"list-deliveries", "get-delivery"},
+	ToReadDeliveries = addVerb(permission{
+		Name: "delivery.read", Description: "read what was sent", Scopes: readScopes, AllowsAgents: true,
+		ExtraRule: "one's own with the scope answer; of others, by question, to whom and no content", Operations: []string{"list-deliveries", "get-delivery"},
 	})
-	ToOverlookDeliveries = verb(permission{Name: "delivery.overlook", Does: "see what was sent to others", Scopes: byReading, Role: RoleOperator, Whole: true})
-	ToReadContent        = verb(permission{
-		Name: "delivery.content", Does: "read the content of what was sent to others", Scopes: byDeciding, Role: RoleOperator,
-		Beside: "in a browser only; a digest: in every project",
+	ToOverlookDeliveries = addVerb(permission{Name: "delivery.overlook", Description: "see what was sent to others", Scopes: readScopes, Role: RoleOperator, WholeWorkspace: true})
+	ToReadContent        = addVerb(permission{
+		Name: "delivery.content", Description: "read the content of what was sent to others", Scopes: decideScopes, Role: RoleOperator,
+		ExtraRule: "in a browser only; a digest: in every project",
 	})
-	ToRedeliver = verb(permission{
-		Name: "delivery.redeliver", Does: "send messages again", Scopes: byDeciding, Role: RoleOperator,
-		Beside: "a digest: in every project", Calls: []string{"redeliver"},
+	ToRedeliver = addVerb(permission{
+		Name: "delivery.redeliver", Description: "send messages again", Scopes: decideScopes, Role: RoleOperator,
+		ExtraRule: "a digest: in every project", Operations: []string{"redeliver"},
 	})
-	ToManageChannels = verb(permission{Name: "channel.manage", Does: "set up channels and routes", Scopes: byRuling, Role: RoleAdmin, Whole: true, Calls: []string{
+	ToManageChannels = addVerb(permission{Name: "channel.manage", Description: "set up channels and routes", Scopes: adminScopes, Role: RoleAdmin, WholeWorkspace: true, Operations: []string{
 		"list-channel-kinds", "list-channels", "get-channel", "add-channel", "change-channel", "remove-channel", "test-channel", "set-routes",
 	}})
 )
 
 // Verbs for workflows.
 var (
-	ToReadWorkflows = verb(permission{Name: "workflow.read", Does: "read workflows, their runs and tools", Scopes: byReading, Agents: true, Calls: []string{
+	ToReadWorkflows = addVerb(permission{Name: "workflow.read", Description: "read workflows, their runs and tools", Scopes: readScopes, AllowsAgents: true, Operations: []string{
 		"list-workflows", "get-workflow", "validate-workflow", "list-workflow-runs", "list-runs-of-workflow", "get-workflow-run", "list-tools",
 		"list-named-tools", "get-named-tool", "list-mcp-servers", "get-mcp-server",
 	}})
-	ToDefineWorkflow = verb(permission{Name: "workflow.define", Does: "change and test workflows", Scopes: byWorking, Role: RoleOperator, Calls: []string{
+	ToDefineWorkflow = addVerb(permission{Name: "workflow.define", Description: "change and test workflows", Scopes: workScopes, Role: RoleOperator, Operations: []string{
 		"put-workflow", "test-workflow", "enable-workflow", "disable-workflow", "remove-workflow", "new-webhook-secret",
 	}})
-	ToStartWorkflow = verb(permission{Name: "workflow.start", Does: "start workflows", Scopes: byStarting, Role: RoleResponder, Agents: true, Calls: []string{"start-workflow"}})
-	ToRetryWorkflow = verb(permission{Name: "workflow.retry", Does: "retry runs of workflows", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"retry-workflow-run"}})
+	ToStartWorkflow = addVerb(permission{Name: "workflow.start", Description: "start workflows", Scopes: startScopes, Role: RoleResponder, AllowsAgents: true, Operations: []string{"start-workflow"}})
+	ToRetryWorkflow = addVerb(permission{Name: "workflow.retry", Description: "retry runs of workflows", Scopes: writeScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, Operations: []string{"retry-workflow-run"}})
 	// ToRewindWorkflow needs the same rights as a change of the workflow, because approved steps are done again, or differently.
-	ToRewindWorkflow = verb(permission{Name: "workflow.rewind", Does: "send runs back to a step, or move them to the newest definition", Scopes: byWorking, Role: RoleOperator, Calls: []string{"rewind-workflow-run", "move-workflow-run"}})
-	ToDefineTools    = verb(permission{Name: "tool.manage", Does: "change tools", Scopes: byWorking, Role: RoleOperator, Whole: true, Beside: "a tool that is an MCP server: as `tool.server`", Calls: []string{
+	ToRewindWorkflow = addVerb(permission{Name: "workflow.rewind", Description: "send runs back to a step, or move them to the newest definition", Scopes: workScopes, Role: RoleOperator, Operations: []string{"rewind-workflow-run", "move-workflow-run"}})
+	ToDefineTools    = addVerb(permission{Name: "tool.manage", Description: "change tools", Scopes: workScopes, Role: RoleOperator, WholeWorkspace: true, ExtraRule: "a tool that is an MCP server: as `tool.server`", Operations: []string{
 		"put-named-tool", "put-named-tools", "remove-named-tool", "refresh-tool",
 	}})
-	ToDefineServers = verb(permission{Name: "tool.server", Does: "configure MCP servers", Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true, Calls: []string{"put-mcp-server", "remove-mcp-server"}})
+	ToDefineServers = addVerb(permission{Name: "tool.server", Description: "configure MCP servers", Scopes: workScopes, Role: RoleAdmin, WholeWorkspace: true, NeedsAdminAssurance: true, Operations: []string{"put-mcp-server", "remove-mcp-server"}})
 )
 
 // Verbs for people and for the workspace.
 var (
-	ToReadPeople   = verb(permission{Name: "people.read", Does: "list people and groups", Scopes: byReading, Agents: true, Calls: []string{"list-members", "list-groups"}})
-	ToManagePeople = verb(permission{Name: "people.manage", Does: "manage people", Scopes: byRuling, Role: RoleAdmin, Whole: true, Calls: []string{
+	ToReadPeople   = addVerb(permission{Name: "people.read", Description: "list people and groups", Scopes: readScopes, AllowsAgents: true, Operations: []string{"list-members", "list-groups"}})
+	ToManagePeople = addVerb(permission{Name: "people.manage", Description: "manage people", Scopes: adminScopes, Role: RoleAdmin, WholeWorkspace: true, Operations: []string{
 		"add-member", "invite", "list-invitations", "withdraw-invitation", "add-group", "change-group", "delete-group", "set-identity", "remove-identity",
 	}})
-	ToReadPolicy   = verb(permission{Name: "policy.read", Does: "read the policy, the routes and the key for pushes", Scopes: byReading, Agents: true, Calls: []string{"get-policy", "get-routes", "get-push-key"}})
-	ToChangePolicy = verb(permission{Name: "policy.change", Does: "change the policy", Scopes: byRuling, Role: RoleAdmin, Whole: true, Calls: []string{"set-policy"}})
+	ToReadPolicy   = addVerb(permission{Name: "policy.read", Description: "read the policy, the routes and the key for pushes", Scopes: readScopes, AllowsAgents: true, Operations: []string{"get-policy", "get-routes", "get-push-key"}})
+	ToChangePolicy = addVerb(permission{Name: "policy.change", Description: "change the policy", Scopes: adminScopes, Role: RoleAdmin, WholeWorkspace: true, Operations: []string{"set-policy"}})
 )
 
 // Verbs for a person's own things.
 var (
-	ToReadOwn = verb(permission{Name: "me.read", Does: "read what is a person's own", Scopes: byRuling, own: ownReads, Calls: []string{
+	ToReadOwn = addVerb(permission{Name: "me.read", Description: "read what is a person's own", Scopes: adminScopes, own: ownReads, Operations: []string{
 		"get-my-preferences", "get-preferences", "list-identities", "list-my-devices", "list-member-devices", "list-notifications", "list-passkeys", "list-member-passkeys",
 		"list-sessions", "list-member-sessions", "list-views",
 	}})
-	ToChangeOwn = verb(permission{Name: "me.change", Does: "change what is a person's own", Scopes: byRuling, own: ownActs, Calls: []string{
+	ToChangeOwn = addVerb(permission{Name: "me.change", Description: "change what is a person's own", Scopes: adminScopes, own: ownActs, Operations: []string{
 		"change-member", "set-my-preferences", "set-preferences", "test-my-notifications", "add-device", "remove-device", "read-notifications", "snooze",
 		"save-view", "delete-view", "end-session", "end-member-sessions", "revoke-answer-links", "sign-out",
 	}})
-	ToMakeLink = verb(permission{
-		Name: "me.make_link", Does: "make sign-in links", Scopes: byRuling, own: ownActs,
-		Beside: "a token has every scope that the person has", Calls: []string{"make-sign-in-link"},
+	ToMakeLink = addVerb(permission{
+		Name: "me.make_link", Description: "make sign-in links", Scopes: adminScopes, own: ownActs,
+		ExtraRule: "a token has every scope that the person has", Operations: []string{"make-sign-in-link"},
 	})
-	ToMakeTokens = verb(permission{
-		Name: "token.make", Does: "manage tokens", Scopes: byRuling, own: ownActs, Session: true,
-		Beside: "one's own has no scope that one has not", Calls: []string{"list-tokens", "create-token", "revoke-token"},
+	ToMakeTokens = addVerb(permission{
+		Name: "token.make", Description: "manage tokens", Scopes: adminScopes, own: ownActs, NeedsSession: true,
+		ExtraRule: "one's own has no scope that one has not", Operations: []string{"list-tokens", "create-token", "revoke-token"},
 	})
-	ToManagePasskeys = verb(permission{
-		Name: "me.passkeys", Does: "add and remove passkeys", Scopes: byRuling, own: ownActs, Session: true,
-		Beside: "a fresh sign-in, with a passkey where there is one", Calls: []string{"begin-add-passkey", "end-add-passkey", "remove-passkey"},
+	ToManagePasskeys = addVerb(permission{
+		Name: "me.passkeys", Description: "add and remove passkeys", Scopes: adminScopes, own: ownActs, NeedsSession: true,
+		ExtraRule: "a fresh sign-in, with a passkey where there is one", Operations: []string{"begin-add-passkey", "end-add-passkey", "remove-passkey"},
 	})
 	// ToCall is open to everybody, even without sign-in. It discloses nothing.
-	ToCall = verb(permission{Name: "open", Does: "sign in and read who one is", Scopes: byReading, Agents: true, Beside: "without a token as well", Calls: []string{
+	ToCall = addVerb(permission{Name: "open", Description: "sign in and read who one is", Scopes: readScopes, AllowsAgents: true, ExtraRule: "without a token as well", Operations: []string{
 		"whoami", "list-sign-in-methods", "sign-in-by-email", "sign-in-by-link", "begin-oidc", "end-oidc", "begin-passkey", "end-passkey", "call-workflow-webhook",
 	}})
 )

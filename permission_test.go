@@ -63,11 +63,11 @@ func TestMay(t *testing.T) {
 	for name, c := range map[string]struct {
 		who   fermata.Caller
 		verb  fermata.Verb
-		at    fermata.Place
+		at    fermata.Resource
 		lacks string
 	}{
 		"the zero verb":                        {admin, fermata.Verb{}, web, "nobody"},
-		"no place":                             {operator, fermata.ToChangeGateRules, fermata.Place{}, "operator"},
+		"no place":                             {operator, fermata.ToChangeGateRules, fermata.Resource{}, "operator"},
 		"an operator of one project":           {viewer, fermata.ToChangeGateRules, web, ""},
 		"a viewer there, operator elsewhere":   {operator, fermata.ToChangeGateRules, secret, "secret"},
 		"an operator in general":               {operator, fermata.ToChangeGateRules, shop, ""},
@@ -85,16 +85,16 @@ func TestMay(t *testing.T) {
 		"own, by reading":                      {person(fermata.RoleOperator, fermata.ScopeRead), fermata.ToReadOwn, fermata.OfMember("mem_1"), ""},
 		"own, changed by reading":              {person(fermata.RoleOperator, fermata.ScopeRead), fermata.ToChangeOwn, fermata.OfMember("mem_1"), "scope answer"},
 		"own, changed by asking":               {person(fermata.RoleOperator, fermata.ScopeAsk), fermata.ToChangeOwn, fermata.OfMember("mem_1"), "scope answer"},
-		"own, changed in a browser":            {signedIn, fermata.ToChangeOwn, signedIn.OwnPlace(), ""},
-		"answers with no right, in a browser":  {signedIn, fermata.ToAnswer, fermata.Somewhere, "the role viewer"},
+		"own, changed in a browser":            {signedIn, fermata.ToChangeOwn, signedIn.OwnResource(), ""},
+		"answers with no right, in a browser":  {signedIn, fermata.ToAnswer, fermata.UnloadedResource, "the role viewer"},
 		"another's":                            {operator, fermata.ToChangeOwn, fermata.OfMember("mem_2"), "scope admin"},
 		"another's, by an admin":               {admin, fermata.ToChangeOwn, fermata.OfMember("mem_2"), ""},
-		"an agent's own":                       {agent, fermata.ToReadOwn, agent.OwnPlace(), "only people"},
-		"tokens with a token":                  {operator, fermata.ToMakeTokens, operator.OwnPlace(), "browser"},
-		"nobody reads":                         {fermata.Caller{}, fermata.ToReadTasks, fermata.Somewhere, "scope read"},
+		"an agent's own":                       {agent, fermata.ToReadOwn, agent.OwnResource(), "only people"},
+		"tokens with a token":                  {operator, fermata.ToMakeTokens, operator.OwnResource(), "browser"},
+		"nobody reads":                         {fermata.Caller{}, fermata.ToReadTasks, fermata.UnloadedResource, "scope read"},
 		"a role is asked where it is not read": {viewer, fermata.ToReadTasks, secret, ""},
 	} {
-		err := c.who.May(c.verb, c.at)
+		err := c.who.CheckPermission(c.verb, c.at)
 		if got := fermata.CodeOf(err); (c.lacks == "") != (err == nil) || err != nil && (got != fermata.CodeForbidden || !strings.Contains(err.Error(), c.lacks)) {
 			t.Errorf("%s: %v, want it to say %q", name, err, c.lacks)
 		}

@@ -62,17 +62,17 @@ type Policy struct {
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
 }
 
-// usualAssurance is the assurance that people need where the policy does not say. An agent that runs as its person's
+// defaultAssurance is the assurance that people need where the policy does not say. An agent that runs as its person's
 // user can reach that person's terminal and token. So decisions that can do much harm belong in the browser.
-var usualAssurance = map[Risk]Assurance{RiskHigh: AssuranceSession, RiskCritical: AssurancePasskey}
+var defaultAssurance = map[Risk]Assurance{RiskHigh: AssuranceSession, RiskCritical: AssurancePasskey}
 
-// LeastFor returns the assurance that a person needs to answer the question. If
+// LeastAssuranceFor returns the assurance that a person needs to answer the question. If
 // two different people must approve, a session of each is as good as a passkey
 // of one.
-func (p Policy) LeastFor(q *Question) Assurance {
+func (p Policy) LeastAssuranceFor(q *Question) Assurance {
 	least, set := p.LeastAssurance[q.Risk]
 	if !set {
-		least = usualAssurance[q.Risk]
+		least = defaultAssurance[q.Risk]
 	}
 	if least == AssurancePasskey && q.Approvals != nil && q.Approvals.Required > 1 {
 		return AssuranceSession
@@ -97,8 +97,8 @@ func HigherRisk(a, b Risk) Risk {
 	return b
 }
 
-// Gate returns the decision on tool calls that match no rule.
-func (p Policy) Gate() GateDecision {
+// DefaultGateDecision returns the decision on tool calls that match no rule.
+func (p Policy) DefaultGateDecision() GateDecision {
 	if p.GateDefault == "" {
 		return GateAsk
 	}
@@ -114,25 +114,25 @@ func DefaultPolicy() Policy {
 func (p Policy) Check() error {
 	var ps problems
 	least, errLeast := p.MinTimeout.Duration()
-	most, errMost := p.MaxTimeout.Duration()
+	maximum, errMaximum := p.MaxTimeout.Duration()
 	if errLeast != nil {
 		ps.add("min_timeout", "%s", errLeast)
 	}
-	if errMost != nil {
-		ps.add("max_timeout", "%s", errMost)
+	if errMaximum != nil {
+		ps.add("max_timeout", "%s", errMaximum)
 	}
-	if errLeast == nil && errMost == nil && least > most {
+	if errLeast == nil && errMaximum == nil && least > maximum {
 		ps.add("min_timeout", "is above max_timeout")
 	}
-	ps.timeouts("default_timeout", p.DefaultTimeout)
-	ps.timeouts("resumed_timeout", p.ResumedTimeout)
+	ps.checkTimeouts("default_timeout", p.DefaultTimeout)
+	ps.checkTimeouts("resumed_timeout", p.ResumedTimeout)
 	if _, set := p.ResumedTimeout[NonBlocking]; set {
 		ps.add("resumed_timeout."+string(NonBlocking), "stops no session that could be resumed")
 	}
-	ps.reminders(p.Reminders)
-	ps.remindEvery(p.RemindEvery)
+	ps.checkReminders(p.Reminders)
+	ps.checkRemindEvery(p.RemindEvery)
 	for _, risk := range slices.Sorted(maps.Keys(p.LeastAssurance)) {
-		ps.oneOf("least_assurance", string(risk), risks)
+		ps.checkOneOf("least_assurance", string(risk), risks)
 		if least := p.LeastAssurance[risk]; least == AssuranceLink || !slices.Contains(Assurances, least) {
 			ps.add("least_assurance."+string(risk), "is %q, must be one of channel, session, passkey", least)
 		}
@@ -140,7 +140,7 @@ func (p Policy) Check() error {
 	if least := p.AdminAssurance; least != "" && (least == AssuranceLink || !slices.Contains(Assurances, least)) {
 		ps.add("admin_assurance", "is %q, must be one of channel, session, passkey", least)
 	}
-	ps.leastRisks(p)
+	ps.checkLeastRisks(p)
 	if p.AutoConfidence != nil {
 		ps.checkRange("auto_confidence", *p.AutoConfidence, 0, 100)
 	}
@@ -153,16 +153,16 @@ func (p Policy) Check() error {
 	if p.UndoSeconds != nil {
 		ps.checkRange("undo_seconds", *p.UndoSeconds, 0, MaxUndoSeconds)
 	}
-	ps.oneOf("link_answers", string(p.LinkAnswers), linkAnswers)
-	ps.oneOf("gate_default", string(p.GateDefault), []string{string(GateAllow), string(GateDeny), string(GateAsk)})
+	ps.checkOneOf("link_answers", string(p.LinkAnswers), linkAnswerSettings)
+	ps.checkOneOf("gate_default", string(p.GateDefault), []string{string(GateAllow), string(GateDeny), string(GateAsk)})
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
 }
 
-// leastRisks checks the minimum risks by type and by project.
-func (ps *problems) leastRisks(p Policy) {
+// checkLeastRisks checks the minimum risks by type and by project.
+func (ps *problems) checkLeastRisks(p Policy) {
 	check := func(field string, risk Risk) {
 		if !slices.Contains(risks, string(risk)) {
 			ps.add(field, "is %q, must be one of low, medium, high, critical", risk)
@@ -178,13 +178,13 @@ func (ps *problems) leastRisks(p Policy) {
 		ps.add("project_risk", "has %d projects, may have at most %d", len(p.ProjectRisk), MaxProjectRoles)
 	}
 	for _, project := range slices.Sorted(maps.Keys(p.ProjectRisk)) {
-		ps.name("project_risk", project)
+		ps.checkName("project_risk", project)
 		check("project_risk."+project, p.ProjectRisk[project])
 	}
 }
 
-// timeouts checks timeouts by the type of question.
-func (ps *problems) timeouts(field string, byType map[QuestionType]Timeout) {
+// checkTimeouts checks timeouts by the type of question.
+func (ps *problems) checkTimeouts(field string, byType map[QuestionType]Timeout) {
 	for _, typ := range slices.Sorted(maps.Keys(byType)) {
 		if !slices.Contains(QuestionTypes, typ) {
 			ps.add(field+"."+string(typ), "names no type of question")
@@ -198,16 +198,16 @@ func (ps *problems) timeouts(field string, byType map[QuestionType]Timeout) {
 // timeoutOf returns the timeout of a question that sets none. It is the policy's own timeout for the type, or the
 // default one, moved into the policy's limits. So a question without a timeout is never refused because of its
 // timeout.
-func (p Policy) timeoutOf(t QuestionType, asker asker) Timeout {
-	own, usual := p.DefaultTimeout[t], t.DefaultTimeout()
-	if asker == askerIsResumed && t.Suspends() {
-		own, usual = p.ResumedTimeout[t], Never
+func (p Policy) timeoutOf(t QuestionType, kind askerKind) Timeout {
+	configured, fallback := p.DefaultTimeout[t], t.DefaultTimeout()
+	if kind == resumedAsker && t.Suspends() {
+		configured, fallback = p.ResumedTimeout[t], Never
 	}
-	return p.bound(cmp.Or(own, usual))
+	return p.clampTimeout(cmp.Or(configured, fallback))
 }
 
-// bound returns the timeout, or the nearest one that the policy allows.
-func (p Policy) bound(t Timeout) Timeout {
+// clampTimeout returns the timeout, or the nearest one that the policy allows.
+func (p Policy) clampTimeout(t Timeout) Timeout {
 	if t == Never {
 		if p.AllowNever {
 			return Never
@@ -218,10 +218,10 @@ func (p Policy) bound(t Timeout) Timeout {
 	if err != nil {
 		return t
 	}
-	if least, err := p.MinTimeout.Duration(); err == nil && d < least && !p.AllowShorter {
+	if minimum, err := p.MinTimeout.Duration(); err == nil && d < minimum && !p.AllowShorter {
 		return p.MinTimeout
 	}
-	if most, err := p.MaxTimeout.Duration(); err == nil && d > most && !p.AllowLonger {
+	if maximum, err := p.MaxTimeout.Duration(); err == nil && d > maximum && !p.AllowLonger {
 		return p.MaxTimeout
 	}
 	return t
@@ -234,17 +234,17 @@ func (p Policy) CheckTimeout(field string, t Timeout) error {
 		if p.AllowNever {
 			return nil
 		}
-		return p.violation(field, "the policy allows no question without a deadline")
+		return p.violationError(field, "the policy allows no question without a deadline")
 	}
 	d, err := t.Duration()
 	if err != nil {
 		return Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint + `, or "never"`)
 	}
-	if least, err := p.MinTimeout.Duration(); err == nil && d < least && !p.AllowShorter {
-		return p.violation(field, fmt.Sprintf("%s is below the policy's shortest timeout, %s", t, p.MinTimeout))
+	if minimum, err := p.MinTimeout.Duration(); err == nil && d < minimum && !p.AllowShorter {
+		return p.violationError(field, fmt.Sprintf("%s is below the policy's shortest timeout, %s", t, p.MinTimeout))
 	}
-	if most, err := p.MaxTimeout.Duration(); err == nil && d > most && !p.AllowLonger {
-		return p.violation(field, fmt.Sprintf("%s is above the policy's longest timeout, %s", t, p.MaxTimeout))
+	if maximum, err := p.MaxTimeout.Duration(); err == nil && d > maximum && !p.AllowLonger {
+		return p.violationError(field, fmt.Sprintf("%s is above the policy's longest timeout, %s", t, p.MaxTimeout))
 	}
 	if d > 10*365*24*time.Hour {
 		return Invalid(Problem{Field: field, Message: "is longer than ten years"})
@@ -252,7 +252,7 @@ func (p Policy) CheckTimeout(field string, t Timeout) error {
 	return nil
 }
 
-func (p Policy) violation(field, message string) error {
+func (p Policy) violationError(field, message string) error {
 	return (&Error{
 		Code: CodePolicyViolation, Message: field + ": " + message,
 		Problems: []Problem{{Field: field, Message: message}},
@@ -276,25 +276,25 @@ func (t Thresholds) ApplyTo(p Policy) Policy {
 	return p
 }
 
-// Verdict is the decision of the policy about an agent's confidence in its own
+// ConfidenceDecision is the decision of the policy about an agent's confidence in its own
 // default answer.
-type Verdict int
+type ConfidenceDecision int
 
 // Verdicts on a question (spec §4.5).
 const (
-	AskPerson Verdict = iota
+	AskPerson ConfidenceDecision = iota
 	TakeGuess
 	SkipForPerson
 )
 
-// Judge returns the verdict on a question that is about to open. Approvals and
+// DecideByConfidence returns the verdict on a question that is about to open. Approvals and
 // dangerous defaults always go to a person.
-func (p Policy) Judge(q *Question) Verdict {
+func (p Policy) DecideByConfidence(q *Question) ConfidenceDecision {
 	if q.Confidence == nil || q.Type == Approval {
 		return AskPerson
 	}
 	answers, ok := q.Defaults()
-	if q.picksDanger(answers) {
+	if q.picksDangerousOption(answers) {
 		return AskPerson
 	}
 	switch {

@@ -31,7 +31,7 @@ func TestPolicyJudge(t *testing.T) {
 	tests := []struct {
 		name, ask string
 		policy    fermata.Policy
-		want      fermata.Verdict
+		want      fermata.ConfidenceDecision
 	}{
 		{"off unless set", `{` + plain + `,"confidence":100}`, fermata.DefaultPolicy(), fermata.AskPerson},
 		{"no confidence", `{` + plain + `}`, set, fermata.AskPerson},
@@ -48,8 +48,8 @@ func TestPolicyJudge(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			q := opened(t, decoded[fermata.Ask](t, tc.ask))
-			got := tc.policy.Judge(q)
+			q := openQuestion(t, decode[fermata.Ask](t, tc.ask))
+			got := tc.policy.DecideByConfidence(q)
 			if got != tc.want {
 				t.Fatalf("verdict %d, want %d", got, tc.want)
 			}

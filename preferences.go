@@ -10,10 +10,10 @@ import (
 // Preferences say how a member wants to be reached.
 type Preferences struct {
 	// Zone is the member's time zone. If empty, it is UTC.
-	Zone     string      `json:"zone" doc:"IANA name, such as Europe/Berlin; empty is UTC"`
-	Language string      `json:"language,omitempty" maxLength:"35" doc:"BCP 47 tag"`
-	Quiet    *QuietHours `json:"quiet,omitempty"`
-	Digest   DigestEvery `json:"digest" enum:"off,hourly,daily" doc:"gathers questions of low urgency; daily: at 09:00"`
+	Zone     string          `json:"zone" doc:"IANA name, such as Europe/Berlin; empty is UTC"`
+	Language string          `json:"language,omitempty" maxLength:"35" doc:"BCP 47 tag"`
+	Quiet    *QuietHours     `json:"quiet,omitempty"`
+	Digest   DigestFrequency `json:"digest" enum:"off,hourly,daily" doc:"gathers questions of low urgency; daily: at 09:00"`
 	// Channels holds switches by channel or kind of channel, and by the type of
 	// message. A missing switch means on, as the route says; but progress is
 	// off by default.
@@ -55,14 +55,14 @@ const (
 	DeadlinesNone   QuietDeadlines = "none"
 )
 
-// DigestEvery says how often questions of low urgency are sent together.
-type DigestEvery string
+// DigestFrequency says how often questions of low urgency are sent together.
+type DigestFrequency string
 
 // Frequencies of digests.
 const (
-	DigestOff    DigestEvery = "off"
-	DigestHourly DigestEvery = "hourly"
-	DigestDaily  DigestEvery = "daily"
+	DigestOff    DigestFrequency = "off"
+	DigestHourly DigestFrequency = "hourly"
+	DigestDaily  DigestFrequency = "daily"
 )
 
 // digestHour is the hour of a daily digest, in the member's time zone.
@@ -73,13 +73,13 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 // Check returns an error that lists every problem of the preferences.
 func (p Preferences) Check() error {
 	var ps problems
-	if _, err := location(p.Zone); err != nil {
+	if _, err := loadLocation(p.Zone); err != nil {
 		ps.add("zone", "%q is no time zone; write it like Europe/Berlin", p.Zone)
 	}
-	ps.text("language", p.Language, 0, 35)
-	ps.oneOf("digest", string(p.Digest), []string{string(DigestOff), string(DigestHourly), string(DigestDaily)})
+	ps.checkText("language", p.Language, 0, 35)
+	ps.checkOneOf("digest", string(p.Digest), []string{string(DigestOff), string(DigestHourly), string(DigestDaily)})
 	for _, name := range slices.Sorted(maps.Keys(p.Channels)) {
-		ps.channelName("channels", name)
+		ps.checkChannelName("channels", name)
 	}
 	if len(p.Channels) > MaxChannels*2 {
 		ps.add("channels", "has %d channels, may have at most %d", len(p.Channels), MaxChannels*2)
@@ -94,8 +94,8 @@ func (p Preferences) Check() error {
 }
 
 func (q *QuietHours) check(ps *problems) {
-	from, errFrom := clock(q.From)
-	to, errTo := clock(q.To)
+	from, errFrom := parseClock(q.From)
+	to, errTo := parseClock(q.To)
 	if errFrom != nil {
 		ps.add("quiet.from", "%s", errFrom)
 	}
@@ -105,7 +105,7 @@ func (q *QuietHours) check(ps *problems) {
 	if errFrom == nil && errTo == nil && from == to {
 		ps.add("quiet.to", "is the same as from: the hours would never end")
 	}
-	ps.oneOf("quiet.deadlines", string(q.Deadlines), []string{string(DeadlinesUrgent), string(DeadlinesAll), string(DeadlinesNone)})
+	ps.checkOneOf("quiet.deadlines", string(q.Deadlines), []string{string(DeadlinesUrgent), string(DeadlinesAll), string(DeadlinesNone)})
 	for i, day := range q.Days {
 		if !slices.Contains(weekdays, day) {
 			ps.add(elementName("quiet.days", i), "is %q, must be one of mon, tue, wed, thu, fri, sat, sun", day)
@@ -113,8 +113,8 @@ func (q *QuietHours) check(ps *problems) {
 	}
 }
 
-// clock returns a time of day in minutes after midnight.
-func clock(s string) (int, error) {
+// parseClock returns a time of day in minutes after midnight.
+func parseClock(s string) (int, error) {
 	t, err := time.Parse("15:04", s)
 	if err != nil || len(s) != len("15:04") {
 		return 0, fmt.Errorf("%q is no time of the day; write it like 22:00", s)
@@ -122,9 +122,9 @@ func clock(s string) (int, error) {
 	return t.Hour()*60 + t.Minute(), nil
 }
 
-// location returns a time zone by its name. It refuses the server's own zone,
+// loadLocation returns a time zone by its name. It refuses the server's own zone,
 // because no member can mean that one.
-func location(zone string) (*time.Location, error) {
+func loadLocation(zone string) (*time.Location, error) {
 	if zone == "Local" {
 		return nil, fmt.Errorf("%q is the server's own zone", zone)
 	}
@@ -132,7 +132,7 @@ func location(zone string) (*time.Location, error) {
 }
 
 func (p Preferences) location() *time.Location {
-	loc, err := location(p.Zone)
+	loc, err := loadLocation(p.Zone)
 	if err != nil {
 		// The zone was checked when it was set. If the system does not know it,
 		// it counts as UTC.
@@ -167,8 +167,8 @@ func (p Preferences) WantsProgress(channel, kind string) bool {
 	return false
 }
 
-// HearsProgress reports whether the member switched progress reports on for any channel.
-func (p Preferences) HearsProgress() bool {
+// WantsAnyProgress reports whether the member switched progress reports on for any channel.
+func (p Preferences) WantsAnyProgress() bool {
 	for _, c := range p.Channels {
 		if c.Progress != nil && *c.Progress {
 			return true
@@ -190,9 +190,9 @@ func (c ChannelPreference) forType(t QuestionType) *bool {
 	}
 }
 
-// NotBefore returns the instant before which the member does not want to be
+// QuietUntil returns the instant before which the member does not want to be
 // disturbed. It is now, or the end of the quiet hours.
-func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
+func (p Preferences) QuietUntil(now time.Time, urgent bool) time.Time {
 	if p.Quiet == nil || urgent && p.Quiet.Urgent {
 		return now
 	}
@@ -202,34 +202,34 @@ func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
 	for range 8 {
 		next := p.Quiet.end(end, p.location())
 		if !next.After(end) {
-			return Cut(end)
+			return TruncateTime(end)
 		}
 		end = next
 	}
-	return Cut(end)
+	return TruncateTime(end)
 }
 
-// HoldUntil returns the instant before which the member does not want to get
+// QuestionQuietUntil returns the instant before which the member does not want to get
 // the question. It is now, or the end of the quiet hours. If the deadline would
 // pass before that end, the quiet hours decide whether the question comes
 // through.
-func (p Preferences) HoldUntil(q *Question, now time.Time) time.Time {
+func (p Preferences) QuestionQuietUntil(q *Question, now time.Time) time.Time {
 	urgent := q.Type.Urgency() == UrgencyHigh
-	until := p.NotBefore(now, urgent)
-	if until.After(now) && q.Deadline != nil && !until.Before(*q.Deadline) && p.Quiet.yields(urgent) {
+	until := p.QuietUntil(now, urgent)
+	if until.After(now) && q.Deadline != nil && !until.Before(*q.Deadline) && p.Quiet.letsDeadlineThrough(urgent) {
 		return now
 	}
 	return until
 }
 
-// SleepsThrough reports whether a question that is sent at this instant reaches
+// MissesDeadline reports whether a question that is sent at this instant reaches
 // the member only after its last deadline.
-func (p Preferences) SleepsThrough(q *Question, at time.Time) bool {
-	return q.Deadline != nil && q.EscalationLevel == len(q.Escalation) && !p.HoldUntil(q, at).Before(*q.Deadline)
+func (p Preferences) MissesDeadline(q *Question, at time.Time) bool {
+	return q.Deadline != nil && q.EscalationLevel == len(q.Escalation) && !p.QuestionQuietUntil(q, at).Before(*q.Deadline)
 }
 
-// yields reports whether a deadline overrides the quiet hours.
-func (q *QuietHours) yields(urgent bool) bool {
+// letsDeadlineThrough reports whether a deadline overrides the quiet hours.
+func (q *QuietHours) letsDeadlineThrough(urgent bool) bool {
 	switch q.Deadlines {
 	case DeadlinesAll:
 		return true
@@ -243,21 +243,21 @@ func (q *QuietHours) yields(urgent bool) bool {
 // end returns the end of the quiet hours that contain the instant. It returns
 // the instant itself if none do.
 func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
-	from, errFrom := clock(q.From)
-	to, errTo := clock(q.To)
+	from, errFrom := parseClock(q.From)
+	to, errTo := parseClock(q.To)
 	if errFrom != nil || errTo != nil {
 		return now
 	}
 	local := now.In(loc)
 	// Quiet hours that began yesterday may still last.
-	for back := 1; back >= 0; back-- {
-		day := dayOf(local, -back)
+	for daysBack := 1; daysBack >= 0; daysBack-- {
+		day := noonOfDay(local, -daysBack)
 		if len(q.Days) > 0 && !slices.Contains(q.Days, weekdays[day.Weekday()]) {
 			continue
 		}
-		begins, ends := onDay(day, from), onDay(day, to)
+		begins, ends := timeOnDay(day, from), timeOnDay(day, to)
 		if to <= from {
-			ends = onDay(dayOf(day, 1), to)
+			ends = timeOnDay(noonOfDay(day, 1), to)
 		}
 		if !now.Before(begins) && now.Before(ends) {
 			return ends
@@ -266,17 +266,17 @@ func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 	return now
 }
 
-// dayOf returns noon of the day that is the given number of days after the
+// noonOfDay returns noon of the day that is the given number of days after the
 // instant's own day. Noon is safe: on a day when clocks go forward at midnight,
 // there is no midnight.
-func dayOf(local time.Time, after int) time.Time {
-	return time.Date(local.Year(), local.Month(), local.Day()+after, 12, 0, 0, 0, local.Location())
+func noonOfDay(local time.Time, days int) time.Time {
+	return time.Date(local.Year(), local.Month(), local.Day()+days, 12, 0, 0, 0, local.Location())
 }
 
-// onDay returns the instant of a time of day on the given day. If the clocks
+// timeOnDay returns the instant of a time of day on the given day. If the clocks
 // skip this time, it returns the instant at which they go forward. If the time
 // comes twice, it returns the first one.
-func onDay(day time.Time, minutes int) time.Time {
+func timeOnDay(day time.Time, minutes int) time.Time {
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, day.Location())
 	switch got := t.Hour()*60 + t.Minute(); {
 	case got < minutes, t.Day() != day.Day():
@@ -295,15 +295,15 @@ func (p Preferences) NextDigest(now time.Time) (time.Time, bool) {
 	case DigestHourly:
 		// A zone with an offset of half an hour has its own full hours.
 		local := now.In(p.location())
-		full := time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
-		return Cut(now.Add(time.Hour - full)), true
+		sinceFullHour := time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
+		return TruncateTime(now.Add(time.Hour - sinceFullHour)), true
 	case DigestDaily:
 		local := now.In(p.location())
-		next := onDay(dayOf(local, 0), digestHour*60)
+		next := timeOnDay(noonOfDay(local, 0), digestHour*60)
 		if !next.After(now) {
-			next = onDay(dayOf(local, 1), digestHour*60)
+			next = timeOnDay(noonOfDay(local, 1), digestHour*60)
 		}
-		return Cut(next), true
+		return TruncateTime(next), true
 	default:
 		return time.Time{}, false
 	}

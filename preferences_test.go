@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// in parses a local time in a time zone.
-func in(t *testing.T, zone, s string) time.Time {
+// parseIn parses a local time in a time zone.
+func parseIn(t *testing.T, zone, s string) time.Time {
 	t.Helper()
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
@@ -55,12 +55,12 @@ func TestQuietHours(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := fermata.Preferences{Zone: tt.zone, Quiet: &tt.quiet}
-			now, want := in(t, tt.zone, tt.now), in(t, tt.zone, tt.want)
-			if got := p.NotBefore(now, false); !got.Equal(want) {
+			now, want := parseIn(t, tt.zone, tt.now), parseIn(t, tt.zone, tt.want)
+			if got := p.QuietUntil(now, false); !got.Equal(want) {
 				t.Errorf("not before %s, want %s", got.In(want.Location()), want)
 			}
 			p.Quiet.Urgent = true
-			if got := p.NotBefore(now, true); !got.Equal(now) {
+			if got := p.QuietUntil(now, true); !got.Equal(now) {
 				t.Errorf("an urgent one waits until %s", got)
 			}
 		})
@@ -70,7 +70,7 @@ func TestQuietHours(t *testing.T) {
 func TestNextDigest(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		every           fermata.DigestEvery
+		every           fermata.DigestFrequency
 		zone, now, want string
 	}{
 		{fermata.DigestHourly, "Europe/Berlin", "2026-06-10 21:59", "2026-06-10 22:00"},
@@ -81,8 +81,8 @@ func TestNextDigest(t *testing.T) {
 		{fermata.DigestDaily, "America/Santiago", "2026-09-06 10:00", "2026-09-07 09:00"},
 	} {
 		p := fermata.Preferences{Zone: tt.zone, Digest: tt.every}
-		got, ok := p.NextDigest(in(t, tt.zone, tt.now))
-		if want := in(t, tt.zone, tt.want); !ok || !got.Equal(want) {
+		got, ok := p.NextDigest(parseIn(t, tt.zone, tt.now))
+		if want := parseIn(t, tt.zone, tt.want); !ok || !got.Equal(want) {
 			t.Errorf("%s after %s: %s, want %s", tt.every, tt.now, got, want)
 		}
 	}
@@ -162,16 +162,16 @@ func TestQuietHoursAndDeadlines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		q := &fermata.Question{Type: tt.typ, Deadline: tt.deadline}
-		if got := tt.p.HoldUntil(q, asked); !got.Equal(tt.want) {
+		if got := tt.p.QuestionQuietUntil(q, asked); !got.Equal(tt.want) {
 			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
 		}
 		sleeps := tt.deadline != nil && !tt.want.Before(*tt.deadline)
-		if got := tt.p.SleepsThrough(q, asked); got != sleeps {
+		if got := tt.p.MissesDeadline(q, asked); got != sleeps {
 			t.Errorf("%s: sleeps through: %v", tt.name, got)
 		}
 	}
 	goesOn := &fermata.Question{Type: fermata.NonBlocking, Deadline: &soon, Escalation: []fermata.EscalationLevel{{}}}
-	if night(false, "").SleepsThrough(goesOn, asked) {
+	if night(false, "").MissesDeadline(goesOn, asked) {
 		t.Error("a question that goes on to others is not slept through")
 	}
 }

@@ -22,8 +22,8 @@ var QuestionTypes = []QuestionType{Blocking, NonBlocking, Approval, ErrorRecover
 // Suspends reports whether the task stops until the question closes.
 func (t QuestionType) Suspends() bool { return t != NonBlocking }
 
-// Awaiting returns the state of a task that the question suspends.
-func (t QuestionType) Awaiting() TaskState {
+// AwaitingState returns the state of a task that the question suspends.
+func (t QuestionType) AwaitingState() TaskState {
 	if t == Approval {
 		return TaskAwaitingApproval
 	}
@@ -113,10 +113,10 @@ type Question struct {
 	// Channels are the channels that send the question at once, before its
 	// route. Each is a name or a kind.
 	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
-	// Unreached is the reason why no channel tells anybody of the question, so
+	// UnreachedReason is the reason why no channel tells anybody of the question, so
 	// that it is only in the inbox. It is empty if a channel does, or if the
 	// question is not urgent.
-	Unreached string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
+	UnreachedReason string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
 	// Reminders are the times of reminders, counted from asking. RemindEvery is the interval of further reminders
 	// while the question is open.
 	Reminders   []string `json:"reminders,omitempty" doc:"durations after asking"`
@@ -143,8 +143,8 @@ type Question struct {
 	AskedBy    Actor       `json:"asked_by"`
 	CreatedAt  time.Time   `json:"created_at"`
 	Resolution *Resolution `json:"resolution,omitempty"`
-	// Held is an answer that its author can still take back.
-	Held *Held `json:"held,omitempty"`
+	// HeldAnswer is an answer that its author can still take back.
+	HeldAnswer *HeldAnswer `json:"held,omitempty"`
 
 	// The following fields are for the person who reads the question. Agents do
 	// not get them.
@@ -154,18 +154,18 @@ type Question struct {
 	Answerable bool `json:"may_answer,omitempty"`
 	// NeedsSignature reports whether the reader must sign the answer with a passkey.
 	NeedsSignature bool `json:"needs_signature,omitempty" doc:"an answer is signed with a passkey: POST /v1/questions/{id}/decision prepares it"`
-	// Waiting describes the work that waits for the answer. It is set only
+	// WaitingWork describes the work that waits for the answer. It is set only
 	// while the question is pending.
-	Waiting *Waiting `json:"waiting,omitempty"`
+	WaitingWork *WaitingWork `json:"waiting,omitempty"`
 	// SnoozedUntil is the instant until which the reader snoozed the question.
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 
 	// Fingerprint tells apart two requests with the same idempotency key. It is
 	// empty without a key.
 	Fingerprint string `json:"-"`
-	// Discounted are the ids of members whose approval does not count today,
+	// DiscountedMembers are the ids of members whose approval does not count today,
 	// because they left or may not answer.
-	Discounted map[string]bool `json:"-"`
+	DiscountedMembers map[string]bool `json:"-"`
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`
 	Version  int64  `json:"-"`
@@ -233,15 +233,15 @@ type Resolution struct {
 	// Action is the edited action, if it was approved with edits.
 	Action     json.RawMessage `json:"action,omitempty"`
 	ActionHash string          `json:"action_hash,omitempty"`
-	// Late holds answers that people gave after the deadline.
-	Late []Late `json:"late,omitempty"`
-	// Overtaken is an answer that its author could still take back when something else closed the question. It did
+	// LateAnswers holds answers that people gave after the deadline.
+	LateAnswers []LateAnswer `json:"late,omitempty"`
+	// OvertakenAnswer is an answer that its author could still take back when something else closed the question. It did
 	// not count. People may read it, but agents may not.
-	Overtaken *Held `json:"overtaken,omitempty" doc:"an answer that could still be taken back when something else closed the question; it did not count, and only people read it"`
+	OvertakenAnswer *HeldAnswer `json:"overtaken,omitempty" doc:"an answer that could still be taken back when something else closed the question; it did not count, and only people read it"`
 }
 
-// Late is an answer that came after the question timed out.
-type Late struct {
+// LateAnswer is an answer that came after the question timed out.
+type LateAnswer struct {
 	By      Actor          `json:"by"`
 	At      time.Time      `json:"at"`
 	Answers map[string]any `json:"answers"`
@@ -262,9 +262,9 @@ func (r *Resolution) ActionHashOr(asked string) string {
 	return asked
 }
 
-// Approved reports whether the question was answered with approve. The
+// IsApproved reports whether the question was answered with approve. The
 // resolution may be nil.
-func (r *Resolution) Approved() bool {
+func (r *Resolution) IsApproved() bool {
 	return r != nil && r.Status == Answered && r.Answer == Approve
 }
 
@@ -303,9 +303,9 @@ func (q *Question) Defaults() (map[string]any, bool) {
 	return answers, len(answers) > 0
 }
 
-// picksDanger reports whether one of the answers picks an option that is marked
+// picksDangerousOption reports whether one of the answers picks an option that is marked
 // as dangerous.
-func (q *Question) picksDanger(answers map[string]any) bool {
+func (q *Question) picksDangerousOption(answers map[string]any) bool {
 	for i := range q.Items {
 		it := &q.Items[i]
 		values, ok := asStrings(answers[it.Key])
@@ -327,8 +327,8 @@ func (q *Question) picksDanger(answers map[string]any) bool {
 // close settles the question. The caller must have checked that it is pending. A held answer does not count, and is
 // stored for people to read.
 func (q *Question) close(r Resolution) {
-	r.Overtaken = q.Held
-	q.Status, q.Held = r.Status, nil
+	r.OvertakenAnswer = q.HeldAnswer
+	q.Status, q.HeldAnswer = r.Status, nil
 	if len(q.Items) == 1 && r.Answers != nil {
 		r.Answer = r.Answers[q.Items[0].Key]
 	}

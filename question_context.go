@@ -51,7 +51,7 @@ func (c *QuestionContext) UnmarshalJSON(data []byte) error {
 
 // unknownNames returns the field names of an object that are not among the
 // known ones, in alphabetical order. Case counts.
-func unknownNames(object []byte, at string, known ...string) []string {
+func unknownNames(object []byte, prefix string, known ...string) []string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {
 		return nil
@@ -59,7 +59,7 @@ func unknownNames(object []byte, at string, known ...string) []string {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(known, name) {
-			unknown = append(unknown, at+name)
+			unknown = append(unknown, prefix+name)
 		}
 	}
 	return unknown
@@ -84,12 +84,12 @@ func (c *QuestionContext) check(ps *problems) {
 	for _, name := range c.Unknown {
 		ps.add("context."+firstLine(name, 100), "is no known field; names are exact")
 	}
-	ps.text("context.text", c.Text, 0, 20_000)
-	ps.text("context.step", c.Step, 0, 500)
-	ps.text("context.error", c.Error, 0, 20_000)
+	ps.checkText("context.text", c.Text, 0, 20_000)
+	ps.checkText("context.step", c.Step, 0, 500)
+	ps.checkText("context.error", c.Error, 0, 20_000)
 	if c.Preview != nil {
-		ps.oneOf("context.preview.kind", c.Preview.Kind, previewKinds)
-		ps.text("context.preview.text", c.Preview.Text, 0, maxPreview)
+		ps.checkOneOf("context.preview.kind", c.Preview.Kind, previewKinds)
+		ps.checkText("context.preview.text", c.Preview.Text, 0, maxPreview)
 	}
 }
 

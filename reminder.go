@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// usualReminders are the reminders of a question whose session Fermata resumes, if the policy sets none.
-var usualReminders = []string{"1h", "1d"}
+// defaultReminders are the reminders of a question whose session Fermata resumes, if the policy sets none.
+var defaultReminders = []string{"1h", "1d"}
 
 const (
-	usualRemindEvery Timeout = "7d"
-	// leastRemindEvery is the shortest interval, so that repeated reminders do
+	defaultRemindEvery Timeout = "7d"
+	// minRemindEvery is the shortest interval, so that repeated reminders do
 	// not become noise.
-	leastRemindEvery = time.Hour
+	minRemindEvery = time.Hour
 )
 
 // reminders returns the times of reminders of a question whose session Fermata
@@ -21,11 +21,11 @@ const (
 func (p Policy) reminders() ([]string, Timeout) {
 	list, every := p.Reminders, p.RemindEvery
 	if list == nil {
-		list = usualReminders
+		list = defaultReminders
 	}
 	switch every {
 	case "":
-		every = usualRemindEvery
+		every = defaultRemindEvery
 	case Never:
 		every = ""
 	default:
@@ -34,13 +34,13 @@ func (p Policy) reminders() ([]string, Timeout) {
 	return slices.Clone(list), every
 }
 
-// reminders checks the times of a question's reminders.
-func (ps *problems) reminders(reminders []string) {
+// checkReminders checks the times of a question's reminders.
+func (ps *problems) checkReminders(reminders []string) {
 	if len(reminders) > MaxReminders {
 		ps.add("reminders", "has %d reminders, may have at most %d", len(reminders), MaxReminders)
 	}
 	for i, s := range reminders {
-		switch d, err := delay(s); {
+		switch d, err := parseDelay(s); {
 		case err != nil:
 			ps.add(elementName("reminders", i), "%s", err)
 		case d == 0:
@@ -51,12 +51,12 @@ func (ps *problems) reminders(reminders []string) {
 	}
 }
 
-// RemindAfter returns the times of the question's reminders, counted from
+// ReminderDelays returns the times of the question's reminders, counted from
 // asking, in ascending order.
-func (q *Question) RemindAfter() []time.Duration {
+func (q *Question) ReminderDelays() []time.Duration {
 	var all []time.Duration
 	for _, s := range q.Reminders {
-		if d, err := delay(s); err == nil {
+		if d, err := parseDelay(s); err == nil {
 			all = append(all, d)
 		}
 	}
@@ -64,32 +64,32 @@ func (q *Question) RemindAfter() []time.Duration {
 	return all
 }
 
-// remindEvery checks the interval of further reminders.
-func (ps *problems) remindEvery(every Timeout) {
+// checkRemindEvery checks the interval of further reminders.
+func (ps *problems) checkRemindEvery(every Timeout) {
 	if every == "" || every == Never {
 		return
 	}
 	if d, err := every.Duration(); err != nil {
 		ps.add("remind_every", "%s", err)
-	} else if d < leastRemindEvery || d > longestDelay*12 {
+	} else if d < minRemindEvery || d > maxDelay*12 {
 		ps.add("remind_every", "%q is no pause between reminders: it must be from 1h to 360d, or never", every)
 	}
 }
 
-// NextRepeat returns the instant of the first repeated reminder after t.
+// NextRepeatedReminder returns the instant of the first repeated reminder after t.
 // Repeated reminders follow the question's list of reminders. It returns false
 // if the question has none.
-func (q *Question) NextRepeat(t time.Time) (time.Time, bool) {
+func (q *Question) NextRepeatedReminder(t time.Time) (time.Time, bool) {
 	every, err := q.RemindEvery.Duration()
 	if err != nil {
 		return time.Time{}, false
 	}
 	last := q.CreatedAt
-	if listed := q.RemindAfter(); len(listed) > 0 {
+	if listed := q.ReminderDelays(); len(listed) > 0 {
 		last = last.Add(listed[len(listed)-1])
 	}
-	if past := t.Sub(last); past >= 0 {
-		last = last.Add(past - past%every)
+	if elapsed := t.Sub(last); elapsed >= 0 {
+		last = last.Add(elapsed - elapsed%every)
 	}
-	return Cut(last.Add(every)), true
+	return TruncateTime(last.Add(every)), true
 }

@@ -88,16 +88,16 @@ func TestNextRepeat(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		0: 8 * day, day: 8 * day, 8*day - time.Second: 8 * day, 8 * day: 15 * day, 9 * day: 15 * day, 100 * day: 106 * day,
 	} {
-		if got, ok := q.NextRepeat(noon.Add(after)); !ok || !got.Equal(noon.Add(want)) {
+		if got, ok := q.NextRepeatedReminder(noon.Add(after)); !ok || !got.Equal(noon.Add(want)) {
 			t.Errorf("after %s: %s, %t, want %s", after, got, ok, noon.Add(want))
 		}
 	}
 	q.Reminders = nil
-	if got, ok := q.NextRepeat(noon); !ok || !got.Equal(noon.Add(7*day)) {
+	if got, ok := q.NextRepeatedReminder(noon); !ok || !got.Equal(noon.Add(7*day)) {
 		t.Errorf("without a list: %s, %t", got, ok)
 	}
 	q.RemindEvery = ""
-	if got, ok := q.NextRepeat(noon); ok {
+	if got, ok := q.NextRepeatedReminder(noon); ok {
 		t.Errorf("without repetition: %s", got)
 	}
 }

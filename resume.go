@@ -76,10 +76,10 @@ func (a *ResumeAnswer) SaysMore() bool { return a.Resolution.saysMore() || len(a
 
 // SaysMore reports whether people said more than the decision itself. Examples are a comment, a comment of a vote, or
 // that the agent should decide. Some agent programs can receive only the decision as a reply.
-func (q *Question) SaysMore() bool { return q.Resolution.saysMore() || len(q.Remarks()) > 0 }
+func (q *Question) SaysMore() bool { return q.Resolution.saysMore() || len(q.CommentedVotes()) > 0 }
 
 func (r *Resolution) saysMore() bool {
-	return r != nil && (r.Comment != "" || r.DecideYourself || len(r.Late) > 0)
+	return r != nil && (r.Comment != "" || r.DecideYourself || len(r.LateAnswers) > 0)
 }
 
 // NewResumeContext returns the context that a run is handed. The argument last
@@ -99,7 +99,7 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	}
 	for _, q := range closed {
 		rc.Questions = append(rc.Questions, ResumeAnswer{
-			QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution.forAgents(), Votes: q.Remarks(),
+			QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution.viewForAgents(), Votes: q.CommentedVotes(),
 		})
 	}
 	for _, m := range messages {
@@ -109,9 +109,9 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	return rc
 }
 
-// UnheardAtDesk returns people's messages that the agent of an external task was not handed yet. It is empty for
+// UnheardDeskMessages returns people's messages that the agent of an external task was not handed yet. It is empty for
 // tasks of workers, whose runs are handed their messages when they begin and while they work.
-func (rc *ResumeContext) UnheardAtDesk() []Message {
+func (rc *ResumeContext) UnheardDeskMessages() []Message {
 	if !rc.AtDesk {
 		return nil
 	}
@@ -134,9 +134,9 @@ const (
 	introBack   = "The worker handed the task back before it was done, and now it goes on."
 )
 
-// leftOff returns a sentence on how the task's last run ended, or that it still works. The second result reports
+// describeLastRun returns a sentence on how the task's last run ended, or that it still works. The second result reports
 // whether an agent must know this even if nobody wrote anything.
-func leftOff(last *LastRun, asked bool) (intro string, alone bool) {
+func describeLastRun(last *LastRun, asked bool) (intro string, mustTell bool) {
 	switch {
 	case last == nil && !asked:
 		return introBegins, false
@@ -173,8 +173,8 @@ func (rc *ResumeContext) IDs() []string {
 	return ids
 }
 
-// Empty reports whether there is nothing to hand over.
-func (rc *ResumeContext) Empty() bool {
+// IsEmpty reports whether there is nothing to hand over.
+func (rc *ResumeContext) IsEmpty() bool {
 	return len(rc.Questions) == 0 && len(rc.Messages) == 0
 }
 
@@ -189,9 +189,9 @@ func (rc *ResumeContext) text(last *LastRun) string {
 	for i := range rc.Messages {
 		m := &rc.Messages[i]
 		if m.Cancels {
-			fmt.Fprintf(&sb, "%s cancelled the task at %s. It was reopened since. The reason (message %s) was:\n", personName(m.Author), stamp(m.CreatedAt), m.ID)
+			fmt.Fprintf(&sb, "%s cancelled the task at %s. It was reopened since. The reason (message %s) was:\n", personName(m.Author), formatInstant(m.CreatedAt), m.ID)
 		} else {
-			fmt.Fprintf(&sb, "Message %s from %s at %s:\n", m.ID, personName(m.Author), stamp(m.CreatedAt))
+			fmt.Fprintf(&sb, "Message %s from %s at %s:\n", m.ID, personName(m.Author), formatInstant(m.CreatedAt))
 		}
 		writeFenced(&sb, m.Body)
 	}
@@ -199,9 +199,9 @@ func (rc *ResumeContext) text(last *LastRun) string {
 		fmt.Fprintf(&sb, "Your question %s is still open: %q. The messages above do not answer it; "+
 			"ask again to replace it, cancel it, or end the run to wait for the answer.\n", rc.Pending.ID, rc.Pending.Title)
 	}
-	intro, alone := leftOff(last, len(rc.Questions) > 0)
+	intro, mustTell := describeLastRun(last, len(rc.Questions) > 0)
 	switch {
-	case sb.Len() == 0 && alone:
+	case sb.Len() == 0 && mustTell:
 		return intro + "\n"
 	case sb.Len() == 0:
 		return ""
@@ -218,9 +218,9 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 		if r.AnsweredBy != nil {
 			who = "by " + personName(*r.AnsweredBy)
 		}
-		fmt.Fprintf(sb, "Answered %s at %s:\n", who, stamp(r.At))
+		fmt.Fprintf(sb, "Answered %s at %s:\n", who, formatInstant(r.At))
 	case TimedOut:
-		fmt.Fprintf(sb, "Nobody answered before the deadline at %s. No person decided this.\n", stamp(r.At))
+		fmt.Fprintf(sb, "Nobody answered before the deadline at %s. No person decided this.\n", formatInstant(r.At))
 		if r.Outcome == TakeDefault {
 			sb.WriteString("The default that was set when asking was taken:\n")
 		}
@@ -239,11 +239,11 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 		writeFenced(sb, r.Comment)
 	}
 	for _, v := range a.Votes {
-		fmt.Fprintf(sb, "At %s, %s voted %s. Comment:\n", stamp(v.At), personName(v.By), v.Value)
+		fmt.Fprintf(sb, "At %s, %s voted %s. Comment:\n", formatInstant(v.At), personName(v.By), v.Value)
 		writeFenced(sb, v.Comment)
 	}
-	for _, late := range r.Late {
-		fmt.Fprintf(sb, "After the deadline, at %s, %s answered:\n", stamp(late.At), personName(late.By))
+	for _, late := range r.LateAnswers {
+		fmt.Fprintf(sb, "After the deadline, at %s, %s answered:\n", formatInstant(late.At), personName(late.By))
 		writeValues(sb, a.Items, late.Answers)
 		if late.Comment != "" {
 			sb.WriteString("Comment:\n")
@@ -261,17 +261,17 @@ func (r *Resolution) describeWithdrawal(typ QuestionType) string {
 		by = personName(*r.AnsweredBy)
 	}
 	if r.TaskEnded != "" {
-		return fmt.Sprintf("The task ended as %s at %s before anybody answered; there is no answer.", r.TaskEnded, stamp(r.At))
+		return fmt.Sprintf("The task ended as %s at %s before anybody answered; there is no answer.", r.TaskEnded, formatInstant(r.At))
 	}
 	if !r.DecideYourself {
-		return fmt.Sprintf("The question was withdrawn by %s at %s; there is no answer.", by, stamp(r.At))
+		return fmt.Sprintf("The question was withdrawn by %s at %s; there is no answer.", by, formatInstant(r.At))
 	}
-	return fmt.Sprintf("%s closed the question at %s without an answer. %s", by, stamp(r.At), DecideYourself(typ))
+	return fmt.Sprintf("%s closed the question at %s without an answer. %s", by, formatInstant(r.At), DecideYourselfAdvice(typ))
 }
 
-// DecideYourself returns the instruction for an agent whose task a person
+// DecideYourselfAdvice returns the instruction for an agent whose task a person
 // resumed without answering its question of this type.
-func DecideYourself(typ QuestionType) string {
+func DecideYourselfAdvice(typ QuestionType) string {
 	if typ == Approval {
 		return "Nobody will answer it, and nobody approved what you asked for: do not do it. " +
 			"Choose another way, go on, and say in your report what you chose and why. Do not ask the same again."
@@ -321,4 +321,4 @@ func personName(a Actor) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatInstant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

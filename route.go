@@ -16,33 +16,33 @@ const (
 	MaxRouteSteps = 20
 	// MaxReminders is the most reminders that a question may have.
 	MaxReminders = 10
-	// longestDelay is the longest delay of a step or a reminder.
-	longestDelay = 30 * 24 * time.Hour
+	// maxDelay is the longest delay of a step or a reminder.
+	maxDelay = 30 * 24 * time.Hour
 )
 
-// RouteWhen is the condition of a route step.
-type RouteWhen string
+// RouteCondition is the condition of a route step.
+type RouteCondition string
 
 // Conditions of route steps.
 const (
 	// WhenAlways sends in every case.
-	WhenAlways RouteWhen = "always"
+	WhenAlways RouteCondition = "always"
 	// WhenPageClosed sends to people without an open Fermata page. People with
 	// an open page see the question there.
-	WhenPageClosed RouteWhen = "page_closed"
+	WhenPageClosed RouteCondition = "page_closed"
 )
 
 // RouteStep says where a question is sent if nobody has answered it by then.
 type RouteStep struct {
 	// After is the delay, counted from asking. "0s" means at once.
-	After   string    `json:"after" doc:"from asking: 0s, 30s, 5m, 1h"`
-	Channel string    `json:"channel" doc:"the name of a channel, or a kind that stands for all of its channels"`
-	When    RouteWhen `json:"when,omitempty" enum:"always,page_closed" doc:"default always"`
+	After   string         `json:"after" doc:"from asking: 0s, 30s, 5m, 1h"`
+	Channel string         `json:"channel" doc:"the name of a channel, or a kind that stands for all of its channels"`
+	When    RouteCondition `json:"when,omitempty" enum:"always,page_closed" doc:"default always"`
 }
 
 // Delay returns the delay of the step.
 func (s RouteStep) Delay() time.Duration {
-	d, err := delay(s.After)
+	d, err := parseDelay(s.After)
 	if err != nil {
 		// This cannot happen, because routes are checked when they are set.
 		return 0
@@ -98,7 +98,7 @@ type namedRoute struct {
 	steps []RouteStep
 }
 
-func (r Routes) list() []namedRoute {
+func (r Routes) namedRoutes() []namedRoute {
 	return []namedRoute{
 		{"blocking", r.Blocking},
 		{"approval", r.Approval},
@@ -113,7 +113,7 @@ func (r Routes) list() []namedRoute {
 // server supports.
 func (r Routes) CheckChannels(known []string) error {
 	var ps problems
-	for _, route := range r.list() {
+	for _, route := range r.namedRoutes() {
 		for i, s := range route.steps {
 			if !slices.Contains(known, s.Channel) {
 				ps.add(elementName(route.name, i)+".channel", "there is no channel %q here", s.Channel)
@@ -126,14 +126,14 @@ func (r Routes) CheckChannels(known []string) error {
 	return nil
 }
 
-// LeadingNowhere returns the steps, such as approval[0], that name one of the
+// UnmatchedSteps returns the steps, such as approval[0], that name one of the
 // names but match none of the enabled channels.
-func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
+func (r Routes) UnmatchedSteps(names []string, channels []*Channel) []string {
 	var steps []string
-	for _, route := range r.list() {
+	for _, route := range r.namedRoutes() {
 		for i, s := range route.steps {
-			leads := slices.ContainsFunc(channels, func(c *Channel) bool { return c.Enabled && (c.Name == s.Channel || c.Kind == s.Channel) })
-			if slices.Contains(names, s.Channel) && !leads {
+			isMatched := slices.ContainsFunc(channels, func(c *Channel) bool { return c.Enabled && (c.Name == s.Channel || c.Kind == s.Channel) })
+			if slices.Contains(names, s.Channel) && !isMatched {
 				steps = append(steps, elementName(route.name, i))
 			}
 		}
@@ -141,10 +141,10 @@ func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
 	return steps
 }
 
-// Rename returns the routes with the new name of a channel, and whether any step named it.
-func (r Routes) Rename(from, to string) (Routes, bool) {
+// RenameChannel returns the routes with the new name of a channel, and whether any step named it.
+func (r Routes) RenameChannel(from, to string) (Routes, bool) {
 	found := false
-	renamed := func(steps []RouteStep) []RouteStep {
+	renameIn := func(steps []RouteStep) []RouteStep {
 		steps = slices.Clone(steps)
 		for i := range steps {
 			if steps[i].Channel == from {
@@ -154,15 +154,15 @@ func (r Routes) Rename(from, to string) (Routes, bool) {
 		return steps
 	}
 	return Routes{
-		Blocking: renamed(r.Blocking), Approval: renamed(r.Approval), ErrorRecovery: renamed(r.ErrorRecovery),
-		NonBlocking: renamed(r.NonBlocking), Progress: renamed(r.Progress),
+		Blocking: renameIn(r.Blocking), Approval: renameIn(r.Approval), ErrorRecovery: renameIn(r.ErrorRecovery),
+		NonBlocking: renameIn(r.NonBlocking), Progress: renameIn(r.Progress),
 	}, found
 }
 
 // Check returns an error that lists every problem of the routes.
 func (r Routes) Check() error {
 	var ps problems
-	for _, route := range r.list() {
+	for _, route := range r.namedRoutes() {
 		if len(route.steps) > MaxRouteSteps {
 			ps.add(route.name, "has %d steps, may have at most %d", len(route.steps), MaxRouteSteps)
 		}
@@ -176,18 +176,18 @@ func (r Routes) Check() error {
 	return nil
 }
 
-func (s RouteStep) check(ps *problems, at string) {
-	if _, err := delay(s.After); err != nil {
-		ps.add(at+".after", "%s", err)
+func (s RouteStep) check(ps *problems, prefix string) {
+	if _, err := parseDelay(s.After); err != nil {
+		ps.add(prefix+".after", "%s", err)
 	}
-	ps.channelName(at+".channel", s.Channel)
-	ps.oneOf(at+".when", string(s.When), []string{string(WhenAlways), string(WhenPageClosed)})
+	ps.checkChannelName(prefix+".channel", s.Channel)
+	ps.checkOneOf(prefix+".when", string(s.When), []string{string(WhenAlways), string(WhenPageClosed)})
 }
 
-// delay parses the length of a wait. "0s" means no wait.
-func delay(s string) (time.Duration, error) {
+// parseDelay parses the length of a wait. "0s" means no wait.
+func parseDelay(s string) (time.Duration, error) {
 	d, err := parseDuration(s)
-	if err != nil || d < 0 || d > longestDelay {
+	if err != nil || d < 0 || d > maxDelay {
 		return 0, fmt.Errorf(`%q is no delay: write a number and a unit, such as "0s", "30s", "5m" or "2h", up to 30 days`, s)
 	}
 	return d, nil
@@ -196,22 +196,22 @@ func delay(s string) (time.Duration, error) {
 // elementName returns the name of a list element for use in problems.
 func elementName(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// Target returns the place in the channel's system where the asker wants the
+// WantedPlace returns the place in the channel's system where the asker wants the
 // question. It is in the metadata under the name of the channel, under its
 // kind, or under its kind followed by _issue.
-func (q *Question) Target(channel, kind string) string {
+func (q *Question) WantedPlace(channel, kind string) string {
 	return cmp.Or(q.Metadata[channel], q.Metadata[kind], q.Metadata[kind+"_issue"])
 }
 
-// MailTo returns the addresses that should get mail about the question, among
+// MailAddresses returns the addresses that should get mail about the question, among
 // the people who may answer it. An empty list means all of them.
-func (q *Question) MailTo(channel string) []string {
+func (q *Question) MailAddresses(channel string) []string {
 	return strings.FieldsFunc(cmp.Or(q.Metadata[channel], q.Metadata[KindEmail]), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// Mentioned returns names that a message to a place of the channel should
+// MentionedNames returns names that a message to a place of the channel should
 // mention, beside the people whom the question is for. They are in the metadata
 // under the channel's name or kind, followed by _mention.
-func (q *Question) Mentioned(channel, kind string) []string {
+func (q *Question) MentionedNames(channel, kind string) []string {
 	return strings.FieldsFunc(cmp.Or(q.Metadata[channel+"_mention"], q.Metadata[kind+"_mention"]), func(r rune) bool { return r == ',' || r == ' ' })
 }

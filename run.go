@@ -39,9 +39,9 @@ const (
 
 // Limits of leases.
 const (
-	DefaultLease  = 60 * time.Second
-	ShortestLease = time.Second
-	LongestLease  = time.Hour
+	DefaultLease = 60 * time.Second
+	MinLease     = time.Second
+	MaxLease     = time.Hour
 )
 
 // Run is one attempt at a task.
@@ -67,24 +67,24 @@ type Run struct {
 	QuestionID  string          `json:"question_id,omitempty"`
 	StartedAt   time.Time       `json:"started_at"`
 	EndedAt     *time.Time      `json:"ended_at,omitempty"`
-	// Handed counts the messages and closed questions that the run was handed.
-	Handed int `json:"-"`
+	// HandedCount counts the messages and closed questions that the run was handed.
+	HandedCount int `json:"-"`
 }
 
 // Limits of fencing tokens. Every token is larger than any number of a run, and
 // small enough to be exact as a JSON number.
 const (
-	leastFencing = 1 << 40
-	mostFencing  = 1 << 53
+	minFencingToken = 1 << 40
+	maxFencingToken = 1 << 53
 )
 
 // NewFencingToken returns a token that nobody can guess.
 func NewFencingToken() int64 {
-	n, err := rand.Int(rand.Reader, big.NewInt(mostFencing-leastFencing))
+	n, err := rand.Int(rand.Reader, big.NewInt(maxFencingToken-minFencingToken))
 	if err != nil {
 		panic("fermata: no random numbers: " + err.Error())
 	}
-	return leastFencing + n.Int64()
+	return minFencingToken + n.Int64()
 }
 
 // PublicView returns the run without the fencing token, which lets its holder
@@ -131,10 +131,10 @@ func (r ClaimRequest) DrivesAgents() bool {
 // Check returns an error that lists every problem of the request.
 func (r ClaimRequest) Check() error {
 	var ps problems
-	ps.text("worker", r.Worker, 1, 128)
-	ps.names("runners", r.Runners)
-	ps.names("projects", r.Projects)
-	ps.names("agents", r.Agents)
+	ps.checkText("worker", r.Worker, 1, 128)
+	ps.checkNames("runners", r.Runners)
+	ps.checkNames("projects", r.Projects)
+	ps.checkNames("agents", r.Agents)
 	if slices.Contains(r.Runners, RunnerExternal) || slices.Contains(r.Runners, RunnerWorkflow) {
 		ps.add("runners", "tasks of the runners external and workflow are not for workers")
 	}
@@ -149,8 +149,8 @@ func (r ClaimRequest) Lease() time.Duration {
 	if r.LeaseSeconds == 0 {
 		return DefaultLease
 	}
-	longest := int(LongestLease / time.Second)
-	return max(time.Duration(min(r.LeaseSeconds, longest))*time.Second, ShortestLease)
+	longest := int(MaxLease / time.Second)
+	return max(time.Duration(min(r.LeaseSeconds, longest))*time.Second, MinLease)
 }
 
 // Claim is a claimed task, with its new run and its resume context.
@@ -208,16 +208,16 @@ type Finish struct {
 // Check returns an error that lists every problem of the request itself.
 func (f Finish) Check() error {
 	var ps problems
-	ps.oneOf("result", string(f.Result), []string{"completed", "failed", "blocked", "needs_input"})
+	ps.checkOneOf("result", string(f.Result), []string{"completed", "failed", "blocked", "needs_input"})
 	if f.Result == "" {
 		ps.add("result", "must not be empty")
 	}
-	ps.text("summary", f.Summary, 0, 4096)
+	ps.checkText("summary", f.Summary, 0, 4096)
 	if f.Question != nil && f.Result != ResultNeedsInput {
 		ps.add("question", "goes with the result needs_input only")
 	}
-	ps.json("details", f.Details)
-	ps.json("checkpoint", f.Checkpoint)
+	ps.checkJSON("details", f.Details)
+	ps.checkJSON("checkpoint", f.Checkpoint)
 	if len(f.BlockedBy) > 0 && f.Result != ResultBlocked {
 		ps.add("blocked_by", "goes with the result blocked only")
 	}
@@ -265,8 +265,8 @@ func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	if r.Token != token || t.RunID != r.ID {
 		return false
 	}
-	waits := t.State.Claimable() || t.State == TaskFailed && t.Reason == ReasonAttemptsUsedUp
-	return r.State == RunLost && waits || r.State == RunRunning && !now.Before(r.LeaseUntil)
+	isWaiting := t.State.IsClaimable() || t.State == TaskFailed && t.Reason == ReasonAttemptsUsedUp
+	return r.State == RunLost && isWaiting || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
 // Progress is an update on the work that asks for nothing.
@@ -282,8 +282,8 @@ type Progress struct {
 // Check returns an error that lists every problem of the update.
 func (p Progress) Check() error {
 	var ps problems
-	ps.text("message", p.Message, 1, 2000)
-	ps.text("step", p.Step, 0, 200)
+	ps.checkText("message", p.Message, 1, 2000)
+	ps.checkText("step", p.Step, 0, 200)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}

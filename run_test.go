@@ -15,7 +15,7 @@ func TestRunHolder(t *testing.T) {
 	for _, state := range fermata.RunStates {
 		for _, current := range []bool{true, false} {
 			for _, token := range []int64{6, 7, 8} {
-				for _, at := range []time.Time{noon, later.Add(-time.Millisecond), later, over} {
+				for _, at := range []time.Time{noon, later.Add(-time.Millisecond), later, anHourLater} {
 					r := &fermata.Run{ID: "run_1", State: state, Token: 7, LeaseUntil: later}
 					task := &fermata.Task{RunID: "run_1"}
 					if !current {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Place returns in words where the work of the session is: its folder, branch,
+// Location returns in words where the work of the session is: its folder, branch,
 // conversation and worker. It is empty if the folder is unknown.
-func (s *Session) Place() string {
+func (s *Session) Location() string {
 	if s == nil || s.Dir == "" {
 		return ""
 	}
@@ -30,13 +30,13 @@ type PartialWork struct {
 	PartialWork Session `json:"partial_work"`
 }
 
-// partialWork returns the details of a stopped run, or nil if its folder is unknown.
-func (s *Session) partialWork() json.RawMessage {
-	if s.Place() == "" {
+// partialWorkDetails returns the details of a stopped run, or nil if its folder is unknown.
+func (s *Session) partialWorkDetails() json.RawMessage {
+	if s.Location() == "" {
 		return nil
 	}
-	place := Session{ID: s.ID, Runner: s.Runner, Dir: s.Dir, Worker: s.Worker, Branch: s.Branch}
-	details, err := json.Marshal(PartialWork{place})
+	location := Session{ID: s.ID, Runner: s.Runner, Dir: s.Dir, Worker: s.Worker, Branch: s.Branch}
+	details, err := json.Marshal(PartialWork{location})
 	if err != nil {
 		// This cannot happen, because every text has a JSON form.
 		panic("fermata: write the details of a run: " + err.Error())
@@ -49,31 +49,31 @@ const stoppedPrefix = "stopped: "
 
 // Stop ends a run that has no result yet. It returns the line for the run's
 // log: the reason, and where the run left its uncommitted work.
-func (r *Run) Stop(t *Task, why string) (logged string) {
-	r.State, r.Summary, r.Details = RunFinished, firstLine(stoppedPrefix+why, 200), t.Session.partialWork()
-	logged = "fermata: The run was stopped: " + oneLine(why) + "."
-	if place := t.Session.Place(); place != "" {
-		logged += " What it had not committed stays in " + oneLine(place) + "."
+func (r *Run) Stop(t *Task, reason string) (logged string) {
+	r.State, r.Summary, r.Details = RunFinished, firstLine(stoppedPrefix+reason, 200), t.Session.partialWorkDetails()
+	logged = "fermata: The run was stopped: " + oneLine(reason) + "."
+	if location := t.Session.Location(); location != "" {
+		logged += " What it had not committed stays in " + oneLine(location) + "."
 	}
 	return logged + "\n"
 }
 
-// OpenLine returns the shell command that opens the session by hand. If the
+// OpenCommand returns the shell command that opens the session by hand. If the
 // agent program cannot open it, the command only changes into the folder. It is
 // empty if the folder is unknown.
-func (s *Session) OpenLine() string {
+func (s *Session) OpenCommand() string {
 	if s == nil || s.Dir == "" {
 		return ""
 	}
-	line := "cd " + ShellWord(s.Dir)
+	line := "cd " + QuoteShellWord(s.Dir)
 	if s.Command != "" {
 		line += " && " + s.Command
 	}
 	return line
 }
 
-// ShellWord returns the word, quoted for a POSIX shell if necessary.
-func ShellWord(word string) string {
+// QuoteShellWord returns the word, quoted for a POSIX shell if necessary.
+func QuoteShellWord(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SignatureLasts is the time for signing and sending a decision, counted from [Question.PrepareDecision].
-const SignatureLasts = 10 * time.Minute
+// SignatureLifetime is the time for signing and sending a decision, counted from [Question.PrepareDecision].
+const SignatureLifetime = 10 * time.Minute
 
 // decisionForm is the first field of every decision that a passkey signs. It names the form of the decision.
 const decisionForm = "fermata decision 1"
@@ -60,8 +60,8 @@ type AnswerSignature struct {
 	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials.get gave, in the form of PublicKeyCredential.toJSON"`
 }
 
-// knownBy returns the caller with the assurance that the signature of the answer proves.
-func (a *Answer) knownBy(c Caller) Caller {
+// withSignedAssurance returns the caller with the assurance that the signature of the answer proves.
+func (a *Answer) withSignedAssurance(c Caller) Caller {
 	if a.Signed != nil {
 		c.Assurance = AssurancePasskey
 	}
@@ -114,7 +114,7 @@ func (q *Question) PrepareDecision(a Answer, c Caller, now time.Time) (Decision,
 	}
 	// The signature will prove that the person has a passkey.
 	c.Assurance = AssurancePasskey
-	r, err := q.unsigned(a, c, now)
+	r, err := q.resolveUnsigned(a, c, now)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -142,18 +142,18 @@ func (q *Question) checkSignature(a *Answer, r *Resolution, c Caller, now time.T
 		return Errorf(CodeNotEligible, "an answer to this question is signed with a passkey").
 			WithHint("open the question in a browser and answer it there")
 	}
-	d, ok := q.matches(r.Signed, r, c.MemberID)
+	d, ok := q.matchDecision(r.Signed, r, c.MemberID)
 	if !ok {
 		return Invalid(Problem{Field: "signature", Message: "is for another decision than this answer"}).WithHint("sign the answer again")
 	}
-	if age := now.Sub(d.At); age > SignatureLasts || age < -SignatureLasts {
+	if age := now.Sub(d.At); age > SignatureLifetime || age < -SignatureLifetime {
 		return Invalid(Problem{Field: "signature", Message: "is too old"}).WithHint("sign the answer again")
 	}
 	return nil
 }
 
-// SignedBy returns the decision that the member signed, or nil.
-func (q *Question) SignedBy(memberID string) *SignedDecision {
+// SignedDecisionOf returns the decision that the member signed, or nil.
+func (q *Question) SignedDecisionOf(memberID string) *SignedDecision {
 	signed, _ := q.answerOf(memberID)
 	return signed
 }
@@ -179,14 +179,14 @@ func (q *Question) CheckSigned(memberID string) error {
 	if signed == nil {
 		return Errorf(CodeForbidden, "the answer was not signed with a passkey")
 	}
-	if _, ok := q.matches(signed, r, memberID); !ok {
+	if _, ok := q.matchDecision(signed, r, memberID); !ok {
 		return Errorf(CodeForbidden, "the signature is for another decision than the one that is on record")
 	}
 	return nil
 }
 
-// matches reports whether a signed decision agrees with the resolution, and returns the decision.
-func (q *Question) matches(s *SignedDecision, r *Resolution, memberID string) (d Decision, ok bool) {
+// matchDecision reports whether a signed decision agrees with the resolution, and returns the decision.
+func (q *Question) matchDecision(s *SignedDecision, r *Resolution, memberID string) (d Decision, ok bool) {
 	err := json.Unmarshal([]byte(s.Decision), &d)
 	return d, err == nil && s.Decision == q.decision(r, memberID, d.At).Text()
 }

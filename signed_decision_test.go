@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// signed returns the answer as a browser sends it after the person's passkey has signed it.
-func signed(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, at time.Time) fermata.Answer {
+// sign returns the answer as a browser sends it after the person's passkey has signed it.
+func sign(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, at time.Time) fermata.Answer {
 	t.Helper()
 	d, err := q.PrepareDecision(a, c, at)
 	if err != nil {
@@ -19,14 +19,14 @@ func signed(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Calle
 	return a
 }
 
-func critical(t *testing.T, change func(a *fermata.Ask)) *fermata.Question {
+func criticalQuestion(t *testing.T, change func(a *fermata.Ask)) *fermata.Question {
 	t.Helper()
-	a := decoded[fermata.Ask](t, deploy)
+	a := decode[fermata.Ask](t, deploy)
 	a.Risk = fermata.RiskCritical
 	if change != nil {
 		change(&a)
 	}
-	return opened(t, a)
+	return openQuestion(t, a)
 }
 
 var approveDeploy = fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "go"}
@@ -35,9 +35,9 @@ var approveDeploy = fermata.Answer{Answer: "approve", ActionHash: deployHash, Co
 // signature proves the passkey.
 func TestASignedAnswerDecides(t *testing.T) {
 	t.Parallel()
-	q, ann := critical(t, nil), person("ann")
+	q, ann := criticalQuestion(t, nil), person("ann")
 	ann.Assurance = fermata.AssuranceSession
-	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
+	applyAnswer(t, q, sign(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	if q.Resolution.Assurance != fermata.AssurancePasskey || q.Resolution.Signed == nil {
 		t.Errorf("%+v", q.Resolution)
 	}
@@ -45,25 +45,25 @@ func TestASignedAnswerDecides(t *testing.T) {
 		t.Error(err)
 	}
 	// The same answer may come twice after a broken connection.
-	applyAnswer(t, q, approveDeploy, passkeyed(ann), fermata.AnswerRepeats)
+	applyAnswer(t, q, approveDeploy, withPasskey(ann), fermata.AnswerRepeats)
 }
 
-func passkeyed(c fermata.Caller) fermata.Caller {
+func withPasskey(c fermata.Caller) fermata.Caller {
 	c.Assurance = fermata.AssurancePasskey
 	return c
 }
 
 func TestAnAnswerThatNeedsASignature(t *testing.T) {
 	t.Parallel()
-	ann := passkeyed(person("ann"))
-	refused(t, critical(t, nil), approveDeploy, ann, fermata.CodeNotEligible)
+	ann := withPasskey(person("ann"))
+	wantRefused(t, criticalQuestion(t, nil), approveDeploy, ann, fermata.CodeNotEligible)
 	// A signature that was sent but could not be checked does not count.
-	q := critical(t, nil)
+	q := criticalQuestion(t, nil)
 	unchecked := approveDeploy
 	unchecked.Signature = &fermata.AnswerSignature{Decision: "{}", Credential: json.RawMessage("{}")}
-	refused(t, q, unchecked, ann, fermata.CodeInvalidRequest, "signature")
+	wantRefused(t, q, unchecked, ann, fermata.CodeInvalidRequest, "signature")
 	// An approval by two people needs no signature.
-	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
+	two := criticalQuestion(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
 	applyAnswer(t, two, approveDeploy, ann, fermata.AnswerVotes)
 	// An answer that a passkey signed cannot be taken back.
 	if got := fermata.DefaultPolicy().UndoTime(q); got != 0 {
@@ -83,13 +83,13 @@ func TestASignatureOfAnotherDecision(t *testing.T) {
 	other.Comment = "go now"
 	for name, forge := range map[string]func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller){
 		"another answer": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
-			return with(reject, a.Signed), ann
+			return withSignature(reject, a.Signed), ann
 		},
 		"another comment": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
-			return with(other, a.Signed), ann
+			return withSignature(other, a.Signed), ann
 		},
 		"an edited action": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
-			return with(edited, a.Signed), ann
+			return withSignature(edited, a.Signed), ann
 		},
 		"another person": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) { return a, bob },
 		"another question": func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
@@ -117,22 +117,22 @@ func TestASignatureOfAnotherDecision(t *testing.T) {
 			return a, ann
 		},
 		"an old one": func(q *fermata.Question, _ fermata.Answer) (fermata.Answer, fermata.Caller) {
-			return signed(t, q, approveDeploy, ann, later.Add(-fermata.SignatureLasts-time.Second)), ann
+			return sign(t, q, approveDeploy, ann, later.Add(-fermata.SignatureLifetime-time.Second)), ann
 		},
 		"one of the future": func(q *fermata.Question, _ fermata.Answer) (fermata.Answer, fermata.Caller) {
-			return signed(t, q, approveDeploy, ann, later.Add(fermata.SignatureLasts+time.Second)), ann
+			return sign(t, q, approveDeploy, ann, later.Add(fermata.SignatureLifetime+time.Second)), ann
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := critical(t, nil)
-			a, c := forge(q, signed(t, q, approveDeploy, ann, later))
-			refused(t, q, a, c, fermata.CodeInvalidRequest, "signature")
+			q := criticalQuestion(t, nil)
+			a, c := forge(q, sign(t, q, approveDeploy, ann, later))
+			wantRefused(t, q, a, c, fermata.CodeInvalidRequest, "signature")
 		})
 	}
 }
 
-func with(a fermata.Answer, s *fermata.SignedDecision) fermata.Answer {
+func withSignature(a fermata.Answer, s *fermata.SignedDecision) fermata.Answer {
 	a.Signed = s
 	return a
 }
@@ -141,9 +141,9 @@ func with(a fermata.Answer, s *fermata.SignedDecision) fermata.Answer {
 func TestWhereASignatureStays(t *testing.T) {
 	t.Parallel()
 	ann, bob := person("ann"), person("bob")
-	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
-	applyAnswer(t, two, signed(t, two, approveDeploy, ann, later), ann, fermata.AnswerVotes)
-	applyAnswer(t, two, signed(t, two, approveDeploy, bob, later), bob, fermata.AnswerCloses)
+	two := criticalQuestion(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
+	applyAnswer(t, two, sign(t, two, approveDeploy, ann, later), ann, fermata.AnswerVotes)
+	applyAnswer(t, two, sign(t, two, approveDeploy, bob, later), bob, fermata.AnswerCloses)
 	for _, c := range []fermata.Caller{ann, bob} {
 		if err := two.CheckSigned(c.MemberID); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
@@ -154,8 +154,8 @@ func TestWhereASignatureStays(t *testing.T) {
 		t.Error("a changed vote is not seen")
 	}
 
-	held := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium })
-	a := signed(t, held, approveDeploy, ann, later)
+	held := criticalQuestion(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium })
+	a := sign(t, held, approveDeploy, ann, later)
 	if got, err := held.Hold(a, ann, fermata.DefaultPolicy(), later); err != nil || got != fermata.AnswerHeld {
 		t.Fatal(got, err)
 	}
@@ -164,11 +164,11 @@ func TestWhereASignatureStays(t *testing.T) {
 		t.Error(err)
 	}
 
-	late := critical(t, nil)
-	late.Expire(over)
-	refused(t, late, approveDeploy, passkeyed(ann), fermata.CodeNotEligible)
-	applyAnswer(t, late, signed(t, late, approveDeploy, ann, later), ann, fermata.AnswerLate)
-	if late.Resolution.Late[0].Signed == nil {
+	late := criticalQuestion(t, nil)
+	late.Expire(anHourLater)
+	wantRefused(t, late, approveDeploy, withPasskey(ann), fermata.CodeNotEligible)
+	applyAnswer(t, late, sign(t, late, approveDeploy, ann, later), ann, fermata.AnswerLate)
+	if late.Resolution.LateAnswers[0].Signed == nil {
 		t.Error("a late answer lost its signature")
 	}
 }
@@ -177,19 +177,19 @@ func TestWhereASignatureStays(t *testing.T) {
 // so the edit would be lost.
 func TestALateAnswerEditsNothing(t *testing.T) {
 	t.Parallel()
-	q, ann := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium }), person("ann")
-	q.Expire(over)
+	q, ann := criticalQuestion(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium }), person("ann")
+	q.Expire(anHourLater)
 	edited := approveDeploy
 	edited.Action = json.RawMessage(`{"command":"deploy --force"}`)
-	refused(t, q, edited, ann, fermata.CodeInvalidRequest, "action")
+	wantRefused(t, q, edited, ann, fermata.CodeInvalidRequest, "action")
 }
 
 // TestAGrantStandsOnTheSignature checks that a grant can be used only after its signature was checked, if the policy
 // requires a signature.
 func TestAGrantStandsOnTheSignature(t *testing.T) {
 	t.Parallel()
-	q, ann := critical(t, nil), person("ann")
-	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
+	q, ann := criticalQuestion(t, nil), person("ann")
+	applyAnswer(t, q, sign(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	g, ok := q.Grant()
 	if !ok {
 		t.Fatal("there is no grant")
@@ -209,16 +209,16 @@ func TestAGrantStandsOnTheSignature(t *testing.T) {
 // those of passkeys.
 func TestTheQuestionOfAReceipt(t *testing.T) {
 	t.Parallel()
-	q, ann := critical(t, nil), person("ann")
+	q, ann := criticalQuestion(t, nil), person("ann")
 	if _, err := q.Receipt(later); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
 		t.Errorf("an open question: %v", err)
 	}
-	applyAnswer(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
+	applyAnswer(t, q, sign(t, q, approveDeploy, ann, later), ann, fermata.AnswerCloses)
 	r, err := q.Receipt(later)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := stored(t, r)
+	read := throughJSON(t, r)
 	if err := read.Question().CheckSigned(ann.MemberID); err != nil {
 		t.Error(err)
 	}

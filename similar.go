@@ -29,12 +29,12 @@ type AnswerCount struct {
 	Count int    `json:"count"`
 }
 
-// alike is the likeness from which two questions count as similar.
-const alike = 0.6
+// minSimilarity is the likeness from which two questions count as similar.
+const minSimilarity = 0.6
 
-// Likeness returns how similar two questions are, from 0 to 1. It is 0 for
+// Similarity returns how similar two questions are, from 0 to 1. It is 0 for
 // questions with different forms of answer.
-func (q *Question) Likeness(other *Question) float64 {
+func (q *Question) Similarity(other *Question) float64 {
 	if q.Type != other.Type || len(q.Items) != len(other.Items) {
 		return 0
 	}
@@ -46,7 +46,7 @@ func (q *Question) Likeness(other *Question) float64 {
 	if q.DedupeKey != "" && q.DedupeKey == other.DedupeKey {
 		return 1
 	}
-	a, b := q.words(), other.words()
+	a, b := q.wordSet(), other.wordSet()
 	both := 0
 	for word := range a {
 		if b[word] {
@@ -59,9 +59,9 @@ func (q *Question) Likeness(other *Question) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// words returns the words of the question's title and prompts, each once. All words with a digit count as one word,
+// wordSet returns the words of the question's title and prompts, each once. All words with a digit count as one word,
 // because builds, versions and issue numbers differ from question to question.
-func (q *Question) words() map[string]bool {
+func (q *Question) wordSet() map[string]bool {
 	text := q.Title
 	for i := range q.Items {
 		text += " " + q.Items[i].Prompt
@@ -76,8 +76,8 @@ func (q *Question) words() map[string]bool {
 	return words
 }
 
-// fits reports whether the answers would be valid for the question.
-func (q *Question) fits(answers map[string]any) bool {
+// acceptsAnswers reports whether the answers would be valid for the question.
+func (q *Question) acceptsAnswers(answers map[string]any) bool {
 	_, err := q.normalize(Answer{Answers: answers})
 	return err == nil
 }
@@ -92,7 +92,7 @@ func (q *Question) Similar(past []*Question) []PastAnswer {
 		if other.ID == q.ID || r == nil || r.Status != Answered || r.DecidedBy != ActorHuman || r.AnsweredBy == nil {
 			continue
 		}
-		if q.Likeness(other) < alike || !q.fits(r.Answers) {
+		if q.Similarity(other) < minSimilarity || !q.acceptsAnswers(r.Answers) {
 			continue
 		}
 		text := r.AnswerText()

@@ -9,7 +9,7 @@ import (
 
 func TestLikeness(t *testing.T) {
 	t.Parallel()
-	q := opened(t, fermata.Ask{Question: "Which format should the configuration have?", Options: []fermata.Option{{Value: "yaml"}, {Value: "toml"}}})
+	q := openQuestion(t, fermata.Ask{Question: "Which format should the configuration have?", Options: []fermata.Option{{Value: "yaml"}, {Value: "toml"}}})
 	for name, c := range map[string]struct {
 		ask  fermata.Ask
 		like bool
@@ -20,19 +20,19 @@ func TestLikeness(t *testing.T) {
 		"another form":     {fermata.Ask{Question: "Which format should the configuration have?"}, false},
 		"another type":     {fermata.Ask{Type: fermata.Approval, Question: "Which format should the configuration have?"}, false},
 	} {
-		if got := q.Likeness(opened(t, c.ask)); (got >= 0.6) != c.like {
+		if got := q.Similarity(openQuestion(t, c.ask)); (got >= 0.6) != c.like {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	build := func(question string) *fermata.Question {
-		return opened(t, fermata.Ask{Question: question, Options: []fermata.Option{{Value: "yes"}, {Value: "no"}}})
+		return openQuestion(t, fermata.Ask{Question: question, Options: []fermata.Option{{Value: "yes"}, {Value: "no"}}})
 	}
-	if build("Deploy build 2?").Likeness(build("Deploy build 31 of 4f2a9c?")) < 0.6 || build("Deploy build 2?").Likeness(build("Delete build 2?")) >= 0.6 {
+	if build("Deploy build 2?").Similarity(build("Deploy build 31 of 4f2a9c?")) < 0.6 || build("Deploy build 2?").Similarity(build("Delete build 2?")) >= 0.6 {
 		t.Error("numbers make questions unlike, or another verb does not")
 	}
 	key := fermata.Ask{Question: "Again?", Options: []fermata.Option{{Value: "yaml"}}, DedupeKey: "format"}
 	q.DedupeKey = "format"
-	if q.Likeness(opened(t, key)) != 1 {
+	if q.Similarity(openQuestion(t, key)) != 1 {
 		t.Error("the same dedupe key is not the same question")
 	}
 }
@@ -41,9 +41,9 @@ func TestLikeness(t *testing.T) {
 // not allow, and answers that no person gave, are not suggested.
 func TestSimilarSuggestsOnlyWhatFits(t *testing.T) {
 	t.Parallel()
-	ask := decoded[fermata.Ask](t, twoOptions)
+	ask := decode[fermata.Ask](t, twoOptions)
 	past := func(id, answer string, by fermata.ActorKind) *fermata.Question {
-		q := opened(t, decoded[fermata.Ask](t, `{"question":"Which?","options":["a","b","c"]}`))
+		q := openQuestion(t, decode[fermata.Ask](t, `{"question":"Which?","options":["a","b","c"]}`))
 		q.ID, q.Status = id, fermata.Answered
 		ann := person("ann").Actor()
 		q.Resolution = &fermata.Resolution{
@@ -51,9 +51,9 @@ func TestSimilarSuggestsOnlyWhatFits(t *testing.T) {
 		}
 		return q
 	}
-	q := opened(t, ask)
+	q := openQuestion(t, ask)
 	got := q.Similar([]*fermata.Question{
-		past("q_2", "b", fermata.ActorHuman), past("q_3", "c", fermata.ActorHuman), past("q_4", "b", fermata.ActorPolicy), opened(t, ask),
+		past("q_2", "b", fermata.ActorHuman), past("q_3", "c", fermata.ActorHuman), past("q_4", "b", fermata.ActorPolicy), openQuestion(t, ask),
 	})
 	if len(got) != 1 || got[0].Text != "b" || got[0].Count != 1 || got[0].QuestionID != "q_2" {
 		t.Errorf("%+v", got)
@@ -78,14 +78,14 @@ func TestSnoozeEnd(t *testing.T) {
 		"before it":        {fermata.Snooze{For: "28m"}, "", at(28 * time.Minute)},
 		"more than a year": {fermata.Snooze{For: "9000h"}, "for", nil},
 	} {
-		q := opened(t, decoded[fermata.Ask](t, twoOptions))
+		q := openQuestion(t, decode[fermata.Ask](t, twoOptions))
 		if c.fault == "for" && name == "more than a year" {
 			q.Deadline = nil
 		}
 		got, err := c.snooze.End(q, later)
 		switch {
 		case c.fault != "":
-			if f := fields(err); len(f) != 1 || f[0] != c.fault {
+			if f := faultyFields(err); len(f) != 1 || f[0] != c.fault {
 				t.Errorf("%s: %v", name, err)
 			}
 		case err != nil || (got == nil) != (c.want == nil) || got != nil && !got.Equal(*c.want):

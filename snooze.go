@@ -9,8 +9,8 @@ type Snooze struct {
 	For   Timeout    `json:"for,omitempty" maxLength:"20" doc:"30m, 2h, 3d"`
 }
 
-// longestSnooze is the longest time for which a person may snooze a question.
-const longestSnooze = 365 * 24 * time.Hour
+// maxSnooze is the longest time for which a person may snooze a question.
+const maxSnooze = 365 * 24 * time.Hour
 
 // End returns the instant until which the question is snoozed, or nil to show
 // it again. It refuses a snooze past the deadline, because the person would
@@ -21,7 +21,7 @@ func (s Snooze) End(q *Question, now time.Time) (*time.Time, error) {
 	}
 	field, until := "until", s.Until
 	if s.For != "" {
-		d, err := s.For.DurationOf("for")
+		d, err := s.For.DurationOfField("for")
 		if err != nil {
 			return nil, err
 		}
@@ -31,13 +31,13 @@ func (s Snooze) End(q *Question, now time.Time) (*time.Time, error) {
 	if until == nil {
 		return nil, nil
 	}
-	end := Cut(until.UTC())
+	end := TruncateTime(until.UTC())
 	switch {
 	case q.Status != Pending:
 		return nil, q.ClosedError()
 	case !end.After(now):
 		return nil, Invalid(Problem{Field: field, Message: "must lie in the future"})
-	case end.Sub(now) > longestSnooze:
+	case end.Sub(now) > maxSnooze:
 		return nil, Invalid(Problem{Field: field, Message: "is more than a year away"})
 	case q.Deadline != nil && !end.Before(*q.Deadline):
 		return nil, Invalid(Problem{Field: field, Message: "must lie before the deadline, " + q.Deadline.Format(time.RFC3339)}).

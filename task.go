@@ -99,9 +99,9 @@ type Task struct {
 	CanResume bool `json:"can_resume"`
 	// CanPause reports whether a person may pause the task.
 	CanPause bool `json:"can_pause"`
-	// TakeOver is the shell command that opens the session of a paused task by
+	// TakeOverCommand is the shell command that opens the session of a paused task by
 	// hand, on the machine of its worker.
-	TakeOver string `json:"take_over,omitempty"`
+	TakeOverCommand string `json:"take_over,omitempty"`
 	// EndsWithAnswer makes an external task done as soon as its question is
 	// answered. It is for a single question of a script.
 	EndsWithAnswer bool `json:"ends_with_answer,omitempty"`
@@ -163,14 +163,14 @@ type TaskPatch struct {
 	BlockedBy *[]string `json:"blocked_by,omitempty"`
 }
 
-// Sizes lists the sizes that a task may have.
-var Sizes = []string{"small", "medium", "large"}
+// TaskSizes lists the sizes that a task may have.
+var TaskSizes = []string{"small", "medium", "large"}
 
 // Create returns the task that the request describes. The task is not blocked,
 // even if it names dependencies, because Create does not know whether they are
 // open.
 func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
-	if problems := n.problems(now); len(problems) > 0 {
+	if problems := n.findProblems(now); len(problems) > 0 {
 		return nil, Invalid(problems...)
 	}
 	t := &Task{
@@ -180,7 +180,7 @@ func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 		EndsWithAnswer: n.EndsWithAnswer, SessionKey: n.SessionKey,
 		CreatedBy: by, CreatedAt: now, UpdatedAt: now,
 	}
-	if n.bringsCommand() {
+	if n.namesCommand() {
 		t.Runner = RunnerShell
 	}
 	if t.Project == "" {
@@ -196,21 +196,21 @@ func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 	case t.Runner == RunnerExternal:
 		t.State = TaskInProgress
 	case n.DeferUntil != nil:
-		until := Cut(*n.DeferUntil)
+		until := TruncateTime(*n.DeferUntil)
 		t.State, t.DeferUntil = TaskDeferred, &until
 	}
 	return t, nil
 }
 
-func (n NewTask) problems(now time.Time) []Problem {
+func (n NewTask) findProblems(now time.Time) []Problem {
 	var ps problems
-	ps.text("title", n.Title, 1, MaxTaskTitle)
-	ps.text("body", n.Body, 0, MaxBody)
-	ps.name("project", n.Project)
-	ps.name("agent", n.Agent)
-	ps.name("runner", n.Runner)
-	ps.labels(n.Labels)
-	ps.oneOf("size", n.Size, Sizes)
+	ps.checkText("title", n.Title, 1, MaxTaskTitle)
+	ps.checkText("body", n.Body, 0, MaxBody)
+	ps.checkName("project", n.Project)
+	ps.checkName("agent", n.Agent)
+	ps.checkName("runner", n.Runner)
+	ps.checkLabels(n.Labels)
+	ps.checkOneOf("size", n.Size, TaskSizes)
 	if n.Priority != nil {
 		ps.checkRange("priority", *n.Priority, 0, LowestPriority)
 	}
@@ -224,24 +224,24 @@ func (n NewTask) problems(now time.Time) []Problem {
 	if n.Runner != RunnerExternal && (n.EndsWithAnswer || n.SessionKey != "") {
 		ps.add("runner", "ends_with_answer and session_key go with the runner external only")
 	}
-	ps.text("session_key", n.SessionKey, 0, MaxSessionKey)
-	ps.future("defer_until", n.DeferUntil, now)
+	ps.checkText("session_key", n.SessionKey, 0, MaxSessionKey)
+	ps.checkFuture("defer_until", n.DeferUntil, now)
 	if n.Runner == RunnerExternal {
-		ps.json("spec", n.Spec)
+		ps.checkJSON("spec", n.Spec)
 		return ps
 	}
-	ps.spec(n.Spec)
-	switch brings := n.bringsCommand(); {
-	case n.Runner == RunnerShell && !brings:
+	ps.checkSpec(n.Spec)
+	switch hasCommand := n.namesCommand(); {
+	case n.Runner == RunnerShell && !hasCommand:
 		ps.add("spec.command", "must name what the runner shell runs, such as [\"make\", \"test\"]")
-	case brings && n.Runner != "" && n.Runner != RunnerCommand && n.Runner != RunnerShell:
+	case hasCommand && n.Runner != "" && n.Runner != RunnerCommand && n.Runner != RunnerShell:
 		ps.add("spec.command", "goes with the runner shell: leave the runner out, or the command")
 	}
 	return ps
 }
 
-// bringsCommand reports whether a worker should run the command line in the task's spec.
-func (n NewTask) bringsCommand() bool {
+// namesCommand reports whether a worker should run the command line in the task's spec.
+func (n NewTask) namesCommand() bool {
 	return n.Runner != RunnerExternal && SpecNamesCommand(n.Spec)
 }
 
@@ -249,7 +249,7 @@ func (n NewTask) bringsCommand() bool {
 // before you look up the key's task.
 func CheckSessionKey(field, key string) error {
 	var ps problems
-	ps.text(field, key, 0, MaxSessionKey)
+	ps.checkText(field, key, 0, MaxSessionKey)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
@@ -262,11 +262,11 @@ func (p TaskPatch) Apply(task *Task, now time.Time) error {
 	var ps problems
 	t := *task
 	if p.Title != nil {
-		ps.text("title", *p.Title, 1, MaxTaskTitle)
+		ps.checkText("title", *p.Title, 1, MaxTaskTitle)
 		t.Title = *p.Title
 	}
 	if p.Body != nil {
-		ps.text("body", *p.Body, 0, MaxBody)
+		ps.checkText("body", *p.Body, 0, MaxBody)
 		t.Body = *p.Body
 	}
 	if p.Priority != nil {
@@ -274,7 +274,7 @@ func (p TaskPatch) Apply(task *Task, now time.Time) error {
 		t.Priority = *p.Priority
 	}
 	if p.Labels != nil {
-		ps.labels(*p.Labels)
+		ps.checkLabels(*p.Labels)
 		t.Labels = *p.Labels
 	}
 	if p.BlockedBy != nil {
@@ -295,26 +295,26 @@ func (ps *problems) add(field, format string, args ...any) {
 	*ps = append(*ps, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// text checks the encoding of a text and its length in characters. Every stored
+// checkText checks the encoding of a text and its length in characters. Every stored
 // text must pass this check. PostgreSQL does not accept NUL, and a query that
 // looks into JSON with a NUL fails for the whole list.
-func (ps *problems) text(field, s string, shortest, longest int) {
+func (ps *problems) checkText(field, s string, minLength, maxLength int) {
 	switch n := utf8.RuneCountInString(s); {
 	case !utf8.ValidString(s):
 		ps.add(field, "is not valid UTF-8")
 	case strings.ContainsRune(s, 0):
 		ps.add(field, "contains a NUL character")
-	case shortest > 0 && strings.TrimSpace(s) == "":
+	case minLength > 0 && strings.TrimSpace(s) == "":
 		ps.add(field, "must not be empty")
-	case n < shortest:
-		ps.add(field, "has %d characters, needs at least %d", n, shortest)
-	case n > longest:
-		ps.add(field, "has %d characters, may have at most %d", n, longest)
+	case n < minLength:
+		ps.add(field, "has %d characters, needs at least %d", n, minLength)
+	case n > maxLength:
+		ps.add(field, "has %d characters, may have at most %d", n, maxLength)
 	}
 }
 
-// name checks a short name that appears in filters and addresses.
-func (ps *problems) name(field, s string) {
+// checkName checks a short name that appears in filters and addresses.
+func (ps *problems) checkName(field, s string) {
 	for _, r := range s {
 		ok := r == '-' || r == '_' || r == '.' || r == '/' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !ok {
@@ -327,22 +327,22 @@ func (ps *problems) name(field, s string) {
 	}
 }
 
-func (ps *problems) names(field string, names []string) {
+func (ps *problems) checkNames(field string, names []string) {
 	for i, name := range names {
-		ps.name(fmt.Sprintf("%s[%d]", field, i), name)
+		ps.checkName(fmt.Sprintf("%s[%d]", field, i), name)
 	}
 }
 
-func (ps *problems) labels(labels []string) {
+func (ps *problems) checkLabels(labels []string) {
 	if len(labels) > MaxLabels {
 		ps.add("labels", "has %d labels, may have at most %d", len(labels), MaxLabels)
 	}
 	for i, label := range labels {
-		ps.text(fmt.Sprintf("labels[%d]", i), label, 1, 64)
+		ps.checkText(fmt.Sprintf("labels[%d]", i), label, 1, 64)
 	}
 }
 
-func (ps *problems) oneOf(field, s string, allowed []string) {
+func (ps *problems) checkOneOf(field, s string, allowed []string) {
 	if s == "" {
 		return
 	}
@@ -354,30 +354,30 @@ func (ps *problems) oneOf(field, s string, allowed []string) {
 	ps.add(field, "is %q, must be one of %s", s, strings.Join(allowed, ", "))
 }
 
-func (ps *problems) checkRange(field string, n, least, most int) {
-	if n < least || n > most {
-		ps.add(field, "is %d, must be between %d and %d", n, least, most)
+func (ps *problems) checkRange(field string, n, minimum, maximum int) {
+	if n < minimum || n > maximum {
+		ps.add(field, "is %d, must be between %d and %d", n, minimum, maximum)
 	}
 }
 
-// SatisfiedBy reports whether the other task does not block this one. A task
+// IsUnblockedBy reports whether the other task does not block this one. A task
 // that is done or skipped blocks nothing. For a child of this task, it is
 // enough to have ended. The same holds for an earlier workflow run if this task
 // is a workflow run too.
-func (t *Task) SatisfiedBy(other *Task) bool {
+func (t *Task) IsUnblockedBy(other *Task) bool {
 	if other.ParentID == t.ID || t.Runner == RunnerWorkflow && other.Runner == RunnerWorkflow {
 		return other.State.IsEnded()
 	}
 	return other.State == TaskDone || other.State == TaskSkipped
 }
 
-// AfterQuestion returns the state that the task takes after a question closed,
+// StateAfterQuestion returns the state that the task takes after a question closed,
 // and the reason if the task ends. The argument mine says whether the question
 // is the task's pending one. A task that a worker runs keeps its state, because
 // its agent gets the answer at the next contact.
-func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
+func (t *Task) StateAfterQuestion(q *Question, isPending bool) (TaskState, string) {
 	r := q.Resolution
-	if !mine || t.State == TaskInProgress || !t.State.Suspended() && t.State != TaskInputReceived {
+	if !isPending || t.State == TaskInProgress || !t.State.IsSuspended() && t.State != TaskInputReceived {
 		return t.State, ""
 	}
 	if t.Runner == RunnerWorkflow {
@@ -385,7 +385,7 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 		if t.State == TaskInputReceived {
 			return t.State, ""
 		}
-		return t.Resumed(), ""
+		return t.ResumedState(), ""
 	}
 	switch r.Outcome {
 	case FailTask:
@@ -405,23 +405,23 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 	if t.State == TaskInputReceived {
 		return t.State, ""
 	}
-	return t.Resumed(), ""
+	return t.ResumedState(), ""
 }
 
-// Resumable reports whether a person may let the task go on without the thing
+// IsResumable reports whether a person may let the task go on without the thing
 // that it waits for.
-func (t *Task) Resumable() bool {
-	return t.AsksNow() || t.State == TaskBlocked || t.State == TaskDeferred
+func (t *Task) IsResumable() bool {
+	return t.IsAsking() || t.State == TaskBlocked || t.State == TaskDeferred
 }
 
-// AsksNow reports whether the task has a pending question that it waits for, or will wait for when its run ends.
+// IsAsking reports whether the task has a pending question that it waits for, or will wait for when its run ends.
 // Resuming such a task closes the question. A deferred task keeps its question.
-func (t *Task) AsksNow() bool {
-	return t.PendingQuestionID != "" && (t.State.Suspended() || t.State == TaskInputReceived || t.State == TaskInProgress)
+func (t *Task) IsAsking() bool {
+	return t.PendingQuestionID != "" && (t.State.IsSuspended() || t.State == TaskInputReceived || t.State == TaskInProgress)
 }
 
-// CannotResume returns the error for resuming a task that waits for nothing.
-func (t *Task) CannotResume() error {
+// CannotResumeError returns the error for resuming a task that waits for nothing.
+func (t *Task) CannotResumeError() error {
 	e := Errorf(CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, TaskInputReceived)
 	switch {
 	case t.State.IsEnded():
@@ -433,9 +433,9 @@ func (t *Task) CannotResume() error {
 	}
 }
 
-// CancelAgain returns an error if a cancelled task is cancelled again with another reason, because that reason would
+// CheckCancelAgain returns an error if a cancelled task is cancelled again with another reason, because that reason would
 // be lost. It accepts the same reason or none.
-func (t *Task) CancelAgain(reason string) error {
+func (t *Task) CheckCancelAgain(reason string) error {
 	if reason == "" || reason == t.Reason {
 		return nil
 	}
@@ -460,8 +460,8 @@ func (t *Task) CheckPause() error {
 	return nil
 }
 
-// CheckPaused returns an error for a paused task. Only resuming may move such a task on.
-func (t *Task) CheckPaused() error {
+// CheckNotPaused returns an error for a paused task. Only resuming may move such a task on.
+func (t *Task) CheckNotPaused() error {
 	if !t.IsPaused() {
 		return nil
 	}

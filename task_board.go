@@ -25,7 +25,7 @@ func (s TaskState) Column() BoardColumn {
 	switch {
 	case s.IsEnded():
 		return ColumnDone
-	case s.Suspended():
+	case s.IsSuspended():
 		return ColumnNeedsPerson
 	case s == TaskInProgress:
 		return ColumnWorking
@@ -92,10 +92,10 @@ type TaskWaiting struct {
 	Assignees []string      `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 }
 
-// WaitsFor returns the question that the task waits for, or nil if it needs no
+// DescribeWaiting returns the question that the task waits for, or nil if it needs no
 // person. The argument is the task's pending question, or nil.
-func (t *Task) WaitsFor(q *Question) *TaskWaiting {
-	if q == nil || q.Status != Pending || !t.State.Suspended() {
+func (t *Task) DescribeWaiting(q *Question) *TaskWaiting {
+	if q == nil || q.Status != Pending || !t.State.IsSuspended() {
 		return nil
 	}
 	return &TaskWaiting{

@@ -13,7 +13,7 @@ func TestEveryStateHasAColumn(t *testing.T) {
 	counts := fermata.NewTaskCounts()
 	for i, s := range fermata.TaskStates {
 		counts.Add(s, int64(1+i))
-		if got := s.Column() == fermata.ColumnNeedsPerson; got != s.Suspended() {
+		if got := s.Column() == fermata.ColumnNeedsPerson; got != s.IsSuspended() {
 			t.Errorf("%s is shown in the column %s", s, s.Column())
 		}
 		if got := s.Column() == fermata.ColumnDone; got != s.IsEnded() {
@@ -37,12 +37,12 @@ func TestWaitingIsSaidOnlyWhileAPersonIsNeeded(t *testing.T) {
 	for _, s := range fermata.TaskStates {
 		for _, status := range fermata.QuestionStatuses {
 			task := fermata.Task{State: s}
-			got := task.WaitsFor(&fermata.Question{ID: "q_1", Status: status})
-			if want := s.Suspended() && status == fermata.Pending; (got != nil) != want {
+			got := task.DescribeWaiting(&fermata.Question{ID: "q_1", Status: status})
+			if want := s.IsSuspended() && status == fermata.Pending; (got != nil) != want {
 				t.Errorf("a task that is %s with a question that is %s: %+v", s, status, got)
 			}
 		}
-		if task := (&fermata.Task{State: s}); task.WaitsFor(nil) != nil {
+		if task := (&fermata.Task{State: s}); task.DescribeWaiting(nil) != nil {
 			t.Errorf("a task that is %s waits for no question", s)
 		}
 	}

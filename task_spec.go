@@ -14,10 +14,10 @@ var specKeys = []string{"command", "working_copy", "from", "push", "timeout"}
 // otherSpecKeys are words that are similar to a key of the workers but mean something else.
 var otherSpecKeys = []string{"form"}
 
-// spec checks the spec of a task for workers. It refuses a misspelt key of the workers. A worker would ignore that
+// checkSpec checks the spec of a task for workers. It refuses a misspelt key of the workers. A worker would ignore that
 // key, and would run the task without a time limit, a shared working copy or its own command.
-func (ps *problems) spec(raw json.RawMessage) {
-	if !ps.json("spec", raw) || len(raw) == 0 {
+func (ps *problems) checkSpec(raw json.RawMessage) {
+	if !ps.checkJSON("spec", raw) || len(raw) == 0 {
 		return
 	}
 	var fields map[string]json.RawMessage
@@ -29,11 +29,11 @@ func (ps *problems) spec(raw json.RawMessage) {
 		if slices.Contains(specKeys, name) {
 			continue
 		}
-		if known := specKeyNear(name); known != "" {
+		if known := similarSpecKey(name); known != "" {
 			ps.add("spec."+name, "is no key that workers read; did you mean %s?", known)
 		}
 	}
-	if limit, ok := fields["timeout"]; ok && !isLimit(limit) {
+	if limit, ok := fields["timeout"]; ok && !isTimeLimit(limit) {
 		ps.add("spec.timeout", "must be a duration above zero, such as \"30m\"")
 	}
 	if command, ok := fields["command"]; ok && !isCommandLine(command) {
@@ -43,15 +43,15 @@ func (ps *problems) spec(raw json.RawMessage) {
 	if copied, ok := fields["working_copy"]; ok && (json.Unmarshal(copied, &id) != nil || id != "" && !IsWorkingCopyID(id)) {
 		ps.add("spec.working_copy", "must be the id of a working copy: at most %d letters, digits, _ and -", maxWorkingCopyID)
 	}
-	ps.specFrom(fields)
+	ps.checkSpecFrom(fields)
 	var push bool
 	if wish, ok := fields["push"]; ok && json.Unmarshal(wish, &push) != nil {
 		ps.add("spec.push", "must be true or false")
 	}
 }
 
-// specFrom checks the id of the task whose branch is the start of the working copy.
-func (ps *problems) specFrom(fields map[string]json.RawMessage) {
+// checkSpecFrom checks the id of the task whose branch is the start of the working copy.
+func (ps *problems) checkSpecFrom(fields map[string]json.RawMessage) {
 	from, ok := fields["from"]
 	var id, shared string
 	switch {
@@ -71,12 +71,12 @@ func SpecNamesCommand(spec json.RawMessage) bool {
 	return json.Unmarshal(spec, &fields) == nil && len(fields.Command) > 0
 }
 
-// WorkingCopy returns the id of the working copy that the task shares, or "" if it has its own.
-func (n NewTask) WorkingCopy() string { return n.tasksInSpec().WorkingCopy }
+// WorkingCopyID returns the id of the working copy that the task shares, or "" if it has its own.
+func (n NewTask) WorkingCopyID() string { return n.tasksInSpec().WorkingCopy }
 
-// BeginsAt returns the id of the task whose branch is the start of the new task's working copy. It is "" if the
+// BaseTaskID returns the id of the task whose branch is the start of the new task's working copy. It is "" if the
 // working copy begins at the current state of the repository.
-func (n NewTask) BeginsAt() string { return n.tasksInSpec().From }
+func (n NewTask) BaseTaskID() string { return n.tasksInSpec().From }
 
 // specTasks are the ids of tasks that a spec names.
 type specTasks struct {
@@ -112,8 +112,8 @@ func IsWorkingCopyID(id string) bool {
 	return id != "" && len(id) <= maxWorkingCopyID && strings.Trim(id, allowed) == ""
 }
 
-// isLimit reports whether a worker can read the value as the time limit of a run.
-func isLimit(raw json.RawMessage) bool {
+// isTimeLimit reports whether a worker can read the value as the time limit of a run.
+func isTimeLimit(raw json.RawMessage) bool {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		return false
@@ -125,8 +125,8 @@ func isLimit(raw json.RawMessage) bool {
 	return err == nil && limit > 0
 }
 
-// specKeyNear returns the known key that a misspelt name resembles, or "" if it resembles none.
-func specKeyNear(name string) string {
+// similarSpecKey returns the known key that a misspelt name resembles, or "" if it resembles none.
+func similarSpecKey(name string) string {
 	const longest = 32
 	plain := plainKey(name)
 	if plain == "" || len(plain) > longest || slices.Contains(otherSpecKeys, name) {
@@ -148,7 +148,7 @@ func plainKey(name string) string {
 // isMisspelt reports whether a name is a known one with a typing error. Two errors count only in a long name with the
 // right first and last letter. Otherwise real words would count, as comment is close to command.
 func isMisspelt(name, known string) bool {
-	switch slips(name, known) {
+	switch editDistance(name, known) {
 	case 0, 1:
 		return true
 	case 2:
@@ -158,8 +158,8 @@ func isMisspelt(name, known string) bool {
 	}
 }
 
-// slips returns the least number of bytes to insert, delete, replace or swap with their neighbour.
-func slips(a, b string) int {
+// editDistance returns the least number of bytes to insert, delete, replace or swap with their neighbour.
+func editDistance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(b)+1)

@@ -31,24 +31,24 @@ func (s TaskState) IsEnded() bool {
 	return s == TaskDone || s == TaskFailed || s == TaskCancelled || s == TaskSkipped
 }
 
-// Suspended reports whether the task waits for a person.
-func (s TaskState) Suspended() bool {
+// IsSuspended reports whether the task waits for a person.
+func (s TaskState) IsSuspended() bool {
 	return s == TaskAwaitingInput || s == TaskAwaitingApproval
 }
 
-// Claimable reports whether a worker may claim the task.
-func (s TaskState) Claimable() bool { return s == TaskOpen || s == TaskInputReceived }
+// IsClaimable reports whether a worker may claim the task.
+func (s TaskState) IsClaimable() bool { return s == TaskOpen || s == TaskInputReceived }
 
-// Arrow is one row of the transition table.
-type Arrow struct {
+// Transition is one row of the transition table.
+type Transition struct {
 	From, To TaskState
-	// Why names the causes of the transition, in the words of the API.
-	Why string
+	// Causes names the causes of the transition, in the words of the API.
+	Causes string
 }
 
-// Arrows is the transition table. A task changes its state in no other way.
+// Transitions is the transition table. A task changes its state in no other way.
 // docs/states.md draws the table, and a test compares the two.
-var Arrows = []Arrow{
+var Transitions = []Transition{
 	{TaskOpen, TaskInProgress, "claim, result of a lost run"},
 	{TaskOpen, TaskBlocked, "blocked_by"},
 	{TaskOpen, TaskDeferred, "defer, pause"},
@@ -125,7 +125,7 @@ var Arrows = []Arrow{
 
 // CanMove reports whether the table has an arrow from one state to the other.
 func CanMove(from, to TaskState) bool {
-	return slices.ContainsFunc(Arrows, func(a Arrow) bool { return a.From == from && a.To == to })
+	return slices.ContainsFunc(Transitions, func(a Transition) bool { return a.From == from && a.To == to })
 }
 
 // Move changes the task's state along an arrow of the table. It refuses any

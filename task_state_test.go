@@ -18,10 +18,10 @@ import (
 
 func TestStatesMoveAlongEveryArrow(t *testing.T) {
 	t.Parallel()
-	for _, a := range fermata.Arrows {
+	for _, a := range fermata.Transitions {
 		task := &fermata.Task{State: a.From}
 		if err := task.Move(a.To); err != nil || task.State != a.To {
-			t.Errorf("%s -> %s (%s): state %s, error %v", a.From, a.To, a.Why, task.State, err)
+			t.Errorf("%s -> %s (%s): state %s, error %v", a.From, a.To, a.Causes, task.State, err)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestStatesRefuseEveryOtherPair(t *testing.T) {
 	refused := 0
 	for _, from := range append(slices.Clone(fermata.TaskStates), "unknown") {
 		for _, to := range append(slices.Clone(fermata.TaskStates), "unknown") {
-			if slices.ContainsFunc(fermata.Arrows, func(a fermata.Arrow) bool { return a.From == from && a.To == to }) {
+			if slices.ContainsFunc(fermata.Transitions, func(a fermata.Transition) bool { return a.From == from && a.To == to }) {
 				continue
 			}
 			refused++
@@ -49,7 +49,7 @@ func TestStatesRefuseEveryOtherPair(t *testing.T) {
 			}
 		}
 	}
-	if want := 12*12 - len(fermata.Arrows); refused != want {
+	if want := 12*12 - len(fermata.Transitions); refused != want {
 		t.Errorf("%d pairs are refused, want %d: an arrow stands twice", refused, want)
 	}
 }
@@ -80,7 +80,7 @@ func TestStatesClasses(t *testing.T) {
 	}
 	got := map[fermata.TaskState]class{}
 	for _, s := range fermata.TaskStates {
-		got[s] = class{s.Claimable(), s.Suspended(), s.IsEnded()}
+		got[s] = class{s.IsClaimable(), s.IsSuspended(), s.IsEnded()}
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(class{})); diff != "" {
 		t.Error(diff)
@@ -94,21 +94,21 @@ func TestStatesShape(t *testing.T) {
 		if !s.IsEnded() && !fermata.CanMove(s, fermata.TaskCancelled) {
 			t.Errorf("a task that is %s cannot be cancelled", s)
 		}
-		if s.Claimable() && !fermata.CanMove(s, fermata.TaskInProgress) {
+		if s.IsClaimable() && !fermata.CanMove(s, fermata.TaskInProgress) {
 			t.Errorf("a task that is %s is claimable, but cannot be claimed", s)
 		}
-		if s.Suspended() && (!fermata.CanMove(s, fermata.TaskInputReceived) || !fermata.CanMove(s, fermata.TaskFailed) || !fermata.CanMove(s, fermata.TaskSkipped)) {
+		if s.IsSuspended() && (!fermata.CanMove(s, fermata.TaskInputReceived) || !fermata.CanMove(s, fermata.TaskFailed) || !fermata.CanMove(s, fermata.TaskSkipped)) {
 			t.Errorf("a task that is %s cannot be moved on by an answer or a deadline", s)
 		}
 		for _, to := range fermata.TaskStates {
-			if s.IsEnded() && (to.IsEnded() || to.Suspended()) && fermata.CanMove(s, to) {
+			if s.IsEnded() && (to.IsEnded() || to.IsSuspended()) && fermata.CanMove(s, to) {
 				t.Errorf("an ended task moves from %s to %s; only a person's reopen and a late answer lead out of an end", s, to)
 			}
 		}
 	}
 	for _, typ := range fermata.QuestionTypes {
-		if typ.Suspends() && !typ.Awaiting().Suspended() {
-			t.Errorf("%s suspends the task in the state %s", typ, typ.Awaiting())
+		if typ.Suspends() && !typ.AwaitingState().IsSuspended() {
+			t.Errorf("%s suspends the task in the state %s", typ, typ.AwaitingState())
 		}
 	}
 }
@@ -126,11 +126,11 @@ func TestStatesDocument(t *testing.T) {
 	}
 	doc := string(data)
 
-	var rows []fermata.Arrow
+	var rows []fermata.Transition
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `(\\w+)` \\| (.*) \\|$").FindAllStringSubmatch(doc, -1) {
-		rows = append(rows, fermata.Arrow{From: fermata.TaskState(m[1]), To: fermata.TaskState(m[2]), Why: m[3]})
+		rows = append(rows, fermata.Transition{From: fermata.TaskState(m[1]), To: fermata.TaskState(m[2]), Causes: m[3]})
 	}
-	if diff := cmp.Diff(fermata.Arrows, rows); diff != "" {
+	if diff := cmp.Diff(fermata.Transitions, rows); diff != "" {
 		t.Errorf("the table of %s is not that of the code (-code +page):\n%s", statesFile, diff)
 	}
 
@@ -139,7 +139,7 @@ func TestStatesDocument(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^ {4}(\w+) --> (\w+)$`).FindAllStringSubmatch(doc, -1) {
 		drawn = append(drawn, pair{fermata.TaskState(m[1]), fermata.TaskState(m[2])})
 	}
-	for _, a := range fermata.Arrows {
+	for _, a := range fermata.Transitions {
 		if isDrawn(a) {
 			want = append(want, pair{a.From, a.To})
 		}
@@ -159,7 +159,7 @@ func TestStatesDocument(t *testing.T) {
 
 // isDrawn reports whether the diagram shows the arrow. Cancelling and reopening
 // are possible almost everywhere and would hide the rest.
-func isDrawn(a fermata.Arrow) bool {
+func isDrawn(a fermata.Transition) bool {
 	return a.To != fermata.TaskCancelled && !a.From.IsEnded()
 }
 
@@ -181,20 +181,20 @@ refused with ` + "`illegal_transition`" + `, which names both states.
 		}
 		fmt.Fprintf(&sb, "- %s: %s\n", title, strings.Join(names, ", "))
 	}
-	class("A worker may claim it", fermata.TaskState.Claimable)
-	class("It needs a person", fermata.TaskState.Suspended)
+	class("A worker may claim it", fermata.TaskState.IsClaimable)
+	class("It needs a person", fermata.TaskState.IsSuspended)
 	class("It has ended", fermata.TaskState.IsEnded)
-	class("Something else moves it on", func(s fermata.TaskState) bool { return !s.Claimable() && !s.Suspended() && !s.IsEnded() })
+	class("Something else moves it on", func(s fermata.TaskState) bool { return !s.IsClaimable() && !s.IsSuspended() && !s.IsEnded() })
 
 	sb.WriteString("\nThe diagram leaves out `cancel`, possible in every state that is not an end, and `reopen`, possible in every end.\n\n```mermaid\nstateDiagram-v2\n    [*] --> open\n    [*] --> deferred\n    [*] --> in_progress\n")
-	for _, a := range fermata.Arrows {
+	for _, a := range fermata.Transitions {
 		if isDrawn(a) {
 			fmt.Fprintf(&sb, "    %s --> %s\n", a.From, a.To)
 		}
 	}
 	sb.WriteString("```\n\n| from | to | when |\n| --- | --- | --- |\n")
-	for _, a := range fermata.Arrows {
-		fmt.Fprintf(&sb, "| `%s` | `%s` | %s |\n", a.From, a.To, a.Why)
+	for _, a := range fermata.Transitions {
+		fmt.Fprintf(&sb, "| `%s` | `%s` | %s |\n", a.From, a.To, a.Causes)
 	}
 	return sb.String()
 }

@@ -61,7 +61,7 @@ func TestTaskProblems(t *testing.T) {
 		{"many labels", fermata.NewTask{Title: "a", Labels: labels}, []string{"labels"}},
 		{"external and blocked", fermata.NewTask{Title: "a", Runner: "external", BlockedBy: []string{"task_2"}}, []string{"runner"}},
 		{"deferred to the past", fermata.NewTask{Title: "a", DeferUntil: &noon}, []string{"defer_until"}},
-		{"external and deferred", fermata.NewTask{Title: "a", Runner: "external", DeferUntil: &over}, []string{"runner"}},
+		{"external and deferred", fermata.NewTask{Title: "a", Runner: "external", DeferUntil: &anHourLater}, []string{"runner"}},
 		{"a command for an agent", fermata.NewTask{Title: "a", Runner: "claude", Spec: json.RawMessage(`{"command":["make"]}`)}, []string{"spec.command"}},
 		{"isolated, and no worker's", fermata.NewTask{Title: "a", Runner: "external", Isolated: true}, []string{"isolated"}},
 		{"shell without a command", fermata.NewTask{Title: "a", Runner: "shell"}, []string{"spec.command"}},
@@ -89,7 +89,7 @@ func TestTaskPatch(t *testing.T) {
 		t.Error(diff)
 	}
 	bad := fermata.TaskPatch{Title: ptr(""), Body: ptr("\x00"), Priority: ptr(5), Labels: &[]string{" "}}
-	wantError(t, bad.Apply(task, over), fermata.CodeInvalidRequest, "title", "body", "priority", "labels[0]")
+	wantError(t, bad.Apply(task, anHourLater), fermata.CodeInvalidRequest, "title", "body", "priority", "labels[0]")
 }
 
 // TestTaskInterrupt checks the interruption by people of spec 3.2.
@@ -100,13 +100,13 @@ func TestTaskInterrupt(t *testing.T) {
 		for _, s := range fermata.TaskStates {
 			task := &fermata.Task{State: s, Runner: runner}
 			want, moves := s, moved[s]
-			if runner == fermata.RunnerExternal && s.Suspended() {
+			if runner == fermata.RunnerExternal && s.IsSuspended() {
 				moves = false
 			}
 			if moves {
 				want = fermata.TaskInputReceived
 			}
-			if got, ok := task.Interrupt(); got != want || ok != moves {
+			if got, ok := task.StateAfterMessage(); got != want || ok != moves {
 				t.Errorf("%s %s: %s %v, want %s %v", runner, s, got, ok, want, moves)
 			}
 			if moves && !fermata.CanMove(s, want) {
@@ -121,7 +121,7 @@ func TestTaskGoesOn(t *testing.T) {
 	for _, s := range fermata.TaskStates {
 		for _, runner := range []string{"", fermata.RunnerExternal} {
 			task := &fermata.Task{State: s, Runner: runner}
-			if to := task.Resumed(); s.Suspended() && !fermata.CanMove(s, to) {
+			if to := task.ResumedState(); s.IsSuspended() && !fermata.CanMove(s, to) {
 				t.Errorf("an answer moves %s to %s, and the table does not", s, to)
 			}
 			for _, unread := range []int{0, 1} {
@@ -194,7 +194,7 @@ func TestTaskAfterQuestion(t *testing.T) {
 		q := &fermata.Question{Status: tc.r.Status, Resolution: tc.r}
 		check := func(task *fermata.Task, mine bool, want fermata.TaskState, reason string) {
 			t.Helper()
-			got, why := task.AfterQuestion(q, mine)
+			got, why := task.StateAfterQuestion(q, mine)
 			if got != want || why != reason || got != task.State && !fermata.CanMove(task.State, got) {
 				t.Errorf("%s (runner %q): %s %q, want %s %q", tc.name, task.Runner, got, why, want, reason)
 			}
@@ -213,7 +213,7 @@ func TestTaskAfterQuestion(t *testing.T) {
 		answered: "input_received", withdrawn: "input_received", timedOut("default"): "input_received", timedOut("fail"): "failed", timedOut("skip"): "skipped",
 	} {
 		task := &fermata.Task{State: fermata.TaskInputReceived}
-		got, _ := task.AfterQuestion(&fermata.Question{Status: r.Status, Resolution: r}, true)
+		got, _ := task.StateAfterQuestion(&fermata.Question{Status: r.Status, Resolution: r}, true)
 		if got != want || got != task.State && !fermata.CanMove(task.State, got) {
 			t.Errorf("%+v after a message: %s, want %s", r, got, want)
 		}
@@ -225,10 +225,10 @@ func TestTaskSatisfiedBy(t *testing.T) {
 	for _, s := range fermata.TaskStates {
 		task := &fermata.Task{ID: "task_1"}
 		other, child := &fermata.Task{ID: "task_2", State: s}, &fermata.Task{ID: "task_3", ParentID: "task_1", State: s}
-		if got, want := task.SatisfiedBy(other), s == "done" || s == "skipped"; got != want {
+		if got, want := task.IsUnblockedBy(other), s == "done" || s == "skipped"; got != want {
 			t.Errorf("another that is %s: %v", s, got)
 		}
-		if got := task.SatisfiedBy(child); got != s.IsEnded() {
+		if got := task.IsUnblockedBy(child); got != s.IsEnded() {
 			t.Errorf("a child that is %s: %v", s, got)
 		}
 	}
@@ -238,10 +238,10 @@ func TestTaskResumable(t *testing.T) {
 	t.Parallel()
 	for _, s := range fermata.TaskStates {
 		task := &fermata.Task{State: s}
-		if task.Resumable() && !fermata.CanMove(s, task.ReadyState()) && !fermata.CanMove(s, task.Resumed()) {
+		if task.IsResumable() && !fermata.CanMove(s, task.ReadyState()) && !fermata.CanMove(s, task.ResumedState()) {
 			t.Errorf("a person may resume a task that is %s, and the table does not", s)
 		}
-		if task.Resumable() && (s.IsEnded() || s.Claimable() || s == fermata.TaskInProgress) {
+		if task.IsResumable() && (s.IsEnded() || s.IsClaimable() || s == fermata.TaskInProgress) {
 			t.Errorf("a task that is %s waits for nobody", s)
 		}
 	}

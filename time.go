@@ -26,8 +26,8 @@ func (t Timeout) Duration() (time.Duration, error) {
 
 const durationHint = `write a number and a unit, such as "90s", "30m", "36h" or "3d"`
 
-// DurationOf returns the length of the timeout. The error names the field of the request.
-func (t Timeout) DurationOf(field string) (time.Duration, error) {
+// DurationOfField returns the length of the timeout. The error names the field of the request.
+func (t Timeout) DurationOfField(field string) (time.Duration, error) {
 	d, err := t.Duration()
 	if err != nil {
 		return 0, Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint)
@@ -51,14 +51,14 @@ func parseDuration(s string) (time.Duration, error) {
 // Such an instant could be stored, but no list that contains it could be sent.
 func CheckInstant(field string, t time.Time) error {
 	var ps problems
-	ps.instant(field, &t)
+	ps.checkInstant(field, &t)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
 }
 
-func (ps *problems) instant(field string, t *time.Time) {
+func (ps *problems) checkInstant(field string, t *time.Time) {
 	if t == nil {
 		return
 	}
@@ -67,10 +67,10 @@ func (ps *problems) instant(field string, t *time.Time) {
 	}
 }
 
-// future checks an instant like [problems.instant], and that it is after now.
-func (ps *problems) future(field string, t *time.Time, now time.Time) {
+// checkFuture checks an instant like [problems.checkInstant], and that it is after now.
+func (ps *problems) checkFuture(field string, t *time.Time, now time.Time) {
 	before := len(*ps)
-	ps.instant(field, t)
+	ps.checkInstant(field, t)
 	if t != nil && len(*ps) == before && !t.After(now) {
 		ps.add(field, "must be in the future")
 	}

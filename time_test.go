@@ -18,7 +18,7 @@ func TestInstant(t *testing.T) {
 	}
 	for _, at := range []time.Time{time.Date(9999, 12, 31, 23, 0, 0, 0, west), time.Date(0, 1, 1, 1, 0, 0, 0, east)} {
 		wantError(t, fermata.CheckInstant("until", at), fermata.CodeInvalidRequest, "until")
-		_, err := fermata.NewTask{Title: "a", DeferUntil: &at}.Create("task_1", fermata.System, noon)
+		_, err := fermata.NewTask{Title: "a", DeferUntil: &at}.Create("task_1", fermata.SystemActor, noon)
 		wantError(t, err, fermata.CodeInvalidRequest, "defer_until")
 	}
 }

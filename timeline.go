@@ -71,22 +71,22 @@ func kindOf(t EventType) TimelineKind {
 type Timeline []*TimelineEntry
 
 // NewTimeline returns the entries of the events. Their messages, questions and
-// runs are not filled in; see [Timeline.Needs].
+// runs are not filled in; see [Timeline.NeededIDs].
 func NewTimeline(events []*Event) Timeline {
 	list := make(Timeline, 0, len(events))
 	for _, e := range events {
 		entry := &TimelineEntry{
 			Seq: e.Seq, At: e.At, Kind: kindOf(e.Type), Type: e.Type, Actor: e.Actor, QuestionID: e.QuestionID, RunID: e.RunID, Data: e.Data,
 		}
-		entry.read()
+		entry.readData()
 		list = append(list, entry)
 	}
 	return list
 }
 
-// read copies known fields from the event's data into the entry. It ignores
+// readData copies known fields from the event's data into the entry. It ignores
 // data of another form.
-func (e *TimelineEntry) read() {
+func (e *TimelineEntry) readData() {
 	if e.Kind == TimelineProgress {
 		var p Progress
 		if json.Unmarshal(e.Data, &p) == nil {
@@ -109,18 +109,18 @@ func (e *TimelineEntry) read() {
 	}
 }
 
-// closes reports whether the event closed a question.
-func (e *TimelineEntry) closes() bool {
+// closesQuestion reports whether the event closed a question.
+func (e *TimelineEntry) closesQuestion() bool {
 	return e.Type == EventQuestionAnswered || e.Type == EventQuestionTimedOut || e.Type == EventQuestionCancelled
 }
 
-// Needs returns the ids of the messages, questions and runs that [Timeline.Fill] needs.
-func (tl Timeline) Needs() (messages, questions, runs []string) {
+// NeededIDs returns the ids of the messages, questions and runs that [Timeline.Fill] needs.
+func (tl Timeline) NeededIDs() (messages, questions, runs []string) {
 	for _, e := range tl {
 		switch {
 		case e.Message != nil:
 			messages = append(messages, e.Message.ID)
-		case e.Type == EventQuestionAsked || e.closes():
+		case e.Type == EventQuestionAsked || e.closesQuestion():
 			questions = append(questions, e.QuestionID)
 		case e.Kind == TimelineRun && e.RunID != "":
 			runs = append(runs, e.RunID)
@@ -149,7 +149,7 @@ func (tl Timeline) Fill(messages []*Message, questions []*Question, runs []*Run)
 			switch {
 			case e.Type == EventQuestionAsked:
 				e.Question = q
-			case e.closes():
+			case e.closesQuestion():
 				e.Resolution = q.Resolution
 			}
 		}

@@ -24,10 +24,10 @@ const (
 
 const tokenAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// tokenRandom and tokenSum are the lengths of a token's two parts.
+// tokenRandomLength and tokenSum are the lengths of a token's two parts.
 const (
-	tokenRandom = 32
-	tokenSum    = 6
+	tokenRandomLength = 32
+	tokenSumLength    = 6
 )
 
 // Token is the right to call the API. The secret is shown once, when the token
@@ -76,10 +76,10 @@ type NewToken struct {
 // token can never have the scopes answer and admin.
 func (n NewToken) Check() error {
 	var ps problems
-	ps.text("name", n.Name, 1, 100)
-	ps.name("member", n.Member)
-	ps.oneOf("kind", string(n.Kind), []string{string(ActorHuman), string(ActorAgent)})
-	ps.oneOf("role", string(n.Role), []string{"viewer", "responder", "operator", "admin"})
+	ps.checkText("name", n.Name, 1, 100)
+	ps.checkName("member", n.Member)
+	ps.checkOneOf("kind", string(n.Kind), []string{string(ActorHuman), string(ActorAgent)})
+	ps.checkOneOf("role", string(n.Role), []string{"viewer", "responder", "operator", "admin"})
 	if len(n.Scopes) == 0 {
 		ps.add("scopes", "must name at least one of ask, answer, work, read, admin")
 	}
@@ -96,11 +96,11 @@ func (n NewToken) Check() error {
 		ps.add("member", "a person's token names the person")
 	}
 	if n.Kind != ActorHuman {
-		ps.personsOnly("member", n.Member != "")
-		ps.personsOnly("role", n.Role != "")
-		ps.personsOnly("groups", len(n.Groups) > 0)
+		ps.refuseForAgents("member", n.Member != "")
+		ps.refuseForAgents("role", n.Role != "")
+		ps.refuseForAgents("groups", len(n.Groups) > 0)
 	}
-	ps.tokenProjects(n)
+	ps.checkTokenProjects(n)
 	if n.ExpiresIn != "" && n.ExpiresIn != Never {
 		if _, err := n.ExpiresIn.Duration(); err != nil {
 			ps.add("expires_in", "%s", err)
@@ -116,15 +116,15 @@ func (n NewToken) Check() error {
 	return refusal
 }
 
-// personsOnly refuses a field that only a person's token may have.
-func (ps *problems) personsOnly(field string, given bool) {
+// refuseForAgents refuses a field that only a person's token may have.
+func (ps *problems) refuseForAgents(field string, given bool) {
 	if given {
 		ps.add(field, "goes with a person's token only: name the member")
 	}
 }
 
-// tokenProjects checks the projects that limit a token.
-func (ps *problems) tokenProjects(n NewToken) {
+// checkTokenProjects checks the projects that limit a token.
+func (ps *problems) checkTokenProjects(n NewToken) {
 	if n.Kind == ActorHuman && len(n.Projects) > 0 {
 		ps.add("projects", "goes with an agent's token only: a person sees the projects in which they have a role")
 	}
@@ -135,18 +135,18 @@ func (ps *problems) tokenProjects(n NewToken) {
 		if project == "" {
 			ps.add(elementName("projects", i), "must not be empty")
 		}
-		ps.name(elementName("projects", i), project)
+		ps.checkName(elementName("projects", i), project)
 	}
 }
 
 // NewSecret returns a new token secret: the prefix, 190 random bits, and a
 // checksum. The checksum detects a typo or an incomplete copy without a
 // look-up.
-func NewSecret() string { return NewSecretOf(TokenPrefix) }
+func NewSecret() string { return NewSecretWithPrefix(TokenPrefix) }
 
-// NewSecretOf returns a new secret with the given prefix.
-func NewSecretOf(prefix string) string {
-	random := make([]byte, tokenRandom)
+// NewSecretWithPrefix returns a new secret with the given prefix.
+func NewSecretWithPrefix(prefix string) string {
+	random := make([]byte, tokenRandomLength)
 	for i := range random {
 		random[i] = tokenAlphabet[randomIndex(len(tokenAlphabet))]
 	}
@@ -168,8 +168,8 @@ func randomIndex(n int) int {
 
 func checksum(content string) string {
 	sum := crc32.ChecksumIEEE([]byte(content))
-	out := make([]byte, tokenSum)
-	for i := tokenSum - 1; i >= 0; i-- {
+	out := make([]byte, tokenSumLength)
+	for i := tokenSumLength - 1; i >= 0; i-- {
 		out[i] = tokenAlphabet[sum%62]
 		sum /= 62
 	}
@@ -179,17 +179,17 @@ func checksum(content string) string {
 // CheckSecret returns an error unless s is a complete token secret: prefix,
 // length and checksum.
 func CheckSecret(s string) error {
-	if !WholeSecret(TokenPrefix, s) {
+	if !IsWholeSecret(TokenPrefix, s) {
 		return Errorf(CodeUnauthenticated, "the token is damaged or was not copied whole").
-			WithHint("a token begins with %s and has %d characters", TokenPrefix, len(TokenPrefix)+tokenRandom+tokenSum)
+			WithHint("a token begins with %s and has %d characters", TokenPrefix, len(TokenPrefix)+tokenRandomLength+tokenSumLength)
 	}
 	return nil
 }
 
-// WholeSecret reports whether s is a complete secret with the prefix.
-func WholeSecret(prefix, s string) bool {
+// IsWholeSecret reports whether s is a complete secret with the prefix.
+func IsWholeSecret(prefix, s string) bool {
 	body, ok := strings.CutPrefix(s, prefix)
-	return ok && len(body) == tokenRandom+tokenSum && checksum(prefix+body[:tokenRandom]) == body[tokenRandom:]
+	return ok && len(body) == tokenRandomLength+tokenSumLength && checksum(prefix+body[:tokenRandomLength]) == body[tokenRandomLength:]
 }
 
 // HashSecret returns the hash of a secret that is stored. A fast hash is

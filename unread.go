@@ -2,12 +2,12 @@ package fermata
 
 import "slices"
 
-// HasWords reports whether a person wrote one of the items that no run was
+// HasHumanInput reports whether a person wrote one of the items that no run was
 // handed yet: a message, or an answer. Decisions of time or of a rule do not
 // count.
-func HasWords(closed []*Question, messages []*Message) bool {
+func HasHumanInput(closed []*Question, messages []*Message) bool {
 	for _, q := range closed {
-		if q.Resolution.hasWords() {
+		if q.Resolution.hasHumanInput() {
 			return true
 		}
 	}
@@ -19,16 +19,16 @@ func HasWords(closed []*Question, messages []*Message) bool {
 	return false
 }
 
-// hasWords reports whether a person said something with the resolution. An answer counts, even a late one. "Decide
+// hasHumanInput reports whether a person said something with the resolution. An answer counts, even a late one. "Decide
 // yourself" counts. A withdrawal counts if the person gave a reason.
-func (r *Resolution) hasWords() bool {
-	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself || r.Comment != "") || len(r.Late) > 0)
+func (r *Resolution) hasHumanInput() bool {
+	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself || r.Comment != "") || len(r.LateAnswers) > 0)
 }
 
-// GoesOn reports whether the task goes on after a run with this result, because people wrote messages or answers that
+// ContinueForMessages reports whether the task goes on after a run with this result, because people wrote messages or answers that
 // no run was handed. If so, it updates the number of attempts.
-func (t *Task) GoesOn(r Result, closed []*Question, messages []*Message) bool {
-	if t.Runner == RunnerExternal || r == ResultNeedsInput || !HasWords(closed, messages) || !t.goesOnOverWords(r) {
+func (t *Task) ContinueForMessages(r Result, closed []*Question, messages []*Message) bool {
+	if t.Runner == RunnerExternal || r == ResultNeedsInput || !HasHumanInput(closed, messages) || !t.mayContinueAfter(r) {
 		return false
 	}
 	if r == ResultFailed {
@@ -39,8 +39,8 @@ func (t *Task) GoesOn(r Result, closed []*Question, messages []*Message) bool {
 	return true
 }
 
-// Unheard returns the ids of the questions and messages that the run was handed but its agent was not told.
-func Unheard(heard []string, runID string, closed []*Question, messages []*Message) []string {
+// UnheardIDs returns the ids of the questions and messages that the run was handed but its agent was not told.
+func UnheardIDs(heard []string, runID string, closed []*Question, messages []*Message) []string {
 	var ids []string
 	for _, q := range closed {
 		if q.HandedTo == runID && !slices.Contains(heard, q.ID) {

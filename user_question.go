@@ -23,9 +23,9 @@ type UserOption struct {
 	Preview     string `json:"preview,omitempty" maxLength:"20000"`
 }
 
-// fromUserQuestions returns the questions as items. The argument other applies
+// itemsFromUserQuestions returns the questions as items. The argument other applies
 // to questions that do not say whether people may answer in their own words.
-func fromUserQuestions(questions []UserQuestion, other *bool) []Item {
+func itemsFromUserQuestions(questions []UserQuestion, other *bool) []Item {
 	items := make([]Item, 0, len(questions))
 	for _, uq := range questions {
 		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: cmp.Or(uq.Other, other, new(true))}
@@ -43,10 +43,10 @@ func fromUserQuestions(questions []UserQuestion, other *bool) []Item {
 	return items
 }
 
-// withPreviews returns the context with the previews of the options as its
+// addPreviews returns the context with the previews of the options as its
 // preview, unless it has one. So people see the previews that the agent would
 // have shown.
-func withPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *QuestionContext {
+func addPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *QuestionContext {
 	if c != nil && c.Preview != nil {
 		return c
 	}
@@ -66,7 +66,7 @@ func withPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *Q
 	if text == "" {
 		return c
 	}
-	ps.text("questions", text, 0, maxPreview)
+	ps.checkText("questions", text, 0, maxPreview)
 	shown := QuestionContext{}
 	if c != nil {
 		shown = *c

@@ -29,7 +29,7 @@ func TestUserQuestionShowsPreviews(t *testing.T) {
 			Preview: &fermata.Preview{Kind: "diff", Text: "-a"},
 		}},
 	} {
-		q := opened(t, decoded[fermata.Ask](t, c.ask))
+		q := openQuestion(t, decode[fermata.Ask](t, c.ask))
 		if diff := cmp.Diff(c.want, q.Context); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -17,8 +17,8 @@ type SavedView struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// VisibleTo reports whether the caller may see the view. Callers see their own views, and views that name no hidden project.
-func (v SavedView) VisibleTo(c Caller) bool {
+// IsVisibleTo reports whether the caller may see the view. Callers see their own views, and views that name no hidden project.
+func (v SavedView) IsVisibleTo(c Caller) bool {
 	query, _ := url.ParseQuery(v.Query) // an invalid query keeps the parts that could be parsed
 	project := query.Get("project")
 	return v.OwnerID == c.MemberID || project == "" || c.VisibleProjects().Has(project)
@@ -35,8 +35,8 @@ const (
 // Check returns an error that lists every problem of the view.
 func (v SavedView) Check() error {
 	var ps problems
-	ps.text("name", v.Name, 1, MaxViewName)
-	ps.text("query", v.Query, 0, MaxViewQuery)
+	ps.checkText("name", v.Name, 1, MaxViewName)
+	ps.checkText("query", v.Query, 0, MaxViewQuery)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}

@@ -20,13 +20,13 @@ func (s ProjectSet) Has(project string) bool { return slices.Contains(s.Names, p
 // HasAll reports whether the set contains every project, including projects that are created later.
 func (s ProjectSet) HasAll() bool { return !s.Only && len(s.Names) == 0 }
 
-// And returns the projects that are in both sets.
-func (s ProjectSet) And(t ProjectSet) ProjectSet {
+// Intersect returns the projects that are in both sets.
+func (s ProjectSet) Intersect(t ProjectSet) ProjectSet {
 	switch {
 	case s.Only:
 		return ProjectSet{Only: true, Names: slices.DeleteFunc(slices.Clone(s.Names), func(name string) bool { return !t.Has(name) })}
 	case t.Only:
-		return t.And(s)
+		return t.Intersect(s)
 	default:
 		return ProjectSet{Names: slices.Concat(s.Names, t.Names)}
 	}
@@ -70,46 +70,46 @@ func (c Caller) ProjectOr(name string) string {
 	return name
 }
 
-// maySee returns an error if the place belongs to a project that the caller does not see. The error for a task is that it
+// checkVisible returns an error if the place belongs to a project that the caller does not see. The error for a task is that it
 // does not exist.
-func (c Caller) maySee(at Place) error {
-	if at.kind != inProject && at.kind != everywhere {
+func (c Caller) checkVisible(resource Resource) error {
+	if resource.kind != kindProject && resource.kind != kindEveryProject {
 		return nil
 	}
 	visible := c.VisibleProjects()
 	switch {
-	case at.kind == everywhere && !visible.HasAll():
+	case resource.kind == kindEveryProject && !visible.HasAll():
 		return Errorf(CodeForbidden, "this is about every project, and you do not see every project").
 			WithHint("ask somebody who does, such as an admin")
-	case at.kind == everywhere || visible.Has(at.name):
+	case resource.kind == kindEveryProject || visible.Has(resource.name):
 		return nil
-	case at.task != "":
-		return NotFound("task", at.task)
+	case resource.task != "":
+		return NotFound("task", resource.task)
 	case c.Kind == ActorAgent:
-		return Errorf(CodeForbidden, "the token is not for the project %s", at.name).
+		return Errorf(CodeForbidden, "the token is not for the project %s", resource.name).
 			WithHint("it is for %s", strings.Join(c.TokenProjects, ", "))
 	default:
-		return Errorf(CodeForbidden, "you have no role in the project %s", at.name).
-			WithHint("an admin can give you one: fermata member set %s --project %s=%s", c.Name, at.name, RoleViewer)
+		return Errorf(CodeForbidden, "you have no role in the project %s", resource.name).
+			WithHint("an admin can give you one: fermata member set %s --project %s=%s", c.Name, resource.name, RoleViewer)
 	}
 }
 
 // VisibleRoles returns the caller's roles in single projects, without projects that the caller may not see.
-func (c Caller) VisibleRoles() map[string]Role { return onlyVisible(c.Projects, c) }
+func (c Caller) VisibleRoles() map[string]Role { return keepVisible(c.Projects, c) }
 
-// VisibleTo removes the member's roles in projects that the caller does not see.
-func (m *Member) VisibleTo(c Caller) {
-	m.Projects = onlyVisible(m.Projects, c)
+// HideProjectsFrom removes the member's roles in projects that the caller does not see.
+func (m *Member) HideProjectsFrom(c Caller) {
+	m.Projects = keepVisible(m.Projects, c)
 }
 
-// VisibleTo returns the policy without the settings of projects that the caller does not see.
-func (p Policy) VisibleTo(c Caller) Policy {
-	p.ProjectRisk = onlyVisible(p.ProjectRisk, c)
+// ViewFor returns the policy without the settings of projects that the caller does not see.
+func (p Policy) ViewFor(c Caller) Policy {
+	p.ProjectRisk = keepVisible(p.ProjectRisk, c)
 	return p
 }
 
-// onlyVisible returns the values of the projects that the caller sees. It returns nil if there are none.
-func onlyVisible[V any](byProject map[string]V, c Caller) map[string]V {
+// keepVisible returns the values of the projects that the caller sees. It returns nil if there are none.
+func keepVisible[V any](byProject map[string]V, c Caller) map[string]V {
 	visible := c.VisibleProjects()
 	if visible.HasAll() {
 		return byProject

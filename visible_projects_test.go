@@ -36,15 +36,15 @@ func TestVisibleProjects(t *testing.T) {
 func TestProjectsInBothSets(t *testing.T) {
 	t.Parallel()
 	web, shop := ProjectSet{Only: true, Names: []string{"web", "shop"}}, ProjectSet{Names: []string{"shop"}}
-	for name, both := range map[string]ProjectSet{"one way": web.And(shop), "the other way": shop.And(web)} {
+	for name, both := range map[string]ProjectSet{"one way": web.Intersect(shop), "the other way": shop.Intersect(web)} {
 		if !both.Has("web") || both.Has("shop") || both.Has("desk") {
 			t.Errorf("%s: %+v", name, both)
 		}
 	}
-	if both := shop.And(ProjectSet{Names: []string{"desk"}}); both.Has("shop") || both.Has("desk") || !both.Has("web") {
+	if both := shop.Intersect(ProjectSet{Names: []string{"desk"}}); both.Has("shop") || both.Has("desk") || !both.Has("web") {
 		t.Errorf("without two: %+v", both)
 	}
-	if !(ProjectSet{}).And(ProjectSet{}).HasAll() {
+	if !(ProjectSet{}).Intersect(ProjectSet{}).HasAll() {
 		t.Error("every project and every project is not every project")
 	}
 }
@@ -54,20 +54,20 @@ func TestHiddenPlaces(t *testing.T) {
 	t.Parallel()
 	c := Caller{Kind: ActorHuman, Role: RoleOperator, Projects: map[string]Role{"web": RoleNone}, Scopes: []Scope{ScopeAnswer, ScopeAsk, ScopeWork}}
 	for _, v := range Verbs() {
-		if v.OfPersons() {
+		if v.IsPersonal() {
 			continue
 		}
-		if err := c.May(v, InTask(&Task{ID: "task_1", Project: "web"})); CodeOf(err) != CodeNotFound {
+		if err := c.CheckPermission(v, InTask(&Task{ID: "task_1", Project: "web"})); CodeOf(err) != CodeNotFound {
 			t.Errorf("%s in a task of the hidden project: %v", v, err)
 		}
-		if err := c.May(v, InProject("web")); CodeOf(err) != CodeForbidden {
+		if err := c.CheckPermission(v, InProject("web")); CodeOf(err) != CodeForbidden {
 			t.Errorf("%s in the hidden project: %v", v, err)
 		}
-		if err := c.May(v, InEveryProject); CodeOf(err) != CodeForbidden {
+		if err := c.CheckPermission(v, InEveryProject); CodeOf(err) != CodeForbidden {
 			t.Errorf("%s in every project: %v", v, err)
 		}
 	}
-	if err := c.May(ToReadTasks, InTask(&Task{ID: "task_1", Project: "shop"})); err != nil {
+	if err := c.CheckPermission(ToReadTasks, InTask(&Task{ID: "task_1", Project: "shop"})); err != nil {
 		t.Errorf("in another project: %v", err)
 	}
 }
@@ -76,16 +76,16 @@ func TestOnlyWhatIsSaidOfVisibleProjects(t *testing.T) {
 	t.Parallel()
 	c := Caller{Kind: ActorHuman, Role: RoleNone, Projects: map[string]Role{"web": RoleViewer}}
 	m := &Member{Projects: map[string]Role{"web": RoleViewer, "shop": RoleOperator}}
-	m.VisibleTo(c)
+	m.HideProjectsFrom(c)
 	if diff := cmp.Diff(map[string]Role{"web": RoleViewer}, m.Projects); diff != "" {
 		t.Error(diff)
 	}
 	risks := map[string]Risk{"shop": RiskHigh}
-	if p := (Policy{ProjectRisk: risks}).VisibleTo(c); p.ProjectRisk != nil || len(risks) != 1 {
+	if p := (Policy{ProjectRisk: risks}).ViewFor(c); p.ProjectRisk != nil || len(risks) != 1 {
 		t.Errorf("the policy says %v, and the kept one %v", p.ProjectRisk, risks)
 	}
 	for query, want := range map[string]bool{"project=shop": false, "project=web&type=approval": true, "q=shop": true} {
-		if got := (SavedView{OwnerID: "mem_2", Query: query}).VisibleTo(c); got != want {
+		if got := (SavedView{OwnerID: "mem_2", Query: query}).IsVisibleTo(c); got != want {
 			t.Errorf("the view %s is visible: %t", query, got)
 		}
 	}

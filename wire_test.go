@@ -16,21 +16,21 @@ import (
 // together.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	wire(t, "task", wireTask())
-	wire(t, "question", wireQuestion())
-	wire(t, "run", fermata.Run{
+	checkWire(t, "task", wireTask())
+	checkWire(t, "question", wireQuestion())
+	checkWire(t, "run", fermata.Run{
 		ID: "run_1", WorkspaceID: "main", TaskID: "task_1", Attempt: 2, State: fermata.RunFinished, Worker: "w1", Runner: "claude", Token: 7,
 		LeaseUntil: later, ClaimedFrom: fermata.TaskInputReceived, Result: fermata.ResultNeedsInput, Summary: "Half done.",
-		Details: json.RawMessage(`{"files":3}`), QuestionID: "q_1", StartedAt: noon, EndedAt: &over,
+		Details: json.RawMessage(`{"files":3}`), QuestionID: "q_1", StartedAt: noon, EndedAt: &anHourLater,
 	})
-	wire(t, "worker", fermata.Worker{Name: "w1", Runners: []string{"claude", "shell"}, Projects: []string{"shop"}, Agents: []string{"code"}, Isolates: true, SeenAt: noon, Running: true})
-	wire(t, "message", wireMessage())
+	checkWire(t, "worker", fermata.Worker{Name: "w1", Runners: []string{"claude", "shell"}, Projects: []string{"shop"}, Agents: []string{"code"}, Isolates: true, SeenAt: noon, Running: true})
+	checkWire(t, "message", wireMessage())
 	event := fermata.Event{
 		WorkspaceID: "main", Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1",
 		Actor: wireActor, At: noon, Data: json.RawMessage(`{"answer":"a"}`),
 	}
 	event.Link(42, "hash of event 41")
-	wire(t, "event", event)
+	checkWire(t, "event", event)
 	q := wireQuestion()
 	rc := fermata.ResumeContext{
 		LastRun: &fermata.LastRun{ID: "run_1", Attempt: 1, State: fermata.RunFinished, Result: fermata.ResultNeedsInput, Summary: "Drafted it."},
@@ -38,28 +38,28 @@ func TestWire(t *testing.T) {
 		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…", Votes: []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "only on staging", Assurance: fermata.AssuranceChannel, At: noon, Signed: q.Resolution.Signed}}}},
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
-	wire(t, "resume_context", rc)
+	checkWire(t, "resume_context", rc)
 	m, r, p := wireMessage(), fermata.Run{ID: "run_1"}, fermata.Progress{Message: "On it.", Step: "tests", Current: 2, Total: 5, Token: 7}
-	wire(t, "timeline_entry", fermata.TimelineEntry{
+	checkWire(t, "timeline_entry", fermata.TimelineEntry{
 		Seq: 42, At: noon, Kind: fermata.TimelineQuestion, Type: fermata.EventQuestionAnswered, Actor: wireActor, QuestionID: "q_1", RunID: "run_1",
 		From: fermata.TaskAwaitingInput, To: fermata.TaskInputReceived, Reason: "question_timed_out", Message: &m, Question: &q,
 		Resolution: q.Resolution, Progress: &p, Run: &r, Data: json.RawMessage(`{"seconds":42}`),
 	})
 	counts := fermata.NewTaskCounts()
 	counts.Add(fermata.TaskAwaitingApproval, 3)
-	wire(t, "task_counts", counts)
+	checkWire(t, "task_counts", counts)
 	wireAnalytics(t)
-	wire(t, "gate_rule", wireRule())
+	checkWire(t, "gate_rule", wireRule())
 	verdictRule := wireRule()
-	wire(t, "gate_verdict", fermata.GateVerdict{
+	checkWire(t, "gate_verdict", fermata.GateReply{
 		Decision: fermata.GateAllow, Reason: "approved: …", TaskID: "task_1", QuestionID: "q_1", Status: fermata.Answered,
 		DecidedBy: fermata.ActorHuman, Input: json.RawMessage(`{"command":"ls"}`), Rule: &verdictRule,
 	})
-	wire(t, "attention_request", fermata.AttentionRequest{
-		Runs: []fermata.AttentionRun{{RunID: "run_1", Token: 7, Deadline: &over, Stop: fermata.StopPaused, StopsOnly: true}}, WaitSeconds: 50,
+	checkWire(t, "attention_request", fermata.AttentionRequest{
+		Runs: []fermata.AttentionRun{{RunID: "run_1", Token: 7, Deadline: &anHourLater, Stop: fermata.StopPaused, StopsOnly: true}}, WaitSeconds: 50,
 	})
-	wire(t, "attention", fermata.Attention{Runs: []fermata.News{{RunID: "run_1", Stop: fermata.StopCancelled, Unread: 2, Deadline: &over}}})
-	wire(t, "gate_call", fermata.GateCall{
+	checkWire(t, "attention", fermata.Attention{Runs: []fermata.News{{RunID: "run_1", Stop: fermata.StopCancelled, Unread: 2, Deadline: &anHourLater}}})
+	checkWire(t, "gate_call", fermata.GateCall{
 		TaskID: "task_1", SessionKey: "claude:1", RunID: "run_1", Project: "web", CallID: "toolu_1", Runner: "claude", Tool: "Bash",
 		Input: json.RawMessage(`{"command":"ls"}`), Dir: "/work", DryRun: true,
 	})
@@ -72,41 +72,41 @@ func TestWireOfAnEmptyResource(t *testing.T) {
 		"task": fermata.Task{}, "question": fermata.Question{}, "run": fermata.Run{}, "message": fermata.Message{},
 		"event": fermata.Event{}, "resume_context": fermata.ResumeContext{},
 	} {
-		golden(t, "wire/empty_"+name+".json", indented(t, v))
+		compareGolden(t, "wire/empty_"+name+".json", indentJSON(t, v))
 	}
 }
 
 func wireAnalytics(t *testing.T) {
 	t.Helper()
-	period := fermata.Period{From: noon, To: over}
+	period := fermata.Period{From: noon, To: anHourLater}
 	answers := fermata.AnswerFigures{
 		Answered: 10, TimeToAnswer: fermata.Times{Median: ptr(42.0), P90: ptr(310.0), N: 10}, Reflex: fermata.Share{Value: ptr(0.1), N: 10},
 	}
 	figures := fermata.Figures{
 		Asked: 16, Pending: 1, AnswerFigures: answers, ByRule: 2, TimedOut: 2, Cancelled: 1, TimeoutRate: fermata.Share{Value: ptr(0.1667), N: 12},
 	}
-	wire(t, "analytics_summary", fermata.AnalyticsSummary{
+	checkWire(t, "analytics_summary", fermata.AnalyticsSummary{
 		Period: period, Figures: figures, Types: []fermata.TypeFigures{{Type: fermata.Approval, Figures: figures}},
 		Channels: []fermata.ChannelFigures{{Channel: "web", AnswerFigures: answers}},
 	})
-	wire(t, "analytics_series", fermata.AnalyticsSeries{
+	checkWire(t, "analytics_series", fermata.AnalyticsSeries{
 		Period: period, Interval: fermata.EveryDay, Items: []fermata.SeriesStep{{Period: period, Figures: figures}},
 	})
-	wire(t, "analytics_questions", fermata.AnalyticsQuestions{
-		Period: period, Closed: 15, Items: []fermata.AlikeFigures{{Title: "Deploy?", QuestionID: "q_1", Figures: figures}},
+	checkWire(t, "analytics_questions", fermata.AnalyticsQuestions{
+		Period: period, Closed: 15, Items: []fermata.TitlePatternFigures{{Title: "Deploy?", QuestionID: "q_1", Figures: figures}},
 	})
-	wire(t, "analytics_responders", fermata.AnalyticsResponders{
+	checkWire(t, "analytics_responders", fermata.AnalyticsResponders{
 		Period: period, Items: []fermata.ResponderFigures{{ID: "mem_ann", Handle: "ann", AnswerFigures: answers}},
 	})
-	wire(t, "analytics_projects", fermata.AnalyticsProjects{
+	checkWire(t, "analytics_projects", fermata.AnalyticsProjects{
 		Period: period, Items: []fermata.ProjectFigures{{Project: "shop", Figures: figures}},
 	})
-	wire(t, "audit_page", fermata.AuditPage{Items: []*fermata.Event{{Seq: 1, Actor: wireActor}}, NextCursor: "…", SearchedTo: &over})
+	checkWire(t, "audit_page", fermata.AuditPage{Items: []*fermata.Event{{Seq: 1, Actor: wireActor}}, NextCursor: "…", SearchedTo: &anHourLater})
 }
 
 func wireRule() fermata.GateRule {
 	return fermata.GateRule{
-		ID: "rule_1", WorkspaceID: "main", Owner: wireActor, SessionOf: &wireActor, ExpiresAt: &over, Used: 2, CreatedAt: noon,
+		ID: "rule_1", WorkspaceID: "main", Owner: wireActor, SessionOwner: &wireActor, ExpiresAt: &anHourLater, Used: 2, CreatedAt: noon,
 		NewGateRule: fermata.NewGateRule{
 			Tool: "Bash", Args: map[string]string{"command": "git status*"}, Decision: fermata.GateAllow, Project: "web", TaskID: "task_1",
 			SessionKey: "claude:1", ExpiresIn: "1h", Uses: 3, Risk: fermata.RiskHigh, Reason: "read only",
@@ -114,19 +114,19 @@ func wireRule() fermata.GateRule {
 	}
 }
 
-func wire[T any](t *testing.T, name string, v T) {
+func checkWire[T any](t *testing.T, name string, v T) {
 	t.Helper()
-	for _, field := range unfilled(reflect.ValueOf(v), name) {
+	for _, field := range emptyFields(reflect.ValueOf(v), name) {
 		t.Errorf("%s is empty: fill it, so that its name is pinned", field)
 	}
-	text := indented(t, v)
-	golden(t, "wire/"+name+".json", text)
-	if again := indented(t, stored(t, v)); again != text {
+	text := indentJSON(t, v)
+	compareGolden(t, "wire/"+name+".json", text)
+	if again := indentJSON(t, throughJSON(t, v)); again != text {
 		t.Errorf("%s: decoded and encoded again it is\n%s", name, again)
 	}
 }
 
-func indented(t *testing.T, v any) string {
+func indentJSON(t *testing.T, v any) string {
 	t.Helper()
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -138,17 +138,17 @@ func indented(t *testing.T, v any) string {
 	return buf.String()
 }
 
-// unfilled returns the paths of the JSON fields that have no value.
-func unfilled(v reflect.Value, path string) []string {
+// emptyFields returns the paths of the JSON fields that have no value.
+func emptyFields(v reflect.Value, path string) []string {
 	if v.IsZero() {
 		return []string{path}
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		return unfilled(v.Elem(), path)
+		return emptyFields(v.Elem(), path)
 	case reflect.Slice:
 		if v.Len() > 0 && v.Type().Elem().Kind() == reflect.Struct {
-			return unfilled(v.Index(0), path+"[0]")
+			return emptyFields(v.Index(0), path+"[0]")
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
@@ -164,7 +164,7 @@ func unfilled(v reflect.Value, path string) []string {
 			case name == "":
 				out = append(out, path+"."+f.Name+" (without a name on the wire)")
 			default:
-				out = append(out, unfilled(v.FieldByIndex(f.Index), path+"."+name)...)
+				out = append(out, emptyFields(v.FieldByIndex(f.Index), path+"."+name)...)
 			}
 		}
 		return out
@@ -179,7 +179,7 @@ func wireTask() fermata.Task {
 	return fermata.Task{
 		ID: "task_1", WorkspaceID: "main", Project: "shop", ParentID: "task_0", Title: "Build the shop", Body: "With **care**.",
 		State: fermata.TaskAwaitingInput, Reason: "question_timed_out", Priority: 1, Size: "small", Agent: "code", Runner: "claude",
-		Labels: []string{"shop", "v2"}, Spec: json.RawMessage(`{"command":["make"]}`), BlockedBy: []string{"task_2"}, DeferUntil: &over,
+		Labels: []string{"shop", "v2"}, Spec: json.RawMessage(`{"command":["make"]}`), BlockedBy: []string{"task_2"}, DeferUntil: &anHourLater,
 		Attempts: 1, MaxAttempts: 3, RunID: "run_1",
 		Session: &fermata.Session{
 			ID: "sess_1", Runner: "claude", Dir: "/src/shop", Mode: "plan", Worker: "w1", Branch: "fermata/task_1",
@@ -187,12 +187,12 @@ func wireTask() fermata.Task {
 		},
 		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1",
 		Waiting: &fermata.TaskWaiting{
-			QuestionID: "q_1", Type: fermata.Approval, Title: "Deploy?", Since: noon, Deadline: &over, OnTimeout: fermata.FailTask,
+			QuestionID: "q_1", Type: fermata.Approval, Title: "Deploy?", Since: noon, Deadline: &anHourLater, OnTimeout: fermata.FailTask,
 			Assignees: []string{"ann", "group:ops"},
 		},
 		NoWorker:  &fermata.NoWorker{Lacks: fermata.LacksRunner, Text: "No running worker has the runner claude: there is w1.", Start: "fermata worker --runner claude"},
 		Isolated:  true,
-		CanResume: true, CanPause: true, TakeOver: "cd /work && claude --resume s-1", EndsWithAnswer: true,
+		CanResume: true, CanPause: true, TakeOverCommand: "cd /work && claude --resume s-1", EndsWithAnswer: true,
 		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}
 }
@@ -201,14 +201,14 @@ func wireMessage() fermata.Message {
 	return fermata.Message{
 		ID: "msg_1", WorkspaceID: "main", TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification,
 		Author: wireActor, Body: "Which <b>one</b>?", Cancels: true, CreatedAt: noon,
-		HandedTo: "run_1", HandedAt: ptr(noon), Receipt: fermata.ReceiptHanded,
+		HandedTo: "run_1", HandedAt: ptr(noon), Handoff: fermata.HandoffHanded,
 	}
 }
 
 func wireQuestion() fermata.Question {
 	action := json.RawMessage(`{"command":"deploy"}`)
 	signed := &fermata.SignedDecision{Decision: `{"form":"fermata decision 1"}`, PasskeyID: "pk_1", RelyingParty: "example.com", Credential: json.RawMessage(`{"id":"k"}`)}
-	held := &fermata.Held{
+	held := &fermata.HeldAnswer{
 		By: wireActor, At: noon, ReleaseAt: later, Answer: fermata.Approve, Answers: map[string]any{"answer": fermata.Approve}, Comment: "Go.",
 		Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action), Signed: signed,
 	}
@@ -222,21 +222,21 @@ func wireQuestion() fermata.Question {
 		}},
 		Context: &fermata.QuestionContext{Text: "The last deploy was *noon*.", Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
 		Action:  action, ActionHash: fermata.HashAction(action), Assignees: []string{"ann", "group:ops", "role:admin"},
-		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &over, OnTimeout: fermata.Escalate,
+		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &anHourLater, OnTimeout: fermata.Escalate,
 		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
-		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, Unreached: "there is no route for it", Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
+		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, UnreachedReason: "there is no route for it", Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
 		CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
 		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later, Signed: signed}},
 		AskedBy: agent, CreatedAt: noon,
 		Resolution: &fermata.Resolution{
-			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: over, Answer: fermata.Approve,
+			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: anHourLater, Answer: fermata.Approve,
 			Answers: map[string]any{"answer": fermata.Approve, "list": []string{"x"}, "number": 1.5, "yes": true}, Comment: "Go.", Channel: "web",
 			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, DecideYourself: true, TaskEnded: fermata.TaskDone, Action: action, ActionHash: fermata.HashAction(action),
-			Late:      []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true, Signed: signed}},
-			Overtaken: held, Signed: signed,
+			LateAnswers:     []fermata.LateAnswer{{By: wireActor, At: anHourLater, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true, Signed: signed}},
+			OvertakenAnswer: held, Signed: signed,
 		},
-		Held:      held,
-		TaskTitle: "Deploy 512", Answerable: true, NeedsSignature: true, Waiting: &fermata.Waiting{Tasks: 3, Since: noon}, SnoozedUntil: &later,
+		HeldAnswer: held,
+		TaskTitle:  "Deploy 512", Answerable: true, NeedsSignature: true, WaitingWork: &fermata.WaitingWork{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
 	}
 }

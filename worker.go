@@ -24,37 +24,37 @@ type Worker struct {
 	Running bool       `json:"running" doc:"it holds a task, or has asked for one in the last three minutes"`
 }
 
-// Offer returns the worker that makes the claim.
-func (r ClaimRequest) Offer() Worker {
+// ClaimingWorker returns the worker that makes the claim.
+func (r ClaimRequest) ClaimingWorker() Worker {
 	return Worker{Name: r.Worker, Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Isolates: r.Isolates, Visible: r.Visible}
 }
 
-// drives reports whether the worker takes tasks of the runner.
-func (w Worker) drives(runner string) bool {
+// takesRunner reports whether the worker takes tasks of the runner.
+func (w Worker) takesRunner(runner string) bool {
 	if runner == "" {
 		return ClaimRequest{Runners: w.Runners}.DrivesAgents()
 	}
 	return slices.Contains(w.Runners, runner)
 }
 
-// reaches reports whether the worker takes tasks of the project.
-func (w Worker) reaches(project string) bool {
+// takesProject reports whether the worker takes tasks of the project.
+func (w Worker) takesProject(project string) bool {
 	return (len(w.Projects) == 0 || slices.Contains(w.Projects, project)) && w.Visible.Has(project)
 }
 
-// plays reports whether the worker takes tasks for the role.
-func (w Worker) plays(role string) bool {
+// takesRole reports whether the worker takes tasks for the role.
+func (w Worker) takesRole(role string) bool {
 	return role == "" || len(w.Agents) == 0 || slices.Contains(w.Agents, role)
 }
 
-// SeenBy returns the worker with only those of its projects that the reader
+// ViewFor returns the worker with only those of its projects that the reader
 // sees. It returns false if there are none.
-func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
+func (w Worker) ViewFor(projects ProjectSet) (Worker, bool) {
 	takes := w.Visible
 	if len(w.Projects) > 0 {
-		takes = takes.And(ProjectSet{Only: true, Names: w.Projects})
+		takes = takes.Intersect(ProjectSet{Only: true, Names: w.Projects})
 	}
-	seen := takes.And(projects)
+	seen := takes.Intersect(projects)
 	if seen.Only {
 		w.Projects = seen.Names
 	}
@@ -72,7 +72,7 @@ func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent, t
 
 // WaitsForWorker reports whether the task waits for a worker.
 func (t *Task) WaitsForWorker() bool {
-	return t.State.Claimable() && t.Runner != RunnerExternal && t.Runner != RunnerWorkflow
+	return t.State.IsClaimable() && t.Runner != RunnerExternal && t.Runner != RunnerWorkflow
 }
 
 // NoWorker says why no running worker takes a task.
@@ -99,29 +99,29 @@ func (n *NoWorker) String() string { return n.Text + " Start one: " + n.Start }
 
 // NoWorker returns the reason why no running worker of the list takes tasks of this kind. It returns nil if one does.
 func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
-	left := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Running })
-	if len(left) == 0 {
-		return &NoWorker{LacksWorker, "No worker is running.", k.start()}
+	remaining := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Running })
+	if len(remaining) == 0 {
+		return &NoWorker{LacksWorker, "No worker is running.", k.startCommand()}
 	}
 	for _, step := range []struct {
 		lacks, text string
 		fits        func(w Worker) bool
 	}{
-		{LacksRunner, k.lacksRunner(), func(w Worker) bool { return w.drives(k.Runner) }},
+		{LacksRunner, k.runnerText(), func(w Worker) bool { return w.takesRunner(k.Runner) }},
 		{LacksIsolation, "that could do it isolates its agents", func(w Worker) bool { return w.Isolates || !k.Isolated }},
-		{LacksProject, "takes tasks of the project " + k.Project, func(w Worker) bool { return w.reaches(k.Project) }},
-		{LacksAgent, "takes tasks for the role " + k.Agent, func(w Worker) bool { return w.plays(k.Agent) }},
+		{LacksProject, "takes tasks of the project " + k.Project, func(w Worker) bool { return w.takesProject(k.Project) }},
+		{LacksAgent, "takes tasks for the role " + k.Agent, func(w Worker) bool { return w.takesRole(k.Agent) }},
 	} {
-		before := left
-		if left = slices.DeleteFunc(slices.Clone(left), func(w Worker) bool { return !step.fits(w) }); len(left) == 0 {
-			return &NoWorker{step.lacks, fmt.Sprintf("No running worker %s: %s.", step.text, namesOf(before)), k.start()}
+		before := remaining
+		if remaining = slices.DeleteFunc(slices.Clone(remaining), func(w Worker) bool { return !step.fits(w) }); len(remaining) == 0 {
+			return &NoWorker{step.lacks, fmt.Sprintf("No running worker %s: %s.", step.text, describeWorkers(before)), k.startCommand()}
 		}
 	}
 	return nil
 }
 
-// namesOf returns the names of the workers in words, at most three entries.
-func namesOf(workers []Worker) string {
+// describeWorkers returns the names of the workers in words, at most three entries.
+func describeWorkers(workers []Worker) string {
 	var names []string
 	for _, w := range workers {
 		names = append(names, w.Name)
@@ -138,8 +138,8 @@ func namesOf(workers []Worker) string {
 	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// lacksRunner returns in words the ability that the runner needs.
-func (k TaskKind) lacksRunner() string {
+// runnerText returns in words the ability that the runner needs.
+func (k TaskKind) runnerText() string {
 	switch k.Runner {
 	case RunnerShell:
 		return "runs the commands of tasks"
@@ -150,8 +150,8 @@ func (k TaskKind) lacksRunner() string {
 	}
 }
 
-// start returns the command that starts a worker for the kind.
-func (k TaskKind) start() string {
+// startCommand returns the command that starts a worker for the kind.
+func (k TaskKind) startCommand() string {
 	line := "fermata worker"
 	if k.Project != DefaultProject {
 		line += " --project " + k.Project

@@ -79,7 +79,7 @@ func TestWorkersAreSeenByProject(t *testing.T) {
 		"those of both":           {fermata.Worker{Projects: []string{"web", "shop"}, Visible: only("web")}, fermata.ProjectSet{}, "web", false},
 		"a worker of all, by one": {fermata.Worker{}, only("shop"), "shop", false},
 	} {
-		got, ok := c.worker.SeenBy(c.seenBy)
+		got, ok := c.worker.ViewFor(c.seenBy)
 		if projects := strings.Join(got.Projects, " "); ok == c.hidden || ok && projects != c.want {
 			t.Errorf("%s: seen %v with the projects %q", name, ok, projects)
 		}

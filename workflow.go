@@ -13,8 +13,8 @@ const (
 	MaxStepInput = 4 << 20
 	// MaxStepOutput is the maximum length of a step's output, in bytes of JSON.
 	MaxStepOutput = 1 << 20
-	// MaxWebhook is the maximum length of a webhook's body, in bytes.
-	MaxWebhook = 1 << 20
+	// MaxWebhookBody is the maximum length of a webhook's body, in bytes.
+	MaxWebhookBody = 1 << 20
 )
 
 // Workflow is an automation whose steps the server runs (spec §6). Each of its

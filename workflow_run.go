@@ -127,13 +127,13 @@ type StepError struct {
 	// ran no command, or if the command reported its result itself.
 	ExitCode *int `json:"exit_code,omitempty"`
 	// Stdout and Stderr are the ends of the command's output, each at most
-	// [MaxStepPrinted] bytes.
+	// [MaxStepErrorOutput] bytes.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// MaxStepPrinted is how much of a failed command's output is stored, in bytes.
-const MaxStepPrinted = 16 << 10
+// MaxStepErrorOutput is how much of a failed command's output is stored, in bytes.
+const MaxStepErrorOutput = 16 << 10
 
 // Key returns the key that identifies the step across attempts and crashes.
 // Effects that must happen at most once use this key.

@@ -28,15 +28,15 @@ type AnalyticsQuery struct {
 // values returns the query parameters that the report accepts.
 func (q AnalyticsQuery) values(report string) url.Values {
 	v := values{}
-	v.instant("from", q.From)
-	v.instant("to", q.To)
-	v.text("project", q.Project)
-	v.text("type", string(q.Type))
+	v.setInstant("from", q.From)
+	v.setInstant("to", q.To)
+	v.setText("project", q.Project)
+	v.setText("type", string(q.Type))
 	switch report {
 	case "series":
-		v.text("interval", string(q.Interval))
+		v.setText("interval", string(q.Interval))
 	case "questions":
-		v.number("limit", int64(q.Limit))
+		v.setNumber("limit", int64(q.Limit))
 	}
 	return url.Values(v)
 }

@@ -36,14 +36,14 @@ func (r *BatchResult) UnmarshalJSON(data []byte) error {
 	}
 	*r = BatchResult{QuestionID: wire.QuestionID, Status: wire.Status, Question: wire.Question}
 	if wire.Problem != nil {
-		r.Err = wire.Problem.err()
+		r.Err = wire.Problem.asError()
 	}
 	return nil
 }
 
-// Answers answers up to 100 questions in one call. The server accepts or refuses each answer by itself. The error is
+// AnswerMany answers up to 100 questions in one call. The server accepts or refuses each answer by itself. The error is
 // about the call as a whole.
-func (c *Client) Answers(ctx context.Context, batch []BatchAnswer) ([]BatchResult, error) {
+func (c *Client) AnswerMany(ctx context.Context, batch []BatchAnswer) ([]BatchResult, error) {
 	body := struct {
 		Items []BatchAnswer `json:"items"`
 	}{batch}

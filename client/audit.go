@@ -35,14 +35,14 @@ type AuditQuery struct {
 // one: see [fermata.AuditPage].
 func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, error) {
 	v := values{}
-	v.text("q", q.Q)
-	v.list("type", q.Types)
-	v.text("actor", q.Actor)
-	v.text("task", q.TaskID)
-	v.instant("from", q.From)
-	v.instant("to", q.To)
-	v.number("limit", int64(q.Limit))
-	v.text("cursor", q.Cursor)
+	v.setText("q", q.Q)
+	v.setList("type", q.Types)
+	v.setText("actor", q.Actor)
+	v.setText("task", q.TaskID)
+	v.setInstant("from", q.From)
+	v.setInstant("to", q.To)
+	v.setNumber("limit", int64(q.Limit))
+	v.setText("cursor", q.Cursor)
 	return get[fermata.AuditPage](ctx, c, path("audit"), url.Values(v))
 }
 
@@ -50,8 +50,8 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, er
 // nil bound is the beginning or the end of the log. An export that is cut off is an error.
 func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writer) (int64, error) {
 	v := values{}
-	v.instant("from", from)
-	v.instant("to", to)
+	v.setInstant("from", from)
+	v.setInstant("to", to)
 	req, err := c.request(ctx, call{method: http.MethodGet, path: path("audit", "export"), query: url.Values(v)}, nil)
 	if err != nil {
 		return 0, err
@@ -59,12 +59,12 @@ func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writ
 	req.Header.Set("Accept", "application/jsonl, application/problem+json")
 	res, err := c.http.Do(req)
 	if err != nil {
-		return 0, c.unreachable(ctx, err)
+		return 0, c.unreachableError(ctx, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, maxReply))
-		return 0, c.problem(res, data)
+		return 0, c.readProblem(res, data)
 	}
 	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/jsonl") {
 		return 0, fermata.Errorf(fermata.CodeInternal, "%s sends %q instead of events", c.base.Host, kind).
@@ -82,7 +82,7 @@ func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64
 			return n, nil
 		}
 		if err != nil {
-			return n, c.unreachable(ctx, err)
+			return n, c.unreachableError(ctx, err)
 		}
 		if _, err := w.Write(line); err != nil {
 			return n, fermata.Errorf(fermata.CodeInternal, "write the export: %w", err)
@@ -95,28 +95,28 @@ type Verification struct {
 	chain  fermata.Chain
 	report AuditReport
 	// hashes maps the event numbers of the checkpoints to their hashes. last is the greatest of these numbers.
-	hashes map[int64]string
-	last   int64
-	// anywhere allows the chain to begin with any event.
-	anywhere bool
+	hashes  map[int64]string
+	lastSeq int64
+	// beginsAnywhere allows the chain to begin with any event.
+	beginsAnywhere bool
 }
 
 // NewVerification returns a verification of a chain from its first event. It compares the chain with the checkpoints
 // in kept, whose signatures the caller must have checked.
-func NewVerification(kept []fermata.SignedCheckpoint) *Verification {
+func NewVerification(checkpoints []fermata.SignedCheckpoint) *Verification {
 	v := &Verification{hashes: map[int64]string{}}
-	for _, c := range kept {
+	for _, c := range checkpoints {
 		if known, ok := v.hashes[c.Seq]; ok && known != c.Hash {
 			v.report.Problem = fmt.Sprintf("two checkpoints of event %d differ: both were signed, so there were two histories", c.Seq)
 		}
-		v.hashes[c.Seq], v.last = c.Hash, max(v.last, c.Seq)
+		v.hashes[c.Seq], v.lastSeq = c.Hash, max(v.lastSeq, c.Seq)
 	}
 	return v
 }
 
-// Next verifies the next event, and reports whether the chain is whole up to it.
-func (v *Verification) Next(e *fermata.Event) bool {
-	if v.anywhere && v.report.Events == 0 {
+// VerifyNext verifies the next event, and reports whether the chain is whole up to it.
+func (v *Verification) VerifyNext(e *fermata.Event) bool {
+	if v.beginsAnywhere && v.report.Events == 0 {
 		v.chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
 	}
 	if v.report.Problem != "" {
@@ -143,8 +143,8 @@ func (v *Verification) Next(e *fermata.Event) bool {
 // Report returns the result of the verification.
 func (v *Verification) Report() AuditReport {
 	r := v.report
-	if r.Problem == "" && v.last > v.chain.Seq {
-		r.Problem = fmt.Sprintf("it ends at event %d, and event %d was signed", v.chain.Seq, v.last)
+	if r.Problem == "" && v.lastSeq > v.chain.Seq {
+		r.Problem = fmt.Sprintf("it ends at event %d, and event %d was signed", v.chain.Seq, v.lastSeq)
 	}
 	r.OK = r.Problem == ""
 	return r

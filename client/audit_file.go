@@ -12,14 +12,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longestEvent is the longest line of an export, in bytes. No event is that long.
-const longestEvent = 8 << 20
+// maxEventLine is the longest line of an export, in bytes. No event is that long.
+const maxEventLine = 8 << 20
 
 // VerifyExport checks the chain of events in an export. The export may begin and end with any event. The events
 // between must be whole, and must agree with the checkpoints in kept. The problem names the line.
-func VerifyExport(r io.Reader, kept ...fermata.SignedCheckpoint) AuditReport {
-	v := NewVerification(kept)
-	v.anywhere = true
+func VerifyExport(r io.Reader, checkpoints ...fermata.SignedCheckpoint) AuditReport {
+	v := NewVerification(checkpoints)
+	v.beginsAnywhere = true
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
 		line, err := readLine(lines)
@@ -27,14 +27,14 @@ func VerifyExport(r io.Reader, kept ...fermata.SignedCheckpoint) AuditReport {
 			v.report.Problem = fmt.Sprintf("line %d %v", n, err)
 			return v.Report()
 		}
-		if !v.nextLine(n, line) || err != nil {
+		if !v.verifyLine(n, line) || err != nil {
 			return v.Report()
 		}
 	}
 }
 
-// nextLine verifies the event in a line, and reports whether the chain is whole up to it. It skips a blank line.
-func (v *Verification) nextLine(n int, line []byte) bool {
+// verifyLine verifies the event in a line, and reports whether the chain is whole up to it. It skips a blank line.
+func (v *Verification) verifyLine(n int, line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return true
 	}
@@ -43,7 +43,7 @@ func (v *Verification) nextLine(n int, line []byte) bool {
 		v.report.Problem = fmt.Sprintf("line %d %v", n, err)
 		return false
 	}
-	if !v.Next(e) {
+	if !v.VerifyNext(e) {
 		v.report.Problem = fmt.Sprintf("%s (line %d)", v.report.Problem, n)
 		return false
 	}
@@ -55,8 +55,8 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := lines.ReadSlice('\n')
-		if line = append(line, part...); len(line) > longestEvent {
-			return nil, fmt.Errorf("has more than %d MiB, which no event has", longestEvent>>20)
+		if line = append(line, part...); len(line) > maxEventLine {
+			return nil, fmt.Errorf("has more than %d MiB, which no event has", maxEventLine>>20)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, lineError(err)

@@ -12,13 +12,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// exported returns n lines of a chain of events that begins with the number
+// exportLines returns n lines of a chain of events that begins with the number
 // from.
-func exported(from int64, n int) []string {
+func exportLines(from int64, n int) []string {
 	var lines []string
 	hash := "before"
 	for i := range n {
-		e := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
+		e := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.SystemActor, At: time.UnixMilli(1).UTC()}
 		e.Link(from+int64(i), hash)
 		hash = e.Hash
 		line, err := json.Marshal(e)
@@ -32,7 +32,7 @@ func exported(from int64, n int) []string {
 
 func TestExportIsVerified(t *testing.T) {
 	t.Parallel()
-	lines := exported(7, 4)
+	lines := exportLines(7, 4)
 	for name, c := range map[string]struct {
 		lines  []string
 		ok     bool
@@ -45,7 +45,7 @@ func TestExportIsVerified(t *testing.T) {
 		"cut":     {[]string{lines[0], lines[1][:40]}, false, 1},
 		"no JSON": {[]string{"hello\n"}, false, 0}, "other JSON": {[]string{"{}\n"}, false, 0}, "null": {[]string{"null\n"}, false, 0},
 		"two in a line":   {[]string{lines[0], strings.TrimSpace(lines[1]) + lines[2]}, false, 1},
-		"an endless line": {[]string{lines[0], strings.Repeat(" ", longestEvent+1)}, false, 1},
+		"an endless line": {[]string{lines[0], strings.Repeat(" ", maxEventLine+1)}, false, 1},
 	} {
 		got := VerifyExport(strings.NewReader(strings.Join(c.lines, "")))
 		if !got.OK && !strings.Contains(got.Problem, "line ") {
@@ -59,7 +59,7 @@ func TestExportIsVerified(t *testing.T) {
 
 func TestExportThatIsCutOffIsAnError(t *testing.T) {
 	t.Parallel()
-	lines := exported(1, 3)
+	lines := exportLines(1, 3)
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
 		n    int64

@@ -65,8 +65,8 @@ func do[T any](ctx context.Context, c *Client, k call) (T, error) {
 	return reply, nil
 }
 
-// run makes a call and ignores the body of the reply, which may be empty.
-func (c *Client) run(ctx context.Context, k call) error {
+// sendOnly makes a call and ignores the body of the reply, which may be empty.
+func (c *Client) sendOnly(ctx context.Context, k call) error {
 	_, err := c.send(ctx, k)
 	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
 		return nil
@@ -88,7 +88,7 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 	}
 	key := ""
 	if k.method == http.MethodPost {
-		key, _ = ctx.Value(keyOf{}).(string)
+		key, _ = ctx.Value(idempotencyKey{}).(string)
 		key = cmp.Or(key, rand.Text())
 	}
 	return retry(ctx, c, func() ([]byte, error) {
@@ -103,13 +103,13 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 	})
 }
 
-// keyOf is the context key of an idempotency key.
-type keyOf struct{}
+// idempotencyKey is the context key of an idempotency key.
+type idempotencyKey struct{}
 
-// WithKey returns a context with an idempotency key for one write. If the client gave up, make the same request with
+// WithIdempotencyKey returns a context with an idempotency key for one write. If the client gave up, make the same request with
 // the same key again: if the first request arrived, you get its reply. The key has at most 200 bytes.
-func WithKey(ctx context.Context, key string) context.Context {
-	return context.WithValue(ctx, keyOf{}, key)
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, idempotencyKey{}, key)
 }
 
 // request makes the HTTP request of one try.
@@ -140,15 +140,15 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 func (c *Client) try(req *http.Request) ([]byte, error) {
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.unreachable(req.Context(), err)
+		return nil, c.unreachableError(req.Context(), err)
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
 	switch {
 	case err != nil:
-		return nil, c.unreachable(req.Context(), err)
+		return nil, c.unreachableError(req.Context(), err)
 	case res.StatusCode >= 300:
-		return nil, c.problem(res, data)
+		return nil, c.readProblem(res, data)
 	case res.StatusCode == http.StatusNoContent:
 		return nil, errNoContent
 	default:

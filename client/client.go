@@ -18,12 +18,12 @@ type Client struct {
 	userAgent string
 	// agentToken is the token that a worker gives its agents.
 	agentToken string
-	tries      int
-	// shortest is the wait before the second try. Each further wait is twice as
+	maxTries   int
+	// minBackoff is the wait before the second try. Each further wait is twice as
 	// long.
-	shortest time.Duration
-	// idle is how long a stream may be silent before the client reconnects.
-	idle time.Duration
+	minBackoff time.Duration
+	// idleTimeout is how long a stream may be silent before the client reconnects.
+	idleTimeout time.Duration
 }
 
 // Option changes how a [Client] works.
@@ -41,7 +41,7 @@ func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = 
 func WithAgentToken(token string) Option { return func(c *Client) { c.agentToken = token } }
 
 // WithoutRetries limits every call to a single try.
-func WithoutRetries() Option { return func(c *Client) { c.tries = 1 } }
+func WithoutRetries() Option { return func(c *Client) { c.maxTries = 1 } }
 
 // New returns a client of the server at baseURL, such as http://127.0.0.1:7433.
 // The token may be empty if the server runs for a single local user.
@@ -58,8 +58,8 @@ func New(baseURL, token string, opts ...Option) (*Client, error) {
 		}
 	}
 	c := &Client{
-		base: base, token: token, userAgent: "fermata-go", tries: 5,
-		shortest: 100 * time.Millisecond, idle: 90 * time.Second,
+		base: base, token: token, userAgent: "fermata-go", maxTries: 5,
+		minBackoff: 100 * time.Millisecond, idleTimeout: 90 * time.Second,
 	}
 	for _, opt := range opts {
 		opt(c)

@@ -25,7 +25,7 @@ func newTest(t *testing.T, h http.HandlerFunc, opts ...Option) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.shortest = time.Millisecond
+	c.minBackoff = time.Millisecond
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }
@@ -192,7 +192,7 @@ func TestClaimWithoutATask(t *testing.T) {
 	if _, err := c.Claim(t.Context(), fermata.ClaimRequest{Worker: "w"}); !errors.Is(err, ErrNoTask) {
 		t.Errorf("got %v, want ErrNoTask", err)
 	}
-	if err := c.Progress(t.Context(), "task_1", fermata.Progress{Message: "x"}); err != nil {
+	if err := c.ReportProgress(t.Context(), "task_1", fermata.Progress{Message: "x"}); err != nil {
 		t.Errorf("progress: %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestBatchResults(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"items":[{"question_id":"q_1","status":409,"problem":{"code":"question_closed","detail":"closed"}}]}`)
 	})
-	results, err := c.Answers(t.Context(), []BatchAnswer{{QuestionID: "q_1", Answer: fermata.Answer{Answer: "x"}}})
+	results, err := c.AnswerMany(t.Context(), []BatchAnswer{{QuestionID: "q_1", Answer: fermata.Answer{Answer: "x"}}})
 	if err != nil || len(results) != 1 || results[0].Err.Code != fermata.CodeQuestionClosed {
 		t.Errorf("got %+v, %v", results, err)
 	}

@@ -157,7 +157,7 @@ func (c *Client) SetIdentity(ctx context.Context, member, kind, id, name string)
 // RemoveIdentity removes the account of a member in the system behind a kind of
 // channel.
 func (c *Client) RemoveIdentity(ctx context.Context, member, kind string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: identityPath(member, kind)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: identityPath(member, kind)})
 }
 
 func identityPath(member, kind string) string {

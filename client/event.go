@@ -22,9 +22,9 @@ type EventQuery struct {
 // page, which is 0 at the end.
 func (c *Client) Events(ctx context.Context, q EventQuery) ([]*fermata.Event, int64, error) {
 	v := values{}
-	v.number("after", q.After)
-	v.number("limit", int64(q.Limit))
-	v.list("type", texts(q.Types))
+	v.setNumber("after", q.After)
+	v.setNumber("limit", int64(q.Limit))
+	v.setList("type", toStrings(q.Types))
 	at := path("events")
 	if q.TaskID != "" {
 		// The events of one task have an address of their own. It never

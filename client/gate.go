@@ -9,8 +9,8 @@ import (
 
 // Gate asks whether a tool call may run. After an error the caller must not run
 // the tool.
-func (c *Client) Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	return post[*fermata.GateVerdict](ctx, c, path("gates"), call)
+func (c *Client) Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateReply, error) {
+	return post[*fermata.GateReply](ctx, c, path("gates"), call)
 }
 
 // GateRules returns the rules of the gate.

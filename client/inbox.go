@@ -12,7 +12,7 @@ import (
 // order and page.
 func (c *Client) CountQuestions(ctx context.Context, q QuestionQuery) (fermata.QuestionCounts, error) {
 	v := values{}
-	q.narrow(v)
+	q.addFilters(v)
 	return get[fermata.QuestionCounts](ctx, c, path("questions", "counts"), url.Values(v))
 }
 
@@ -36,7 +36,7 @@ func (c *Client) Snooze(ctx context.Context, id string, s fermata.Snooze) (*ferm
 
 // Comment adds a comment to a question, and does not decide it.
 func (c *Client) Comment(ctx context.Context, id, body string) (*fermata.Message, error) {
-	return post[*fermata.Message](ctx, c, path("questions", id, "comments"), note{body})
+	return post[*fermata.Message](ctx, c, path("questions", id, "comments"), messageBody{body})
 }
 
 // Similar returns past answers to similar questions.
@@ -74,7 +74,7 @@ func (c *Client) SaveView(ctx context.Context, v fermata.SavedView) (fermata.Sav
 
 // DeleteView removes a saved view of the caller.
 func (c *Client) DeleteView(ctx context.Context, name string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: viewPath(name)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: viewPath(name)})
 }
 
 // viewPath returns the address of a view. The name may be any text.
@@ -88,8 +88,8 @@ func viewPath(name string) string {
 // Notifications returns a page of the caller's notifications, newest first.
 func (c *Client) Notifications(ctx context.Context, limit int, cursor string) (fermata.Notifications, error) {
 	v := values{}
-	v.number("limit", int64(limit))
-	v.text("cursor", cursor)
+	v.setNumber("limit", int64(limit))
+	v.setText("cursor", cursor)
 	return get[fermata.Notifications](ctx, c, path("notifications"), url.Values(v))
 }
 

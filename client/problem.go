@@ -25,8 +25,8 @@ type problem struct {
 	RetryAfter float64           `json:"retry_after"`
 }
 
-// err returns the problem as an error of package fermata.
-func (p *problem) err() *fermata.Error {
+// asError returns the problem as an error of package fermata.
+func (p *problem) asError() *fermata.Error {
 	message := p.Detail
 	if message == "" {
 		message = p.Title
@@ -37,9 +37,9 @@ func (p *problem) err() *fermata.Error {
 	}
 }
 
-// problem reads the error from a reply. If the reply is not from the API, such
+// readProblem reads the error from a reply. If the reply is not from the API, such
 // as a proxy's page, its status decides the code.
-func (c *Client) problem(res *http.Response, data []byte) *fermata.Error {
+func (c *Client) readProblem(res *http.Response, data []byte) *fermata.Error {
 	var p problem
 	if json.Unmarshal(data, &p) != nil || p.Code == "" {
 		p = problem{Code: codeOfStatus(res.StatusCode), Detail: c.base.Host + " replied " + res.Status}
@@ -47,7 +47,7 @@ func (c *Client) problem(res *http.Response, data []byte) *fermata.Error {
 			p.Hint = "is " + c.URL() + " the address of a Fermata server?"
 		}
 	}
-	e := p.err()
+	e := p.asError()
 	if after, err := strconv.ParseFloat(res.Header.Get("Retry-After"), 64); err == nil && e.RetryAfter == 0 {
 		e.RetryAfter = seconds(after)
 	}
@@ -74,9 +74,9 @@ func codeOfStatus(status int) fermata.Code {
 	}
 }
 
-// unreachable returns the error of a failed connection. If ctx has ended, it
+// unreachableError returns the error of a failed connection. If ctx has ended, it
 // returns the cause of ctx instead.
-func (c *Client) unreachable(ctx context.Context, err error) error {
+func (c *Client) unreachableError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

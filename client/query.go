@@ -16,33 +16,33 @@ type page[T any] struct {
 // values collects the parameters of a query and leaves empty ones out.
 type values url.Values
 
-func (v values) text(name, s string) {
+func (v values) setText(name, s string) {
 	if s != "" {
 		v[name] = []string{s}
 	}
 }
 
-func (v values) list(name string, s []string) { v.text(name, strings.Join(s, ",")) }
+func (v values) setList(name string, s []string) { v.setText(name, strings.Join(s, ",")) }
 
-func (v values) number(name string, n int64) {
+func (v values) setNumber(name string, n int64) {
 	if n != 0 {
 		v[name] = []string{strconv.FormatInt(n, 10)}
 	}
 }
 
-func (v values) instant(name string, t *time.Time) {
+func (v values) setInstant(name string, t *time.Time) {
 	if t != nil {
-		v.text(name, t.UTC().Format(time.RFC3339Nano))
+		v.setText(name, t.UTC().Format(time.RFC3339Nano))
 	}
 }
 
-func (v values) flag(name string, on bool) {
+func (v values) setFlag(name string, on bool) {
 	if on {
 		v[name] = []string{"true"}
 	}
 }
 
-func texts[S ~string](list []S) []string {
+func toStrings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = string(s)

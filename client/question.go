@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// longestPoll is the longest time that one request waits for an answer.
-	longestPoll = 25 * time.Second
-	// pollPause is the pause after a poll that returned at once, for example from a server that is shutting down.
-	pollPause = 250 * time.Millisecond
+	// maxPoll is the longest time that one request waits for an answer.
+	maxPoll = 25 * time.Second
+	// pollDelay is the pause after a poll that returned at once, for example from a server that is shutting down.
+	pollDelay = 250 * time.Millisecond
 )
 
 // QuestionQuery filters a list of questions. An empty field does not filter.
@@ -44,31 +44,31 @@ type QuestionQuery struct {
 
 func (q QuestionQuery) values() url.Values {
 	v := values{}
-	q.narrow(v)
-	v.text("status", string(q.Status))
-	v.flag("snoozed", q.Snoozed)
-	v.text("sort", q.Sort)
-	v.text("q", q.Q)
-	v.number("limit", int64(q.Limit))
-	v.text("cursor", q.Cursor)
+	q.addFilters(v)
+	v.setText("status", string(q.Status))
+	v.setFlag("snoozed", q.Snoozed)
+	v.setText("sort", q.Sort)
+	v.setText("q", q.Q)
+	v.setNumber("limit", int64(q.Limit))
+	v.setText("cursor", q.Cursor)
 	return url.Values(v)
 }
 
-// narrow adds the filters that lists and counts share.
-func (q QuestionQuery) narrow(v values) {
+// addFilters adds the filters that lists and counts share.
+func (q QuestionQuery) addFilters(v values) {
 	if q.Mine {
-		v.text("for", "me")
+		v.setText("for", "me")
 	}
-	v.text("type", string(q.Type))
-	v.text("urgency", string(q.Urgency))
-	v.text("risk", string(q.Risk))
-	v.text("project", q.Project)
-	v.text("assignee", q.Assignee)
-	v.text("label", q.Label)
+	v.setText("type", string(q.Type))
+	v.setText("urgency", string(q.Urgency))
+	v.setText("risk", string(q.Risk))
+	v.setText("project", q.Project)
+	v.setText("assignee", q.Assignee)
+	v.setText("label", q.Label)
 }
 
-// Outside is a question to ask outside any task.
-type Outside struct {
+// OutsideQuestion is a question to ask outside any task.
+type OutsideQuestion struct {
 	Project string `json:"project,omitempty"`
 	// Session is a key of your choice. Questions with the same session belong to the same task.
 	Session string `json:"session,omitempty"`
@@ -81,7 +81,7 @@ func (c *Client) Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermat
 }
 
 // AskOutside asks a question outside any task. The server makes a task for it, or uses the task of its session.
-func (c *Client) AskOutside(ctx context.Context, o Outside) (*fermata.Question, error) {
+func (c *Client) AskOutside(ctx context.Context, o OutsideQuestion) (*fermata.Question, error) {
 	return post[*fermata.Question](ctx, c, path("questions"), o)
 }
 
@@ -96,35 +96,35 @@ func (c *Client) WaitQuestion(ctx context.Context, id string, wait time.Duration
 	return c.waitQuestion(ctx, id, wait, false)
 }
 
-// WaitWords is like [Client.WaitQuestion], but a message of a person ends the wait too. It then returns the pending
-// question, if the agent of an external task has not got the message yet. [Client.Context] of the task returns the
+// WaitQuestionOrMessage is like [Client.WaitQuestion], but a message of a person ends the wait too. It then returns the pending
+// question, if the agent of an external task has not got the message yet. [Client.ResumeContext] of the task returns the
 // messages.
-func (c *Client) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
+func (c *Client) WaitQuestionOrMessage(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
 	return c.waitQuestion(ctx, id, wait, true)
 }
 
-func (c *Client) waitQuestion(ctx context.Context, id string, wait time.Duration, words bool) (*fermata.Question, error) {
+func (c *Client) waitQuestion(ctx context.Context, id string, wait time.Duration, orMessage bool) (*fermata.Question, error) {
 	end := time.Now().Add(wait)
 	for {
 		began := time.Now()
-		poll := min(time.Until(end), longestPoll).Round(time.Millisecond)
+		poll := min(time.Until(end), maxPoll).Round(time.Millisecond)
 		v := values{}
 		if poll > 0 {
-			v.text("wait", poll.String())
-			v.flag("messages", words)
+			v.setText("wait", poll.String())
+			v.setFlag("messages", orMessage)
 		}
 		q, err := get[*fermata.Question](ctx, c, path("questions", id), url.Values(v))
 		if err != nil || q.Status != fermata.Pending || !time.Now().Before(end) {
 			return q, err
 		}
-		if words && time.Since(began) < poll {
+		if orMessage && time.Since(began) < poll {
 			// A message ends the request early, but so does a server that is shutting down.
-			rc, err := c.Context(ctx, q.TaskID)
+			rc, err := c.ResumeContext(ctx, q.TaskID)
 			if err != nil || slices.ContainsFunc(rc.Messages, func(m fermata.Message) bool { return m.HandedTo == "" }) {
 				return q, err
 			}
 		}
-		if err := sleep(ctx, pollPause); err != nil {
+		if err := sleep(ctx, pollDelay); err != nil {
 			return q, err
 		}
 	}
@@ -148,12 +148,12 @@ func (c *Client) Answer(ctx context.Context, id string, a fermata.Answer) (*ferm
 
 // Clarify asks the agent for more information. The question stays open.
 func (c *Client) Clarify(ctx context.Context, id, body string) (*fermata.Question, error) {
-	return post[*fermata.Question](ctx, c, path("questions", id, "clarify"), note{body})
+	return post[*fermata.Question](ctx, c, path("questions", id, "clarify"), messageBody{body})
 }
 
 // CancelQuestion withdraws a question.
 func (c *Client) CancelQuestion(ctx context.Context, id, reason string) (*fermata.Question, error) {
-	return post[*fermata.Question](ctx, c, path("questions", id, "cancel"), because{reason})
+	return post[*fermata.Question](ctx, c, path("questions", id, "cancel"), reasonBody{reason})
 }
 
 // Extend postpones the deadline of a question.

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// longestBackoff is the longest wait between two tries.
-	longestBackoff = 2 * time.Second
-	// longestRetryAfter is the longest wait that a server may ask for. If it
+	// maxBackoff is the longest wait between two tries.
+	maxBackoff = 2 * time.Second
+	// maxRetryAfter is the longest wait that a server may ask for. If it
 	// asks for more, the call gives up and returns the error.
-	longestRetryAfter = 15 * time.Second
+	maxRetryAfter = 15 * time.Second
 )
 
 // retry calls try until it succeeds, fails for good, or has no tries left. It
@@ -22,8 +22,8 @@ const (
 func retry[T any](ctx context.Context, c *Client, try func() (T, error)) (T, error) {
 	for n := 1; ; n++ {
 		result, err := try()
-		wait, again := c.backoff(n, err)
-		if !again || n >= c.tries {
+		wait, retryable := c.backoff(n, err)
+		if !retryable || n >= c.maxTries {
 			return result, err
 		}
 		if sleep(ctx, wait) != nil {
@@ -40,10 +40,10 @@ func (c *Client) backoff(n int, err error) (time.Duration, bool) {
 	if !ok || (e.Code != fermata.CodeUnavailable && e.Code != fermata.CodeRateLimited) {
 		return 0, false
 	}
-	if e.RetryAfter > longestRetryAfter {
+	if e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
-	wait := min(c.shortest<<min(n-1, 10), longestBackoff)
+	wait := min(c.minBackoff<<min(n-1, 10), maxBackoff)
 	wait = wait/2 + rand.N(wait/2+1) //nolint:gosec // a spread, not a secret
 	return max(wait, e.RetryAfter), true
 }

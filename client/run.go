@@ -23,8 +23,8 @@ func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Cl
 	return claim, err
 }
 
-// Leave tells the server that a worker stops claiming tasks. The request is the one with which the worker claimed.
-func (c *Client) Leave(ctx context.Context, r fermata.ClaimRequest) error {
+// StopClaiming tells the server that a worker stops claiming tasks. The request is the one with which the worker claimed.
+func (c *Client) StopClaiming(ctx context.Context, r fermata.ClaimRequest) error {
 	_, err := do[struct{}](ctx, c, call{method: http.MethodPost, path: path("workers", "leave"), body: r, agentToken: c.agentToken})
 	return err
 }
@@ -52,9 +52,9 @@ func (c *Client) AppendLog(ctx context.Context, runID string, token int64, text 
 	return reply.Next, err
 }
 
-// RunProgress reports the progress of a run.
-func (c *Client) RunProgress(ctx context.Context, runID string, p fermata.Progress) error {
-	return c.run(ctx, call{method: http.MethodPost, path: path("runs", runID, "progress"), body: p})
+// ReportRunProgress reports the progress of a run.
+func (c *Client) ReportRunProgress(ctx context.Context, runID string, p fermata.Progress) error {
+	return c.sendOnly(ctx, call{method: http.MethodPost, path: path("runs", runID, "progress"), body: p})
 }
 
 // Finish ends a run with a result.
@@ -87,13 +87,13 @@ func (c *Client) Workers(ctx context.Context) ([]fermata.Worker, error) {
 	return p.Items, err
 }
 
-// Log returns the output of a run from an offset on, the offset after it, and whether the run has ended. If there is
+// RunLog returns the output of a run from an offset on, the offset after it, and whether the run has ended. If there is
 // no output yet, it waits for up to wait (at most 25 seconds).
-func (c *Client) Log(ctx context.Context, runID string, offset int64, wait time.Duration) ([]fermata.LogChunk, int64, bool, error) {
+func (c *Client) RunLog(ctx context.Context, runID string, offset int64, wait time.Duration) ([]fermata.LogChunk, int64, bool, error) {
 	v := values{}
-	v.number("offset", offset)
+	v.setNumber("offset", offset)
 	if wait > 0 {
-		v.text("wait", min(wait, longestPoll).String())
+		v.setText("wait", min(wait, maxPoll).String())
 	}
 	reply, err := get[struct {
 		Chunks []fermata.LogChunk `json:"chunks"`

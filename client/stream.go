@@ -42,8 +42,8 @@ type handlerError struct{ error }
 // ends or on returns an error. Stream returns that error. It reopens a broken
 // connection without limit; only a first connection that cannot be made is an
 // error.
-func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Event) error) error {
-	s := &stream{c: c, q: q, on: on}
+func (c *Client) Stream(ctx context.Context, q StreamQuery, handle func(*fermata.Event) error) error {
+	s := &stream{c: c, q: q, onEvent: handle}
 	if q.After > 0 || q.FromStart {
 		s.last = strconv.FormatInt(q.After, 10)
 	}
@@ -55,13 +55,13 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Eve
 		if h, ok := errors.AsType[handlerError](err); ok {
 			return h.error
 		}
-		broke := s.alive
+		broke := s.connected
 		if broke {
-			n, s.alive = 0, false
+			n, s.connected = 0, false
 		}
 		n++
-		wait, again := c.backoff(n, err)
-		if !again || (!s.opened && n >= c.tries) {
+		wait, retryable := c.backoff(n, err)
+		if !retryable || (!s.opened && n >= c.maxTries) {
 			return err
 		}
 		if broke && q.OnDrop != nil {
@@ -75,15 +75,15 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Eve
 
 // stream is one call of Stream over all its connections.
 type stream struct {
-	c  *Client
-	q  StreamQuery
-	on func(*fermata.Event) error
+	c       *Client
+	q       StreamQuery
+	onEvent func(*fermata.Event) error
 	// last is the id after which the next connection continues.
 	last string
 	// opened reports whether any connection was made, and alive whether the
 	// present one was.
-	opened, alive bool
-	retry         time.Duration
+	opened, connected bool
+	retry             time.Duration
 }
 
 // connect opens one connection and reads it to the end. It never returns nil.
@@ -94,33 +94,33 @@ func (s *stream) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	silent := time.AfterFunc(s.c.idle, func() { cancel(errors.New("the stream is silent")) })
-	defer silent.Stop()
+	silenceTimer := time.AfterFunc(s.c.idleTimeout, func() { cancel(errors.New("the stream is silent")) })
+	defer silenceTimer.Stop()
 	res, err := s.c.http.Do(req)
 	if err != nil {
-		return s.broken(err)
+		return s.brokenError(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, maxReply))
-		return s.c.problem(res, data)
+		return s.c.readProblem(res, data)
 	}
 	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
 		return fermata.Errorf(fermata.CodeInternal, "%s sends %q instead of a stream of events", s.c.base.Host, kind).
 			WithHint("is %s the address of a Fermata server?", s.c.URL())
 	}
-	s.opened, s.alive = true, true
+	s.opened, s.connected = true, true
 	if s.q.OnOpen != nil {
 		s.q.OnOpen()
 	}
-	return s.read(newSSEReader(res.Body, func() { silent.Reset(s.c.idle) }))
+	return s.read(newSSEReader(res.Body, func() { silenceTimer.Reset(s.c.idleTimeout) }))
 }
 
 func (s *stream) request(ctx context.Context) (*http.Request, error) {
 	v := values{}
-	v.text("task", s.q.TaskID)
-	v.list("type", texts(s.q.Types))
-	v.text("after", s.last)
+	v.setText("task", s.q.TaskID)
+	v.setList("type", toStrings(s.q.Types))
+	v.setText("after", s.last)
 	req, err := s.c.request(ctx, call{method: http.MethodGet, path: path("events"), query: url.Values(v)}, nil)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *stream) read(r *sseReader) error {
 		s.retry = r.retry
 		if err != nil {
 			s.last = r.id
-			return s.broken(err)
+			return s.brokenError(err)
 		}
 		if f.name == "reset" && r.id == s.last {
 			// After a reset, the numbers of events have no relation to the
@@ -165,7 +165,7 @@ func (s *stream) handle(f frame) error {
 		return nil
 	}
 	if e, ok := f.event(); ok && !s.isKnown(e.Seq) {
-		if err := s.on(e); err != nil {
+		if err := s.onEvent(e); err != nil {
 			return handlerError{err}
 		}
 	}
@@ -187,7 +187,7 @@ func (s *stream) isKnown(seq int64) bool {
 	return err == nil && seq <= last
 }
 
-func (s *stream) broken(err error) error {
+func (s *stream) brokenError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}

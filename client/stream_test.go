@@ -51,7 +51,7 @@ func TestSSEReader(t *testing.T) {
 
 var errEnough = errors.New("enough")
 
-func event(w http.ResponseWriter, seq int) {
+func writeEvent(w http.ResponseWriter, seq int) {
 	fmt.Fprintf(w, "id: %d\nevent: task.created\ndata: {\"seq\":%d,\"type\":\"task.created\"}\n\n", seq, seq)
 }
 
@@ -82,13 +82,13 @@ func TestStreamGoesOnWhereItBroke(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		if n == 1 {
-			event(w, 5)
-			event(w, 6)
+			writeEvent(w, 5)
+			writeEvent(w, 6)
 			fmt.Fprint(w, "id: 7\ndata: {\"seq\":7")
 			return
 		}
-		event(w, 6) // a repeat, which the caller must not get
-		event(w, 7)
+		writeEvent(w, 6) // a repeat, which the caller must not get
+		writeEvent(w, 7)
 	})
 	drops := 0
 	got, err := collect(t.Context(), c, StreamQuery{After: 4, OnDrop: func(error) { drops++ }}, 3)
@@ -102,7 +102,7 @@ func TestStreamReset(t *testing.T) {
 	c := newTest(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "event: reset\ndata: {}\n\n")
-		event(w, 3)
+		writeEvent(w, 3)
 	})
 	resets := 0
 	got, err := collect(t.Context(), c, StreamQuery{After: 900, OnReset: func() { resets++ }}, 1)
@@ -129,7 +129,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := newTest(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		event(w, 1)
+		writeEvent(w, 1)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})

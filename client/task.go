@@ -31,16 +31,16 @@ type TaskQuery struct {
 
 func (q TaskQuery) values() url.Values {
 	v := values{}
-	v.list("state", texts(q.State))
-	v.text("project", q.Project)
-	v.text("label", q.Label)
-	v.text("agent", q.Agent)
-	v.text("parent", q.ParentID)
-	v.text("q", q.Q)
-	v.flag("needs_person", q.NeedsPerson)
-	v.text("sort", string(q.Sort))
-	v.number("limit", int64(q.Limit))
-	v.text("cursor", q.Cursor)
+	v.setList("state", toStrings(q.State))
+	v.setText("project", q.Project)
+	v.setText("label", q.Label)
+	v.setText("agent", q.Agent)
+	v.setText("parent", q.ParentID)
+	v.setText("q", q.Q)
+	v.setFlag("needs_person", q.NeedsPerson)
+	v.setText("sort", string(q.Sort))
+	v.setNumber("limit", int64(q.Limit))
+	v.setText("cursor", q.Cursor)
 	return url.Values(v)
 }
 
@@ -70,8 +70,8 @@ func (c *Client) TaskCounts(ctx context.Context, q TaskQuery) (fermata.TaskCount
 // before it, which is "" at the beginning.
 func (c *Client) Timeline(ctx context.Context, id, cursor string, limit int) (fermata.Timeline, string, error) {
 	v := values{}
-	v.text("cursor", cursor)
-	v.number("limit", int64(limit))
+	v.setText("cursor", cursor)
+	v.setNumber("limit", int64(limit))
 	p, err := get[page[*fermata.TimelineEntry]](ctx, c, path("tasks", id, "timeline"), url.Values(v))
 	return p.Items, p.NextCursor, err
 }
@@ -89,7 +89,7 @@ func (c *Client) UpdateTask(ctx context.Context, id string, patch fermata.TaskPa
 
 // CancelTask ends a task and the tasks below it, without a result.
 func (c *Client) CancelTask(ctx context.Context, id, reason string) (*fermata.Task, error) {
-	return post[*fermata.Task](ctx, c, path("tasks", id, "cancel"), because{reason})
+	return post[*fermata.Task](ctx, c, path("tasks", id, "cancel"), reasonBody{reason})
 }
 
 // DeferTask makes a task wait until an instant, or until a person resumes it if until is nil.
@@ -124,17 +124,17 @@ func (c *Client) FinishTask(ctx context.Context, id string, f fermata.Finish) (*
 	return post[*fermata.Task](ctx, c, path("tasks", id, "finish"), f)
 }
 
-// Context returns the resume context of the task: what a run needs to continue.
-func (c *Client) Context(ctx context.Context, id string) (*fermata.ResumeContext, error) {
+// ResumeContext returns the resume context of the task: what a run needs to continue.
+func (c *Client) ResumeContext(ctx context.Context, id string) (*fermata.ResumeContext, error) {
 	return get[*fermata.ResumeContext](ctx, c, path("tasks", id, "context"), nil)
 }
 
-// Progress reports on a task outside any run.
-func (c *Client) Progress(ctx context.Context, taskID string, p fermata.Progress) error {
-	return c.run(ctx, call{method: http.MethodPost, path: path("tasks", taskID, "progress"), body: p})
+// ReportProgress reports on a task outside any run.
+func (c *Client) ReportProgress(ctx context.Context, taskID string, p fermata.Progress) error {
+	return c.sendOnly(ctx, call{method: http.MethodPost, path: path("tasks", taskID, "progress"), body: p})
 }
 
-// because is the body of a request with a reason.
-type because struct {
+// reasonBody is the body of a request with a reason.
+type reasonBody struct {
 	Reason string `json:"reason,omitempty"`
 }

@@ -43,8 +43,8 @@ type ToolDefinition struct {
 	Isolated bool `json:"isolated,omitempty"`
 }
 
-// Named returns the definition as a tool with the name.
-func (d ToolDefinition) Named(name string) *fermata.NamedTool {
+// NamedTool returns the definition as a tool with the name.
+func (d ToolDefinition) NamedTool(name string) *fermata.NamedTool {
 	return &fermata.NamedTool{
 		Name: name, Description: d.Description, Agent: d.Agent, Command: d.Command, Server: d.Server, Schema: d.Schema, Timeout: d.Timeout, Isolated: d.Isolated,
 	}
@@ -70,12 +70,12 @@ type WorkflowRunQuery struct {
 
 func (q WorkflowRunQuery) values() url.Values {
 	v := values{}
-	v.text("workflow", q.Workflow)
-	v.list("state", texts(q.State))
-	v.text("trigger", string(q.Trigger))
-	v.text("project", q.Project)
-	v.number("limit", int64(q.Limit))
-	v.text("cursor", q.Cursor)
+	v.setText("workflow", q.Workflow)
+	v.setList("state", toStrings(q.State))
+	v.setText("trigger", string(q.Trigger))
+	v.setText("project", q.Project)
+	v.setNumber("limit", int64(q.Limit))
+	v.setText("cursor", q.Cursor)
 	return url.Values(v)
 }
 
@@ -109,13 +109,13 @@ func (c *Client) Workflows(ctx context.Context) ([]*fermata.Workflow, error) {
 // the definition that had it.
 func (c *Client) Workflow(ctx context.Context, name, hash string) (*fermata.Workflow, error) {
 	v := values{}
-	v.text("hash", hash)
+	v.setText("hash", hash)
 	return get[*fermata.Workflow](ctx, c, path("workflows", name), url.Values(v))
 }
 
 // RemoveWorkflow removes a workflow. Its runs stay, and continue to their end.
 func (c *Client) RemoveWorkflow(ctx context.Context, name string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: path("workflows", name)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("workflows", name)})
 }
 
 // NewWebhookSecret makes the secret that signs requests to a workflow's webhook, and voids the earlier one. Only this
@@ -206,5 +206,5 @@ func (c *Client) RefreshTools(ctx context.Context, name string) (*fermata.NamedT
 
 // RemoveNamedTool removes a tool that the workspace has defined.
 func (c *Client) RemoveNamedTool(ctx context.Context, name string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: path("tools", name)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("tools", name)})
 }

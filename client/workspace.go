@@ -143,17 +143,17 @@ func (c *Client) DevicesOf(ctx context.Context, member string) ([]*fermata.Devic
 // RemoveDevice removes a browser, which then gets no push messages. A member may
 // remove their own browsers, and an admin may remove any browser.
 func (c *Client) RemoveDevice(ctx context.Context, id string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
 }
 
 // RemovePasskey removes a passkey.
 func (c *Client) RemovePasskey(ctx context.Context, id string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: path("passkeys", id)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("passkeys", id)})
 }
 
 // EndSession signs a browser out.
 func (c *Client) EndSession(ctx context.Context, id string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: path("sessions", id)})
+	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("sessions", id)})
 }
 
 // EndSessionsOf signs the member with the handle or id out of every browser, and returns the number of ended sessions.

@@ -57,7 +57,7 @@ var rooms = []room{
 	{folder: "internal/runner/*", ring: 3, upTo: 0},
 	{folder: "client", ring: 3, upTo: 0},
 	{folder: "internal/demoagent", ring: 3, upTo: 0},
-	{folder: "internal/rehearsal", ring: 3, upTo: 0, also: []string{"client"}},
+	{folder: "internal/agentcheck", ring: 3, upTo: 0, also: []string{"client"}},
 
 	{folder: "internal/api", ring: 4, upTo: 3},
 	{folder: "internal/mcpserver", ring: 4, upTo: 3},

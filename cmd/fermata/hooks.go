@@ -15,8 +15,8 @@ import (
 // hooks returns the commands that run a part of the server.
 func hooks() cli.Hooks {
 	return cli.Hooks{
-		Version: version, Serve: serve, Worker: work, Migrate: migrate, AcceptLoss: acceptLoss, RotateKeys: rotateKeys, Demo: demo, MCP: serveMCP, Rehearse: rehearse,
-		CheckWorkflow: checkWorkflow, TestWorkflow: testWorkflow, CheckTool: workflow.CheckTool, WorkflowSchema: workflowSchema,
+		Version: version, Serve: serve, Worker: work, Migrate: migrate, AcceptLoss: acceptLoss, RotateKeys: rotateKeys, Demo: demo, MCP: serveMCP, CheckAgent: checkAgent,
+		CheckWorkflow: checkWorkflow, SimulateWorkflow: simulateWorkflow, CheckTool: workflow.CheckTool, WorkflowSchema: workflowSchema,
 	}
 }
 
@@ -25,20 +25,20 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 	return app.Serve(ctx, app.ServeOptions{
 		Listen: o.Listen, Data: o.Data, Database: o.Database, MasterKeyFile: o.MasterKeyFile, AuditWitnesses: o.AuditWitnesses, SecretProjects: o.SecretProjects, CheckpointEvery: o.CheckpointEvery, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, TrustedProxies: o.TrustedProxies, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
 		Version: cli.Version(version), Log: log, Out: os.Stderr,
-		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
+		Worker: withAgentOptions(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
 	})
 }
 
 func work(ctx context.Context, o cli.WorkerOptions) error {
-	return app.RunWorker(ctx, agent(app.WorkerOptions{
+	return app.RunWorker(ctx, withAgentOptions(app.WorkerOptions{
 		URL: o.URL, Token: o.Token, Name: o.Name, Projects: o.Projects, Agents: o.Agents,
 		Concurrency: o.Concurrency, Lease: o.Lease, Folder: o.Folder, WorkDir: o.WorkDir,
 		OnCompleted: o.OnCompleted, OnFailed: o.OnFailed, Once: o.Once, Log: logger(o.LogLevel, "text"),
 	}, o.AgentOptions))
 }
 
-// agent adds the agent options to the options of a worker.
-func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
+// withAgentOptions adds the agent options to the options of a worker.
+func withAgentOptions(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Runners, w.Program = a.Runners, a.Program
 	w.Command, w.AllowTaskCommands, w.RunTimeout, w.LiveWait = a.Command, a.AllowTaskCommands, a.RunTimeout, a.LiveWait
 	w.AllowUnknownAgent = a.AllowUnknownAgent
@@ -95,10 +95,10 @@ func respond(ctx context.Context, url, token, question string) int {
 
 // logger writes to standard error, so that standard output stays for data.
 func logger(level, format string) *slog.Logger {
-	var least slog.Level
+	var minLevel slog.Level
 	// The command line accepts known levels only.
-	_ = least.UnmarshalText([]byte(level))
-	options := &slog.HandlerOptions{Level: least}
+	_ = minLevel.UnmarshalText([]byte(level))
+	options := &slog.HandlerOptions{Level: minLevel}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}

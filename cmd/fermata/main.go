@@ -21,7 +21,7 @@ func main() {
 }
 
 func run() int {
-	ctx, stop := untilSignal(context.Background())
+	ctx, stop := signalContext(context.Background())
 	defer stop()
 	return cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, hooks())
 }

@@ -13,9 +13,9 @@ import (
 // errTerminated is the cause of a context that SIGTERM cancelled.
 var errTerminated = errors.New("terminated")
 
-// untilSignal returns a context that SIGINT or SIGTERM cancels, with the cause.
+// signalContext returns a context that SIGINT or SIGTERM cancels, with the cause.
 // A second signal ends the program at once.
-func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
+func signalContext(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)

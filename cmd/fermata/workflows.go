@@ -16,10 +16,10 @@ func checkWorkflow(source []byte) client.WorkflowCheck {
 	return client.WorkflowCheck(workflow.Check(source, app.WorkflowTools()))
 }
 
-// testWorkflow runs a definition with scripted answers.
-func testWorkflow(ctx context.Context, t cli.WorkflowTest) (*cli.WorkflowReport, error) {
-	report, err := workflow.Test(ctx, t.Source, t.Answers, app.WorkflowTools())
-	return (*cli.WorkflowReport)(report), err
+// simulateWorkflow runs a definition with scripted answers.
+func simulateWorkflow(ctx context.Context, t cli.SimulationInput) (*cli.SimulationReport, error) {
+	report, err := workflow.Simulate(ctx, t.Source, t.Answers, app.WorkflowTools())
+	return (*cli.SimulationReport)(report), err
 }
 
 // workflowSchema returns the JSON Schema that editors use to check definitions.

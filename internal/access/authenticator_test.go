@@ -46,10 +46,10 @@ func (a *authenticator) must(err error) {
 	}
 }
 
-func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+func encodeBase64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// wanted is the part of the options that the authenticator reads.
-type wanted struct {
+// credentialOptions is the part of the options that the authenticator reads.
+type credentialOptions struct {
 	Options struct {
 		PublicKey struct {
 			Challenge string
@@ -65,13 +65,13 @@ type wanted struct {
 	}
 }
 
-func (a *authenticator) client(ceremony, challenge string) []byte {
+func (a *authenticator) clientData(ceremony, challenge string) []byte {
 	data, err := json.Marshal(map[string]any{"type": "webauthn." + ceremony, "challenge": challenge, "origin": a.origin, "crossOrigin": false})
 	a.must(err)
 	return data
 }
 
-func (a *authenticator) data(flags byte) []byte {
+func (a *authenticator) authenticatorData(flags byte) []byte {
 	host := sha256.Sum256([]byte(a.rp))
 	return binary.BigEndian.AppendUint32(append(host[:], flags), a.counter)
 }
@@ -79,7 +79,7 @@ func (a *authenticator) data(flags byte) []byte {
 // create makes a passkey, as navigator.credentials.create does.
 func (a *authenticator) create(options string) string {
 	a.t.Helper()
-	var w wanted
+	var w credentialOptions
 	a.must(json.Unmarshal([]byte(options), &w))
 	o := w.Options.PublicKey
 	if o.Selection.ResidentKey != "required" || o.Selection.UserVerification != "required" {
@@ -95,37 +95,37 @@ func (a *authenticator) create(options string) string {
 	a.must(err)
 	public, err := cbor.Marshal(map[int]any{1: 2, 3: -7, -1: 1, -2: point[1:33], -3: point[33:]})
 	a.must(err)
-	data := append(a.data(a.flags|attested), make([]byte, 16)...)
+	data := append(a.authenticatorData(a.flags|attested), make([]byte, 16)...)
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.id))), a.id...)
 	attestation, err := cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": append(data, public...)})
 	a.must(err)
 	return a.credential(map[string]any{
-		"clientDataJSON": text(a.client("create", o.Challenge)), "attestationObject": text(attestation), "transports": []string{"internal"},
+		"clientDataJSON": encodeBase64(a.clientData("create", o.Challenge)), "attestationObject": encodeBase64(attestation), "transports": []string{"internal"},
 	})
 }
 
 // get signs, as navigator.credentials.get does.
 func (a *authenticator) get(options string) string {
 	a.t.Helper()
-	var w wanted
+	var w credentialOptions
 	a.must(json.Unmarshal([]byte(options), &w))
 	if w.Options.PublicKey.UserVerification != "required" {
 		a.t.Errorf("options: %s", options)
 	}
 	a.counter++
-	client, data := a.client("get", w.Options.PublicKey.Challenge), a.data(a.flags)
+	client, data := a.clientData("get", w.Options.PublicKey.Challenge), a.authenticatorData(a.flags)
 	hash := sha256.Sum256(client)
 	signed := sha256.Sum256(append(data[:len(data):len(data)], hash[:]...))
 	signature, err := ecdsa.SignASN1(rand.Reader, a.key, signed[:])
 	a.must(err)
 	return a.credential(map[string]any{
-		"clientDataJSON": text(client), "authenticatorData": text(data), "signature": text(signature), "userHandle": text(a.handle),
+		"clientDataJSON": encodeBase64(client), "authenticatorData": encodeBase64(data), "signature": encodeBase64(signature), "userHandle": encodeBase64(a.handle),
 	})
 }
 
 func (a *authenticator) credential(response map[string]any) string {
 	data, err := json.Marshal(map[string]any{"credential": map[string]any{
-		"id": text(a.id), "rawId": text(a.id), "type": "public-key", "response": response,
+		"id": encodeBase64(a.id), "rawId": encodeBase64(a.id), "type": "public-key", "response": response,
 		"authenticatorAttachment": "platform", "clientExtensionResults": map[string]any{},
 	}})
 	a.must(err)

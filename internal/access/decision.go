@@ -15,19 +15,19 @@ import (
 // BeginSignature returns the options for navigator.credentials.get with which the caller signs a decision. It stores
 // nothing, because the decision itself says who may use it, for what and for how long.
 func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decision string) (json.RawMessage, error) {
-	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAnswer, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	who, err := p.owner(ctx, c.MemberID)
+	user, err := p.owner(ctx, c.MemberID)
 	if err != nil {
 		return nil, err
 	}
-	if len(who.keys) == 0 {
+	if len(user.keys) == 0 {
 		return nil, fermata.Errorf(fermata.CodeNotEligible, "an answer to this question is signed with a passkey, and you have none").
 			WithHint("add a passkey under Settings, then answer again")
 	}
 	signed := fermata.SignedDecision{Decision: decision}
-	assertion, _, err := p.wa.BeginLogin(who, func(o *protocol.PublicKeyCredentialRequestOptions) error {
+	assertion, _, err := p.wa.BeginLogin(user, func(o *protocol.PublicKeyCredentialRequestOptions) error {
 		o.Challenge, o.UserVerification = signed.Challenge(), protocol.VerificationRequired
 		return nil
 	})
@@ -44,10 +44,10 @@ func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decisio
 // CheckSignature returns the decision that the caller signed. It first checks that a passkey of the caller signed it
 // on a page of this server. It does not check that the decision fits the answer: [fermata.Question.ApplyAnswer] does.
 func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *fermata.AnswerSignature) (*fermata.SignedDecision, error) {
-	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAnswer, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	who, err := p.owner(ctx, c.MemberID)
+	user, err := p.owner(ctx, c.MemberID)
 	if err != nil {
 		return nil, err
 	}
@@ -60,15 +60,15 @@ func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *ferm
 		return nil, badSignature(err)
 	}
 	signed := &fermata.SignedDecision{Decision: s.Decision, RelyingParty: p.Host(), Credential: credential.Bytes()}
-	used, err := p.wa.ValidateLogin(who, webauthn.SessionData{
-		Challenge: base64.RawURLEncoding.EncodeToString(signed.Challenge()), UserID: who.WebAuthnID(), UserVerification: protocol.VerificationRequired,
+	used, err := p.wa.ValidateLogin(user, webauthn.SessionData{
+		Challenge: base64.RawURLEncoding.EncodeToString(signed.Challenge()), UserID: user.WebAuthnID(), UserVerification: protocol.VerificationRequired,
 	}, parsed)
 	if err != nil {
 		return nil, badSignature(err)
 	}
 	// The counter of the passkey is compared with that of the last sign-in, but not stored, because the same answer
 	// may come twice if a connection broke.
-	if signed.PasskeyID, _, err = who.usedCredential(used); err != nil {
+	if signed.PasskeyID, _, err = user.usedCredential(used); err != nil {
 		return nil, badSignature(err)
 	}
 	return signed, nil

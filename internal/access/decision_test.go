@@ -21,36 +21,36 @@ var coder = fermata.Caller{
 
 const dropTable = `{"command":"drop table orders"}`
 
-// dangerous asks for the approval of a critical action.
-func (w *world) dangerous(approvals *fermata.Quorum) *fermata.Question {
+// askDangerous asks for the approval of a critical action.
+func (w *world) askDangerous(approvals *fermata.Quorum) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskOutside(w.Context(), coder, "", "", fermata.Ask{
+	q, err := w.e.AskExternal(w.Context(), coder, "", "", fermata.Ask{
 		Type: fermata.Approval, Question: "Drop the table?", Action: json.RawMessage(dropTable), Risk: fermata.RiskCritical, Approvals: approvals,
 	})
 	w.ok(err)
 	return q
 }
 
-// prepared is a decision that the server prepared, and the answer for which it did.
-type prepared struct {
+// preparedAnswer is a decision that the server prepared, and the answer for which it did.
+type preparedAnswer struct {
 	Decision string
 	reply    string
 	answer   map[string]any
 }
 
 // prepare makes the server prepare the decision for an answer.
-func (b *browser) prepare(q *fermata.Question, answer map[string]any) prepared {
+func (b *browser) prepare(q *fermata.Question, answer map[string]any) preparedAnswer {
 	b.w.Helper()
 	body, err := json.Marshal(answer)
 	b.w.ok(err)
-	p := prepared{answer: answer}
+	p := preparedAnswer{answer: answer}
 	p.reply = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/decision", string(body)).body
 	b.w.ok(json.Unmarshal([]byte(p.reply), &p))
 	return p
 }
 
 // signedBy returns the body of the answer with the signature of a passkey.
-func (p prepared) signedBy(a *authenticator) string {
+func (p preparedAnswer) signedBy(a *authenticator) string {
 	a.t.Helper()
 	var signature map[string]any
 	a.must(json.Unmarshal([]byte(a.get(p.reply)), &signature))
@@ -61,14 +61,14 @@ func (p prepared) signedBy(a *authenticator) string {
 	return string(body)
 }
 
-func yes(q *fermata.Question) map[string]any {
+func approval(q *fermata.Question) map[string]any {
 	return map[string]any{"answer": "approve", "action_hash": q.ActionHash, "comment": "after the backup"}
 }
 
 // approve approves the question with a signature of the passkey.
 func (b *browser) approve(q *fermata.Question, a *authenticator) {
 	b.w.Helper()
-	b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+	b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, approval(q)).signedBy(a))
 }
 
 // use uses up the grant of a question.
@@ -100,17 +100,17 @@ func (w *world) audit() engine.AuditReport {
 // receipt.
 func TestAPasskeySignsADecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, b := w.enrolled("ann"), w.desk()
+		a, b := w.addMemberWithPasskey("ann"), w.localBrowser()
 		// A sign-in by link has a lower assurance than one by passkey. The signature makes up for it.
 		b.signIn("ann")
-		q := w.dangerous(nil)
+		q := w.askDangerous(nil)
 		if r := b.must(http.StatusOK, "GET /v1/questions/"+q.ID, ""); !strings.Contains(r.body, `"needs_signature":true`) {
 			w.Errorf("%s", r.body)
 		}
-		unsigned, err := json.Marshal(yes(q))
+		unsigned, err := json.Marshal(approval(q))
 		w.ok(err)
 		b.must(http.StatusForbidden, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
-		body := b.prepare(q, yes(q)).signedBy(a)
+		body := b.prepare(q, approval(q)).signedBy(a)
 		if r := b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body); !strings.Contains(r.body, `"assurance":"passkey"`) {
 			w.Errorf("%s", r.body)
 		}
@@ -160,14 +160,14 @@ func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt
 // If two people decide, a signature is not needed, but one that was made is stored with the vote.
 func TestAVoteIsSigned(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, ann := w.enrolled("ann"), w.desk()
+		a, ann := w.addMemberWithPasskey("ann"), w.localBrowser()
 		ann.signIn("ann")
 		w.member(engine.NewMember{Handle: "bob"})
-		bob := w.desk()
+		bob := w.localBrowser()
 		bob.signIn("bob")
-		q := w.dangerous(&fermata.Quorum{Required: 2})
+		q := w.askDangerous(&fermata.Quorum{Required: 2})
 		ann.approve(q, a)
-		unsigned, err := json.Marshal(yes(q))
+		unsigned, err := json.Marshal(approval(q))
 		w.ok(err)
 		bob.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
 		if report := w.audit(); !report.OK || report.Signed != 1 {
@@ -186,10 +186,10 @@ func TestAVoteIsSigned(t *testing.T) {
 // A decision counts only if a passkey of the person signed it, on a page of this server, for exactly this answer.
 func TestAForgedDecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		good, other := w.enrolled("ann"), w.enrolled("bob")
-		b := w.desk()
+		good, other := w.addMemberWithPasskey("ann"), w.addMemberWithPasskey("bob")
+		b := w.localBrowser()
 		b.signIn("ann")
-		q, elsewhere := w.dangerous(nil), w.dangerous(nil)
+		q, elsewhere := w.askDangerous(nil), w.askDangerous(nil)
 		refused := func(name, body string) {
 			w.Helper()
 			if r := b.call("POST /v1/questions/"+q.ID+"/answer", body); r.status != http.StatusBadRequest && r.status != http.StatusForbidden && r.status != http.StatusUnauthorized {
@@ -211,7 +211,7 @@ func TestAForgedDecision(t *testing.T) {
 		} {
 			a := *good
 			change(&a)
-			refused(name, b.prepare(q, yes(q)).signedBy(&a))
+			refused(name, b.prepare(q, approval(q)).signedBy(&a))
 		}
 		// One field of the signed decision or of the answer is changed.
 		for name, forge := range map[string][2]string{
@@ -223,21 +223,21 @@ func TestAForgedDecision(t *testing.T) {
 			"another signature": {`"signature":"M`, `"signature":"N`},
 			"another challenge": {`"clientDataJSON":"`, `"clientDataJSON":"A`},
 		} {
-			body := b.prepare(q, yes(q)).signedBy(good)
+			body := b.prepare(q, approval(q)).signedBy(good)
 			forged := strings.Replace(body, forge[0], forge[1], 1)
 			if forged == body {
 				w.Fatalf("%s: nothing is forged in %s", name, body)
 			}
 			refused(name, forged)
 		}
-		refused("the decision of another question", b.prepare(elsewhere, yes(elsewhere)).signedBy(good))
+		refused("the decision of another question", b.prepare(elsewhere, approval(elsewhere)).signedBy(good))
 		for _, signature := range []string{`{}`, `{"decision":"{}","credential":{}}`, `{"decision":"{}","credential":"x"}`, `{"decision":"{}","credential":null}`} {
 			refused(signature, `{"answer":"approve","action_hash":"`+q.ActionHash+`","signature":`+signature+`}`)
 		}
-		old := b.prepare(q, yes(q)).signedBy(good)
-		w.clock.Advance(fermata.SignatureLasts + time.Second)
+		old := b.prepare(q, approval(q)).signedBy(good)
+		w.clock.Advance(fermata.SignatureLifetime + time.Second)
 		refused("an old one", old)
-		body := b.prepare(q, yes(q)).signedBy(good)
+		body := b.prepare(q, approval(q)).signedBy(good)
 		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
 	})
 }
@@ -246,11 +246,11 @@ func TestAForgedDecision(t *testing.T) {
 // the audit finds it.
 func TestTheServerForgesNoDecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, b := w.enrolled("ann"), w.desk()
+		a, b := w.addMemberWithPasskey("ann"), w.localBrowser()
 		b.signIn("ann")
-		session := b.prepare(w.dangerous(nil), map[string]any{"answer": "reject"})
+		session := b.prepare(w.askDangerous(nil), map[string]any{"answer": "reject"})
 		ann := w.caller("ann")
-		forged := w.dangerous(nil)
+		forged := w.askDangerous(nil)
 		d, err := forged.PrepareDecision(fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash}, ann, w.clock.Now())
 		w.ok(err)
 		var made struct{ Credential json.RawMessage }
@@ -280,9 +280,9 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 // it.
 func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, b := w.enrolled("ann"), w.desk()
+		a, b := w.addMemberWithPasskey("ann"), w.localBrowser()
 		b.signIn("ann")
-		q := w.dangerous(nil)
+		q := w.askDangerous(nil)
 		b.approve(q, a)
 		storetest.Exec(w, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
 		edited, err := w.e.Question(w.Context(), w.caller("ann"), q.ID)
@@ -302,9 +302,9 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 // An approval counts only while its owner still has the passkey.
 func TestARemovedPasskeyOpensNothing(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, b := w.enrolled("ann"), w.desk()
+		a, b := w.addMemberWithPasskey("ann"), w.localBrowser()
 		b.signIn("ann")
-		q := w.dangerous(nil)
+		q := w.askDangerous(nil)
 		b.approve(q, a)
 		keys, err := w.e.Passkeys(w.Context(), w.caller("ann"))
 		w.ok(err)
@@ -315,7 +315,7 @@ func TestARemovedPasskeyOpensNothing(t *testing.T) {
 		if report := w.audit(); !report.OK || report.Signed != 1 {
 			w.Errorf("%+v", report)
 		}
-		late := w.dangerous(nil)
+		late := w.askDangerous(nil)
 		if r := b.call("POST /v1/questions/"+late.ID+"/decision", `{"answer":"reject"}`); r.status != http.StatusForbidden || !strings.Contains(r.body, "add a passkey") {
 			w.Errorf("%d %s", r.status, r.body)
 		}

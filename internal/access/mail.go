@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// mailsWaiting is the largest number of mails that wait to be sent. Further
+	// maxQueuedMails is the largest number of mails that wait to be sent. Further
 	// mails are dropped, and people must ask again.
-	mailsWaiting = 256
-	// mailWithin is the time limit for sending one mail.
-	mailWithin = 30 * time.Second
+	maxQueuedMails = 256
+	// mailTimeout is the time limit for sending one mail.
+	mailTimeout = 30 * time.Second
 	// A mailbox gets at most mailboxBurst links at once, and then one in
 	// mailboxEvery. mailboxesKept is the largest number of mailboxes that are
 	// counted.
-	mailboxBurst  = 3
-	mailboxEvery  = time.Minute
-	mailboxesKept = 10_000
+	mailboxBurst    = 3
+	mailboxInterval = time.Minute
+	maxMailboxes    = 10_000
 )
 
 // MailOptions configure how mails are sent.
@@ -44,18 +44,18 @@ type MailOptions struct {
 	Log    *slog.Logger
 }
 
-// Mail sends links. The goroutine of [Mail.Run] looks up whether an address
+// Mailer sends links. The goroutine of [Mail.Run] looks up whether an address
 // belongs to a member, so that the time of a reply does not reveal it.
-type Mail struct {
+type Mailer struct {
 	MailOptions
 	client *gomail.Client
 	jobs   chan func(context.Context) error
-	// recent limits how often each mailbox gets a mail. Only Run uses it.
-	recent map[string]*rate.Limiter
+	// limiters limits how often each mailbox gets a mail. Only Run uses it.
+	limiters map[string]*rate.Limiter
 }
 
-// NewMail checks the options. It does not connect.
-func NewMail(o MailOptions) (*Mail, error) {
+// NewMailer checks the options. It does not connect.
+func NewMailer(o MailOptions) (*Mailer, error) {
 	u, err := url.Parse(o.Server)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
 		// The text of the error could contain the password.
@@ -71,13 +71,13 @@ func NewMail(o MailOptions) (*Mail, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Mail{MailOptions: o, client: client, jobs: make(chan func(context.Context) error, mailsWaiting), recent: map[string]*rate.Limiter{}}, nil
+	return &Mailer{MailOptions: o, client: client, jobs: make(chan func(context.Context) error, maxQueuedMails), limiters: map[string]*rate.Limiter{}}, nil
 }
 
 // smtpOptions returns the options for a server address. Mails go over TLS; TLS
 // is optional only for a server on this machine.
 func smtpOptions(u *url.URL) []gomail.Option {
-	opts, auth := []gomail.Option{gomail.WithTimeout(mailWithin)}, gomail.SMTPAuthAutoDiscover
+	opts, auth := []gomail.Option{gomail.WithTimeout(mailTimeout)}, gomail.SMTPAuthAutoDiscover
 	switch ip := net.ParseIP(u.Hostname()); {
 	case u.Scheme == "smtps":
 		opts = append(opts, gomail.WithSSLPort(false))
@@ -98,7 +98,7 @@ func smtpOptions(u *url.URL) []gomail.Option {
 }
 
 // Run sends mails until ctx ends.
-func (m *Mail) Run(ctx context.Context) {
+func (m *Mailer) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -111,7 +111,7 @@ func (m *Mail) Run(ctx context.Context) {
 	}
 }
 
-func (m *Mail) enqueue(job func(context.Context) error) {
+func (m *Mailer) enqueue(job func(context.Context) error) {
 	select {
 	case m.jobs <- job:
 	default:
@@ -121,13 +121,13 @@ func (m *Mail) enqueue(job func(context.Context) error) {
 
 // SendSignIn sends a link to the member with the address, if there is one. It
 // returns at once.
-func (m *Mail) SendSignIn(email string) {
+func (m *Mailer) SendSignIn(email string) {
 	m.enqueue(func(ctx context.Context) error {
 		if !m.mayWriteTo(email) {
 			m.Log.WarnContext(ctx, "a sign-in mail was not sent: too many to this address")
 			return nil
 		}
-		l, err := m.Engine.MailLink(ctx, email)
+		l, err := m.Engine.MakeMailLink(ctx, email)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
 			return nil
 		}
@@ -143,7 +143,7 @@ func (m *Mail) SendSignIn(email string) {
 }
 
 // SendInvitation sends the link of an invitation. It returns at once.
-func (m *Mail) SendInvitation(i *fermata.Invitation) {
+func (m *Mailer) SendInvitation(i *fermata.Invitation) {
 	m.enqueue(func(ctx context.Context) error {
 		by := i.CreatedBy.Name
 		if by == "" {
@@ -158,19 +158,19 @@ func (m *Mail) SendInvitation(i *fermata.Invitation) {
 }
 
 // mayWriteTo reports whether a mailbox may get another mail.
-func (m *Mail) mayWriteTo(email string) bool {
-	bucket, ok := m.recent[email]
+func (m *Mailer) mayWriteTo(email string) bool {
+	bucket, ok := m.limiters[email]
 	if !ok {
-		if len(m.recent) >= mailboxesKept {
-			clear(m.recent)
+		if len(m.limiters) >= maxMailboxes {
+			clear(m.limiters)
 		}
-		bucket = rate.NewLimiter(rate.Every(mailboxEvery), mailboxBurst)
-		m.recent[email] = bucket
+		bucket = rate.NewLimiter(rate.Every(mailboxInterval), mailboxBurst)
+		m.limiters[email] = bucket
 	}
 	return bucket.Allow()
 }
 
-func (m *Mail) send(ctx context.Context, to string, l letter) error {
+func (m *Mailer) send(ctx context.Context, to string, l letter) error {
 	msg := gomail.NewMsg()
 	if err := msg.From(m.From); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (m *Mail) send(ctx context.Context, to string, l letter) error {
 	}
 	msg.SetBodyString(gomail.TypeTextPlain, text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
-	ctx, cancel := context.WithTimeout(ctx, mailWithin)
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	if err := m.client.DialAndSendWithContext(ctx, msg); err != nil {
 		return errors.New(linkSecret.ReplaceAllString(err.Error(), "[removed]"))

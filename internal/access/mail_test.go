@@ -27,29 +27,29 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// postOffice is an SMTP server that requires a password and stores the mails.
-type postOffice struct {
+// smtpServer is an SMTP server that requires a password and stores the mails.
+type smtpServer struct {
 	t        *testing.T
 	addr     string
-	received chan delivered
+	received chan receivedMail
 	// repeats makes the server refuse mails with an error that contains their
 	// link.
 	repeats bool
 }
 
-// delivered is one mail.
-type delivered struct {
+// receivedMail is one mail.
+type receivedMail struct {
 	from, to string
 	data     []byte
 }
 
-func newPostOffice(t *testing.T) *postOffice {
+func newSMTPServer(t *testing.T) *smtpServer {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &postOffice{t: t, addr: listener.Addr().String(), received: make(chan delivered, 100)}
+	p := &smtpServer{t: t, addr: listener.Addr().String(), received: make(chan receivedMail, 100)}
 	server := smtp.NewServer(p)
 	server.Domain, server.AllowInsecureAuth = "localhost", true
 	done := make(chan struct{})
@@ -65,50 +65,50 @@ func newPostOffice(t *testing.T) *postOffice {
 }
 
 // NewSession implements [smtp.Backend].
-func (p *postOffice) NewSession(*smtp.Conn) (smtp.Session, error) {
-	return &conversation{office: p}, nil
+func (p *smtpServer) NewSession(*smtp.Conn) (smtp.Session, error) {
+	return &smtpSession{server: p}, nil
 }
 
-type conversation struct {
-	office *postOffice
-	known  bool
-	mail   delivered
+type smtpSession struct {
+	server          *smtpServer
+	isAuthenticated bool
+	mail            receivedMail
 }
 
-func (c *conversation) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (c *smtpSession) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-func (c *conversation) Auth(string) (sasl.Server, error) {
+func (c *smtpSession) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != "fermata" || password != "p@ss word" {
 			return errors.New("wrong password")
 		}
-		c.known = true
+		c.isAuthenticated = true
 		return nil
 	}), nil
 }
 
-func (c *conversation) Reset() { c.mail = delivered{} }
+func (c *smtpSession) Reset() { c.mail = receivedMail{} }
 
-func (c *conversation) Logout() error { return nil }
+func (c *smtpSession) Logout() error { return nil }
 
-func (c *conversation) Mail(from string, _ *smtp.MailOptions) error {
-	if !c.known {
+func (c *smtpSession) Mail(from string, _ *smtp.MailOptions) error {
+	if !c.isAuthenticated {
 		return smtp.ErrAuthRequired
 	}
 	c.mail.from = from
 	return nil
 }
 
-func (c *conversation) Rcpt(to string, _ *smtp.RcptOptions) error {
+func (c *smtpSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	c.mail.to = to
 	return nil
 }
 
-func (c *conversation) Data(r io.Reader) error {
+func (c *smtpSession) Data(r io.Reader) error {
 	var err error
 	c.mail.data, err = io.ReadAll(r)
-	c.office.received <- c.mail
-	if c.office.repeats {
+	c.server.received <- c.mail
+	if c.server.repeats {
 		plain, _ := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(c.mail.data)))
 		return &smtp.SMTPError{Code: 554, Message: "suspicious: " + linkIn.FindString(string(plain))}
 	}
@@ -116,7 +116,7 @@ func (c *conversation) Data(r io.Reader) error {
 }
 
 // next waits for a mail to the address and returns its subject and plain text.
-func (p *postOffice) next(to string) (subject, text string) {
+func (p *smtpServer) next(to string) (subject, text string) {
 	p.t.Helper()
 	d := patience.Receive(p.t, "a mail comes", p.received)
 	m, err := mail.ReadMessage(bytes.NewReader(d.data))
@@ -147,7 +147,7 @@ func (p *postOffice) next(to string) (subject, text string) {
 
 var linkIn = regexp.MustCompile(`https?://\S+/sign-in#fml_\w{38}`)
 
-func (p *postOffice) link(to string) string {
+func (p *smtpServer) link(to string) string {
 	p.t.Helper()
 	_, text := p.next(to)
 	link := linkIn.FindString(text)
@@ -157,15 +157,15 @@ func (p *postOffice) link(to string) string {
 	return link
 }
 
-// mails configures a server that sends mails.
-func mails(w *world, c *api.Config) {
-	w.office = newPostOffice(w.T)
-	w.mail(c, "smtp://fermata:p%40ss%20word@"+w.office.addr, slog.New(slog.NewTextHandler(w.Output(), nil)))
+// withMail configures a server that sends mails.
+func withMail(w *world, c *api.Config) {
+	w.smtpServer = newSMTPServer(w.T)
+	w.startMailer(c, "smtp://fermata:p%40ss%20word@"+w.smtpServer.addr, slog.New(slog.NewTextHandler(w.Output(), nil)))
 }
 
-func (w *world) mail(c *api.Config, server string, log *slog.Logger) {
+func (w *world) startMailer(c *api.Config, server string, log *slog.Logger) {
 	w.Helper()
-	m, err := access.NewMail(access.MailOptions{
+	m, err := access.NewMailer(access.MailOptions{
 		Server: server, From: "Fermata <fermata@example.com>", Engine: w.e, Log: log,
 		Link: func(secret string) string { return api.LinkURL(w.public, secret) },
 	})
@@ -186,8 +186,8 @@ func (b *browser) askForMail(email string) reply {
 }
 
 func TestMailSignsIn(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.askForMail(" Ann@Example.COM ")
@@ -195,13 +195,13 @@ func TestMailSignsIn(t *testing.T) {
 		if r := b.open(link); r.status != http.StatusOK {
 			w.Fatalf("%d %s", r.status, r.body)
 		}
-		b.is("ann", fermata.AssuranceSession)
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
 			w.Errorf("the link worked twice: %d", r.status)
 		}
 		b.askForMail("ann@example.com")
 		link = office.link("ann@example.com")
-		w.clock.Advance(fermata.MailLinkLasts)
+		w.clock.Advance(fermata.MailLinkLifetime)
 		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
 			w.Errorf("the link worked too late: %d", r.status)
 		}
@@ -211,8 +211,8 @@ func TestMailSignsIn(t *testing.T) {
 // TestMailTellsNobodyWhoIsKnown: the reply is the same for every address, and
 // only a member gets a mail.
 func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
 		w.change("bob", fermata.MemberChange{Disabled: ptr(true)})
@@ -232,8 +232,8 @@ func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 // TestMailLeadsToTheServerAlone: the host name in a request does not get into
 // the mail.
 func TestMailLeadsToTheServerAlone(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.host = "evil.example"
@@ -245,8 +245,8 @@ func TestMailLeadsToTheServerAlone(t *testing.T) {
 }
 
 func TestMailboxIsNotFlooded(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
 		b := w.browser()
@@ -263,7 +263,7 @@ func TestMailboxIsNotFlooded(t *testing.T) {
 
 func TestMailRequestsAreLimited(t *testing.T) {
 	with := func(w *world, c *api.Config) {
-		mails(w, c)
+		withMail(w, c)
 		c.Limits.SignIn = api.Rate{PerSecond: 0.001, Burst: 2}
 	}
 	each(t, with, func(w *world) {
@@ -276,7 +276,7 @@ func TestMailRequestsAreLimited(t *testing.T) {
 }
 
 func TestMailRefusesWhatIsNoAddress(t *testing.T) {
-	each(t, mails, func(w *world) {
+	each(t, withMail, func(w *world) {
 		for _, email := range []string{"ann", "a@b, c@d", `a@b.example\r\nBcc: c@d.example`, "Ann <a@b.example>", strings.Repeat("a", 300) + "@b.example"} {
 			w.browser().must(http.StatusBadRequest, "POST /v1/sign-in/email", `{"email":"`+email+`"}`)
 		}
@@ -284,8 +284,8 @@ func TestMailRefusesWhatIsNoAddress(t *testing.T) {
 }
 
 func TestInvitationByMail(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
 		boss := w.browser()
 		boss.signIn("boss")
@@ -301,15 +301,15 @@ func TestInvitationByMail(t *testing.T) {
 		if r := cid.open(linkIn.FindString(text)); r.status != http.StatusOK {
 			w.Errorf("%d %s", r.status, r.body)
 		}
-		cid.is("cid", fermata.AssuranceSession)
+		cid.checkSignedIn("cid", fermata.AssuranceSession)
 	})
 }
 
 // TestMailOfTheOldAddressIsVoid: a person who reads the old mailbox cannot sign
 // in.
 func TestMailOfTheOldAddressIsVoid(t *testing.T) {
-	each(t, mails, func(w *world) {
-		office := w.office
+	each(t, withMail, func(w *world) {
+		office := w.smtpServer
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.askForMail("ann@example.com")
@@ -321,10 +321,10 @@ func TestMailOfTheOldAddressIsVoid(t *testing.T) {
 	})
 }
 
-// lines sends every line of a log to a channel.
-type lines chan string
+// logLines sends every line of a log to a channel.
+type logLines chan string
 
-func (l lines) Write(p []byte) (int, error) {
+func (l logLines) Write(p []byte) (int, error) {
 	l <- string(p)
 	return len(p), nil
 }
@@ -333,15 +333,15 @@ func (l lines) Write(p []byte) (int, error) {
 // the link does not get into the log.
 func TestMailIsRefusedWithItsLink(t *testing.T) {
 	with := func(w *world, c *api.Config) {
-		w.logged = make(lines, 10)
-		w.office = newPostOffice(w.T)
-		w.office.repeats = true
-		w.mail(c, "smtp://fermata:p%40ss%20word@"+w.office.addr, slog.New(slog.NewTextHandler(w.logged, nil)))
+		w.logLines = make(logLines, 10)
+		w.smtpServer = newSMTPServer(w.T)
+		w.smtpServer.repeats = true
+		w.startMailer(c, "smtp://fermata:p%40ss%20word@"+w.smtpServer.addr, slog.New(slog.NewTextHandler(w.logLines, nil)))
 	}
 	each(t, with, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
-		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
+		if line := patience.Receive(w, "a line is logged", w.logLines); !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
 			w.Errorf("%s", line)
 		}
 	})
@@ -351,16 +351,16 @@ func TestMailIsRefusedWithItsLink(t *testing.T) {
 // no log.
 func TestMailServerIsDown(t *testing.T) {
 	with := func(w *world, c *api.Config) {
-		w.logged = make(lines, 10)
+		w.logLines = make(logLines, 10)
 		listener, err := (&net.ListenConfig{}).Listen(w.Context(), "tcp", "127.0.0.1:0")
 		w.ok(err)
 		w.ok(listener.Close())
-		w.mail(c, "smtp://fermata:s3cret@"+listener.Addr().String(), slog.New(slog.NewTextHandler(w.logged, nil)))
+		w.startMailer(c, "smtp://fermata:s3cret@"+listener.Addr().String(), slog.New(slog.NewTextHandler(w.logLines, nil)))
 	}
 	each(t, with, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
-		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
+		if line := patience.Receive(w, "a line is logged", w.logLines); !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
 			w.Errorf("%s", line)
 		}
 	})
@@ -372,13 +372,13 @@ func TestMailOptions(t *testing.T) {
 		"": "a@b.example", "http://mail.example": "a@b.example", "smtp://": "a@b.example", "smtp://user:pass word%@x": "a@b.example",
 		"smtp://mail.example": "nonsense", "smtp://mail.example/path": "a@b.example",
 	} {
-		_, err := access.NewMail(access.MailOptions{Server: server, From: from})
+		_, err := access.NewMailer(access.MailOptions{Server: server, From: from})
 		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || strings.Contains(err.Error(), "pass word") {
 			t.Errorf("%q %q: %v", server, from, err)
 		}
 	}
 	for _, server := range []string{"smtp://mail.example", "smtps://u:p@mail.example:465", "smtp://localhost:25"} {
-		if _, err := access.NewMail(access.MailOptions{Server: server, From: "Fermata <a@b.example>"}); err != nil {
+		if _, err := access.NewMailer(access.MailOptions{Server: server, From: "Fermata <a@b.example>"}); err != nil {
 			t.Errorf("%q: %v", server, err)
 		}
 	}

@@ -34,8 +34,8 @@ type OIDCOptions struct {
 	Engine   *engine.Engine
 }
 
-// providerWithin is the time limit for one reply of the provider.
-const providerWithin = 10 * time.Second
+// providerTimeout is the time limit for one reply of the provider.
+const providerTimeout = 10 * time.Second
 
 // OIDC signs people in with an identity provider. It uses the authorization
 // code flow with PKCE, state and nonce.
@@ -67,12 +67,12 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 		return nil, err
 	}
 	o.GroupsClaim = cmp.Or(o.GroupsClaim, "groups")
-	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin, CheckRedirect: staysAtHost}}, nil
+	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerTimeout, CheckRedirect: checkSameHost}}, nil
 }
 
-// staysAtHost follows a redirect of the provider only to the same host. Another redirect could lead to addresses that
+// checkSameHost follows a redirect of the provider only to the same host. Another redirect could lead to addresses that
 // only the server reaches, or give the code of a sign-in to another host.
-func staysAtHost(to *http.Request, via []*http.Request) error {
+func checkSameHost(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
 	case to.URL.Scheme != from.Scheme || to.URL.Host != from.Host:
@@ -87,8 +87,8 @@ func staysAtHost(to *http.Request, via []*http.Request) error {
 // DisplayName returns the text on the sign-in button.
 func (o *OIDC) DisplayName() string { return o.Name }
 
-// begun is the stored data of a flow that its end must match.
-type begun struct {
+// oidcFlow is the stored data of a flow that its end must match.
+type oidcFlow struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
@@ -104,13 +104,13 @@ func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
 	}
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.http), o.Issuer)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, providerError(err)
 	}
 	o.provider = p
 	return p, nil
 }
 
-func unreachable(err error) error {
+func providerError(err error) error {
 	return withCause(fermata.Errorf(fermata.CodeUnavailable, "the identity provider does not answer as it should").
 		WithHint("try again; if it stays, an admin finds the cause in the server's log"), err)
 }
@@ -125,25 +125,25 @@ func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// Begin returns the address to which the browser goes, and the secret that the
+// BeginSignIn returns the address to which the browser goes, and the secret that the
 // browser keeps until it is back. path is the page that it opens then.
-func (o *OIDC) Begin(ctx context.Context, path string) (address, secret string, err error) {
+func (o *OIDC) BeginSignIn(ctx context.Context, path string) (address, secret string, err error) {
 	p, err := o.discover(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	b := begun{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Return: path}
+	b := oidcFlow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Return: path}
 	if secret, err = o.Engine.BeginFlow(ctx, engine.FlowOIDC, b); err != nil {
 		return "", "", err
 	}
 	return o.config(p).AuthCodeURL(b.State, oidc.Nonce(b.Nonce), oauth2.S256ChallengeOption(b.Verifier)), secret, nil
 }
 
-// End returns the identity of the person who came back from the provider, and
-// the path that the browser opens next. secret is the secret that [OIDC.Begin]
+// EndSignIn returns the identity of the person who came back from the provider, and
+// the path that the browser opens next. secret is the secret that [OIDC.BeginSignIn]
 // returned.
-func (o *OIDC) End(ctx context.Context, secret string, query url.Values) (engine.Identity, string, error) {
-	var b begun
+func (o *OIDC) EndSignIn(ctx context.Context, secret string, query url.Values) (engine.Identity, string, error) {
+	var b oidcFlow
 	if err := o.Engine.EndFlow(ctx, engine.FlowOIDC, secret, &b); err != nil {
 		return engine.Identity{}, "", err
 	}
@@ -165,7 +165,7 @@ func refusal(message string) error {
 }
 
 // exchange exchanges the code for tokens and verifies them.
-func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Identity, error) {
+func (o *OIDC) exchange(ctx context.Context, b oidcFlow, code string) (engine.Identity, error) {
 	p, err := o.discover(ctx)
 	if err != nil {
 		return engine.Identity{}, err
@@ -176,55 +176,55 @@ func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Ident
 		return engine.Identity{}, withCause(fermata.Errorf(fermata.CodeUnauthenticated, "the identity provider took the sign-in back").WithHint("begin again"), err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	verified, err := p.Verifier(&oidc.Config{ClientID: o.ClientID}).Verify(ctx, raw)
+	idToken, err := p.Verifier(&oidc.Config{ClientID: o.ClientID}).Verify(ctx, raw)
 	if err != nil {
 		return engine.Identity{}, withCause(fermata.Errorf(fermata.CodeUnauthenticated, "what the identity provider says cannot be verified").WithHint("begin again"), err)
 	}
-	if verified.Nonce != b.Nonce {
+	if idToken.Nonce != b.Nonce {
 		return engine.Identity{}, refusal("the identity provider answered another sign-in")
 	}
-	var said claims
-	if err := verified.Claims(&said); err != nil {
-		return engine.Identity{}, unreachable(err)
+	var userClaims claims
+	if err := idToken.Claims(&userClaims); err != nil {
+		return engine.Identity{}, providerError(err)
 	}
-	if !said.isFor(o.ClientID, verified.Audience) {
+	if !userClaims.isFor(o.ClientID, idToken.Audience) {
 		return engine.Identity{}, refusal("the identity provider answered another program")
 	}
-	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: said.Name}
-	if id.Role, err = o.roleOf(verified); err != nil {
-		return engine.Identity{}, unreachable(err)
+	id := engine.Identity{Subject: idToken.Issuer + " " + idToken.Subject, Name: userClaims.Name}
+	if id.Role, err = o.roleOf(idToken); err != nil {
+		return engine.Identity{}, providerError(err)
 	}
-	if address := fermata.CanonicalEmail(said.Email); said.Verified.yes || said.Verified.isMissing() && o.TrustEmail {
+	if address := fermata.CanonicalEmail(userClaims.Email); userClaims.EmailVerified.isTrue || userClaims.EmailVerified.isMissing() && o.TrustEmail {
 		id.Email = address
 	} else {
-		id.Unverified = address
+		id.UnverifiedEmail = address
 	}
 	return id, nil
 }
 
 // claims are the claims about the person who signs in (OpenID Connect Core 1.0 §5.1).
 type claims struct {
-	Email      string   `json:"email"`
-	Verified   verified `json:"email_verified"`
-	Name       string   `json:"name"`
-	Authorized string   `json:"azp"`
+	Email           string   `json:"email"`
+	EmailVerified   verified `json:"email_verified"`
+	Name            string   `json:"name"`
+	AuthorizedParty string   `json:"azp"`
 }
 
 // isFor reports whether the token was issued to this client (OpenID Connect Core 1.0 §3.1.3.7, rules 4 and 5). A
 // token for several audiences must name the client to which it was issued.
 func (c claims) isFor(client string, audience []string) bool {
-	return c.Authorized == client || c.Authorized == "" && len(audience) == 1
+	return c.AuthorizedParty == client || c.AuthorizedParty == "" && len(audience) == 1
 }
 
 // verified is the claim that an address was verified. Some providers write it as a text, and some leave it out.
-type verified struct{ said, yes bool }
+type verified struct{ isSet, isTrue bool }
 
-func (v verified) isMissing() bool { return !v.said }
+func (v verified) isMissing() bool { return !v.isSet }
 
 // UnmarshalJSON reads true and false, also as texts. Any other value counts as false.
 func (v *verified) UnmarshalJSON(data []byte) error {
 	text := strings.ToLower(strings.Trim(string(data), `"`))
-	*v = verified{said: text != "null", yes: text == "true"}
+	*v = verified{isSet: text != "null", isTrue: text == "true"}
 	return nil
 }
 

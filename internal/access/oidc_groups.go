@@ -42,21 +42,21 @@ func (o *OIDC) roleOf(token *oidc.IDToken) (fermata.Role, error) {
 	if err := token.Claims(&claims); err != nil {
 		return "", err
 	}
-	groups, err := namesIn(claims[o.GroupsClaim])
+	groups, err := parseNames(claims[o.GroupsClaim])
 	if err != nil {
 		return "", fmt.Errorf("the claim %s is no list of groups: %w", o.GroupsClaim, err)
 	}
-	most := fermata.RoleNone
+	highest := fermata.RoleNone
 	for _, group := range groups {
-		if role := fermata.Role(o.Roles[group]); role != "" && role.AtLeast(most) {
-			most = role
+		if role := fermata.Role(o.Roles[group]); role != "" && role.AtLeast(highest) {
+			highest = role
 		}
 	}
-	return most, nil
+	return highest, nil
 }
 
-// namesIn reads a list of names, or a single one. Providers leave the claim out for a person without groups.
-func namesIn(claim json.RawMessage) (names []string, err error) {
+// parseNames reads a list of names, or a single one. Providers leave the claim out for a person without groups.
+func parseNames(claim json.RawMessage) (names []string, err error) {
 	if len(claim) == 0 || string(claim) == "null" {
 		return nil, nil
 	}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// signOutWithin is how long a sign-out waits for the provider. The server asks it only if nobody has signed in with
+// signOutTimeout is how long a sign-out waits for the provider. The server asks it only if nobody has signed in with
 // it since the server started.
-const signOutWithin = 3 * time.Second
+const signOutTimeout = 3 * time.Second
 
 // SignOutURL returns the address at which a browser ends its session at the provider (OpenID Connect RP-Initiated
 // Logout 1.0 §2). It returns "" if the provider has no such address or does not answer.
 func (o *OIDC) SignOutURL(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, signOutWithin)
+	ctx, cancel := context.WithTimeout(ctx, signOutTimeout)
 	defer cancel()
 	p, err := o.discover(ctx)
 	if err != nil {
@@ -25,15 +25,15 @@ func (o *OIDC) SignOutURL(ctx context.Context) string {
 	if p.Claims(&known) != nil {
 		return ""
 	}
-	there, err := url.Parse(known.EndSession)
-	if err != nil || there.Host == "" || there.Scheme != "https" && !(there.Scheme == "http" && isLoopback(there.Hostname())) {
+	endpoint, err := url.Parse(known.EndSession)
+	if err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && !(endpoint.Scheme == "http" && isLoopback(endpoint.Hostname())) {
 		return ""
 	}
-	query := there.Query()
+	query := endpoint.Query()
 	query.Set("client_id", o.ClientID)
 	if back, err := url.Parse(o.Redirect); err == nil {
 		query.Set("post_logout_redirect_uri", back.ResolveReference(&url.URL{Path: "/sign-in"}).String())
 	}
-	there.RawQuery = query.Encode()
-	return there.String()
+	endpoint.RawQuery = query.Encode()
+	return endpoint.String()
 }

@@ -43,11 +43,11 @@ type provider struct {
 	signer *ecdsa.PrivateKey
 	// refuse makes the person refuse the sign-in.
 	refuse bool
-	// redirected is a path that redirects to the address in to.
-	redirected, to string
+	// redirectPath is a path that redirects to the address in to.
+	redirectPath, redirectTo string
 	// scopes are the scopes that the provider supports. asked are the scopes of the last sign-in.
-	scopes []string
-	asked  string
+	scopes      []string
+	askedScopes string
 	// endSession is the address that ends sessions; empty leaves it out.
 	endSession string
 }
@@ -73,8 +73,8 @@ func newProvider(t *testing.T) *provider {
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.URL.Path == p.redirected {
-		http.Redirect(w, r, p.to, http.StatusTemporaryRedirect)
+	if r.URL.Path == p.redirectPath {
+		http.Redirect(w, r, p.redirectTo, http.StatusTemporaryRedirect)
 		return
 	}
 	switch r.URL.Path {
@@ -108,7 +108,7 @@ func (p *provider) discover(w http.ResponseWriter, r *http.Request) {
 
 func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	p.asked = q.Get("scope")
+	p.askedScopes = q.Get("scope")
 	if q.Get("client_id") != "fermata" || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
 		q.Get("nonce") == "" || !strings.Contains(q.Get("scope"), "openid") {
 		http.Error(w, "bad request", http.StatusBadRequest)
@@ -164,17 +164,17 @@ func withProvider(w *world, c *api.Config) {
 	w.ok(err)
 }
 
-// leave goes to the provider and returns the address to which it sends the browser back.
-func (b *browser) leave(path string) string {
+// goToProvider goes to the provider and returns the address to which it sends the browser back.
+func (b *browser) goToProvider(path string) string {
 	b.w.Helper()
 	start := b.must(http.StatusSeeOther, "GET /v1/sign-in/oidc/start?return="+url.QueryEscape(path), "")
 	return b.must(http.StatusFound, "GET "+start.location, "").location
 }
 
-// comeBack does the whole sign-in and returns the path at which it ends.
-func (b *browser) comeBack(path string) string {
+// signInAtProvider does the whole sign-in and returns the path at which it ends.
+func (b *browser) signInAtProvider(path string) string {
 	b.w.Helper()
-	return b.must(http.StatusSeeOther, "GET "+b.leave(path), "", "Sec-Fetch-Site", "cross-site").location
+	return b.must(http.StatusSeeOther, "GET "+b.goToProvider(path), "", "Sec-Fetch-Site", "cross-site").location
 }
 
 func TestIdentityProviderSignsIn(t *testing.T) {
@@ -184,53 +184,53 @@ func TestIdentityProviderSignsIn(t *testing.T) {
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"oidc":{"name":"Example"}`) {
 			w.Errorf("%s", r.body)
 		}
-		if to := b.comeBack("/inbox?type=approval#q"); to != "/inbox?type=approval#q" {
+		if to := b.signInAtProvider("/inbox?type=approval#q"); to != "/inbox?type=approval#q" {
 			w.Errorf("went to %q", to)
 		}
-		b.is("ann", fermata.AssuranceSession)
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 		if len(b.cookies) != 1 {
 			w.Errorf("cookies: %v", b.cookies)
 		}
 		// After the first sign-in, the subject identifies the member, whatever the address is.
 		w.idp.claims["email"] = "changed@example.com"
 		other := w.browser()
-		other.comeBack("/")
-		other.is("ann", fermata.AssuranceSession)
+		other.signInAtProvider("/")
+		other.checkSignedIn("ann", fermata.AssuranceSession)
 		// The address alone does not make another person ann.
 		w.idp.claims["sub"], w.idp.claims["email"] = "2", "ann@example.com"
 		thief := w.browser()
-		if to := thief.comeBack("/"); to != "/sign-in?problem=unknown" {
+		if to := thief.signInAtProvider("/"); to != "/sign-in?problem=unknown" {
 			w.Errorf("went to %q", to)
 		}
-		thief.is("", "")
+		thief.checkSignedIn("", "")
 	})
 }
 
 func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		b := w.browser()
-		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+		if to := b.signInAtProvider("/"); to != "/sign-in?problem=unknown" {
 			w.Errorf("went to %q", to)
 		}
-		b.is("", "")
+		b.checkSignedIn("", "")
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		// An unverified address belongs to nobody, and the page gives this reason.
 		for _, verified := range []any{false, "false", nil, 1, "yes"} {
 			w.idp.claims["email_verified"] = verified
-			if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
+			if to := b.signInAtProvider("/"); to != "/sign-in?problem=unverified" {
 				w.Errorf("%v: went to %q", verified, to)
 			}
 		}
 		delete(w.idp.claims, "email_verified")
-		if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
+		if to := b.signInAtProvider("/"); to != "/sign-in?problem=unverified" {
 			w.Errorf("went to %q", to)
 		}
 		w.idp.claims["email_verified"] = true
 		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
-		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+		if to := b.signInAtProvider("/"); to != "/sign-in?problem=unknown" {
 			w.Errorf("went to %q", to)
 		}
-		b.is("", "")
+		b.checkSignedIn("", "")
 	})
 }
 
@@ -240,8 +240,8 @@ func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.idp.claims["email_verified"] = "true"
 		b := w.browser()
-		b.comeBack("/")
-		b.is("ann", fermata.AssuranceSession)
+		b.signInAtProvider("/")
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 	})
 	trusting := func(w *world, c *api.Config) {
 		withProvider(w, c)
@@ -253,11 +253,11 @@ func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 			// If the provider sends the claim, its value counts.
 			w.idp.claims["email_verified"] = false
 			b := w.browser()
-			b.comeBack("/")
-			b.is("", "")
+			b.signInAtProvider("/")
+			b.checkSignedIn("", "")
 			delete(w.idp.claims, "email_verified")
-			b.comeBack("/")
-			b.is("ann", fermata.AssuranceSession)
+			b.signInAtProvider("/")
+			b.checkSignedIn("ann", fermata.AssuranceSession)
 		})
 	})
 }
@@ -276,7 +276,7 @@ func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 		signIn := func(groups any, to string, want fermata.Role) {
 			w.Helper()
 			w.idp.claims["groups"] = groups
-			if got := w.browser().comeBack("/"); got != to {
+			if got := w.browser().signInAtProvider("/"); got != to {
 				w.Errorf("%v: went to %q, want %q", groups, got, to)
 			}
 			if got := w.role("ann"); got != want {
@@ -289,8 +289,8 @@ func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 		signIn(7, "/sign-in?problem=unavailable", fermata.RoleOperator)
 		signIn([]string{"admin", ""}, "/", fermata.RoleNone)
 		signIn(nil, "/", fermata.RoleNone)
-		if !strings.Contains(w.idp.asked, "groups") {
-			w.Errorf("the scopes were %q", w.idp.asked)
+		if !strings.Contains(w.idp.askedScopes, "groups") {
+			w.Errorf("the scopes were %q", w.idp.askedScopes)
 		}
 		// The last admin stays an admin.
 		admins, viewer := fermata.RoleAdmin, fermata.RoleViewer
@@ -306,7 +306,7 @@ func TestSignOutOfTheProvider(t *testing.T) {
 		w.idp.endSession = w.idp.server.URL + "/bye?tenant=1"
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
-		b.comeBack("/")
+		b.signInAtProvider("/")
 		var out struct {
 			ProviderURL string `json:"provider_url"`
 		}
@@ -318,7 +318,7 @@ func TestSignOutOfTheProvider(t *testing.T) {
 			q.Get("post_logout_redirect_uri") != w.public+"/sign-in" {
 			w.Errorf("the address is %q", out.ProviderURL)
 		}
-		b.is("", "")
+		b.checkSignedIn("", "")
 		other := w.browser()
 		other.signIn("ann")
 		if r := other.must(http.StatusOK, "POST /v1/sign-out", ""); strings.Contains(r.body, "provider_url") {
@@ -364,8 +364,8 @@ func TestAnAdminLinksASubject(t *testing.T) {
 		w.ok(err)
 		w.idp.claims["email"] = "private@example.net"
 		b := w.browser()
-		b.comeBack("/")
-		b.is("ann", fermata.AssuranceSession)
+		b.signInAtProvider("/")
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 	})
 }
 
@@ -374,8 +374,8 @@ func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
 		l, err := w.e.Invite(w.Context(), admin, fermata.NewInvitation{Email: "ann@example.com", Role: fermata.RoleOperator})
 		w.ok(err)
 		b := w.browser()
-		b.comeBack("/")
-		b.is("ann", fermata.AssuranceSession)
+		b.signInAtProvider("/")
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 		if r := w.browser().open(api.LinkURL(w.public, l.Secret)); r.status != http.StatusUnauthorized {
 			w.Errorf("the invitation was accepted twice: %d", r.status)
 		}
@@ -398,20 +398,20 @@ func TestForgedIdentity(t *testing.T) {
 		} {
 			w.idp.forge = forge
 			b := w.browser()
-			if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
+			if to := b.signInAtProvider("/"); to != "/sign-in?problem=expired" {
 				w.Errorf("%s: went to %q", name, to)
 			}
-			b.is("", "")
+			b.checkSignedIn("", "")
 		}
 		w.idp.forge = func(map[string]any) {}
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		w.ok(err)
 		w.idp.signer = key
 		b := w.browser()
-		if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
+		if to := b.signInAtProvider("/"); to != "/sign-in?problem=expired" {
 			w.Errorf("signature: went to %q", to)
 		}
-		b.is("", "")
+		b.checkSignedIn("", "")
 	})
 }
 
@@ -425,17 +425,17 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 			if to := b.must(http.StatusSeeOther, "GET "+back, "").location; to != "/sign-in?problem=expired" {
 				w.Errorf("went to %q", to)
 			}
-			b.is("", "")
+			b.checkSignedIn("", "")
 		}
 		attacker, victim := w.browser(), w.browser()
-		back := attacker.leave("/")
+		back := attacker.goToProvider("/")
 		expired(victim, back)
-		victim.leave("/")
+		victim.goToProvider("/")
 		expired(victim, back)
 
 		b := w.browser()
 		for change, value := range map[string]string{"state": "other", "iss": "https://evil.example", "code": "guessed"} {
-			back := b.leave("/")
+			back := b.goToProvider("/")
 			u, err := url.Parse(back)
 			w.ok(err)
 			q := u.Query()
@@ -444,17 +444,17 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 			expired(b, u.String())
 			expired(b, back)
 		}
-		back = b.leave("/")
+		back = b.goToProvider("/")
 		flow := b.cookies["__Host-fermata-flow"]
 		b.must(http.StatusSeeOther, "GET "+back, "")
-		b.is("ann", fermata.AssuranceSession)
+		b.checkSignedIn("ann", fermata.AssuranceSession)
 		again := w.browser()
 		again.cookies["__Host-fermata-flow"] = flow
 		expired(again, back)
 
 		late := w.browser()
-		back = late.leave("/")
-		w.clock.Advance(engine.FlowLasts)
+		back = late.goToProvider("/")
+		w.clock.Advance(engine.FlowTimeout)
 		expired(late, back)
 	})
 }
@@ -462,7 +462,7 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 func TestIdentityProviderSaysNo(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.idp.refuse = true
-		if to := w.browser().comeBack("/"); to != "/sign-in?problem=cancelled" {
+		if to := w.browser().signInAtProvider("/"); to != "/sign-in?problem=cancelled" {
 			w.Errorf("went to %q", to)
 		}
 	})
@@ -483,10 +483,10 @@ func TestIdentityProviderIsDown(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
-		back := b.leave("/")
+		back := b.goToProvider("/")
 		w.idp.server.Close()
 		b.must(http.StatusSeeOther, "GET "+back, "")
-		b.is("", "")
+		b.checkSignedIn("", "")
 	})
 	t.Run("from the start", func(t *testing.T) {
 		closed := func(w *world, c *api.Config) {
@@ -516,11 +516,11 @@ func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
 				w.idp.redirect(path, elsewhere.URL+"/inside")
 				b := w.browser()
 				if path == "/token" {
-					b.must(http.StatusSeeOther, "GET "+b.leave("/"), "")
+					b.must(http.StatusSeeOther, "GET "+b.goToProvider("/"), "")
 				} else {
 					b.must(http.StatusServiceUnavailable, "GET /v1/sign-in/oidc/start", "")
 				}
-				b.is("", "")
+				b.checkSignedIn("", "")
 			})
 		})
 	}
@@ -530,7 +530,7 @@ func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
 func (p *provider) redirect(path, to string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.redirected, p.to = path, to
+	p.redirectPath, p.redirectTo = path, to
 }
 
 func TestWithoutAProvider(t *testing.T) {

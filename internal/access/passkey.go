@@ -47,7 +47,7 @@ func PasskeyHost(public string) (host, origin string) {
 
 // NewPasskeys returns passkeys for the host, on pages of the origin.
 func NewPasskeys(e *engine.Engine, host, origin string) (*Passkeys, error) {
-	limits := webauthn.TimeoutConfig{Enforce: true, Timeout: engine.FlowLasts, TimeoutUVD: engine.FlowLasts}
+	limits := webauthn.TimeoutConfig{Enforce: true, Timeout: engine.FlowTimeout, TimeoutUVD: engine.FlowTimeout}
 	wa, err := webauthn.New(&webauthn.Config{
 		RPID: host, RPDisplayName: "Fermata", RPOrigins: []string{origin},
 		Timeouts: webauthn.TimeoutsConfig{Login: limits, Registration: limits},
@@ -110,12 +110,12 @@ func badPasskey(err error) error {
 }
 
 // begin stores the data of a ceremony. It returns the options for the browser and the secret of the flow.
-func (p *Passkeys) begin(ctx context.Context, kind string, options any, kept *webauthn.SessionData) (json.RawMessage, string, error) {
+func (p *Passkeys) begin(ctx context.Context, kind string, options any, session *webauthn.SessionData) (json.RawMessage, string, error) {
 	out, err := json.Marshal(options)
 	if err != nil {
 		return nil, "", fermata.Internal("write the options of a passkey", err)
 	}
-	secret, err := p.engine.BeginFlow(ctx, kind, kept)
+	secret, err := p.engine.BeginFlow(ctx, kind, session)
 	return out, secret, err
 }
 
@@ -123,37 +123,37 @@ func (p *Passkeys) begin(ctx context.Context, kind string, options any, kept *we
 // that the browser keeps until [Passkeys.EndSignIn]. It names no member,
 // because the passkey does.
 func (p *Passkeys) BeginSignIn(ctx context.Context) (options json.RawMessage, secret string, err error) {
-	assertion, kept, err := p.wa.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	assertion, session, err := p.wa.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
 		return nil, "", fermata.Internal("begin a sign-in with a passkey", err)
 	}
-	return p.begin(ctx, engine.FlowPasskey, assertion, kept)
+	return p.begin(ctx, engine.FlowPasskey, assertion, session)
 }
 
 // EndSignIn verifies the signature of the passkey and signs its owner in.
-func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []byte, from engine.Browser) (*engine.SignedIn, error) {
-	var kept webauthn.SessionData
-	if err := p.engine.EndFlow(ctx, engine.FlowPasskey, secret, &kept); err != nil {
+func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []byte, from engine.Browser) (*engine.IssuedSession, error) {
+	var session webauthn.SessionData
+	if err := p.engine.EndFlow(ctx, engine.FlowPasskey, secret, &session); err != nil {
 		return nil, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
 	if err != nil {
 		return nil, badPasskey(err)
 	}
-	var who *owner
+	var user *owner
 	_, used, err := p.wa.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
 		var err error
-		who, err = p.owner(ctx, string(handle))
-		return who, err
-	}, kept, parsed)
+		user, err = p.owner(ctx, string(handle))
+		return user, err
+	}, session, parsed)
 	if err != nil {
 		return nil, badPasskey(err)
 	}
-	id, now, err := who.usedCredential(used)
+	id, updated, err := user.usedCredential(used)
 	if err != nil {
 		return nil, err
 	}
-	return p.engine.SignInByPasskey(ctx, id, now, from)
+	return p.engine.SignInByPasskey(ctx, id, updated, from)
 }
 
 // usedCredential returns the id of the passkey that was used, and its new state.
@@ -162,53 +162,53 @@ func (o *owner) usedCredential(c *webauthn.Credential) (id, credential string, e
 		return "", "", fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
 			WithHint("sign in another way; an admin can remove the passkey")
 	}
-	now, err := json.Marshal(c)
+	updated, err := json.Marshal(c)
 	if err != nil {
 		return "", "", fermata.Internal("keep a passkey", err)
 	}
 	for _, k := range o.keys {
 		if k.CredentialID == credentialID(c.ID) {
-			return k.ID, string(now), nil
+			return k.ID, string(updated), nil
 		}
 	}
 	return "", "", badPasskey(fermata.NotFound("passkey", ""))
 }
 
-// BeginAdd returns the options for navigator.credentials.create, and the secret
-// that the browser keeps until [Passkeys.EndAdd].
-func (p *Passkeys) BeginAdd(ctx context.Context, c fermata.Caller) (options json.RawMessage, secret string, err error) {
-	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
+// BeginRegistration returns the options for navigator.credentials.create, and the secret
+// that the browser keeps until [Passkeys.EndRegistration].
+func (p *Passkeys) BeginRegistration(ctx context.Context, c fermata.Caller) (options json.RawMessage, secret string, err error) {
+	if err := p.engine.CheckAddPasskey(ctx, c); err != nil {
 		return nil, "", err
 	}
-	who, err := p.owner(ctx, c.MemberID)
+	user, err := p.owner(ctx, c.MemberID)
 	if err != nil {
 		return nil, "", err
 	}
-	creation, kept, err := p.wa.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.WebAuthnCredentials()).CredentialDescriptors()))
+	creation, session, err := p.wa.BeginRegistration(user, webauthn.WithExclusions(webauthn.Credentials(user.WebAuthnCredentials()).CredentialDescriptors()))
 	if err != nil {
 		return nil, "", fermata.Internal("begin to add a passkey", err)
 	}
-	return p.begin(ctx, engine.FlowAddPasskey, creation, kept)
+	return p.begin(ctx, engine.FlowAddPasskey, creation, session)
 }
 
-// EndAdd verifies the new passkey and stores it.
-func (p *Passkeys) EndAdd(ctx context.Context, c fermata.Caller, secret, name string, credential []byte) (*fermata.Passkey, error) {
-	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
+// EndRegistration verifies the new passkey and stores it.
+func (p *Passkeys) EndRegistration(ctx context.Context, c fermata.Caller, secret, name string, credential []byte) (*fermata.Passkey, error) {
+	if err := p.engine.CheckAddPasskey(ctx, c); err != nil {
 		return nil, err
 	}
-	var kept webauthn.SessionData
-	if err := p.engine.EndFlow(ctx, engine.FlowAddPasskey, secret, &kept); err != nil {
+	var session webauthn.SessionData
+	if err := p.engine.EndFlow(ctx, engine.FlowAddPasskey, secret, &session); err != nil {
 		return nil, err
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
 	if err != nil {
 		return nil, badPasskey(err)
 	}
-	who, err := p.owner(ctx, c.MemberID)
+	user, err := p.owner(ctx, c.MemberID)
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.wa.CreateCredential(who, kept, parsed)
+	made, err := p.wa.CreateCredential(user, session, parsed)
 	if err != nil {
 		return nil, badPasskey(err)
 	}

@@ -20,9 +20,9 @@ func withPasskeys(w *world, c *api.Config) {
 	w.origin = origin
 }
 
-// desk returns a browser that opens the server by the name of this machine, at
+// localBrowser returns a browser that opens the server by the name of this machine, at
 // which passkeys work.
-func (w *world) desk() *browser {
+func (w *world) localBrowser() *browser {
 	b := w.browser()
 	b.host = strings.TrimPrefix(w.origin, "http://")
 	return b
@@ -38,11 +38,11 @@ func (b *browser) usePasskey(a *authenticator) reply {
 	return b.call("POST /v1/sign-in/passkey/finish", a.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body))
 }
 
-// enrolled adds a member with a passkey.
-func (w *world) enrolled(handle string) *authenticator {
+// addMemberWithPasskey adds a member with a passkey.
+func (w *world) addMemberWithPasskey(handle string) *authenticator {
 	w.Helper()
 	w.member(engine.NewMember{Handle: handle})
-	b, a := w.desk(), newAuthenticator(w.T, w.origin)
+	b, a := w.localBrowser(), newAuthenticator(w.T, w.origin)
 	b.signIn(handle)
 	if r := b.addPasskey(a); r.status != http.StatusCreated {
 		w.Fatalf("%d %s", r.status, r.body)
@@ -52,7 +52,7 @@ func (w *world) enrolled(handle string) *authenticator {
 
 func TestPasskeySignsIn(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a, b := w.enrolled("ann"), w.desk()
+		a, b := w.addMemberWithPasskey("ann"), w.localBrowser()
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"passkey":true`) {
 			w.Errorf("%s", r.body)
 		}
@@ -60,17 +60,17 @@ func TestPasskeySignsIn(t *testing.T) {
 			if r := b.usePasskey(a); r.status != http.StatusOK {
 				w.Fatalf("%d %s", r.status, r.body)
 			}
-			b.is("ann", fermata.AssurancePasskey)
+			b.checkSignedIn("ann", fermata.AssurancePasskey)
 		}
 		var list struct{ Items []fermata.Passkey }
 		r := b.must(http.StatusOK, "GET /v1/passkeys", "")
 		w.ok(json.Unmarshal([]byte(r.body), &list))
-		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, text(a.id)) {
+		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, encodeBase64(a.id)) {
 			w.Errorf("%s", r.body)
 		}
 		// An answer in this session has the assurance of a passkey.
 		agent := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk}}
-		q, err := w.e.AskOutside(w.Context(), agent, "", "", fermata.Ask{Question: "go?"})
+		q, err := w.e.AskExternal(w.Context(), agent, "", "", fermata.Ask{Question: "go?"})
 		w.ok(err)
 		r = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes"}`)
 		if !strings.Contains(r.body, `"assurance":"passkey"`) {
@@ -84,16 +84,16 @@ func TestPasskeySignsIn(t *testing.T) {
 // it is refused.
 func TestForgedPasskey(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		good := w.enrolled("ann")
-		other := w.enrolled("bob")
+		good := w.addMemberWithPasskey("ann")
+		other := w.addMemberWithPasskey("bob")
 		refused := func(name string, change func(a *authenticator)) {
 			w.Helper()
-			a, b := *good, w.desk()
+			a, b := *good, w.localBrowser()
 			change(&a)
 			if r := b.usePasskey(&a); r.status != http.StatusUnauthorized {
 				w.Errorf("%s: %d %s", name, r.status, r.body)
 			}
-			b.is("", "")
+			b.checkSignedIn("", "")
 		}
 		refused("another page", func(a *authenticator) { a.origin = "https://evil.example" })
 		refused("another site", func(a *authenticator) { a.rp = "evil.example" })
@@ -105,29 +105,29 @@ func TestForgedPasskey(t *testing.T) {
 		refused("an unknown key", func(a *authenticator) { a.id = []byte("none") })
 
 		// A signature works once, and only for its own sign-in.
-		b := w.desk()
+		b := w.localBrowser()
 		signed := good.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body)
 		flow := b.cookies["__Host-fermata-flow"]
-		thief := w.desk()
+		thief := w.localBrowser()
 		thief.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "")
 		thief.must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
-		w.desk().must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
+		w.localBrowser().must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
 		b.must(http.StatusOK, "POST /v1/sign-in/passkey/finish", signed)
-		again := w.desk()
+		again := w.localBrowser()
 		again.cookies["__Host-fermata-flow"] = flow
 		again.must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
 
 		// A counter that goes back means that there is a copy of the passkey.
 		copied := *good
-		if r := w.desk().usePasskey(good); r.status != http.StatusOK {
+		if r := w.localBrowser().usePasskey(good); r.status != http.StatusOK {
 			w.Fatalf("%d %s", r.status, r.body)
 		}
 		copied.counter = 0
-		if r := w.desk().usePasskey(&copied); r.status != http.StatusUnauthorized {
+		if r := w.localBrowser().usePasskey(&copied); r.status != http.StatusUnauthorized {
 			w.Errorf("a copy: %d", r.status)
 		}
 		for _, body := range []string{`{}`, `{"credential":{}}`, `{"credential":"x"}`, `{"credential":null}`} {
-			b := w.desk()
+			b := w.localBrowser()
 			b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "")
 			if r := b.call("POST /v1/sign-in/passkey/finish", body); r.status != http.StatusUnauthorized && r.status != http.StatusBadRequest {
 				w.Errorf("%s: %d %s", body, r.status, r.body)
@@ -140,8 +140,8 @@ func TestForgedPasskey(t *testing.T) {
 // the strongest one.
 func TestPasskeyIsNoWayUp(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a := w.enrolled("ann")
-		weak := w.desk()
+		a := w.addMemberWithPasskey("ann")
+		weak := w.localBrowser()
 		weak.signIn("ann")
 		weak.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
 		var list struct{ Items []fermata.Passkey }
@@ -150,27 +150,27 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 		weak.must(http.StatusForbidden, "DELETE /v1/passkeys/"+id, "")
 
 		w.member(engine.NewMember{Handle: "bob"})
-		other := w.desk()
+		other := w.localBrowser()
 		other.signIn("bob")
 		other.must(http.StatusNotFound, "DELETE /v1/passkeys/"+id, "")
 		token, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "t", Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		w.ok(err)
-		w.desk().must(http.StatusForbidden, "POST /v1/passkeys/start", "", "Authorization", "Bearer "+token.Secret)
+		w.localBrowser().must(http.StatusForbidden, "POST /v1/passkeys/start", "", "Authorization", "Bearer "+token.Secret)
 		// A sign-in that is not fresh is not enough either.
-		w.clock.Advance(fermata.SessionFresh)
+		w.clock.Advance(fermata.FreshSignInLifetime)
 		// Every change of a member empties the server's cache of callers.
 		w.change("bob", fermata.MemberChange{Name: ptr("B")})
-		other.is("bob", fermata.AssuranceChannel)
+		other.checkSignedIn("bob", fermata.AssuranceChannel)
 		other.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
 
-		strong := w.desk()
+		strong := w.localBrowser()
 		strong.usePasskey(a)
 		second := newAuthenticator(w.T, w.origin)
 		if r := strong.addPasskey(second); r.status != http.StatusCreated {
 			w.Errorf("%d %s", r.status, r.body)
 		}
 		strong.must(http.StatusNoContent, "DELETE /v1/passkeys/"+id, "")
-		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
+		if r := w.localBrowser().usePasskey(a); r.status != http.StatusUnauthorized {
 			w.Errorf("a removed passkey: %d", r.status)
 		}
 	})
@@ -180,7 +180,7 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 func TestForgedRegistration(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann"})
-		b := w.desk()
+		b := w.localBrowser()
 		b.signIn("ann")
 		for name, change := range map[string]func(a *authenticator){
 			"another page":            func(a *authenticator) { a.origin = "https://evil.example" },
@@ -197,7 +197,7 @@ func TestForgedRegistration(t *testing.T) {
 		made := a.create(b.must(http.StatusOK, "POST /v1/passkeys/start", "").body)
 		// A ceremony that one member began cannot be ended by another.
 		w.member(engine.NewMember{Handle: "bob"})
-		other := w.desk()
+		other := w.localBrowser()
 		other.signIn("bob")
 		other.cookies["__Host-fermata-flow"] = b.cookies["__Host-fermata-flow"]
 		other.must(http.StatusUnauthorized, "POST /v1/passkeys/finish", made)
@@ -207,9 +207,9 @@ func TestForgedRegistration(t *testing.T) {
 
 func TestPasskeyOfADisabledMember(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		a := w.enrolled("ann")
+		a := w.addMemberWithPasskey("ann")
 		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
-		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
+		if r := w.localBrowser().usePasskey(a); r.status != http.StatusUnauthorized {
 			w.Errorf("%d %s", r.status, r.body)
 		}
 	})

@@ -38,10 +38,10 @@ type world struct {
 	publicKey string
 
 	// Services outside the server that some tests need.
-	office *postOffice
-	logged lines
-	idp    *provider
-	origin string
+	smtpServer *smtpServer
+	logLines   logLines
+	idp        *provider
+	origin     string
 }
 
 // each runs a test on both databases. With configures how people sign in.
@@ -183,7 +183,7 @@ func (b *browser) me() (name string, known fermata.Assurance) {
 	return who.Name, who.Assurance
 }
 
-func (b *browser) is(name string, known fermata.Assurance) {
+func (b *browser) checkSignedIn(name string, known fermata.Assurance) {
 	b.w.Helper()
 	if n, k := b.me(); n != name || k != known {
 		b.w.Errorf("signed in as %q, known by %q; want %q, %q", n, k, name, known)
@@ -210,4 +210,4 @@ func (b *browser) signIn(handle string) {
 	}
 }
 
-var _ api.Mailer = (*access.Mail)(nil)
+var _ api.Mailer = (*access.Mailer)(nil)

@@ -42,7 +42,7 @@ func (d *desk) Log() io.Writer                       { return d }
 func (d *desk) Progress(fermata.Progress)            {}
 func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
 func (d *desk) KeepSession(s fermata.Session)        { d.session = append(d.session, s) }
-func (d *desk) Heard(rc *fermata.ResumeContext)      { d.heard = append(d.heard, rc) }
+func (d *desk) MarkTold(rc *fermata.ResumeContext)   { d.heard = append(d.heard, rc) }
 
 func (d *desk) History(context.Context) (*fermata.ResumeContext, error) {
 	return &fermata.ResumeContext{Text: d.history}, nil
@@ -117,7 +117,7 @@ func runKind(t *testing.T, k agent.Kind, d *desk, text string, claim *fermata.Cl
 	return fin
 }
 
-func first() *fermata.Claim {
+func firstClaim() *fermata.Claim {
 	return &fermata.Claim{
 		Task:    &fermata.Task{ID: "task_1", Title: "Paint the fence", Body: "All of it."},
 		Run:     &fermata.Run{ID: "run_1", Attempt: 1},
@@ -125,8 +125,8 @@ func first() *fermata.Claim {
 	}
 }
 
-func resumed() *fermata.Claim {
-	c := first()
+func resumedClaim() *fermata.Claim {
+	c := firstClaim()
 	c.Context.Resumed, c.Context.Session, c.Context.Text = true, &fermata.Session{ID: "s-1", Runner: "test"}, "Answered: green"
 	return c
 }
@@ -137,7 +137,7 @@ func TestSessionThatIsGoneBeginsAnew(t *testing.T) {
 	d.history = "Answered: first blue, then green"
 	fin := run(t, d, `cat >"prompt-$1"
 		[ "$1" = new ] || { echo 'no such session' >&2; exit 1; }
-		echo '{"Session":"s-2"}'; echo '{"Said":"painted"}'`, resumed(), agent.Options{})
+		echo '{"Session":"s-2"}'; echo '{"Said":"painted"}'`, resumedClaim(), agent.Options{})
 	if fin.Result != "" || fin.Summary != "painted" || fin.Session.ID != "s-2" {
 		t.Errorf("got %+v", fin)
 	}
@@ -160,7 +160,7 @@ func TestSessionInUseIsWaitedFor(t *testing.T) {
 	d := newDesk(t)
 	fin := run(t, d, `echo x >>tries
 		[ "$(wc -l <tries)" -gt 2 ] || { echo 'it is busy' >&2; exit 1; }
-		echo '{"Session":"'$1'","Said":"painted"}'`, resumed(), agent.Options{})
+		echo '{"Session":"'$1'","Said":"painted"}'`, resumedClaim(), agent.Options{})
 	if fin.Result != "" || fin.Summary != "painted" || fin.Session.ID != "s-1" {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -169,7 +169,7 @@ func TestSessionInUseIsWaitedFor(t *testing.T) {
 func TestSessionThatFailsIsKept(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no credit left","Fatal":true}'`, resumed(), agent.Options{})
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no credit left","Fatal":true}'`, resumedClaim(), agent.Options{})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no credit left") || fin.Session.ID != "s-1" {
 		t.Errorf("got %+v", fin)
 	}
@@ -182,10 +182,10 @@ func TestInterruptWaitsForACall(t *testing.T) {
 	ready, goOn := d.pipe(t, "ready"), d.pipe(t, "go-on")
 	rc := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	go func() {
-		read(ready)
+		readPipe(ready)
 		d.inbox <- rc
 		for len(d.inbox) > 0 { // until the runner took it
-			read(ready)
+			readPipe(ready)
 		}
 		_ = os.WriteFile(goOn, []byte("x\n"), 0o600)
 	}()
@@ -197,7 +197,7 @@ func TestInterruptWaitsForACall(t *testing.T) {
 		read x <go-on
 		echo closed >>order
 		echo '{"Closes":"call"}'
-		while :; do sleep 1000 & wait $!; done`, first(), agent.Options{})
+		while :; do sleep 1000 & wait $!; done`, firstClaim(), agent.Options{})
 	if fin.Result != "" || fin.Summary != "use less paint" {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -219,9 +219,9 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	// Each turn has its own pipe: on a shared one, a reader could meet the writer of the turn before.
 	begun, again := d.pipe(t, "begun-1"), d.pipe(t, "begun-2")
 	go func() {
-		read(begun)
+		readPipe(begun)
 		d.inbox <- one
-		read(again)
+		readPipe(again)
 		d.inbox <- two
 	}()
 	fin := run(t, d, `prompt=$(cat)
@@ -230,7 +230,7 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 		touch first
 		echo '{"Session":"s-1"}'
 		echo r >begun-$turn
-		while :; do sleep 1000 & wait $!; done`, first(), agent.Options{})
+		while :; do sleep 1000 & wait $!; done`, firstClaim(), agent.Options{})
 	if fin.Summary != "painted" {
 		t.Fatalf("got %+v\n%s", fin, d.text())
 	}
@@ -256,14 +256,14 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			claim := resumed()
+			claim := resumedClaim()
 			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
 			claim.Context.Text = "which fence?"
 			claim.Context.Pending = &fermata.Question{ID: "q_1"}
 			begun := d.pipe(t, "begun")
 			go func() {
-				read(begun)
+				readPipe(begun)
 				d.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "the long one"}
 			}()
 			closes := ""
@@ -299,13 +299,13 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	claim := first()
+	claim := firstClaim()
 	claim.Context.Messages, claim.Context.Text = []fermata.Message{{ID: "msg_1"}}, "use less paint"
 	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no model","Fatal":true}'`, claim, agent.Options{})
 	if fin.Result != fermata.ResultFailed || len(d.heard) != 0 || fin.Session == nil {
 		t.Fatalf("got %+v, heard %v", fin, d.heard)
 	}
-	again := first()
+	again := firstClaim()
 	again.Context.Resumed, again.Context.Session, again.Context.Text = true, fin.Session, "use less paint"
 	again.Context.Messages = claim.Context.Messages
 	fin = run(t, d, `cat >"prompt-$1"; echo '{"Session":"s-1"}'; echo '{"Said":"painted"}'`, again, agent.Options{})
@@ -318,7 +318,7 @@ func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
 	}
 }
 
-func read(pipe string) {
+func readPipe(pipe string) {
 	file, err := os.Open(pipe)
 	if err != nil {
 		return
@@ -332,7 +332,7 @@ func read(pipe string) {
 func TestSessionGoneWithAMessage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	claim := first()
+	claim := firstClaim()
 	claim.Context.Text = "written before"
 	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
 	fin := run(t, d, `prompt=$(cat); echo "$prompt" >>prompts
@@ -354,7 +354,7 @@ func TestUntoldIsNotHeard(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
-	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, first(), agent.Options{})
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, firstClaim(), agent.Options{})
 	if fin.Result != fermata.ResultNeedsInput || len(d.heard) != 0 {
 		t.Errorf("got %+v, heard %d", fin, len(d.heard))
 	}
@@ -363,7 +363,7 @@ func TestUntoldIsNotHeard(t *testing.T) {
 // If a program cannot be started, Run returns an error, so that the worker knows that its agent was told nothing.
 func TestProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), first(), newDesk(t))
+	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), firstClaim(), newDesk(t))
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -381,7 +381,7 @@ func TestDeferredCallBringsTheWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			claim := resumed()
+			claim := resumedClaim()
 			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
 			claim.Context.Text = "which fence?"
@@ -406,7 +406,7 @@ func TestMessageAtTheEndIsHeard(t *testing.T) {
 	fin := run(t, d, `prompt=$(cat)
 		echo '{"Session":"s-1"}'
 		[ "$1" = new ] && prompt=painted
-		echo '{"Said":"'"$prompt"'"}'`, first(), agent.Options{})
+		echo '{"Said":"'"$prompt"'"}'`, firstClaim(), agent.Options{})
 	if fin.Summary != "use less paint" {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -416,7 +416,7 @@ func TestMessageAtTheEndIsHeard(t *testing.T) {
 func TestQuestionStops(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	fin := run(t, d, `echo '{"Session":"s-1","Said":"I ask."}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, first(), agent.Options{ExtraArgs: []string{"--fast"}})
+	fin := run(t, d, `echo '{"Session":"s-1","Said":"I ask."}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, firstClaim(), agent.Options{ExtraArgs: []string{"--fast"}})
 	if fin.Result != fermata.ResultNeedsInput || fin.Question != nil || fin.Session.ID != "s-1" || fin.Summary != "I ask." {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -431,13 +431,13 @@ func TestQuestionStops(t *testing.T) {
 func TestFirstPrompt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	claim := first()
+	claim := firstClaim()
 	claim.Task.Body = strings.Repeat("Long words. ", 20_000)
 	run(t, d, `cat >prompt; env >environment; echo '{"Session":"s-1"}'`, claim, agent.Options{
 		Fermata: "/bin/fermata", URL: "http://127.0.0.1:7433", Token: "fmt_x", SetEnv: []string{"FERMATA_TASK=other"},
 	})
 	got := d.prompt(t, "prompt")
-	for _, want := range []string{fermata.AgentGuidance(fermata.InWorker), "# Paint the fence\n", strings.TrimSpace(claim.Task.Body)} {
+	for _, want := range []string{fermata.AgentGuidance(fermata.HostWorker), "# Paint the fence\n", strings.TrimSpace(claim.Task.Body)} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the prompt lacks %.100q", want)
 		}
@@ -463,7 +463,7 @@ func TestAwaits(t *testing.T) {
 		{"post_question", `{}`, pending, ""},
 		{"check_answer", `{}`, pending, ""},
 	} {
-		if got := agent.Awaits(c.tool, json.RawMessage(c.input), c.output); got != c.want {
+		if got := agent.AwaitedQuestion(c.tool, json.RawMessage(c.input), c.output); got != c.want {
 			t.Errorf("%s %s -> %s: got %q, want %q", c.tool, c.input, c.output, got, c.want)
 		}
 	}
@@ -471,14 +471,14 @@ func TestAwaits(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	if agent.Plan(nil) != nil {
+	if agent.PlanProgress(nil) != nil {
 		t.Error("an empty plan is no progress")
 	}
-	p := agent.Plan([]agent.Step{{"dig", true}, {"plant", false}, {"water", false}})
+	p := agent.PlanProgress([]agent.PlanStep{{"dig", true}, {"plant", false}, {"water", false}})
 	if p.Message != "plant" || p.Current != 1 || p.Total != 3 {
 		t.Errorf("got %+v", p)
 	}
-	if p := agent.Plan([]agent.Step{{"dig", true}}); p.Message != "dig" || p.Current != 1 {
+	if p := agent.PlanProgress([]agent.PlanStep{{"dig", true}}); p.Message != "dig" || p.Current != 1 {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -495,7 +495,7 @@ func TestUngatedProgramIsStopped(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	script := `echo '{"Session":"s-1"}'; echo '{"Opens":"call","Acts":true}'; exec sleep 1000`
-	fin := runKind(t, gatedKind(false), d, script, first(), agent.Options{Fermata: "/bin/fermata"})
+	fin := runKind(t, gatedKind(false), d, script, firstClaim(), agent.Options{Fermata: "/bin/fermata"})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "does not call the hooks") {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -506,7 +506,7 @@ func TestACallThatNoHookLetThroughFailsTheRun(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	script := `echo '{"Session":"s-1"}'; echo '{"Ran":{"ID":"c1"}}'; exec sleep 1000`
-	fin := runKind(t, kind, d, script, first(), agent.Options{Fermata: "/bin/fermata"})
+	fin := runKind(t, kind, d, script, firstClaim(), agent.Options{Fermata: "/bin/fermata"})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no hook of the worker let through") {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
@@ -529,7 +529,7 @@ func TestHookStops(t *testing.T) {
 			fin := runKind(t, gatedKind(tt.stops), d, `touch "$FERMATA_RUN_FOLDER/gated"
 				echo '{"Session":"s-1","Said":"I ask.","Acts":true}'
 				echo q_1 >"$FERMATA_RUN_FOLDER/stopped"
-				`+tt.then, first(), agent.Options{Fermata: "/bin/fermata"})
+				`+tt.then, firstClaim(), agent.Options{Fermata: "/bin/fermata"})
 			if fin.Result != fermata.ResultNeedsInput || fin.Session.ID != "s-1" || fin.Summary != "I ask." {
 				t.Errorf("got %+v\n%s", fin, d.text())
 			}
@@ -544,7 +544,7 @@ func TestHookStops(t *testing.T) {
 func TestForeignHook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Paused":true,"Ended":true}'`, first(), agent.Options{})
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Paused":true,"Ended":true}'`, firstClaim(), agent.Options{})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "not Fermata's") {
 		t.Errorf("got %+v", fin)
 	}
@@ -555,7 +555,7 @@ func TestForeignHook(t *testing.T) {
 func TestDeferredCall(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	claim := resumed()
+	claim := resumedClaim()
 	claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 	claim.Context.Questions = []fermata.ResumeAnswer{{QuestionID: "q_1"}}
 	fin := run(t, d, `prompt=$(cat); echo "[$prompt]" >>prompts
@@ -572,12 +572,12 @@ func TestDeferredCall(t *testing.T) {
 // A summary is cut at its end, but a workflow looks for the result there.
 func TestWholeKeepsWhatASummaryCuts(t *testing.T) {
 	t.Parallel()
-	if details := agent.Whole(strings.Repeat("ü", 4096)); details != nil {
+	if details := agent.FullTextDetails(strings.Repeat("ü", 4096)); details != nil {
 		t.Errorf("what fits into a summary has the details %.100s", details)
 	}
 	for _, long := range []string{strings.Repeat("ü", 4097) + "end", strings.Repeat("x", 300_000) + "end"} {
 		var got struct{ Text string }
-		if err := json.Unmarshal(agent.Whole(long), &got); err != nil || !strings.HasSuffix(got.Text, "end") || len(got.Text) > 200_000 {
+		if err := json.Unmarshal(agent.FullTextDetails(long), &got); err != nil || !strings.HasSuffix(got.Text, "end") || len(got.Text) > 200_000 {
 			t.Errorf("got %d bytes, %v", len(got.Text), err)
 		}
 	}

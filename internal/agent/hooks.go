@@ -32,8 +32,8 @@ const (
 	GatedFile = "gated"
 	// DeferredFile holds the call that the turn defers.
 	DeferredFile = "deferred"
-	// WordsFile holds what the agent is told when that call comes again.
-	WordsFile = "words"
+	// RefusalReasonFile holds what the agent is told when that call comes again.
+	RefusalReasonFile = "words"
 	// DeferredEnv names a call that an earlier turn deferred. This turn refuses it, and tells the agent something with
 	// the refusal. So the call is not deferred again.
 	DeferredEnv = "FERMATA_DEFERRED"
@@ -98,14 +98,14 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // ServerEnv names the variables of a run's environment that Fermata's MCP server needs.
 var ServerEnv = []string{"FERMATA_URL", "FERMATA_TOKEN", "FERMATA_TASK", "FERMATA_RUN"}
 
-// hookLook is how often the runner looks for files from hooks.
-const hookLook = 25 * time.Millisecond
+// hookPollInterval is how often the runner looks for files from hooks.
+const hookPollInterval = 25 * time.Millisecond
 
-// forget removes the files that the hooks of an earlier turn left.
-func (t *Turn) forget() error {
+// removeHookFiles removes the files that the hooks of an earlier turn left.
+func (t *Turn) removeHookFiles() error {
 	calls := filepath.Join(t.Folder, CallsFolder)
 	errs := []error{os.RemoveAll(calls), os.MkdirAll(calls, 0o700)}
-	for _, name := range []string{StoppedFile, GatedFile, DeferredFile, WordsFile} {
+	for _, name := range []string{StoppedFile, GatedFile, DeferredFile, RefusalReasonFile} {
 		if err := os.Remove(filepath.Join(t.Folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -113,26 +113,26 @@ func (t *Turn) forget() error {
 	return errors.Join(errs...)
 }
 
-// gated reports whether the session began with the hooks.
-func (t *Turn) gated() bool {
+// isGated reports whether the session began with the hooks.
+func (t *Turn) isGated() bool {
 	_, err := os.Stat(filepath.Join(t.Folder, GatedFile))
 	return err == nil
 }
 
-// look takes the question for which a hook stops the agent.
-func (t *turn) look(ctx context.Context) {
+// readStoppedQuestion takes the question for which a hook stops the agent.
+func (t *turn) readStoppedQuestion(ctx context.Context) {
 	data, err := os.ReadFile(filepath.Join(t.Folder, StoppedFile))
 	if err != nil {
 		return
 	}
 	t.mu.Lock()
-	known := t.Asked != ""
+	known := t.AskedQuestion != ""
 	if !known {
-		t.Asked = strings.TrimSpace(string(data))
-		t.ends = t.ends || t.kind.HooksStop
+		t.AskedQuestion = strings.TrimSpace(string(data))
+		t.endsItself = t.endsItself || t.kind.HooksStop
 	}
 	t.mu.Unlock()
 	if !known {
-		t.consider(ctx)
+		t.stopIfDue(ctx)
 	}
 }

@@ -22,14 +22,14 @@ type Kind struct {
 	// Reader returns a function that turns each line of one turn's output into events. The lines come in order. An
 	// unknown line gives no event.
 	Reader func() func(line []byte) []Event
-	// AwaitKept waits until everything that the turn reported is in the session's record. It has its own time limit. It
+	// AwaitRecord waits until everything that the turn reported is in the session's record. It has its own time limit. It
 	// may be nil.
-	AwaitKept func(ctx context.Context, t *Turn)
+	AwaitRecord func(ctx context.Context, t *Turn)
 	// AskTool is this program's name for Fermata's tool ask_user. Empty means ask_user.
 	AskTool string
-	// Instructed is true if the program gives its model the instructions of MCP servers. Then prompts need not say how
+	// ReadsInstructions is true if the program gives its model the instructions of MCP servers. Then prompts need not say how
 	// to ask.
-	Instructed bool
+	ReadsInstructions bool
 	// HooksStop is true if a hook can end a turn of this program. Otherwise the runner ends the program when a hook
 	// leaves a question.
 	HooksStop bool
@@ -38,9 +38,9 @@ type Kind struct {
 	// Resume holds the arguments, before the session's id, with which a person opens a session by hand. It is nil if
 	// the program has no such command.
 	Resume []string
-	// Places names the variables that say where the program keeps its sessions. A person needs the run's values to open
+	// SessionEnv names the variables that say where the program keeps its sessions. A person needs the run's values to open
 	// one by hand.
-	Places []string
+	SessionEnv []string
 	// Mode returns what a session may do without asking, in the program's own word, from the worker's extra arguments.
 	// It is nil if the program has no such word.
 	Mode func(extra []string) string
@@ -56,10 +56,10 @@ type Turn struct {
 	Session string
 	// Dir is the working directory. Folder is for the run's own files.
 	Dir, Folder string
-	// Deferred is the call that the session's last turn deferred, if this turn refuses it to tell the agent something.
-	Deferred string
-	// Asked is the id of the question for which the agent is stopped, or empty.
-	Asked string
+	// DeferredCall is the call that the session's last turn deferred, if this turn refuses it to tell the agent something.
+	DeferredCall string
+	// AskedQuestion is the id of the question for which the agent is stopped, or empty.
+	AskedQuestion string
 	// Env is the environment, with the variables for the task and the server.
 	Env []string
 }
@@ -89,7 +89,7 @@ type Event struct {
 	// run, there is no gate, and the agent is stopped.
 	Acts bool
 	// Ran is a call that is over. A hook must have let it through.
-	Ran *Ran
+	Ran *FinishedCall
 	// Asked is the id of a question for which the agent waits from then on.
 	Asked string
 	// Paused is true if a hook ended the turn. Deferred is the call that the hook deferred.
@@ -129,9 +129,9 @@ func DeskTools(askTool string) []string {
 // another server and its tools may begin like Fermata's.
 func IsOwnTool(name string) bool { return slices.Contains(ownTools, name) }
 
-// Awaits returns the id of the question for which an agent has to stop after a call of one of Fermata's tools: a
+// AwaitedQuestion returns the id of the question for which an agent has to stop after a call of one of Fermata's tools: a
 // pending question that suspends the task. It returns "" if the agent may go on.
-func Awaits(tool string, input json.RawMessage, output string) string {
+func AwaitedQuestion(tool string, input json.RawMessage, output string) string {
 	if tool != askTool && tool != AskPerson && tool != "request_approval" {
 		return ""
 	}
@@ -152,15 +152,15 @@ func Awaits(tool string, input json.RawMessage, output string) string {
 	return state.QuestionID
 }
 
-// Step is one step of an agent's own plan.
-type Step struct {
+// PlanStep is one step of an agent's own plan.
+type PlanStep struct {
 	Text string
 	Done bool
 }
 
-// Todos returns the progress of a plan in the form in which agents write it into the arguments of a tool. It returns
+// TodoProgress returns the progress of a plan in the form in which agents write it into the arguments of a tool. It returns
 // nil if there is no plan.
-func Todos(input json.RawMessage) *fermata.Progress {
+func TodoProgress(input json.RawMessage) *fermata.Progress {
 	var plan struct {
 		Todos []struct {
 			Content     string `json:"content"`
@@ -171,16 +171,16 @@ func Todos(input json.RawMessage) *fermata.Progress {
 	if json.Unmarshal(input, &plan) != nil {
 		return nil
 	}
-	steps := make([]Step, len(plan.Todos))
+	steps := make([]PlanStep, len(plan.Todos))
 	for n, todo := range plan.Todos {
-		steps[n] = Step{Text: cmp.Or(todo.Content, todo.Description), Done: todo.Status == "completed" || todo.Status == "cancelled"}
+		steps[n] = PlanStep{Text: cmp.Or(todo.Content, todo.Description), Done: todo.Status == "completed" || todo.Status == "cancelled"}
 	}
-	return Plan(steps)
+	return PlanProgress(steps)
 }
 
-// Plan returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil for an
+// PlanProgress returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil for an
 // empty plan.
-func Plan(steps []Step) *fermata.Progress {
+func PlanProgress(steps []PlanStep) *fermata.Progress {
 	if len(steps) == 0 {
 		return nil
 	}

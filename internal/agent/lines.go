@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// longestLine is the maximum length of a line, in bytes. Tools report whole files.
-const longestLine = 32 << 20
+// maxLine is the maximum length of a line, in bytes. Tools report whole files.
+const maxLine = 32 << 20
 
 // lines cuts a stream into lines.
 type lines struct {
@@ -24,7 +24,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		piece, rest, whole := bytes.Cut(p, []byte{'\n'})
-		keep := min(len(piece), longestLine-len(l.line))
+		keep := min(len(piece), maxLine-len(l.line))
 		l.line = append(l.line, piece[:keep]...)
 		l.dropped += len(piece) - keep
 		if whole {
@@ -45,8 +45,8 @@ func (l *lines) end() {
 
 // Limits of the error output that is kept: the number of lines, and the length of a line in characters.
 const (
-	tailLines = 10
-	tailLine  = 1000
+	tailLines   = 10
+	maxTailLine = 1000
 )
 
 // tail passes a stream on and keeps its last lines.
@@ -60,7 +60,7 @@ func newTail(to io.Writer) *tail {
 	t := &tail{to: to}
 	t.each = func(line []byte) {
 		if text := strings.TrimSpace(plainText(string(line))); text != "" {
-			t.kept = append(t.kept, Clip(text, tailLine))
+			t.kept = append(t.kept, Clip(text, maxTailLine))
 			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
 		}
 	}
@@ -72,8 +72,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.lines.Write(p)
 }
 
-// words returns the last lines.
-func (t *tail) words() string {
+// lastLines returns the last lines.
+func (t *tail) lastLines() string {
 	t.end()
 	return strings.Join(t.kept, "\n")
 }
@@ -95,7 +95,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// Line returns text on one line, cut to 300 characters for a log.
-func Line(format string, args ...any) string {
+// OneLine returns text on one line, cut to 300 characters for a log.
+func OneLine(format string, args ...any) string {
 	return Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
 }

@@ -17,7 +17,7 @@ func FuzzPlain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := agent.Plain(s); !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\x1b") {
+		if got := agent.PlainText(s); !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\x1b") {
 			t.Errorf("%q became %q", s, got)
 		}
 	})
@@ -27,7 +27,7 @@ func FuzzPlain(f *testing.F) {
 // square of its length. With the square, this test would not end.
 func TestALineOfEscapesIsCleaned(t *testing.T) {
 	t.Parallel()
-	if got := agent.Plain(strings.Repeat("\x1b[0m", 4<<20) + "end"); got != "end" {
+	if got := agent.PlainText(strings.Repeat("\x1b[0m", 4<<20) + "end"); got != "end" {
 		t.Errorf("it became %d bytes", len(got))
 	}
 }

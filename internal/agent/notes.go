@@ -15,9 +15,9 @@ import (
 // people may write to it. Each note is an empty file, so programs that run at the same time need no lock.
 type Notes struct{ dir string }
 
-// NotesOf returns the notes of the session. Folder holds the notes of all sessions. If it is empty, they are in the
+// OpenNotes returns the notes of the session. Folder holds the notes of all sessions. If it is empty, they are in the
 // user's cache.
-func NotesOf(folder, session string) (Notes, error) {
+func OpenNotes(folder, session string) (Notes, error) {
 	if folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -28,11 +28,11 @@ func NotesOf(folder, session string) (Notes, error) {
 	return Notes{filepath.Join(folder, fermata.Digest(session))}, nil
 }
 
-// Asked notes that the answer to the question was not read yet.
-func (n Notes) Asked(question string) error { return n.add(question) }
+// AddQuestion notes that the answer to the question was not read yet.
+func (n Notes) AddQuestion(question string) error { return n.add(question) }
 
-// Works notes that the session works on the task.
-func (n Notes) Works(task string) error { return n.add(task) }
+// AddTask notes that the session works on the task.
+func (n Notes) AddTask(task string) error { return n.add(task) }
 
 // add makes a note. It leaves a note that exists as it is.
 func (n Notes) add(id string) error {
@@ -47,22 +47,22 @@ func (n Notes) add(id string) error {
 
 func (n Notes) file(id string) string { return filepath.Join(n.dir, filepath.Base(id)) }
 
-// Read notes that the agent was told how the question ended.
-func (n Notes) Read(question string) error { return n.remove(question) }
+// RemoveQuestion notes that the agent was told how the question ended.
+func (n Notes) RemoveQuestion(question string) error { return n.remove(question) }
 
-// Left notes that people can no longer write to the session in the task.
-func (n Notes) Left(task string) error { return n.remove(task) }
+// RemoveTask notes that people can no longer write to the session in the task.
+func (n Notes) RemoveTask(task string) error { return n.remove(task) }
 
 func (n Notes) remove(id string) error {
 	err := os.Remove(n.file(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(err, removeEmpty(n.dir))
+	return errors.Join(err, removeIfEmpty(n.dir))
 }
 
-// removeEmpty removes a folder if it is empty.
-func removeEmpty(dir string) error {
+// removeIfEmpty removes a folder if it is empty.
+func removeIfEmpty(dir string) error {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		return nil //nolint:nilerr // a folder that is gone or in use stays as it is
 	}
@@ -73,8 +73,8 @@ func removeEmpty(dir string) error {
 	return err
 }
 
-// Empty reports whether the session has no note.
-func (n Notes) Empty() bool {
+// IsEmpty reports whether the session has no note.
+func (n Notes) IsEmpty() bool {
 	left, err := os.ReadDir(n.dir)
 	return err == nil && len(left) == 0 || errors.Is(err, fs.ErrNotExist)
 }

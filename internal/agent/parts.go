@@ -25,35 +25,35 @@ func (p Prompts) Begin(ctx context.Context, lost bool) string { return p.p.begin
 // Resume returns what a session is told when it goes on.
 func (p Prompts) Resume(rc *fermata.ResumeContext) string { return p.p.resume(rc) }
 
-// Heard reports to the desk, if the desk records it, that the agent was told rc.
-func Heard(desk Desk, rc *fermata.ResumeContext) {
-	if l, ok := desk.(listener); ok {
-		l.Heard(rc)
+// MarkTold reports to the desk, if the desk records it, that the agent was told rc.
+func MarkTold(desk Desk, rc *fermata.ResumeContext) {
+	if l, ok := desk.(toldRecorder); ok {
+		l.MarkTold(rc)
 	}
 }
 
 // Environ returns the environment of a run.
 func Environ(o Options, claim *fermata.Claim) []string { return (&Runner{opts: o}).env(claim) }
 
-// Failed returns the result of a run that failed, with the reason as its summary.
-func Failed(format string, args ...any) fermata.Finish { return failure(format, args...) }
+// Failure returns the result of a run that failed, with the reason as its summary.
+func Failure(format string, args ...any) fermata.Finish { return failure(format, args...) }
 
 // Summary returns text in the form that the server accepts as a summary.
 func Summary(s string) string { return Clip(plainText(s), maxSummary) }
 
-// maxWhole limits how much of the agent's last message is kept besides a summary, in characters.
-const maxWhole = 128 << 10
+// maxFullText limits how much of the agent's last message is kept besides a summary, in characters.
+const maxFullText = 128 << 10
 
-// Whole returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow may look
+// FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow may look
 // for a result at the end of the text. If the text fits in the summary, Whole returns nil.
-func Whole(said string) json.RawMessage {
+func FullTextDetails(said string) json.RawMessage {
 	said = strings.TrimSpace(plainText(said))
 	over := utf8.RuneCountInString(said)
 	if over <= maxSummary {
 		return nil
 	}
-	if over > maxWhole {
-		said = string([]rune(said)[over-maxWhole:])
+	if over > maxFullText {
+		said = string([]rune(said)[over-maxFullText:])
 	}
 	raw, err := json.Marshal(map[string]string{"text": said})
 	if err != nil {
@@ -62,8 +62,8 @@ func Whole(said string) json.RawMessage {
 	return raw
 }
 
-// Plain returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
-func Plain(s string) string { return plainText(s) }
+// PlainText returns text that the server accepts: UTF-8 without zero bytes, and without the escapes of terminals.
+func PlainText(s string) string { return plainText(s) }
 
 // Tail passes a stream on and keeps its last lines.
 type Tail struct{ *tail }
@@ -71,5 +71,5 @@ type Tail struct{ *tail }
 // NewTail returns a tail that passes the stream on to w.
 func NewTail(w io.Writer) Tail { return Tail{newTail(w)} }
 
-// Words returns the last lines that were written so far.
-func (t Tail) Words() string { return t.words() }
+// LastLines returns the last lines that were written so far.
+func (t Tail) LastLines() string { return t.lastLines() }

@@ -7,16 +7,16 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// goOn is the prompt if there is nothing else to say.
-const goOn = "Go on with the task where you stopped."
+// continuePrompt is the prompt if there is nothing else to say.
+const continuePrompt = "Go on with the task where you stopped."
 
 // historian is a desk that has the whole history of questions and answers.
 type historian interface {
 	History(ctx context.Context) (*fermata.ResumeContext, error)
 }
 
-// closing tells the agent that the end of its run becomes the result of the task.
-const closing = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
+// closingPrompt tells the agent that the end of its run becomes the result of the task.
+const closingPrompt = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
 
 // prompts makes the texts for the agent.
 type prompts struct {
@@ -34,16 +34,16 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	var sb strings.Builder
 	t := p.claim.Task
 	if p.guided {
-		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance(fermata.InWorker), askTool, p.askTool) + "\n\n---\n\n")
+		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance(fermata.HostWorker), askTool, p.askTool) + "\n\n---\n\n")
 	}
 	sb.WriteString("# " + strings.Join(strings.Fields(t.Title), " ") + "\n\n")
 	if body := strings.TrimSpace(t.Body); body != "" {
 		sb.WriteString(body + "\n\n")
 	}
-	sb.WriteString(closing)
+	sb.WriteString(closingPrompt)
 	rc := p.claim.Context
 	if rc == nil || !rc.Resumed && !lost {
-		return sb.String() + p.writtenPart(rc)
+		return sb.String() + p.messagesPart(rc)
 	}
 	sb.WriteString("\n---\n\nThis task was begun earlier. ")
 	if lost {
@@ -70,7 +70,7 @@ func (p prompts) history(ctx context.Context) string {
 // resume returns what a session is told when it goes on.
 func (p prompts) resume(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
-		return goOn
+		return continuePrompt
 	}
 	return rc.Text
 }

@@ -20,7 +20,7 @@ func TestUserAnswers(t *testing.T) {
 			Answers: map[string]any{"a": "x", "b": "y", "c": []any{"p", "q"}},
 		},
 	}
-	input, err := agent.UserAnswers(json.RawMessage(`{"questions":[],"new":1}`), q)
+	input, err := agent.AddUserAnswers(json.RawMessage(`{"questions":[],"new":1}`), q)
 	if err != nil {
 		t.Fatal(err)
 	}

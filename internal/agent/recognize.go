@@ -32,8 +32,8 @@ func LastBlock(last, output string) string {
 	return last
 }
 
-// everyday are words that programs print as a status of their own when all is well.
-var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
+// everydayWords are words that programs print as a status of their own when all is well.
+var everydayWords = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
 
 // LooksLikeReport reports whether the end of a program's output is meant as a report, right or wrong. Texts that many
 // programs print for themselves, such as log lines and server replies, are no reports. These are reports:
@@ -56,7 +56,7 @@ func LooksLikeReport(text string) bool {
 	if json.Unmarshal([]byte(text), &fields) != nil {
 		return brokenReport.MatchString(text)
 	}
-	ours, foreign, elsewhere, asks, word := 0, 0, 0, false, ""
+	reportFields, otherFields, misplaced, asks, word := 0, 0, 0, false, ""
 	for name, raw := range fields {
 		said, isText := textOf(raw)
 		known := slices.Contains(results, spellResult(said))
@@ -72,18 +72,18 @@ func LooksLikeReport(text string) bool {
 				word = said
 			}
 		case known && !slices.Contains(reportNames, lower):
-			elsewhere++
+			misplaced++
 		case slices.ContainsFunc(reportNames, func(n string) bool { return strings.EqualFold(n, name) }):
-			ours++
+			reportFields++
 			asks = asks || lower == questionName
 		default:
-			foreign++
+			otherFields++
 		}
 	}
 	if word == "" {
-		return foreign == 0 && (asks && elsewhere == 0 || ours > 0 && elsewhere == 1)
+		return otherFields == 0 && (asks && misplaced == 0 || reportFields > 0 && misplaced == 1)
 	}
-	return ours > 0 || foreign+elsewhere == 0 && !slices.Contains(everyday, strings.ToLower(word))
+	return reportFields > 0 || otherFields+misplaced == 0 && !slices.Contains(everydayWords, strings.ToLower(word))
 }
 
 // onlyReport returns the object in a list of one object that has only fields of a report. It returns "" for any other

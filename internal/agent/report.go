@@ -70,12 +70,12 @@ func problemsOf(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// Ended returns the result of a run whose agent ended well with these last words. If they are a report that needs a
+// ApplyReport returns the result of a run whose agent ended well with these last words. If they are a report that needs a
 // person, the run asks the question, as with the programs of the runner command. The last words of an agent in a
 // workflow step are not read here: the workflow does that itself.
-func Ended(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
+func ApplyReport(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
 	block := endingOf(said)
-	if !asks(block) || isStep(t) {
+	if !hasNeedsInput(block) || isStep(t) {
 		return fin
 	}
 	report, err := ReadReport([]byte(block))
@@ -96,8 +96,8 @@ func endingOf(said string) string {
 	return LastBlock(said[strings.LastIndexByte(said, '\n')+1:], said)
 }
 
-// asks reports whether a text is a JSON object whose result is needs_input.
-func asks(text string) bool {
+// hasNeedsInput reports whether a text is a JSON object whose result is needs_input.
+func hasNeedsInput(text string) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &fields) != nil {
 		return false
@@ -176,12 +176,12 @@ func takeStatus(fields map[string]json.RawMessage) error {
 	}
 	word, isText := textOf(fields[resultName])
 	if !isText || !slices.Contains(results, word) {
-		return fmt.Errorf("the result is %s; expected one of %s", orNothing(fields[resultName]), strings.Join(results, ", "))
+		return fmt.Errorf("the result is %s; expected one of %s", describeValue(fields[resultName]), strings.Join(results, ", "))
 	}
 	return nil
 }
 
-func orNothing(raw json.RawMessage) string {
+func describeValue(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "missing"
 	}

@@ -31,7 +31,7 @@ func TestEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := agent.Ended(fermata.Finish{Summary: "as said", Session: &fermata.Session{ID: "s-1"}}, &fermata.Task{Spec: json.RawMessage(tt.spec)}, tt.said)
+			got := agent.ApplyReport(fermata.Finish{Summary: "as said", Session: &fermata.Session{ID: "s-1"}}, &fermata.Task{Spec: json.RawMessage(tt.spec)}, tt.said)
 			var asked fermata.Ask
 			if got.Question != nil {
 				asked = *got.Question

@@ -69,25 +69,25 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
-	folder, leave, err := NewRunFolder()
+	folder, remove, err := NewRunFolder()
 	if err != nil {
 		return fermata.Finish{}, err
 	}
-	defer leave()
+	defer remove()
 	if err := os.WriteFile(filepath.Join(folder, TokenFile), []byte(r.opts.Token), 0o600); err != nil {
 		return fermata.Finish{}, err
 	}
 	c := &conversation{
-		last: &Turn{Env: r.env(claim)}, r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.Instructed, r.kind.AskTool},
+		lastTurn: &Turn{Env: r.env(claim)}, r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.ReadsInstructions, r.kind.AskTool},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {
-		c.session, c.deferred, c.opened = s.ID, s.Settings[deferredSetting], s.Settings[silentSetting] == ""
-		if was, is := s.Settings[argsSetting], r.settings()[argsSetting]; was != is {
-			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
+		c.session, c.deferredCall, c.sessionReplied = s.ID, s.Settings[deferredSetting], s.Settings[silentSetting] == ""
+		if oldArgs, newArgs := s.Settings[argsSetting], r.settings()[argsSetting]; oldArgs != newArgs {
+			c.logf("the session began with the arguments %q, and goes on with %q.", oldArgs, newArgs)
 		}
 	}
-	fin, err := c.hold(ctx)
+	fin, err := c.runTurns(ctx)
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
@@ -95,8 +95,8 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 }
 
 // NewRunFolder makes the folder of a run. This process holds the folder until leave removes it.
-func NewRunFolder() (folder string, leave func(), err error) {
-	if folder, err = os.MkdirTemp("", process.RunFolder); err != nil {
+func NewRunFolder() (folder string, remove func(), err error) {
+	if folder, err = os.MkdirTemp("", process.RunFolderPattern); err != nil {
 		return "", nil, err
 	}
 	release, err := process.HoldRun(folder)
@@ -146,17 +146,17 @@ func (r *Runner) openCommand(t *Turn, session string) string {
 		return ""
 	}
 	var words []string
-	for _, name := range r.kind.Places {
+	for _, name := range r.kind.SessionEnv {
 		if value := t.Getenv(name); value != "" {
-			words = append(words, name+"="+fermata.ShellWord(value))
+			words = append(words, name+"="+fermata.QuoteShellWord(value))
 		}
 	}
 	// A person has a HOME already, so only a different one is included.
 	if home := t.Getenv("HOME"); home != "" && home != os.Getenv("HOME") {
-		words = append(words, "HOME="+fermata.ShellWord(home))
+		words = append(words, "HOME="+fermata.QuoteShellWord(home))
 	}
 	for _, word := range slices.Concat([]string{r.opts.Program}, r.kind.Resume, []string{session}) {
-		words = append(words, fermata.ShellWord(word))
+		words = append(words, fermata.QuoteShellWord(word))
 	}
 	return strings.Join(words, " ")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// patience is how long an agent that has to stop may continue an action in progress.
-const patience = 30 * time.Second
+// maxActionWait is how long an agent that has to stop may continue an action in progress.
+const maxActionWait = 30 * time.Second
 
 // maxProgress is the longest progress message that people see, in characters.
 const maxProgress = 500
@@ -29,32 +29,32 @@ type turn struct {
 	reader func([]byte) []Event
 	stop   context.CancelFunc
 	state  *os.ProcessState
-	// keep records the session. reply records that the agent replied, and gets whether the session is known.
-	keep  func(id string)
-	reply func(began bool)
+	// saveSession records the session. reply records that the agent replied, and gets whether the session is known.
+	saveSession func(id string)
+	onReply     func(began bool)
 	// replied is true once the agent said or did something: it has what the turn told it.
 	replied bool
-	// said is the last message. fatal is true if the turn failed, and trouble is the reason.
-	said, trouble string
-	fatal         bool
+	// lastMessage is the last message. fatal is true if the turn failed, and trouble is the reason.
+	lastMessage, trouble string
+	fatal                bool
 	// ended is true once the program's last event came. paused is true if a hook ended the turn, and deferred is the
 	// call that it deferred.
 	ended, paused bool
-	deferred      string
-	// putOff is the call that the last turn deferred, until that call is over.
-	putOff string
+	deferredCall  string
+	// openDeferredCall is the call that the last turn deferred, until that call is over.
+	openDeferredCall string
 	// ungated is true if the agent began to act without its hooks.
 	ungated bool
-	// ran counts the calls that are over, by their keys.
-	ran map[string]tally
+	// finishedCalls counts the calls that are over, by their keys.
+	finishedCalls map[string]tally
 
 	mu sync.Mutex
 	// session is the id that the program reported in this turn.
 	session string
-	// open holds the actions in progress.
-	open map[string]bool
-	// ends is true if the program ends by itself. stopped is true if it was told to stop.
-	ends, stopped bool
+	// openActions holds the actions in progress.
+	openActions map[string]bool
+	// endsItself is true if the program ends by itself. stopped is true if it was told to stop.
+	endsItself, stopped bool
 	// news holds the messages and answers of people that arrived during the turn.
 	news  []*fermata.ResumeContext
 	timer *time.Timer
@@ -63,8 +63,10 @@ type turn struct {
 // hasBegun reports whether the program got as far as its session.
 func (t *turn) hasBegun() bool { return t.session != "" }
 
-// ok reports whether the program ended well by itself.
-func (t *turn) ok() bool { return t.state.Success() && !t.fatal && (t.ended || !t.kind.TellsEnd) }
+// hasSucceeded reports whether the program ended well by itself.
+func (t *turn) hasSucceeded() bool {
+	return t.state.Success() && !t.fatal && (t.ended || !t.kind.TellsEnd)
+}
 
 // read takes a line of the output.
 func (t *turn) read(ctx context.Context, line []byte) {
@@ -75,20 +77,20 @@ func (t *turn) read(ctx context.Context, line []byte) {
 		fmt.Fprintf(t.desk.Log(), "%s\n", line)
 	}
 	for i := range events {
-		t.take(&events[i])
+		t.recordEvent(&events[i])
 	}
-	t.consider(ctx)
+	t.stopIfDue(ctx)
 }
 
-// take records an event.
-func (t *turn) take(e *Event) {
+// recordEvent records an event.
+func (t *turn) recordEvent(e *Event) {
 	if e.Said != "" || e.Opens != "" {
 		t.setReplied()
 	}
 	if e.Session != "" && t.setSession(e.Session) {
-		t.keep(e.Session)
+		t.saveSession(e.Session)
 	}
-	t.said = cmp.Or(e.Said, t.said)
+	t.lastMessage = cmp.Or(e.Said, t.lastMessage)
 	if e.Note != "" {
 		fmt.Fprintf(t.desk.Log(), "%s\n", plainText(e.Note))
 	}
@@ -97,7 +99,7 @@ func (t *turn) take(e *Event) {
 		fmt.Fprintf(t.desk.Log(), "! %s\n", plainText(e.Trouble))
 	}
 	if e.Ended {
-		t.ended, t.fatal, t.paused, t.deferred = true, e.Fatal, e.Paused, e.Deferred
+		t.ended, t.fatal, t.paused, t.deferredCall = true, e.Fatal, e.Paused, e.Deferred
 	}
 	t.fatal, t.paused = t.fatal || e.Fatal, t.paused || e.Paused
 	if e.Progress != nil {
@@ -107,33 +109,33 @@ func (t *turn) take(e *Event) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Asked, t.ends = cmp.Or(t.Asked, e.Asked), t.ends || e.Paused
+	t.AskedQuestion, t.endsItself = cmp.Or(t.AskedQuestion, e.Asked), t.endsItself || e.Paused
 	if e.Opens != "" {
-		t.open[e.Opens] = true
+		t.openActions[e.Opens] = true
 	}
 	if e.Acts {
 		t.checkGate()
 	}
 	if e.Ran != nil {
-		t.checkRan(e.Ran)
+		t.checkFinishedCall(e.Ran)
 	}
-	if e.Closes == t.putOff {
-		t.putOff = ""
+	if e.Closes == t.openDeferredCall {
+		t.openDeferredCall = ""
 	}
-	delete(t.open, e.Closes)
+	delete(t.openActions, e.Closes)
 }
 
 // setReplied records the agent's first reply in this turn.
 func (t *turn) setReplied() {
 	if !t.replied {
 		t.replied = true
-		t.reply(t.hasBegun())
+		t.onReply(t.hasBegun())
 	}
 }
 
 // checkGate stops an agent that acts without its hooks, because nothing else keeps its tools from running.
 func (t *turn) checkGate() {
-	if t.Fermata == "" || t.gated() {
+	if t.Fermata == "" || t.isGated() {
 		return
 	}
 	t.ungated, t.fatal = true, true
@@ -141,11 +143,11 @@ func (t *turn) checkGate() {
 	t.stop()
 }
 
-// end reads the files of the hooks after the program has ended. A turn that a foreign hook ended has failed.
-func (t *turn) end(ctx context.Context) {
+// finishTurn reads the files of the hooks after the program has ended. A turn that a foreign hook ended has failed.
+func (t *turn) finishTurn(ctx context.Context) {
 	t.stopped = true
-	t.look(ctx)
-	if t.paused && t.Asked == "" {
+	t.readStoppedQuestion(ctx)
+	if t.paused && t.AskedQuestion == "" {
 		t.fatal, t.trouble = true, "The turn was ended by a hook that is not Fermata's, so nobody knows what it waits for."
 	}
 }
@@ -165,7 +167,7 @@ func (t *turn) setSession(id string) bool {
 func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (end func()) {
 	done := make(chan struct{})
 	var listening sync.WaitGroup
-	tick := time.NewTicker(hookLook)
+	tick := time.NewTicker(hookPollInterval)
 	listening.Go(func() {
 		defer tick.Stop()
 		for {
@@ -175,7 +177,7 @@ func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (
 			case rc := <-from:
 				t.interrupt(ctx, rc)
 			case <-tick.C:
-				t.look(ctx)
+				t.readStoppedQuestion(ctx)
 			}
 		}
 	})
@@ -208,39 +210,39 @@ func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.mu.Lock()
 	t.news = append(t.news, rc)
 	t.mu.Unlock()
-	t.consider(ctx)
+	t.stopIfDue(ctx)
 }
 
-// isPersonsWord reports whether the news must reach the working agent at once: a message, or a person's answer to a
+// hasUrgentNews reports whether the news must reach the working agent at once: a message, or a person's answer to a
 // question that did not suspend the task. Answers to questions that suspend the task wait a while, because the agent is
 // about to end by itself.
-func (t *turn) isPersonsWord() bool {
-	beside := func(a fermata.ResumeAnswer) bool {
+func (t *turn) hasUrgentNews() bool {
+	isUrgent := func(a fermata.ResumeAnswer) bool {
 		return !a.Type.Suspends() && a.Resolution != nil && a.Resolution.DecidedBy == fermata.ActorHuman
 	}
 	return slices.ContainsFunc(t.news, func(rc *fermata.ResumeContext) bool {
-		return len(rc.Messages) > 0 || slices.ContainsFunc(rc.Questions, beside)
+		return len(rc.Messages) > 0 || slices.ContainsFunc(rc.Questions, isUrgent)
 	})
 }
 
-// consider stops the agent when there is a reason to, and no action is in progress that would be lost. An action that
-// does not end within [patience] is cut off.
-func (t *turn) consider(ctx context.Context) {
+// stopIfDue stops the agent when there is a reason to, and no action is in progress that would be lost. An action that
+// does not end within [maxActionWait] is cut off.
+func (t *turn) stopIfDue(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped || t.Asked == "" && (len(t.news) == 0 || t.session == "") {
+	if t.stopped || t.AskedQuestion == "" && (len(t.news) == 0 || t.session == "") {
 		return
 	}
-	if len(t.open) > 0 || t.ends || t.Asked == "" && !t.isPersonsWord() {
+	if len(t.openActions) > 0 || t.endsItself || t.AskedQuestion == "" && !t.hasUrgentNews() {
 		if t.timer == nil {
-			t.timer = time.AfterFunc(patience, t.stop)
+			t.timer = time.AfterFunc(maxActionWait, t.stop)
 		}
 		return
 	}
 	t.stopped = true
-	if t.kind.AwaitKept != nil && t.session != "" {
+	if t.kind.AwaitRecord != nil && t.session != "" {
 		t.Session = t.session
-		t.kind.AwaitKept(ctx, t.Turn)
+		t.kind.AwaitRecord(ctx, t.Turn)
 	}
 	t.stop()
 }

@@ -23,7 +23,7 @@ func TestWhatInterruptsAtOnce(t *testing.T) {
 		"an answer for which the agent ends": {closed(fermata.Blocking, fermata.ActorHuman), false},
 		"an approval":                        {closed(fermata.Approval, fermata.ActorHuman), false},
 	} {
-		if got := (&turn{news: []*fermata.ResumeContext{tt.news}}).isPersonsWord(); got != tt.want {
+		if got := (&turn{news: []*fermata.ResumeContext{tt.news}}).hasUrgentNews(); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -69,7 +69,7 @@ type bytesReply struct {
 	Body        []byte
 }
 
-func (s *Server) analyticsRoutes() {
+func (s *Server) registerAnalytics() {
 	a := insight.Analytics{Engine: s.Engine}
 	addReport[*AnalyticsInput](s, "summary", "Read a period at a glance", a.Summary, summaryTable)
 	addReport[*seriesInput](s, "series", "Read a period step by step", a.Series, seriesTable)

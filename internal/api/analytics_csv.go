@@ -65,9 +65,9 @@ func summaryTable(s fermata.AnalyticsSummary) [][]string {
 	})
 	all := append([]string{"all", ""}, figureCells(s.Figures)...)
 	rows = append([][]string{rows[0], all}, rows[1:]...)
-	nothing := make([]string, len(figureHead)-len(answerHead))
+	blanks := make([]string, len(figureHead)-len(answerHead))
 	for _, c := range s.Channels {
-		rows = append(rows, append(append([]string{"channel", escapeFormula(c.Channel)}, nothing...), answerCells(c.AnswerFigures)...))
+		rows = append(rows, append(append([]string{"channel", escapeFormula(c.Channel)}, blanks...), answerCells(c.AnswerFigures)...))
 	}
 	return rows
 }
@@ -79,7 +79,7 @@ func seriesTable(s fermata.AnalyticsSeries) [][]string {
 }
 
 func questionsTable(s fermata.AnalyticsQuestions) [][]string {
-	return tableOf(s.Items, []string{"title", "question_id"}, figureHead, func(q fermata.AlikeFigures) ([]string, []string) {
+	return tableOf(s.Items, []string{"title", "question_id"}, figureHead, func(q fermata.TitlePatternFigures) ([]string, []string) {
 		return []string{escapeFormula(q.Title), q.QuestionID}, figureCells(q.Figures)
 	})
 }

@@ -56,10 +56,10 @@ func fieldOf(it *fermata.Item, p *answerPage) formField {
 		f.Problem = &problemText{f.ID, text}
 	}
 	typed := func(name string) []string {
-		if p.typed == nil {
+		if p.typedValues == nil {
 			return nil
 		}
-		return p.typed(name)
+		return p.typedValues(name)
 	}
 	if list := typed(f.Name); len(list) > 0 {
 		f.Value = list[0]
@@ -114,9 +114,9 @@ func wordFields(name string, picked []string, words ...string) []choiceField {
 
 // sendAnswerPage handles the submitted form of a link's page.
 func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
-	v, p := s.visit(r)
+	v, p := s.openLink(r)
 	if p == nil {
-		p = s.take(r, v)
+		p = s.submitAnswer(r, v)
 	}
 	if p == nil {
 		protectPage(w.Header())
@@ -128,9 +128,9 @@ func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, r, p)
 }
 
-// take answers the question with the submitted form. It returns the page to
+// submitAnswer answers the question with the submitted form. It returns the page to
 // show if the answer was not taken, or nil.
-func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
+func (s *Server) submitAnswer(r *http.Request, v *engine.Visit) *answerPage {
 	p := answerPageOf(v, r.URL.Path)
 	if err := checkForm(r, v); err != nil {
 		p.status, p.Notices = http.StatusForbidden, append([]string{sentenceOf(err)}, p.Notices...)
@@ -141,12 +141,12 @@ func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
 	}
 	values, problems := formValues(v.Question, r.PostForm)
 	if len(problems) > 0 {
-		return retry(p, v, r.PostForm, problems)
+		return retryPage(p, v, r.PostForm, problems)
 	}
-	if err := v.Confirms(r.PostForm.Get(confirmField), answerText(r.PostForm)); err != nil {
+	if err := v.CheckConfirmation(r.PostForm.Get(confirmField), answerText(r.PostForm)); err != nil {
 		return confirmPage(p, v, r.PostForm, values)
 	}
-	a := fermata.Answer{Answers: values, Comment: lines(r.PostForm.Get("comment"))}
+	a := fermata.Answer{Answers: values, Comment: normalizeLineEnds(r.PostForm.Get("comment"))}
 	if v.Question.Type == fermata.Approval {
 		a.ActionHash = v.Question.ActionHash
 	}
@@ -161,19 +161,19 @@ func (s *Server) refusedPage(r *http.Request, v *engine.Visit, err error) *answe
 		return nil
 	}
 	var refused *fermata.Error
-	again, dead := s.visit(r)
+	currentVisit, failedPage := s.openLink(r)
 	switch {
-	case dead != nil:
-		return dead
+	case failedPage != nil:
+		return failedPage
 	case !errors.As(err, &refused) || refused.Code == fermata.CodeInternal || refused.Code == fermata.CodeUnavailable:
 		s.Log.ErrorContext(r.Context(), "answer by a link", "error", err)
 		p := deadPage(http.StatusServiceUnavailable, "Something went wrong", "It is not known whether your answer was taken. Open the link again to see.")
 		return p
 	case refused.Code == fermata.CodeInvalidRequest:
 		p := answerPageOf(v, r.URL.Path)
-		return retry(p, v, r.PostForm, problemsOf(refused))
+		return retryPage(p, v, r.PostForm, problemsOf(refused))
 	}
-	p := answerPageOf(again, r.URL.Path)
+	p := answerPageOf(currentVisit, r.URL.Path)
 	p.status = statusOf(refused.Code)
 	if refused.Code == fermata.CodeQuestionClosed {
 		p.Notices = append([]string{"Your answer does not count: somebody was first."}, p.Notices...)
@@ -197,21 +197,21 @@ func checkForm(r *http.Request, v *engine.Visit) error {
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent").WithHint("fill in the form and press its button")
 	}
-	if err := fromOwnPage(r); err != nil {
+	if err := checkOwnPage(r); err != nil {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the browser does not say that this page sends it").
 			WithHint("open the link in a browser and press the button there")
 	}
 	if err := r.ParseForm(); err != nil {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the form is too long or damaged")
 	}
-	if !v.SentFrom(r.PostForm.Get(pageField)) {
+	if !v.IsOwnForm(r.PostForm.Get(pageField)) {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the page was not this one").WithHint("look at the question again and press the button")
 	}
 	return nil
 }
 
-// retry shows the form again, with the typed values and their problems.
-func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]string) *answerPage {
+// retryPage shows the form again, with the typed values and their problems.
+func retryPage(p *answerPage, v *engine.Visit, form url.Values, problems map[string]string) *answerPage {
 	if p.Fields == nil {
 		return p
 	}
@@ -220,8 +220,8 @@ func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]
 	if text := problems[""]; text != "" {
 		p.Notices = append(p.Notices, upperFirst(text)+".")
 	}
-	p.problems, p.typed = problems, func(name string) []string { return form[name] }
-	p.Comment = lines(form.Get("comment"))
+	p.problems, p.typedValues = problems, func(name string) []string { return form[name] }
+	p.Comment = normalizeLineEnds(form.Get("comment"))
 	shown, _ := redact.Question(v.Question)
 	p.Fields = fieldsOf(shown, p)
 	return p
@@ -233,14 +233,14 @@ func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]
 // again.
 func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[string]any) *answerPage {
 	if p.Fields == nil {
-		return tooLate(p, v.Question.Resolution, v.Member.ID)
+		return addTooLate(p, v.Question.Resolution, v.Member.ID)
 	}
 	p.Fields, p.Body, p.Context = nil, "", nil
-	said := notice.AnswerWords(v.Question, values)
-	if p.Danger = v.Question.PicksDanger(values); p.Danger {
-		p.Notices = []string{"This is dangerous: " + said + ". Nothing was sent yet. Is it meant so?"}
+	answerWords := notice.AnswerWords(v.Question, values)
+	if p.Danger = v.Question.PicksDangerousOption(values); p.Danger {
+		p.Notices = []string{"This is dangerous: " + answerWords + ". Nothing was sent yet. Is it meant so?"}
 	} else {
-		p.Notices = []string{"Your answer: " + said + ". Nothing was sent yet."}
+		p.Notices = []string{"Your answer: " + answerWords + ". Nothing was sent yet."}
 	}
 	if form.Has(confirmField) {
 		p.Notices = append(p.Notices, "That was quicker than a person reads, or the page was open for too long. Press the button once more.")
@@ -254,13 +254,13 @@ func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[str
 		}
 	}
 	slices.SortStableFunc(p.Confirm, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
-	p.Confirm = append(p.Confirm, hiddenField{confirmField, v.ConfirmLater(answerText(form))})
+	p.Confirm = append(p.Confirm, hiddenField{confirmField, v.ConfirmationToken(answerText(form))})
 	return p
 }
 
-// tooLate tells, on the page of a closed question, that an answer does not
+// addTooLate tells, on the page of a closed question, that an answer does not
 // count.
-func tooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage {
+func addTooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage {
 	if r != nil && (r.AnsweredBy == nil || r.AnsweredBy.ID != memberID) {
 		p.status = http.StatusConflict
 		p.Notices = append([]string{"Your answer does not count: somebody was first."}, p.Notices...)
@@ -270,16 +270,16 @@ func tooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage 
 
 // answerText returns the whole answer of a form as one text, in a fixed order.
 func answerText(form url.Values) string {
-	said := url.Values{}
+	sentValues := url.Values{}
 	for name, list := range form {
 		if name == pageField || name == confirmField {
 			continue
 		}
 		for _, text := range list {
-			said.Add(name, lines(text))
+			sentValues.Add(name, normalizeLineEnds(text))
 		}
 	}
-	return said.Encode()
+	return sentValues.Encode()
 }
 
 // formValues returns the values of the items in the form, and the problems by
@@ -307,7 +307,7 @@ func formValues(q *fermata.Question, form url.Values) (map[string]any, map[strin
 // formValue returns the value of one item, or nil if none was given.
 func formValue(it *fermata.Item, form url.Values) (any, error) {
 	list := form[itemField+it.Key]
-	own := lines(form.Get(ownField + it.Key))
+	own := normalizeLineEnds(form.Get(ownField + it.Key))
 	if it.ResponseType == fermata.ResponseMultiChoice {
 		if own != "" {
 			list = append(slices.Clone(list), own)
@@ -322,7 +322,7 @@ func formValue(it *fermata.Item, form url.Values) (any, error) {
 	}
 	text := own
 	if len(list) == 1 {
-		text = lines(list[0])
+		text = normalizeLineEnds(list[0])
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -334,14 +334,14 @@ func formValue(it *fermata.Item, form url.Values) (any, error) {
 		}
 		return text == "yes", nil
 	case fermata.ResponseNumber:
-		return notice.Read(it, text)
+		return notice.ParseUnchecked(it, text)
 	default:
 		return text, nil
 	}
 }
 
-// lines restores line ends, because forms send them as CR LF.
-func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+// normalizeLineEnds restores line ends, because forms send them as CR LF.
+func normalizeLineEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // problemsOf returns the problems by item. A problem that belongs to no item
 // has the key "".

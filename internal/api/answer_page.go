@@ -26,7 +26,7 @@ var (
 	answerCSS string
 
 	answerTemplate = template.Must(template.New("answer").Parse(answerHTML))
-	answerPolicy   = "default-src 'none'; style-src 'sha256-" + hashOfStyle() + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	answerCSP      = "default-src 'none'; style-src 'sha256-" + hashOfStyle() + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 func hashOfStyle() string {
@@ -58,7 +58,7 @@ type answerPage struct {
 	SignIn, For string
 	status      int
 	problems    map[string]string
-	typed       func(name string) []string
+	typedValues func(name string) []string
 }
 
 type namedText struct{ Name, Text string }
@@ -71,7 +71,7 @@ type problemText struct{ ID, Text string }
 // ProblemID returns the id of the element that shows a field's problem.
 func (answerPage) ProblemID(p *problemText) string { return p.ID + "-problem" }
 
-func (s *Server) answerRoutes() {
+func (s *Server) registerAnswerPages() {
 	s.mux.HandleFunc("GET "+answerPath+"{token}", s.showAnswerPage)
 	s.mux.HandleFunc("POST "+answerPath+"{token}", s.sendAnswerPage)
 }
@@ -79,19 +79,19 @@ func (s *Server) answerRoutes() {
 // showAnswerPage shows the question of a link. It changes nothing, because
 // programs open every link of a mail before a person does.
 func (s *Server) showAnswerPage(w http.ResponseWriter, r *http.Request) {
-	v, p := s.visit(r)
+	v, p := s.openLink(r)
 	if p == nil {
 		p = answerPageOf(v, r.URL.Path)
 	}
 	s.writePage(w, r, p)
 }
 
-// visit opens the link of a request, or returns the page that tells why it
+// openLink opens the link of a request, or returns the page that tells why it
 // cannot be opened.
-func (s *Server) visit(r *http.Request) (*engine.Visit, *answerPage) {
+func (s *Server) openLink(r *http.Request) (*engine.Visit, *answerPage) {
 	v, err := s.Engine.OpenAnswerLink(r.Context(), r.PathValue("token"))
 	if err == nil {
-		c := v.Member.ByLink(v.Link.Workspace, v.Question)
+		c := v.Member.LinkCaller(v.Link.Workspace, v.Question)
 		err = s.limits.perToken(&c)
 	}
 	switch fermata.CodeOf(err) {
@@ -121,41 +121,41 @@ func answerPageOf(v *engine.Visit, self string) *answerPage {
 	title := notice.OneLine(q.Title)
 	p := &answerPage{
 		status: http.StatusOK, Title: title, Heading: title, Self: self, SignIn: "/questions/" + q.ID,
-		For: "This link is " + personal(v.Member) + ". It answers this question alone, in that name. Do not pass it on.",
+		For: "This link is " + recipientText(v.Member) + ". It answers this question alone, in that name. Do not pass it on.",
 	}
-	switch said := alreadySaid(v, q); {
-	case said != "":
-		p.Notices = []string{said}
+	switch sentence := statusSentence(v, q); {
+	case sentence != "":
+		p.Notices = []string{sentence}
 	case v.Expired:
 		p.status, p.Notices = http.StatusGone, []string{"This link is over. Sign in to answer."}
 	case v.Question.IsOverdue(v.Now):
 		p.Notices = []string{"The deadline has passed."}
-	case v.Refused != nil:
-		p.status, p.Notices = http.StatusForbidden, []string{sentenceOf(v.Refused)}
+	case v.Refusal != nil:
+		p.status, p.Notices = http.StatusForbidden, []string{sentenceOf(v.Refusal)}
 	case !decidable:
 		p.status = http.StatusForbidden
 		p.Notices = []string{"What is decided here holds a secret that is shown only to who is signed in."}
 	default:
-		p.ask(v, q)
+		p.showQuestion(v, q)
 	}
 	return p
 }
 
-// ask puts the whole question and its form on the page.
-func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
-	p.SignIn, p.Form = "", v.Form()
+// showQuestion puts the whole question and its form on the page.
+func (p *answerPage) showQuestion(v *engine.Visit, q *fermata.Question) {
+	p.SignIn, p.Form = "", v.FormToken()
 	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redactText(v.TaskTitle) + " · " + q.Project)
 	p.Body = notice.Clean(q.Body)
 	if c := q.Context; c != nil {
-		p.context("Context", c.Text)
-		p.context("Step", c.Step)
-		p.context("Error", c.Error)
+		p.addContext("Context", c.Text)
+		p.addContext("Step", c.Step)
+		p.addContext("Error", c.Error)
 		if c.Preview != nil {
-			p.context("Preview ("+notice.OneLine(c.Preview.Kind)+")", c.Preview.Text)
+			p.addContext("Preview ("+notice.OneLine(c.Preview.Kind)+")", c.Preview.Text)
 		}
 	}
 	if len(q.Action) > 0 {
-		p.Action, p.ActionHash, p.ActionBytes = notice.ActionParts(q.Action), q.ActionHash, notice.Exact(string(q.Action))
+		p.Action, p.ActionHash, p.ActionBytes = notice.ActionParts(q.Action), q.ActionHash, notice.CleanStrictly(string(q.Action))
 	}
 	p.Deadline = notice.Deadline(&notice.Notice{Question: q, At: v.Now})
 	p.Fields = fieldsOf(q, p)
@@ -166,28 +166,28 @@ func redactText(s string) string {
 	return clean
 }
 
-func (p *answerPage) context(name, text string) {
+func (p *answerPage) addContext(name, text string) {
 	if text != "" {
 		p.Context = append(p.Context, namedText{name, notice.Clean(text)})
 	}
 }
 
-// alreadySaid returns how the question ended, or how the person has answered or
+// statusSentence returns how the question ended, or how the person has answered or
 // voted. It returns "" while the question awaits an answer.
-func alreadySaid(v *engine.Visit, q *fermata.Question) string {
+func statusSentence(v *engine.Visit, q *fermata.Question) string {
 	if q.Resolution != nil {
-		said := upperFirst(notice.OutcomeWords(q)) + "."
-		if h := v.Question.Resolution.Overtaken; h != nil && h.By.ID == v.Member.ID {
-			said += " Your answer could still be taken back then, and did not count."
+		sentence := upperFirst(notice.OutcomeWords(q)) + "."
+		if h := v.Question.Resolution.OvertakenAnswer; h != nil && h.By.ID == v.Member.ID {
+			sentence += " Your answer could still be taken back then, and did not count."
 		}
-		for _, late := range q.Resolution.Late {
+		for _, late := range q.Resolution.LateAnswers {
 			if late.By.ID == v.Member.ID {
-				said += " Your answer came too late and was kept."
+				sentence += " Your answer came too late and was kept."
 			}
 		}
-		return said
+		return sentence
 	}
-	if h := v.Question.Held; h != nil {
+	if h := v.Question.HeldAnswer; h != nil {
 		return "An answer was given and will count in a moment."
 	}
 	for _, vote := range q.Votes {
@@ -198,8 +198,8 @@ func alreadySaid(v *engine.Visit, q *fermata.Question) string {
 	return ""
 }
 
-// personal returns a text that names the person for whom a link is.
-func personal(m *fermata.Member) string {
+// recipientText returns a text that names the person for whom a link is.
+func recipientText(m *fermata.Member) string {
 	name := m.Name
 	if name == "" {
 		name = m.Handle
@@ -226,7 +226,7 @@ func (s *Server) writePage(w http.ResponseWriter, r *http.Request, p *answerPage
 
 func protectPage(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", answerPolicy)
+	h.Set("Content-Security-Policy", answerCSP)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	// The address is sent to no other site. With no-referrer, browsers would

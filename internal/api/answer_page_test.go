@@ -80,7 +80,7 @@ func (w *world) confirmation(page reply) url.Values {
 func (w *world) decide(address string, form url.Values) reply {
 	w.t.Helper()
 	confirm := w.confirmation(w.press(address, form))
-	w.clock.Advance(fermata.AnswerLinkPause)
+	w.clock.Advance(fermata.MinConfirmDelay)
 	return w.press(address, confirm)
 }
 
@@ -92,8 +92,8 @@ func (w *world) policy(change func(*fermata.Policy)) {
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", quoted(p), nil)
 }
 
-// lowApprovals allows approvals of low risk.
-func lowApprovals(p *fermata.Policy) {
+// allowLowApprovals allows approvals of low risk.
+func allowLowApprovals(p *fermata.Policy) {
 	p.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
 }
 
@@ -160,7 +160,7 @@ func TestLinkPageIsGuarded(t *testing.T) {
 func TestScannersDecideNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy(lowApprovals)
+	w.policy(allowLowApprovals)
 	approval := w.ask(`{"type":"approval","risk":"low","title":"Push?","timeout":"never","action":{"run":"git push"}}`)
 	address, other := w.answerLink(approval, "ann"), w.answerLink(w.ask(lowChoice), "ann")
 	foreign := w.form(other)
@@ -191,14 +191,14 @@ func TestScannersDecideNothing(t *testing.T) {
 	w.press(address, full) // the choice without a confirmation
 	confirm := w.confirmation(w.press(address, full))
 	quick := w.press(address, confirm) // the confirmation without a pause
-	w.clock.Advance(fermata.AnswerLinkPause / 2)
+	w.clock.Advance(fermata.MinConfirmDelay / 2)
 	w.press(address, w.confirmation(quick)) // again without a pause
-	w.clock.Advance(fermata.AnswerLinkPause)
+	w.clock.Advance(fermata.MinConfirmDelay)
 	changed := maps.Clone(confirm)
 	changed.Set("item.answer", "reject")
 	w.press(address, changed) // another answer than the one that was shown
 	late := w.confirmation(w.press(address, full))
-	w.clock.Advance(fermata.AnswerLinkConfirm + time.Minute)
+	w.clock.Advance(fermata.ConfirmLifetime + time.Minute)
 	w.press(address, late)
 	if q := w.now(approval.ID); q.Status != fermata.Pending {
 		t.Fatalf("something was decided: %+v", q.Resolution)
@@ -221,7 +221,7 @@ func TestDangerIsAskedOnceMore(t *testing.T) {
 		t.Fatalf("%d %s", asked.status, asked.body)
 	}
 	form := w.confirmation(asked)
-	w.clock.Advance(fermata.AnswerLinkPause)
+	w.clock.Advance(fermata.MinConfirmDelay)
 	if done := w.press(address, form); done.status != http.StatusSeeOther || w.now(q.ID).Resolution.Answer != "drop" {
 		t.Fatalf("%d %s", done.status, done.body)
 	}
@@ -338,7 +338,7 @@ func TestLinksNeedLowRisk(t *testing.T) {
 func TestSecretsAreNotOnTheLinkPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy(lowApprovals)
+	w.policy(allowLowApprovals)
 	secret := fermata.NewSecret()
 	q := w.ask(`{"type":"approval","risk":"low","title":"Push?","body":"with ` + secret + `","timeout":"never","action":{"token":"` + secret + `"}}`)
 	page := w.call("", "GET "+w.answerLink(q, "ann"), "")
@@ -350,7 +350,7 @@ func TestSecretsAreNotOnTheLinkPage(t *testing.T) {
 func TestActionIsWholeOnTheLinkPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy(lowApprovals)
+	w.policy(allowLowApprovals)
 	q := w.ask(`{"type":"approval","risk":"low","title":"Push?","timeout":"never","action":{"run":"` + strings.Repeat("x", 30000) + `\u202e<script>END"}}`)
 	page := string(w.call("", "GET "+w.answerLink(q, "ann"), "").body)
 	if !strings.Contains(page, "END") || strings.Contains(page, "<script>") || strings.Contains(page, "\u202e") || !strings.Contains(page, q.ActionHash) {

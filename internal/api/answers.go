@@ -30,20 +30,20 @@ type answerResult struct {
 	Problem    *ProblemDetails   `json:"problem,omitempty"`
 }
 
-func (s *Server) answersRoute() {
+func (s *Server) registerAnswers() {
 	add(s, operation("POST /answers", "answer-many", "Answer many questions; each part succeeds or fails alone"), s.answers)
 }
 
 // answers answers the questions one after the other. A part that fails does not
 // stop the others.
 func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[answerBatch]) (*reply[answerResults], error) {
-	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAnswer, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	results := make([]answerResult, 0, len(in.Body.Items))
 	for i, part := range in.Body.Items {
 		r := answerResult{QuestionID: part.QuestionID, Status: 200}
-		q, err := s.answerPart(forPart(ctx, i), c, part)
+		q, err := s.answerPart(withPartKey(ctx, i), c, part)
 		if err != nil {
 			r.Problem = s.problem(ctx, err)
 			r.Status = r.Problem.Status

@@ -47,7 +47,7 @@ type auditInput struct {
 // streamed is a reply that is written while it is read from the database.
 type streamed struct{ Body func(huma.Context) }
 
-func (s *Server) auditRoutes() {
+func (s *Server) registerAudit() {
 	add(s, operation("GET /audit", "list-audit", "Search what happened, the newest first"), s.audit)
 	op := operation("GET /audit/export", "export-audit", "Export what happened as JSON lines, in the order of the chain")
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[fermata.Event](), true, "Event")
@@ -80,7 +80,7 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 	if err != nil {
 		return nil, err
 	}
-	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
+	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return nil, err
 	}
 	return &streamed{func(hc huma.Context) {
@@ -93,7 +93,7 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 		lines.SetEscapeHTML(false)
 		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(events []*fermata.Event) error {
 			// A connection without deadlines, as in a test, ends by itself.
-			_ = conn.SetWriteDeadline(time.Now().Add(writeWithin))
+			_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 			for _, e := range events {
 				if err := lines.Encode(e); err != nil {
 					return err

@@ -45,7 +45,7 @@ func TestAuditIsExported(t *testing.T) {
 	w := newWorld(t)
 	if err := w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for range 2500 {
-			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.System, Data: json.RawMessage(`{"message":"<x>"}`)})
+			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.SystemActor, Data: json.RawMessage(`{"message":"<x>"}`)})
 		}
 		return nil
 	}); err != nil {

@@ -43,16 +43,16 @@ func CallerOf(ctx context.Context) fermata.Caller { return callerOf(ctx) }
 // caller returns the caller of a request: from the token, from the browser's session, or the local user of a
 // single-user server.
 func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
-	secret, err := bearer(r)
+	secret, err := bearerToken(r)
 	if err != nil {
 		return nil, err
 	}
 	if secret == "" {
-		return s.withoutToken(r)
+		return s.callerWithoutToken(r)
 	}
 	c, err := s.Engine.Authenticate(r.Context(), secret)
 	if err != nil {
-		return nil, s.limitWrong(r, err, "too many requests with a wrong token came from this address")
+		return nil, s.limitWrongSecrets(r, err, "too many requests with a wrong token came from this address")
 	}
 	return &c, nil
 }
@@ -62,7 +62,7 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
 	switch {
 	case c.TokenID != "":
-		secret, _ := bearer(r) // it was read before
+		secret, _ := bearerToken(r) // it was read before
 		return func(ctx context.Context) (fermata.Caller, error) { return s.Engine.Reauthenticate(ctx, secret) }
 	case c.SessionID != "":
 		secret := sessionSecret(r)
@@ -72,8 +72,8 @@ func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
 	}
 }
 
-func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {
-	c, err := s.session(r)
+func (s *Server) callerWithoutToken(r *http.Request) (*fermata.Caller, error) {
+	c, err := s.sessionCaller(r)
 	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		return c, err
 	}
@@ -84,8 +84,8 @@ func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {
 	return nil, err
 }
 
-// session returns the caller who is signed in with the browser's cookie.
-func (s *Server) session(r *http.Request) (*fermata.Caller, error) {
+// sessionCaller returns the caller who is signed in with the browser's cookie.
+func (s *Server) sessionCaller(r *http.Request) (*fermata.Caller, error) {
 	secret := sessionSecret(r)
 	if secret == "" {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed").
@@ -99,15 +99,15 @@ func (s *Server) session(r *http.Request) (*fermata.Caller, error) {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "somebody else is signed in with this browser now").
 			WithHint("%s must sign in again", name)
 	}
-	return &c, fromOwnPage(r)
+	return &c, checkOwnPage(r)
 }
 
 // memberHeader names the person for whom a page sends requests. A page may outlive this person's session, and its
 // answer must not become the next person's answer.
 const memberHeader = "Fermata-Member"
 
-// bearer returns the token of a request, or "" if it has none.
-func bearer(r *http.Request) (string, error) {
+// bearerToken returns the token of a request, or "" if it has none.
+func bearerToken(r *http.Request) (string, error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
 		return "", nil

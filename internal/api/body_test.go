@@ -57,7 +57,7 @@ func TestLargeBodyIsNotReadWhole(t *testing.T) {
 	w := newWorld(t)
 	for _, headers := range [][]string{nil, {"Idempotency-Key", "k"}} {
 		body := &endless{left: 10 << 20}
-		if status := w.local("192.0.2.1:9", "x", body, append(headers, "Authorization", "Bearer "+w.agent)...); status != http.StatusRequestEntityTooLarge {
+		if status := w.createTaskFrom("192.0.2.1:9", "x", body, append(headers, "Authorization", "Bearer "+w.agent)...); status != http.StatusRequestEntityTooLarge {
 			t.Errorf("got %d", status)
 		}
 		if most := int64(1<<20 + 64<<10); body.read > most {

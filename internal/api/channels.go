@@ -32,12 +32,12 @@ type channelTestInput struct {
 
 type channelReply = reply[*fermata.Channel]
 
-// deliver registers a call of the delivery service. A server may run without
+// addDelivery registers a call of the delivery service. A server may run without
 // this service.
-func deliver[I, O any](s *Server, method, id, summary string, h func(context.Context, *delivery.Service, fermata.Caller, *I) (*O, error)) {
+func addDelivery[I, O any](s *Server, method, id, summary string, h func(context.Context, *delivery.Service, fermata.Caller, *I) (*O, error)) {
 	op := operation(method, id, summary)
 	if id == "add-channel" || id == "add-device" {
-		op = created(op)
+		op = withStatusCreated(op)
 	}
 	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
 		if s.Delivery == nil {
@@ -47,32 +47,32 @@ func deliver[I, O any](s *Server, method, id, summary string, h func(context.Con
 	})
 }
 
-func (s *Server) channelRoutes() {
-	deliver(s, "GET /channel-kinds", "list-channel-kinds", "List the kinds of channels, and what they need",
+func (s *Server) registerChannels() {
+	addDelivery(s, "GET /channel-kinds", "list-channel-kinds", "List the kinds of channels, and what they need",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[page[fermata.ChannelKind]], error) {
 			return listOf(d.AllKinds(ctx, c))
 		})
-	deliver(s, "GET /channels", "list-channels", "List the channels",
+	addDelivery(s, "GET /channels", "list-channels", "List the channels",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Channel]], error) {
 			return listOf(d.Channels(ctx, c))
 		})
-	deliver(s, "POST /channels", "add-channel", "Add a channel",
+	addDelivery(s, "POST /channels", "add-channel", "Add a channel",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.NewChannel]) (*channelReply, error) {
 			return replyOf(d.AddChannel(ctx, c, in.Body))
 		})
-	deliver(s, "GET /channels/{name}", "get-channel", "Read a channel",
+	addDelivery(s, "GET /channels/{name}", "get-channel", "Read a channel",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *ChannelInput) (*channelReply, error) {
 			return replyOf(d.ChannelNamed(ctx, c, in.Name))
 		})
-	deliver(s, "PATCH /channels/{name}", "change-channel", "Change a channel: its name, settings, secrets; enable, disable",
+	addDelivery(s, "PATCH /channels/{name}", "change-channel", "Change a channel: its name, settings, secrets; enable, disable",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *channelChangeInput) (*channelReply, error) {
 			return replyOf(d.ChangeChannel(ctx, c, in.Name, in.Body))
 		})
-	deliver(s, "DELETE /channels/{name}", "remove-channel", "Remove a channel; what was sent stays on record",
+	addDelivery(s, "DELETE /channels/{name}", "remove-channel", "Remove a channel; what was sent stays on record",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *ChannelInput) (*reply[*fermata.ChannelRemoval], error) {
 			return replyOf(d.RemoveChannel(ctx, c, in.Name))
 		})
-	deliver(s, "POST /channels/{name}/test", "test-channel", "Check a channel, and send a test message",
+	addDelivery(s, "POST /channels/{name}/test", "test-channel", "Check a channel, and send a test message",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *channelTestInput) (*reply[fermata.ChannelTest], error) {
 			to := ""
 			if in.Body != nil {
@@ -80,11 +80,11 @@ func (s *Server) channelRoutes() {
 			}
 			return replyOf(d.TestChannel(ctx, c, in.Name, to))
 		})
-	deliver(s, "GET /routes", "get-routes", "Read where questions go, by type",
+	addDelivery(s, "GET /routes", "get-routes", "Read where questions go, by type",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[fermata.Routes], error) {
 			return replyOf(d.Routes(ctx, c))
 		})
-	deliver(s, "PUT /routes", "set-routes", "Say where questions go that are asked from now on",
+	addDelivery(s, "PUT /routes", "set-routes", "Say where questions go that are asked from now on",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.Routes]) (*reply[fermata.Routes], error) {
 			return replyOf(d.SetRoutes(ctx, c, in.Body))
 		})

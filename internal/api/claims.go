@@ -23,7 +23,7 @@ type claimInput struct {
 	Body       fermata.ClaimRequest
 }
 
-func (s *Server) claimRoutes() {
+func (s *Server) registerClaims() {
 	add(s, operation("POST /claims", "claim", "Claim a task, or wait for one"), s.claim)
 	add(s, operation("POST /attention", "attention", "Wait until one of a worker's runs has news"), s.attention)
 	add(s, operation("GET /workers", "list-workers", "List the workers of the last week, and what each takes"),
@@ -53,7 +53,7 @@ func (s *Server) leave(ctx context.Context, c fermata.Caller, in *claimInput) (*
 		return nil, err
 	}
 	in.Body.Visible = agents.VisibleProjects()
-	return emptyOf(s.Engine.LeaveWorker(ctx, c, in.Body))
+	return emptyOf(s.Engine.RemoveWorker(ctx, c, in.Body))
 }
 
 func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*claimReply, error) {

@@ -18,7 +18,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	at := peer.Addr().Unmap()
 	forwarded, plain := elementsOf(r.Header["Forwarded"]), elementsOf(r.Header["X-Forwarded-For"])
 	for i, element := range forwarded {
-		forwarded[i] = forOf(element)
+		forwarded[i] = forParameter(element)
 	}
 	byForwarded, byPlain := walkBack(at, forwarded, trusted), walkBack(at, plain, trusted)
 	switch {
@@ -39,8 +39,8 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 }
 
 // walkBack goes from the peer towards the client, as long as the host that named the previous address is trusted.
-func walkBack(at netip.Addr, named []string, trusted []netip.Prefix) netip.Addr {
-	for _, name := range slices.Backward(named) {
+func walkBack(at netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr {
+	for _, name := range slices.Backward(hops) {
 		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) }) {
 			break
 		}
@@ -62,8 +62,8 @@ func elementsOf(lines []string) []string {
 	return all
 }
 
-// forOf returns the parameter "for" of an element of Forwarded (RFC 7239 §4), or "" if it has none.
-func forOf(element string) string {
+// forParameter returns the parameter "for" of an element of Forwarded (RFC 7239 §4), or "" if it has none.
+func forParameter(element string) string {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, _ := strings.Cut(pair, "=")
 		if strings.EqualFold(strings.TrimSpace(name), "for") {
@@ -76,8 +76,8 @@ func forOf(element string) string {
 // readAddress parses an address in the form that proxies write, with or without a port.
 func readAddress(s string) (netip.Addr, bool) {
 	s = strings.TrimSpace(s)
-	if with, err := netip.ParseAddrPort(s); err == nil {
-		return with.Addr().Unmap(), true
+	if addrPort, err := netip.ParseAddrPort(s); err == nil {
+		return addrPort.Addr().Unmap(), true
 	}
 	at, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	return at.Unmap(), err == nil

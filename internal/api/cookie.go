@@ -27,8 +27,8 @@ func cookieValue(r *http.Request, name string) string {
 	return cookies[0].Value
 }
 
-func cookie(name, value string, lasts time.Duration) string {
-	age := int(lasts.Seconds())
+func cookie(name, value string, maxAge time.Duration) string {
+	age := int(maxAge.Seconds())
 	if value == "" {
 		age = -1
 	}
@@ -42,10 +42,10 @@ func browserOf(r *http.Request) engine.Browser {
 	return engine.Browser{UserAgent: r.UserAgent(), Secret: sessionSecret(r)}
 }
 
-// fromOwnPage refuses a change that is authorized by a cookie if the browser
+// checkOwnPage refuses a change that is authorized by a cookie if the browser
 // does not tell which page sends it. [http.CrossOriginProtection] lets requests
 // without these headers pass, because programs send them with tokens.
-func fromOwnPage(r *http.Request) error {
+func checkOwnPage(r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
@@ -57,9 +57,9 @@ func fromOwnPage(r *http.Request) error {
 	return nil
 }
 
-// safeForCookies refuses to sign in over a connection that others can read. A
+// checkCookieSafety refuses to sign in over a connection that others can read. A
 // browser would not keep the cookie there.
-func (s *Server) safeForCookies(r *http.Request) error {
+func (s *Server) checkCookieSafety(r *http.Request) error {
 	if r.TLS != nil || s.public.Scheme == "https" || isLoopbackHost(r.Host) {
 		return nil
 	}

@@ -14,7 +14,7 @@ type preparedDecision struct {
 	Options  json.RawMessage `json:"options" doc:"for navigator.credentials.get: publicKey in the form of PublicKeyCredential.parseRequestOptionsFromJSON"`
 }
 
-func (s *Server) decisionRoutes() {
+func (s *Server) registerDecisions() {
 	add(s, operation("POST /questions/{id}/decision", "prepare-decision", "Prepare an answer that a passkey signs; this changes nothing"), s.prepareDecision)
 	add(s, operation("GET /questions/{id}/receipt", "get-receipt", "Read the signed receipt of a closed question"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[fermata.SignedReceipt], error) {
@@ -31,7 +31,7 @@ func (s *Server) prepareDecision(ctx context.Context, c fermata.Caller, in *idBo
 		return nil, err
 	}
 	if s.Passkeys == nil {
-		return nil, noPasskeys()
+		return nil, noPasskeysError()
 	}
 	text := d.Text()
 	options, err := s.Passkeys.BeginSignature(ctx, c, text)

@@ -49,8 +49,8 @@ type pushKey struct {
 
 type preferencesReply = reply[fermata.Preferences]
 
-func (s *Server) deliveryRoutes() {
-	deliver(s, "GET /deliveries", "list-deliveries", "List what was sent, the newest first",
+func (s *Server) registerDeliveries() {
+	addDelivery(s, "GET /deliveries", "list-deliveries", "List what was sent, the newest first",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *DeliveriesInput) (*reply[page[*fermata.Delivery]], error) {
 			wait, err := parseWait(in.Wait)
 			if err != nil {
@@ -62,73 +62,73 @@ func (s *Server) deliveryRoutes() {
 				QuestionID: in.QuestionID, Channel: in.Channel, State: in.State, Cursor: in.Cursor, Limit: in.Limit, Wait: wait,
 			}))
 		})
-	deliver(s, "GET /deliveries/{id}", "get-delivery", "Read a delivery, with what was sent and what happened",
+	addDelivery(s, "GET /deliveries/{id}", "get-delivery", "Read a delivery, with what was sent and what happened",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *IDInput) (*deliveryReply, error) {
 			return replyOf(d.Delivery(ctx, c, in.ID))
 		})
-	deliver(s, "POST /deliveries/{id}/redeliver", "redeliver", "Send a message once more, under the same id",
+	addDelivery(s, "POST /deliveries/{id}/redeliver", "redeliver", "Send a message once more, under the same id",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *idBody[*nothing]) (*deliveryReply, error) {
 			return replyOf(d.Redeliver(ctx, c, in.ID))
 		})
-	s.preferenceRoutes()
-	s.testMineRoute()
-	s.identityRoutes()
-	s.pushRoutes()
+	s.registerPreferences()
+	s.registerTestMessage()
+	s.registerIdentities()
+	s.registerPush()
 }
 
-func (s *Server) preferenceRoutes() {
-	deliver(s, "GET /me/notifications", "get-my-preferences", "Read how the caller wants to be reached",
+func (s *Server) registerPreferences() {
+	addDelivery(s, "GET /me/notifications", "get-my-preferences", "Read how the caller wants to be reached",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*preferencesReply, error) {
 			return replyOf(d.Preferences(ctx, c, ""))
 		})
-	deliver(s, "PUT /me/notifications", "set-my-preferences", "Say how the caller wants to be reached",
+	addDelivery(s, "PUT /me/notifications", "set-my-preferences", "Say how the caller wants to be reached",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.Preferences]) (*preferencesReply, error) {
 			return replyOf(d.SetPreferences(ctx, c, "", in.Body))
 		})
-	deliver(s, "GET /members/{id}/notifications", "get-preferences", "Read how a member wants to be reached",
+	addDelivery(s, "GET /members/{id}/notifications", "get-preferences", "Read how a member wants to be reached",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *MemberInput) (*preferencesReply, error) {
 			return replyOf(d.Preferences(ctx, c, in.ID))
 		})
-	deliver(s, "PUT /members/{id}/notifications", "set-preferences", "Say how a member is to be reached",
+	addDelivery(s, "PUT /members/{id}/notifications", "set-preferences", "Say how a member is to be reached",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *preferencesBody) (*preferencesReply, error) {
 			return replyOf(d.SetPreferences(ctx, c, in.ID, in.Body))
 		})
 }
 
-func (s *Server) identityRoutes() {
-	deliver(s, "GET /identities", "list-identities", "List who members are in the systems behind channels",
+func (s *Server) registerIdentities() {
+	addDelivery(s, "GET /identities", "list-identities", "List who members are in the systems behind channels",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[page[fermata.Identity]], error) {
 			return listOf(d.Identities(ctx, c))
 		})
-	deliver(s, "PUT /members/{id}/identities/{kind}", "set-identity", "Say who a member is in the system behind a kind of channels",
+	addDelivery(s, "PUT /members/{id}/identities/{kind}", "set-identity", "Say who a member is in the system behind a kind of channels",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *identityBody) (*reply[fermata.Identity], error) {
 			return replyOf(d.SetIdentity(ctx, c, in.MemberInput.ID, fermata.Identity{Kind: in.Kind, ID: in.Body.ID, Name: in.Body.Name}))
 		})
-	deliver(s, "DELETE /members/{id}/identities/{kind}", "remove-identity", "Forget who a member is there",
+	addDelivery(s, "DELETE /members/{id}/identities/{kind}", "remove-identity", "Forget who a member is there",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *IdentityInput) (*empty, error) {
 			return emptyOf(d.DeleteIdentity(ctx, c, in.MemberInput.ID, in.Kind))
 		})
 }
 
-func (s *Server) pushRoutes() {
-	deliver(s, "GET /push/key", "get-push-key", "Read the key with which a browser subscribes",
+func (s *Server) registerPush() {
+	addDelivery(s, "GET /push/key", "get-push-key", "Read the key with which a browser subscribes",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[pushKey], error) {
 			key, err := d.PushKey(ctx, c)
 			return replyOf(pushKey{key}, err)
 		})
-	deliver(s, "GET /me/devices", "list-my-devices", "List the browsers that messages for the caller are pushed to",
+	addDelivery(s, "GET /me/devices", "list-my-devices", "List the browsers that messages for the caller are pushed to",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Device]], error) {
 			return listOf(d.Devices(ctx, c, ""))
 		})
-	deliver(s, "GET /members/{id}/devices", "list-member-devices", "List the browsers that messages for a person are pushed to: your own, or as an admin anybody's",
+	addDelivery(s, "GET /members/{id}/devices", "list-member-devices", "List the browsers that messages for a person are pushed to: your own, or as an admin anybody's",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *MemberInput) (*reply[page[*fermata.Device]], error) {
 			return listOf(d.Devices(ctx, c, in.ID))
 		})
-	deliver(s, "POST /me/devices", "add-device", "Let messages for the caller be pushed to a browser",
+	addDelivery(s, "POST /me/devices", "add-device", "Let messages for the caller be pushed to a browser",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.NewDevice]) (*reply[*fermata.Device], error) {
 			return replyOf(d.AddDevice(ctx, c, in.Body))
 		})
-	deliver(s, "DELETE /me/devices/{id}", "remove-device", "End that: for your own device, or as an admin for anybody's",
+	addDelivery(s, "DELETE /me/devices/{id}", "remove-device", "End that: for your own device, or as an admin for anybody's",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(d.RemoveDevice(ctx, c, in.ID))
 		})

@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// describe returns the frame of the OpenAPI document. The server has no
+// openAPIConfig returns the frame of the OpenAPI document. The server has no
 // documentation page, because such a page would load scripts from other sites.
-func describe(version string) huma.Config {
+func openAPIConfig(version string) huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[fermata.Option](), reflect.TypeFor[anyOption]())
 	return huma.Config{

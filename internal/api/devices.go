@@ -11,9 +11,9 @@ type endedSessions struct {
 	Ended int `json:"ended"`
 }
 
-// deviceRoutes registers the calls about a person's devices. A single passkey
+// registerDevices registers the calls about a person's devices. A single passkey
 // or session is removed by its own id.
-func (s *Server) deviceRoutes() {
+func (s *Server) registerDevices() {
 	e := s.Engine
 	add(s, operation("GET /members/{id}/passkeys", "list-member-passkeys", "List a person's passkeys: your own, or as an admin anybody's"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*reply[page[*fermata.Passkey]], error) {

@@ -28,7 +28,7 @@ type taskEventsInput struct {
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" doc:"default 100"`
 }
 
-func (s *Server) eventRoutes() {
+func (s *Server) registerEvents() {
 	add(s, operation("GET /tasks/{id}/events", "list-task-events", "List what happened to a task"),
 		func(ctx context.Context, c fermata.Caller, in *taskEventsInput) (*reply[eventPage], error) {
 			return s.eventPage(ctx, c, engine.EventFilter{

@@ -21,7 +21,7 @@ func TestAnAnswerLinkOneCharacterOffDecidesNothing(t *testing.T) {
 	genuine := w.answerLink(q, "ann")
 	form := w.form(genuine, "item.it", "toml")
 	confirm := w.confirmation(w.press(genuine, form))
-	w.clock.Advance(fermata.AnswerLinkPause)
+	w.clock.Advance(fermata.MinConfirmDelay)
 	head, tried := w.head(), 0
 	decides := func(address string, form url.Values) {
 		t.Helper()

@@ -7,11 +7,11 @@ import (
 )
 
 type (
-	verdictReply = reply[*fermata.GateVerdict]
+	verdictReply = reply[*fermata.GateReply]
 	ruleReply    = reply[*fermata.GateRule]
 )
 
-func (s *Server) gateRoutes() {
+func (s *Server) registerGates() {
 	e := s.Engine
 	add(s, operation("POST /gates", "gate", "Decide whether a tool call may run"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.GateCall]) (*verdictReply, error) {
@@ -21,7 +21,7 @@ func (s *Server) gateRoutes() {
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.GateRule]], error) {
 			return listOf(e.GateRules(ctx, c))
 		})
-	add(s, created(operation("POST /gate-rules", "add-gate-rule", "Add a rule for gates")),
+	add(s, withStatusCreated(operation("POST /gate-rules", "add-gate-rule", "Add a rule for gates")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewGateRule]) (*ruleReply, error) {
 			return replyOf(e.AddGateRule(ctx, c, in.Body))
 		})

@@ -19,13 +19,13 @@ type groupChangeInput struct {
 
 type groupReply = reply[*fermata.Group]
 
-func (s *Server) groupRoutes() {
+func (s *Server) registerGroups() {
 	e := s.Engine
 	add(s, operation("GET /groups", "list-groups", "List the groups and who is in them"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Group]], error) {
 			return listOf(e.Groups(ctx, c))
 		})
-	add(s, created(operation("POST /groups", "add-group", "Make a group")),
+	add(s, withStatusCreated(operation("POST /groups", "add-group", "Make a group")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewGroup]) (*groupReply, error) {
 			return replyOf(e.AddGroup(ctx, c, in.Body))
 		})

@@ -28,7 +28,7 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 	if err := refuseQueryToken(r.URL.RawQuery); err != nil {
 		return err
 	}
-	if err := refuseText(r.URL); err != nil {
+	if err := refuseInvalidText(r.URL); err != nil {
 		return err
 	}
 	if err := refuseUnreadValues(r.URL); err != nil {
@@ -36,7 +36,7 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 	}
 	if r.ContentLength > s.MaxBody {
 		w.Header().Set("Connection", "close")
-		return tooLarge(s.MaxBody)
+		return tooLargeError(s.MaxBody)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		// The server's own writer gets the limit, so that it closes the
@@ -46,7 +46,7 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 	return nil
 }
 
-func tooLarge(limit int64) error {
+func tooLargeError(limit int64) error {
 	return withStatus(http.StatusRequestEntityTooLarge,
 		fermata.Errorf(fermata.CodeInvalidRequest, "the body is larger than %d bytes", limit))
 }
@@ -72,10 +72,10 @@ func refuseQueryToken(query string) error {
 	return nil
 }
 
-// refuseText refuses an address with characters that a text cannot contain.
+// refuseInvalidText refuses an address with characters that a text cannot contain.
 // PostgreSQL would refuse it without the field's name, and SQLite would find
 // nothing.
-func refuseText(u *url.URL) error {
+func refuseInvalidText(u *url.URL) error {
 	if !isText(u.Path) {
 		return fermata.Errorf(fermata.CodeNotFound, "there is nothing at this address")
 	}
@@ -102,7 +102,7 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune
 
 func isSecret(s string) bool {
 	return slices.ContainsFunc([]string{fermata.TokenPrefix, fermata.LinkPrefix, fermata.SessionPrefix}, func(prefix string) bool {
-		return fermata.WholeSecret(prefix, s)
+		return fermata.IsWholeSecret(prefix, s)
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 
 func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"box.lan"} }
 
-// local makes a task by calling the handler directly, so that the test can choose the peer.
-func (w *world) local(peer, host string, body io.Reader, headers ...string) int {
+// createTaskFrom makes a task by calling the handler directly, so that the test can choose the peer.
+func (w *world) createTaskFrom(peer, host string, body io.Reader, headers ...string) int {
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", body)
 	r.RemoteAddr, r.Host = peer, host
 	r.Header.Set("Content-Type", "application/json")
@@ -50,7 +50,7 @@ func TestSingleUser(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := w.local(tt.peer, tt.host, strings.NewReader(`{"title":"t"}`), tt.headers...); got != tt.status {
+			if got := w.createTaskFrom(tt.peer, tt.host, strings.NewReader(`{"title":"t"}`), tt.headers...); got != tt.status {
 				t.Errorf("got %d, want %d", got, tt.status)
 			}
 		})

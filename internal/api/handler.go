@@ -16,10 +16,10 @@ import (
 // ServeHTTP checks, authenticates and limits the request, and passes it to its route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &recorder{ResponseWriter: w, route: "panicked"}
+	rec := &recorder{ResponseWriter: w, pattern: "panicked"}
 	s.serve(rec, r)
 	took := time.Since(start)
-	s.metrics.observe(rec.route, rec.code(), took)
+	s.metrics.observe(rec.pattern, rec.code(), took)
 	s.logRefusal(rec, r)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
@@ -37,7 +37,7 @@ func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 		return
 	}
 	address, who := clientAddress(r, s.TrustedProxies), rec.caller
-	if !s.limits.logged.get(cmp.Or(who.TokenID, who.MemberID, address), s.limits.rates.Failed.bucket).Allow() {
+	if !s.limits.loggedRefusals.get(cmp.Or(who.TokenID, who.MemberID, address), s.limits.rates.Failed.bucket).Allow() {
 		return
 	}
 	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "a call was refused",
@@ -45,15 +45,15 @@ func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 		slog.String("address", address), slog.String("member", who.MemberID), slog.String("token", who.TokenID))
 }
 
-// longestLoggedPath is the largest number of bytes of a path in the log. The server's own paths are shorter.
-const longestLoggedPath = 200
+// maxLoggedPath is the largest number of bytes of a path in the log. The server's own paths are shorter.
+const maxLoggedPath = 200
 
 // loggedPath returns a path for the log, without the secret of a link.
 func loggedPath(path string) string {
 	if strings.HasPrefix(path, answerPath) {
 		return answerPath + "…"
 	}
-	return path[:min(len(path), longestLoggedPath)]
+	return path[:min(len(path), maxLoggedPath)]
 }
 
 // serve answers the request and records the pattern of its route.
@@ -62,22 +62,22 @@ func (s *Server) serve(w *recorder, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
-	h["Content-Security-Policy"] = nothingLoads
+	h["Content-Security-Policy"] = emptyCSP
 	r, err := s.admit(w, limitReading(w, r))
 	if err != nil {
-		w.route = "refused"
+		w.pattern = "refused"
 		s.writeProblem(w, r, err)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
-	w.route = r.Pattern
+	w.pattern = r.Pattern
 }
 
 var (
 	nosniff = []string{"nosniff"}
 	noStore = []string{"no-store"}
-	// nothingLoads is for replies that are not pages, in case a browser shows one. Pages have policies of their own.
-	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
+	// emptyCSP is for replies that are not pages, in case a browser shows one. Pages have policies of their own.
+	emptyCSP = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
 // admit runs all checks between the network and a route.
@@ -92,7 +92,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 		return r, nil
 	}
 	mount, mounted := s.mounts[r.URL.Path]
-	if isOpen(r.URL.Path) || strings.HasPrefix(r.URL.Path, answerPath) || mount.Open || s.isPage(r) {
+	if isPublicPath(r.URL.Path) || strings.HasPrefix(r.URL.Path, answerPath) || mount.Open || s.isPage(r) {
 		return r, nil
 	}
 	c, err := s.caller(r)
@@ -108,11 +108,11 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 		// The other protocol itself handles repeated requests. The context of such a request may outlive the request.
 		return withCaller(r, c), nil
 	}
-	return idempotent(withCaller(r, c), c)
+	return withIdempotency(withCaller(r, c), c)
 }
 
-// isOpen reports whether a path needs no caller. Such a path shows nothing about people or their work.
-func isOpen(path string) bool {
+// isPublicPath reports whether a path needs no caller. Such a path shows nothing about people or their work.
+func isPublicPath(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/openapi.json" || path == workflowSchemaPath
 }
 
@@ -132,8 +132,8 @@ func (s *Server) handlePanic(w *recorder, r *http.Request, cause any) {
 	s.writeProblem(w, r, err)
 }
 
-// noRoute answers a request that no route takes. It replies with 405 if another method is allowed.
-func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
+// replyNoRoute answers a request that no route takes. It replies with 405 if another method is allowed.
+func (s *Server) replyNoRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
@@ -155,9 +155,9 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 // recorder records the route, the status and the caller of a request.
 type recorder struct {
 	http.ResponseWriter
-	route  string
-	status int
-	caller fermata.Caller
+	pattern string
+	status  int
+	caller  fermata.Caller
 }
 
 // WriteHeader records the first final status.

@@ -15,21 +15,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// healthRoutes registers the routes for operators and tools, which are outside /v1.
-func (s *Server) healthRoutes() {
+// registerHealth registers the routes for operators and tools, which are outside /v1.
+func (s *Server) registerHealth() {
 	s.mux.HandleFunc("GET /healthz", writeHealthy)
 	s.mux.HandleFunc("GET /readyz", s.writeReady)
-	s.mux.HandleFunc("GET /openapi.json", s.document())
-	s.mux.Handle("GET /metrics", s.ofEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
+	s.mux.HandleFunc("GET /openapi.json", s.serveDocument())
+	s.mux.Handle("GET /metrics", s.requireEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
 		// Metrics that cannot be read from a faulty database must not hide that it is faulty.
 		ErrorHandling: promhttp.ContinueOnError,
 	})))
 }
 
-// ofEveryProject serves metrics that name projects. It refuses callers who do not see every project.
-func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
+// requireEveryProject serves metrics that name projects. It refuses callers who do not see every project.
+func (s *Server) requireEveryProject(figures http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := callerOf(r.Context()).May(fermata.ToReadAnalytics, fermata.InEveryProject); err != nil {
+		if err := callerOf(r.Context()).CheckPermission(fermata.ToReadAnalytics, fermata.InEveryProject); err != nil {
 			s.writeProblem(w, r, err)
 			return
 		}
@@ -49,16 +49,16 @@ func (s *Server) writeReady(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.Engine.CheckReady(r.Context()); err != nil {
-		s.writeProblem(w, r, notReady(err))
+		s.writeProblem(w, r, notReadyError(err))
 		return
 	}
 	clock := s.clock()
-	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: slices.Concat(clock.Warnings, s.witnesses()), Clock: clock})
+	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: slices.Concat(clock.Warnings, s.witnessWarnings()), Clock: clock})
 }
 
-// witnesses returns a warning about witnesses that store nothing. It does not name them, because anyone can read it.
-func (s *Server) witnesses() []string {
-	n, since := s.Engine.WitnessesAway()
+// witnessWarnings returns a warning about witnesses that store nothing. It does not name them, because anyone can read it.
+func (s *Server) witnessWarnings() []string {
+	n, since := s.Engine.FailingWitnesses()
 	if n == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *Server) clock() *fermata.ClockReadiness {
 	if jump != 0 {
 		clock.Warnings = append(clock.Warnings, fmt.Sprintf(
 			"the database's clock jumped by %s: nothing times out until it is right again or has kept to the jump for %s",
-			jump.Round(time.Second), store.ClockConfirmed))
+			jump.Round(time.Second), store.ClockConfirmTime))
 	}
 	if skew.Abs() > store.LongestSkew {
 		side := "ahead of"
@@ -87,9 +87,9 @@ func (s *Server) clock() *fermata.ClockReadiness {
 	return clock
 }
 
-// notReady returns the error that tells why the server is not ready. An error with a hint tells what an operator can
+// notReadyError returns the error that tells why the server is not ready. An error with a hint tells what an operator can
 // do; any other stays in the log.
-func notReady(err error) error {
+func notReadyError(err error) error {
 	if known, ok := errors.AsType[*fermata.Error](err); ok && known.Hint != "" {
 		return known
 	}
@@ -102,8 +102,8 @@ func writeHealth(w http.ResponseWriter, r fermata.Readiness) {
 	_ = json.NewEncoder(w).Encode(r)
 }
 
-// document serves the OpenAPI document, which is encoded at the first request.
-func (s *Server) document() http.HandlerFunc {
+// serveDocument serves the OpenAPI document, which is encoded at the first request.
+func (s *Server) serveDocument() http.HandlerFunc {
 	write := sync.OnceValues(func() ([]byte, error) { return json.Marshal(s.OpenAPI()) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		data, err := write()

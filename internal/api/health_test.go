@@ -19,7 +19,7 @@ func TestMetricsAreServed(t *testing.T) {
 	t.Parallel()
 	m := insight.NewMetrics()
 	w := newWorld(t, func(c *api.Config) { c.Registry = m.Registry() })
-	m.Follow(w.engine.Stats)
+	m.AddGauges(w.engine.Stats)
 	w.ask(say)
 	text := string(w.call(w.agent, "GET /metrics", "").body)
 	for _, line := range []string{

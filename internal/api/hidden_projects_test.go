@@ -17,10 +17,10 @@ import (
 // zebra is a word in every text of the project zebra-works, and in no other text.
 const zebra = "zebra"
 
-// zebraWorks makes a project with one object of every kind: tasks, questions, a run, messages, a workflow, a rule,
+// newHiddenProject makes a project with one object of every kind: tasks, questions, a run, messages, a workflow, a rule,
 // and a member with a role there. It returns replacers that fill in the ids of these objects, and the ids of objects
 // that do not exist.
-func (w *world) zebraWorks() (ids, nobodys *strings.Replacer) {
+func (w *world) newHiddenProject() (ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	const project = `"project":"zebra-works"`
 	w.token(`{"name":"r","kind":"human","member":"rob","role":"operator","scopes":["answer"]}`)
@@ -51,7 +51,7 @@ func (w *world) zebraWorks() (ids, nobodys *strings.Replacer) {
 	sent := fermata.NewID(fermata.PrefixDelivery, now)
 	if err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		d := &fermata.Delivery{ID: sent, ChannelID: "chn_1", Kind: "wall", Purpose: "asked", State: fermata.DeliveryDead, CreatedAt: now}
-		d.Unique, d.QuestionID, d.TaskID, d.LastError = "zebra", open.ID, open.TaskID, "zebra"
+		d.UniqueKey, d.QuestionID, d.TaskID, d.LastError = "zebra", open.ID, open.TaskID, "zebra"
 		tx.PlanDelivery(d)
 		return nil
 	}); err != nil {
@@ -100,14 +100,14 @@ func TestAHiddenProjectDoesNotExist(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := newWorldOn(t, opts, func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} })
-		w.delivers()
+		w.addDelivery()
 		outsiders := w.outsiders()
-		ids, nobodys := w.zebraWorks()
+		ids, nobodys := w.newHiddenProject()
 		w.must(http.StatusCreated, w.agent, "POST /v1/questions", `{"question":"May the grass be cut?","timeout":"never"}`, nil)
 		doc := readDocument(t, w)
 		for name, r := range outsiders {
 			for _, op := range doc.inOrder() {
-				w.in(t).seesNothing(name, r, op.call, ids, nobodys)
+				w.in(t).wantNothingSeen(name, r, op.call, ids, nobodys)
 			}
 		}
 		if seen := w.call(w.admin, "GET /v1/tasks", ""); !strings.Contains(string(seen.body), zebra) {
@@ -119,8 +119,8 @@ func TestAHiddenProjectDoesNotExist(t *testing.T) {
 // namesOne matches the paths that name an object of a project.
 var namesOne = regexp.MustCompile(`/(tasks|questions|runs|workflows|workflow-runs|gate-rules|deliveries)/\{`)
 
-// seesNothing makes a call that reads, or a call that names an object of the hidden project.
-func (w *world) seesNothing(name string, r reader, call string, ids, nobodys *strings.Replacer) {
+// wantNothingSeen makes a call that reads, or a call that names an object of the hidden project.
+func (w *world) wantNothingSeen(name string, r reader, call string, ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	named, reads := namesOne.MatchString(call), strings.HasPrefix(call, "GET ")
 	if !named && !reads || call == "PUT /v1/workflows/{name}" || call == "GET /v1/events" {
@@ -156,7 +156,7 @@ func TestAHiddenProjectIsNotCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	outsiders := w.outsiders()
-	w.zebraWorks()
+	w.newHiddenProject()
 	w.must(http.StatusCreated, w.agent, "POST /v1/questions", `{"question":"May the grass be cut?","timeout":"never"}`, nil)
 	for name, want := range map[string]int{"an operator from whom it is hidden": 1, "a member without any role": 0} {
 		token := outsiders[name].token
@@ -179,7 +179,7 @@ func TestStreamsOfHiddenProjects(t *testing.T) {
 	outsiders := w.outsiders()
 	token := outsiders["an operator from whom it is hidden"].token
 	f := w.follow("", "Authorization", "Bearer "+token)
-	w.zebraWorks()
+	w.newHiddenProject()
 	seen := w.task(`{"title":"seen"}`)
 	if e := f.take(1)[0]; e.TaskID != seen.ID {
 		t.Errorf("the first event is %s of %s", e.Type, e.TaskID)

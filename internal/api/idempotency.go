@@ -17,7 +17,7 @@ import (
 
 const (
 	idempotencyHeader = "Idempotency-Key"
-	longestKey        = 200
+	maxIdempotencyKey = 200
 )
 
 // idempotency is the key of a request, and the digest of its contents.
@@ -25,22 +25,22 @@ type idempotency struct{ key, fingerprint string }
 
 type idempotencyKey struct{}
 
-// idempotent passes the request's idempotency key to the engine, which returns
+// withIdempotency passes the request's idempotency key to the engine, which returns
 // the first result again. The fingerprint covers the caller, the method, the
 // path and the body.
-func idempotent(r *http.Request, c *fermata.Caller) (*http.Request, error) {
+func withIdempotency(r *http.Request, c *fermata.Caller) (*http.Request, error) {
 	key := r.Header.Get(idempotencyHeader)
 	if key == "" || r.Method != http.MethodPost {
 		return r, nil
 	}
-	if len(key) > longestKey || !utf8.ValidString(key) {
+	if len(key) > maxIdempotencyKey || !utf8.ValidString(key) {
 		return r, fermata.Invalid(fermata.Problem{
-			Field: idempotencyHeader, Message: fmt.Sprintf("must be valid UTF-8 of at most %d bytes", longestKey),
+			Field: idempotencyHeader, Message: fmt.Sprintf("must be valid UTF-8 of at most %d bytes", maxIdempotencyKey),
 		})
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return r, unreadable(err)
+		return r, bodyError(err)
 	}
 	id := idempotency{key, fingerprint(r, c, body)}
 	ctx := context.WithValue(r.Context(), idempotencyKey{}, id)
@@ -59,8 +59,8 @@ func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// forPart returns a context in which a part of a batch has a key of its own.
-func forPart(ctx context.Context, part int) context.Context {
+// withPartKey returns a context in which a part of a batch has a key of its own.
+func withPartKey(ctx context.Context, part int) context.Context {
 	id, ok := ctx.Value(idempotencyKey{}).(idempotency)
 	if !ok {
 		return ctx
@@ -68,11 +68,11 @@ func forPart(ctx context.Context, part int) context.Context {
 	return engine.WithIdempotency(ctx, fmt.Sprintf("%s#%d", id.key, part), id.fingerprint)
 }
 
-// unreadable returns the error for a body that could not be read to its end.
-func unreadable(err error) error {
+// bodyError returns the error for a body that could not be read to its end.
+func bodyError(err error) error {
 	var limit *http.MaxBytesError
 	if errors.As(err, &limit) {
-		return tooLarge(limit.Limit)
+		return tooLargeError(limit.Limit)
 	}
 	return fermata.Errorf(fermata.CodeInvalidRequest, "the body ended early")
 }

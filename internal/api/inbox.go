@@ -30,7 +30,7 @@ type readMark struct {
 
 type notificationsReply = reply[fermata.Notifications]
 
-func (s *Server) inboxRoutes() {
+func (s *Server) registerInbox() {
 	e := s.Engine
 	add(s, operation("GET /questions/counts", "count-questions", "Count pending questions, up to 10,000"),
 		func(ctx context.Context, c fermata.Caller, in *QuestionFilterInput) (*reply[fermata.QuestionCounts], error) {
@@ -48,7 +48,7 @@ func (s *Server) inboxRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Snooze]) (*questionReply, error) {
 			return replyOf(e.Snooze(ctx, c, in.ID, in.Body))
 		})
-	add(s, created(operation("POST /questions/{id}/comments", "comment", "Comment on a question without deciding it")),
+	add(s, withStatusCreated(operation("POST /questions/{id}/comments", "comment", "Comment on a question without deciding it")),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
 			return replyOf(e.Comment(ctx, c, in.ID, in.Body.Body))
 		})
@@ -60,11 +60,11 @@ func (s *Server) inboxRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[fermata.Deciders], error) {
 			return replyOf(e.Deciders(ctx, c, in.ID))
 		})
-	s.viewRoutes()
-	s.notificationRoutes()
+	s.registerViews()
+	s.registerNotifications()
 }
 
-func (s *Server) viewRoutes() {
+func (s *Server) registerViews() {
 	e := s.Engine
 	add(s, operation("GET /views", "list-views", "List your saved views and those that others share"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.SavedView]], error) {
@@ -80,7 +80,7 @@ func (s *Server) viewRoutes() {
 		})
 }
 
-func (s *Server) notificationRoutes() {
+func (s *Server) registerNotifications() {
 	e := s.Engine
 	add(s, operation("GET /notifications", "list-notifications", "List what happened that concerns you, newest first"),
 		func(ctx context.Context, c fermata.Caller, in *PageInput) (*notificationsReply, error) {
@@ -88,6 +88,6 @@ func (s *Server) notificationRoutes() {
 		})
 	add(s, operation("POST /notifications/read", "read-notifications", "Note up to where you have read; the reply has the newest one"),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[readMark]) (*notificationsReply, error) {
-			return replyOf(e.ReadNotifications(ctx, c, in.Body.UpTo))
+			return replyOf(e.MarkNotificationsRead(ctx, c, in.Body.UpTo))
 		})
 }

@@ -25,11 +25,11 @@ func TestUndoOverHTTP(t *testing.T) {
 	at := "/v1/questions/" + w.ask(pick).ID
 	var q fermata.Question
 	w.must(http.StatusOK, w.human, "POST "+at+"/answer", `{"answer":"a","undo":true}`, &q)
-	if q.Status != fermata.Pending || q.Held == nil || q.Held.By.Name != "ann" || q.Held.Answer != "a" {
+	if q.Status != fermata.Pending || q.HeldAnswer == nil || q.HeldAnswer.By.Name != "ann" || q.HeldAnswer.Answer != "a" {
 		t.Fatalf("%+v", q)
 	}
 	r := w.call(w.other, "POST "+at+"/answer", `{"answer":"b"}`)
-	if p := r.problem(t); r.status != http.StatusConflict || p.Code != fermata.CodeQuestionClosed || p.Question.Held.By.Name != "ann" {
+	if p := r.problem(t); r.status != http.StatusConflict || p.Code != fermata.CodeQuestionClosed || p.Question.HeldAnswer.By.Name != "ann" {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if p := w.call(w.other, "POST "+at+"/undo", "").problem(t); p.Code != fermata.CodeNotEligible {
@@ -37,8 +37,8 @@ func TestUndoOverHTTP(t *testing.T) {
 	}
 	q = fermata.Question{}
 	w.must(http.StatusOK, w.human, "POST "+at+"/undo", "{}", &q)
-	if q.Held != nil {
-		t.Errorf("%+v", q.Held)
+	if q.HeldAnswer != nil {
+		t.Errorf("%+v", q.HeldAnswer)
 	}
 	if p := w.call(w.human, "POST "+at+"/undo", "").problem(t); p.Code != fermata.CodeIllegalTransition {
 		t.Errorf("again: %+v", p)
@@ -59,8 +59,8 @@ func TestMyQuestions(t *testing.T) {
 	var titles []string
 	for _, q := range list.Items {
 		titles = append(titles, q.Title)
-		if !q.Answerable || q.TaskTitle != "t" || q.Waiting == nil || (q.Waiting.Tasks == 1) != q.Type.Suspends() {
-			t.Errorf("%s: %v %q %+v", q.Title, q.Answerable, q.TaskTitle, q.Waiting)
+		if !q.Answerable || q.TaskTitle != "t" || q.WaitingWork == nil || (q.WaitingWork.Tasks == 1) != q.Type.Suspends() {
+			t.Errorf("%s: %v %q %+v", q.Title, q.Answerable, q.TaskTitle, q.WaitingWork)
 		}
 	}
 	if len(titles) != 3 || titles[0] != "For ann?" || titles[2] != "Any default?" {

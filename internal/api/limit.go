@@ -36,18 +36,18 @@ type Limits struct {
 	Streams int
 }
 
-// remembered is the largest number of buckets of each limit. A forgotten bucket begins full again.
-const remembered = 10_000
+// maxBuckets is the largest number of buckets of each limit. A forgotten bucket begins full again.
+const maxBuckets = 10_000
 
 // limits holds the buckets.
 type limits struct {
-	rates Limits
-	token *recent[*rate.Limiter]
-	ask   *recent[*rate.Limiter]
-	wrong *recent[*rate.Limiter]
-	begin *recent[*rate.Limiter]
-	// logged limits the log lines about refused calls.
-	logged *recent[*rate.Limiter]
+	rates        Limits
+	token        *lruMap[*rate.Limiter]
+	ask          *lruMap[*rate.Limiter]
+	wrongSecrets *lruMap[*rate.Limiter]
+	signIns      *lruMap[*rate.Limiter]
+	// loggedRefusals limits the log lines about refused calls.
+	loggedRefusals *lruMap[*rate.Limiter]
 
 	streams *openStreams
 }
@@ -57,12 +57,12 @@ func newLimits(l Limits) limits {
 	fill(&l.Ask, Rate{50, 200})
 	fill(&l.Failed, Rate{1, 20})
 	fill(&l.SignIn, Rate{1, 30})
-	l.Streams = cmp.Or(l.Streams, mostStreams)
+	l.Streams = cmp.Or(l.Streams, maxStreams)
 	return limits{
 		streams: &openStreams{}, rates: l,
-		token: newRecent[*rate.Limiter](remembered), ask: newRecent[*rate.Limiter](remembered),
-		begin: newRecent[*rate.Limiter](remembered), wrong: newRecent[*rate.Limiter](remembered),
-		logged: newRecent[*rate.Limiter](remembered),
+		token: newLRUMap[*rate.Limiter](maxBuckets), ask: newLRUMap[*rate.Limiter](maxBuckets),
+		signIns: newLRUMap[*rate.Limiter](maxBuckets), wrongSecrets: newLRUMap[*rate.Limiter](maxBuckets),
+		loggedRefusals: newLRUMap[*rate.Limiter](maxBuckets),
 	}
 }
 
@@ -86,7 +86,7 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	if key == "" {
 		key = c.MemberID
 	}
-	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
+	return takeToken(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
 // Each caller has buckets of their own for tasks, questions and sessions. So an agent cannot use up the rates of the
@@ -94,34 +94,34 @@ func (l *limits) perToken(c *fermata.Caller) error {
 
 // perTask takes one question from the caller's bucket of a task. Every spelling of the task's id shares this bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {
-	return l.perThing(c, "task/"+ending(id), "too many questions on this task")
+	return l.perKey(c, "task/"+ending(id), "too many questions on this task")
 }
 
 // perQuestion takes one answer from the caller's bucket of a question.
 func (l *limits) perQuestion(c fermata.Caller, id string) error {
-	return l.perThing(c, "answer/"+ending(id), "too many answers to this question")
+	return l.perKey(c, "answer/"+ending(id), "too many answers to this question")
 }
 
 // perSession takes one question from the caller's bucket of an external session.
 func (l *limits) perSession(c fermata.Caller, key string) error {
-	return l.perThing(c, "session/"+key, "too many questions in this session")
+	return l.perKey(c, "session/"+key, "too many questions in this session")
 }
 
-func (l *limits) perThing(c fermata.Caller, thing, message string) error {
-	return take(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing, l.rates.Ask.bucket), message)
+func (l *limits) perKey(c fermata.Caller, thing, message string) error {
+	return takeToken(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing, l.rates.Ask.bucket), message)
 }
 
 // ending returns the part of an id that all its spellings share. A spelling may be a shorter ending, may be in upper
 // case, and may have spaces around it.
 func ending(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
-	return id[max(0, len(id)-fermata.LeastEnding):]
+	return id[max(0, len(id)-fermata.MinIDSuffix):]
 }
 
 // LimitAsk takes one question from the caller's bucket of a task. It is for a [Mount] through which agents ask.
 func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits.perTask(c, task) }
 
-func take(bucket *rate.Limiter, message string) error {
+func takeToken(bucket *rate.Limiter, message string) error {
 	r := bucket.Reserve()
 	if !r.OK() {
 		return limitError(message, time.Second)
@@ -139,14 +139,14 @@ func limitError(message string, wait time.Duration) error {
 	return e
 }
 
-// limitWrong counts a wrong secret from an address. It returns err, or a rate-limit error if there are too many from
+// limitWrongSecrets counts a wrong secret from an address. It returns err, or a rate-limit error if there are too many from
 // this address. A correct secret is never refused, whatever came from its address before.
-func (s *Server) limitWrong(r *http.Request, err error, message string) error {
+func (s *Server) limitWrongSecrets(r *http.Request, err error, message string) error {
 	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		return err
 	}
-	bucket := s.limits.wrong.get(clientAddress(r, s.TrustedProxies), s.limits.rates.Failed.bucket)
-	if limited := take(bucket, message); limited != nil {
+	bucket := s.limits.wrongSecrets.get(clientAddress(r, s.TrustedProxies), s.limits.rates.Failed.bucket)
+	if limited := takeToken(bucket, message); limited != nil {
 		return limited
 	}
 	return err
@@ -154,16 +154,16 @@ func (s *Server) limitWrong(r *http.Request, err error, message string) error {
 
 // limitSignIn takes one sign-in from the bucket of an address.
 func (s *Server) limitSignIn(r *http.Request) error {
-	bucket := s.limits.begin.get(clientAddress(r, s.TrustedProxies), s.limits.rates.SignIn.bucket)
-	return take(bucket, "too many sign-ins were begun from this address")
+	bucket := s.limits.signIns.get(clientAddress(r, s.TrustedProxies), s.limits.rates.SignIn.bucket)
+	return takeToken(bucket, "too many sign-ins were begun from this address")
 }
 
-// recent is a map of limited size that drops the least recently used entry.
-type recent[V any] struct {
-	mu    sync.Mutex
-	most  int
-	items map[string]*list.Element
-	order *list.List
+// lruMap is a map of limited size that drops the least recently used entry.
+type lruMap[V any] struct {
+	mu       sync.Mutex
+	capacity int
+	items    map[string]*list.Element
+	order    *list.List
 }
 
 type entry[V any] struct {
@@ -171,27 +171,27 @@ type entry[V any] struct {
 	value V
 }
 
-func newRecent[V any](most int) *recent[V] {
-	return &recent[V]{most: most, items: map[string]*list.Element{}, order: list.New()}
+func newLRUMap[V any](most int) *lruMap[V] {
+	return &lruMap[V]{capacity: most, items: map[string]*list.Element{}, order: list.New()}
 }
 
 // get returns the value of a key. It makes the value if there is none.
-func (m *recent[V]) get(key string, fresh func() V) V {
+func (m *lruMap[V]) get(key string, create func() V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e, ok := m.items[key]; ok {
 		m.order.MoveToFront(e)
 		return e.Value.(*entry[V]).value
 	}
-	v := fresh()
+	v := create()
 	m.items[key] = m.order.PushFront(&entry[V]{key, v})
-	if m.order.Len() > m.most {
+	if m.order.Len() > m.capacity {
 		m.remove(m.order.Back())
 	}
 	return v
 }
 
-func (m *recent[V]) remove(e *list.Element) {
+func (m *lruMap[V]) remove(e *list.Element) {
 	m.order.Remove(e)
 	delete(m.items, e.Value.(*entry[V]).key)
 }

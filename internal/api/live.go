@@ -17,18 +17,18 @@ import (
 const (
 	// heartbeatEvery is how often a quiet stream sends a sign of life.
 	heartbeatEvery = 15 * time.Second
-	// streamLasts is how long a stream may be open. Then the client connects again, if its token has not expired.
-	streamLasts = 15 * time.Minute
-	// rightsKnownWithin is the longest time between the authentication of a caller and the beginning of the stream.
-	rightsKnownWithin = time.Minute
-	// writeWithin is how long a client may take to read one write.
-	writeWithin = 10 * time.Second
+	// maxStreamAge is how long a stream may be open. Then the client connects again, if its token has not expired.
+	maxStreamAge = 15 * time.Minute
+	// maxAuthenticationAge is the longest time between the authentication of a caller and the beginning of the stream.
+	maxAuthenticationAge = time.Minute
+	// writeTimeout is how long a client may take to read one write.
+	writeTimeout = 10 * time.Second
 )
 
 var frameEnd = []byte("\n\n")
 
-// follow is a parsed request for events.
-type follow struct {
+// followRequest is a parsed request for events.
+type followRequest struct {
 	after int64
 	// resumed reports whether after was given.
 	resumed bool
@@ -38,8 +38,8 @@ type follow struct {
 }
 
 // parseFollow reads the parameters of GET /v1/events.
-func parseFollow(r *http.Request) (follow, error) {
-	f := follow{limit: 100}
+func parseFollow(r *http.Request) (followRequest, error) {
+	f := followRequest{limit: 100}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return f, fermata.Invalid(fermata.Problem{Field: "query", Message: "is malformed"})
@@ -92,7 +92,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
-	st, err := s.open(w, r, f)
+	st, err := s.openStream(w, r, f)
 	if err != nil {
 		s.writeProblem(w, r, err)
 		return
@@ -104,12 +104,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	if c := callerOf(r.Context()); s.Delivery != nil && c.Kind == fermata.ActorHuman && c.TokenID == "" {
 		// A person who has a page open sees new questions there.
-		defer s.Delivery.PageOpen(c.WorkspaceID, c.MemberID)()
+		defer s.Delivery.TrackPage(c.WorkspaceID, c.MemberID)()
 	}
 	st.run(ctx)
 }
 
-func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f follow) {
+func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f followRequest) {
 	page, err := s.eventPage(r.Context(), callerOf(r.Context()), engine.EventFilter{
 		After: f.after, TaskID: f.task, Types: f.types, Limit: f.limit,
 	})
@@ -135,26 +135,26 @@ type stream struct {
 	// since is the instant after which a change of the caller's rights ends the stream. Earlier changes were known
 	// when the caller was authenticated.
 	since time.Time
-	// lasts is how long the stream may last: until its caller's token or session ends, and never longer than
-	// [streamLasts].
-	lasts time.Duration
-	// told is the last number that the client knows.
-	told int64
-	// wrote is when data was last sent to the client.
-	wrote time.Time
+	// maxAge is how long the stream may last: until its caller's token or session ends, and never longer than
+	// [maxStreamAge].
+	maxAge time.Duration
+	// clientSeq is the last number that the client knows.
+	clientSeq int64
+	// lastWrite is when data was last sent to the client.
+	lastWrite time.Time
 	// reset reports whether the client named a number after the last event. Such a number belongs to a database that
 	// was replaced.
 	reset bool
 }
 
-// open checks the caller and the filters and finds where the stream begins.
-func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream, error) {
+// openStream checks the caller and the filters and finds where the stream begins.
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request, f followRequest) (*stream, error) {
 	ctx := r.Context()
 	c := callerOf(ctx)
-	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadEvents, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	types, err := fermata.EventsFor(c, "type", f.types)
+	types, err := fermata.VisibleEventTypes(c, "type", f.types)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +172,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	if err != nil {
 		return nil, err
 	}
-	st.since, st.lasts = now.Add(-rightsKnownWithin), streamLasts
+	st.since, st.maxAge = now.Add(-maxAuthenticationAge), maxStreamAge
 	if !c.EndsAt.IsZero() {
-		st.lasts = min(st.lasts, c.EndsAt.Sub(now))
+		st.maxAge = min(st.maxAge, c.EndsAt.Sub(now))
 	}
 	head, err := st.tail.Head(ctx, c.WorkspaceID)
 	if err != nil {
@@ -192,13 +192,13 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 
 // run sends events until the client leaves or reads too slowly, its token or session ends, or the server drains.
 func (st *stream) run(ctx context.Context) {
-	ctx, end := context.WithTimeout(ctx, st.lasts)
+	ctx, end := context.WithTimeout(ctx, st.maxAge)
 	defer end()
-	if !st.begin() {
+	if !st.writeStart() {
 		return
 	}
 	for {
-		wait, cancel := context.WithDeadline(ctx, st.wrote.Add(heartbeatEvery))
+		wait, cancel := context.WithDeadline(ctx, st.lastWrite.Add(heartbeatEvery))
 		events, err := st.tail.Next(wait, st.caller.WorkspaceID, st.seen)
 		failed := err != nil && wait.Err() == nil
 		cancel()
@@ -206,22 +206,22 @@ func (st *stream) run(ctx context.Context) {
 			// The client reconnects and continues where it was.
 			return
 		}
-		sees, err := st.tail.VisibilityFilter(ctx, st.caller, events)
-		if err != nil || !st.send(events, sees) {
+		isVisible, err := st.tail.VisibilityFilter(ctx, st.caller, events)
+		if err != nil || !st.send(events, isVisible) {
 			return
 		}
 		// Events that the filters leave out do not keep the connection open.
-		if time.Since(st.wrote) >= heartbeatEvery && !st.heartbeat() {
+		if time.Since(st.lastWrite) >= heartbeatEvery && !st.heartbeat() {
 			return
 		}
 	}
 }
 
-// begin tells the client how soon to reconnect and at which number it is. A client that loses the connection before
+// writeStart tells the client how soon to reconnect and at which number it is. A client that loses the connection before
 // the first event must not miss any event.
-func (st *stream) begin() bool {
-	st.deadline()
-	st.told = st.seen
+func (st *stream) writeStart() bool {
+	st.extendDeadline()
+	st.clientSeq = st.seen
 	out := "retry: 1000\nid: " + strconv.FormatInt(st.seen, 10) + "\n"
 	if st.reset {
 		out += "event: reset\ndata: {\"seq\":" + strconv.FormatInt(st.seen, 10) + "}\n"
@@ -231,7 +231,7 @@ func (st *stream) begin() bool {
 
 // send writes the events that the caller may see and asked for. It returns false if the stream must end. A stream
 // ends when the rights of its caller change; the client then connects again.
-func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
+func (st *stream) send(events []*engine.TailEvent, isVisible func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
 		if st.caller.IsEnded(e.At) {
@@ -243,23 +243,23 @@ func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) 
 			_ = st.heartbeat()
 			return false
 		}
-		if !sees(e) || !st.wants(e) {
+		if !isVisible(e) || !st.matches(e) {
 			continue
 		}
 		if !sent {
-			st.deadline()
+			st.extendDeadline()
 		}
 		sent = true
-		if !st.frame(e) {
+		if !st.writeFrame(e) {
 			return false
 		}
-		st.told = e.Seq
+		st.clientSeq = e.Seq
 	}
 	return !sent || st.conn.Flush() == nil
 }
 
-// frame writes one event. The tail has encoded the JSON once for all streams.
-func (st *stream) frame(e *engine.TailEvent) bool {
+// writeFrame writes one event. The tail has encoded the JSON once for all streams.
+func (st *stream) writeFrame(e *engine.TailEvent) bool {
 	head := make([]byte, 0, 96)
 	head = append(head, "id: "...)
 	head = strconv.AppendInt(head, e.Seq, 10)
@@ -276,25 +276,25 @@ func (st *stream) frame(e *engine.TailEvent) bool {
 
 // heartbeat keeps the connection open. It also moves the client's cursor past events that its filters left out.
 func (st *stream) heartbeat() bool {
-	st.deadline()
+	st.extendDeadline()
 	out := ":\n\n"
-	if st.told < st.seen {
-		st.told = st.seen
+	if st.clientSeq < st.seen {
+		st.clientSeq = st.seen
 		out = ":\nid: " + strconv.FormatInt(st.seen, 10) + "\n\n"
 	}
 	return st.write(out) && st.conn.Flush() == nil
 }
 
-func (st *stream) wants(e *engine.TailEvent) bool {
+func (st *stream) matches(e *engine.TailEvent) bool {
 	return (st.task == "" || e.TaskID == st.task) &&
 		(len(st.types) == 0 || e.Type.IsOneOf(st.types))
 }
 
-// deadline cuts off a client that does not read, so that no data is kept for it.
-func (st *stream) deadline() {
+// extendDeadline cuts off a client that does not read, so that no data is kept for it.
+func (st *stream) extendDeadline() {
 	// A connection without deadlines, as in a test, ends by itself.
-	st.wrote = time.Now()
-	_ = st.conn.SetWriteDeadline(st.wrote.Add(writeWithin))
+	st.lastWrite = time.Now()
+	_ = st.conn.SetWriteDeadline(st.lastWrite.Add(writeTimeout))
 }
 
 func (st *stream) write(parts ...string) bool {

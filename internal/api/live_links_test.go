@@ -19,8 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// sends makes the world send messages to a wall, which stores the whole messages. The wall knows ann and bob.
-func (w *world) sends() *wall.Wall {
+// addWall makes the world send messages to a wall, which stores the whole messages. The wall knows ann and bob.
+func (w *world) addWall() *wall.Wall {
 	w.t.Helper()
 	there := wall.New()
 	w.t.Cleanup(there.Close)
@@ -37,7 +37,7 @@ func (w *world) sends() *wall.Wall {
 	step := `[{"after":"0s","channel":"wall"}]`
 	w.must(http.StatusOK, w.admin, "PUT /v1/routes", `{"blocking":`+step+`,"approval":`+step+`,"error_recovery":`+step+`,"non_blocking":[],"progress":[]}`, nil)
 	for _, name := range []string{"ann", "bob"} {
-		id, _ := there.Person(name)
+		id, _ := there.AddPerson(name)
 		w.must(http.StatusOK, w.admin, "PUT /v1/members/"+name+"/identities/wall", quoted(map[string]string{"id": id}), nil)
 	}
 	return there
@@ -97,12 +97,12 @@ func (w *world) readers() map[string]reader {
 // both are valid.
 func TestNobodyReadsALiveLink(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) { readByNobody(t, newWorldOn(t, opts)) })
+	storetest.Each(t, func(t *testing.T, opts store.Options) { checkReadByNobody(t, newWorldOn(t, opts)) })
 }
 
-func readByNobody(t *testing.T, w *world) {
+func checkReadByNobody(t *testing.T, w *world) {
 	t.Helper()
-	there := w.sends()
+	there := w.addWall()
 	readers := w.readers()
 	q := w.ask(`{"type":"blocking","risk":"low","title":"Which?","timeout":"never","assignees":["ann"],"items":[{"key":"it","prompt":"Which?","response_type":"boolean"}]}`)
 	sent := w.message(there, "ann", q)
@@ -169,7 +169,7 @@ func (w *world) sentTo(person string, q *fermata.Question) (id string) {
 func TestTheAskerOpensNoLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	there := w.sends()
+	there := w.addWall()
 	asks := w.token(`{"name":"asks","kind":"human","member":"ann","scopes":["ask"]}`)
 	ask := func(body string) *fermata.Question {
 		var q fermata.Question
@@ -199,7 +199,7 @@ func TestTheAskerOpensNoLink(t *testing.T) {
 		}
 	}
 	w.must(http.StatusCreated, w.admin, "POST /v1/gate-rules", `{"tool":"Bash","decision":"ask","risk":"high"}`, nil)
-	w.policy(lowApprovals)
+	w.policy(allowLowApprovals)
 	if q := ask(fill(approval, "bob", "")); q.Risk != fermata.RiskHigh {
 		t.Errorf("a call that a rule finds grave is asked for at the risk %s", q.Risk)
 	}

@@ -102,7 +102,7 @@ func seqs(events []fermata.Event) []int64 {
 	return out
 }
 
-func upTo(first, last int64) []int64 {
+func seqRange(first, last int64) []int64 {
 	var out []int64
 	for n := first; n <= last; n++ {
 		out = append(out, n)
@@ -118,12 +118,12 @@ func TestStreamReplaysWithoutGapOrRepeat(t *testing.T) {
 	}
 	half := w.head()
 	all := w.follow("?after=0")
-	if got := seqs(all.take(int(half))); !slices.Equal(got, upTo(1, half)) {
+	if got := seqs(all.take(int(half))); !slices.Equal(got, seqRange(1, half)) {
 		t.Fatalf("replayed %v", got)
 	}
 	w.ask(say)
 	head := w.head()
-	if got := seqs(all.take(int(head - half))); !slices.Equal(got, upTo(half+1, head)) {
+	if got := seqs(all.take(int(head - half))); !slices.Equal(got, seqRange(half+1, head)) {
 		t.Errorf("live %v", got)
 	}
 	all.stop()
@@ -131,7 +131,7 @@ func TestStreamReplaysWithoutGapOrRepeat(t *testing.T) {
 		w.ask(say)
 	}
 	again := w.follow("?after=1", "Last-Event-ID", all.id)
-	if got := seqs(again.take(int(w.head() - head))); !slices.Equal(got, upTo(head+1, w.head())) {
+	if got := seqs(again.take(int(w.head() - head))); !slices.Equal(got, seqRange(head+1, w.head())) {
 		t.Errorf("after the break %v, want what follows %d", got, head)
 	}
 }
@@ -292,7 +292,7 @@ func TestEventsAsAList(t *testing.T) {
 		}
 		got, after = append(got, seqs(page.Items)...), page.NextCursor
 	}
-	if !slices.Equal(got, upTo(1, w.head())) {
+	if !slices.Equal(got, seqRange(1, w.head())) {
 		t.Errorf("listed %v of %d", got, w.head())
 	}
 }

@@ -167,7 +167,7 @@ func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
 	unlimited := func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} }
 	begin := func(t *testing.T) *world {
 		w := newWorldOn(t, empty(t), unlimited)
-		w.delivers()
+		w.addDelivery()
 		return w
 	}
 	first := begin(t)
@@ -222,7 +222,7 @@ func (w *world) tryOperations(a attacker, operations []documented, rows map[stri
 func TestMatrixOfTheLocalUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, singleUser)
-	w.delivers()
+	w.addDelivery()
 	w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
 	ids, rows := w.realIDs(), readPermissions(t)
 	bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
@@ -247,7 +247,7 @@ func (r row) isAdmins() bool {
 func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	token := w.token(`{"name":"t","kind":"human","member":"the-admin","role":"admin","scopes":["admin"]}`)
 	link, err := w.engine.MakeLink(t.Context(), fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}, "the-admin")
 	if err != nil {

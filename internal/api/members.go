@@ -26,13 +26,13 @@ type memberChangeInput struct {
 	Body fermata.MemberChange
 }
 
-func (s *Server) memberRoutes() {
+func (s *Server) registerMembers() {
 	e := s.Engine
 	add(s, operation("GET /members", "list-members", "List people"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Member]], error) {
 			return listOf(e.Members(ctx, c))
 		})
-	add(s, created(operation("POST /members", "add-member", "Add a person")),
+	add(s, withStatusCreated(operation("POST /members", "add-member", "Add a person")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[engine.NewMember]) (*memberReply, error) {
 			return replyOf(e.AddMember(ctx, c, in.Body))
 		})
@@ -40,7 +40,7 @@ func (s *Server) memberRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *memberChangeInput) (*memberReply, error) {
 			return replyOf(e.ChangeMember(ctx, c, in.ID, in.Body))
 		})
-	add(s, created(operation("POST /members/{id}/links", "make-sign-in-link", "Make a one-time link by which the person signs in")),
+	add(s, withStatusCreated(operation("POST /members/{id}/links", "make-sign-in-link", "Make a one-time link by which the person signs in")),
 		func(ctx context.Context, c fermata.Caller, in *memberNothing) (*reply[*fermata.Link], error) {
 			l, err := e.MakeLink(ctx, c, in.ID)
 			if err == nil {
@@ -48,7 +48,7 @@ func (s *Server) memberRoutes() {
 			}
 			return replyOf(l, err)
 		})
-	s.deviceRoutes()
+	s.registerDevices()
 	add(s, operation("DELETE /members/{id}/answer-links", "revoke-answer-links", "End every link by which the person answers without signing in"),
 		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*empty, error) {
 			return emptyOf(e.RevokeAnswerLinks(ctx, c, in.ID))
@@ -57,7 +57,7 @@ func (s *Server) memberRoutes() {
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Invitation]], error) {
 			return listOf(e.Invitations(ctx, c))
 		})
-	add(s, created(operation("POST /invitations", "invite", "Invite a person; the link is shown this once")), s.invite)
+	add(s, withStatusCreated(operation("POST /invitations", "invite", "Invite a person; the link is shown this once")), s.invite)
 	add(s, operation("DELETE /invitations/{id}", "withdraw-invitation", "Withdraw an invitation"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(e.Uninvite(ctx, c, in.ID))

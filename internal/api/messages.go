@@ -22,13 +22,13 @@ type handedMessages struct {
 	IDs []string `json:"message_ids" minItems:"1" maxItems:"1000"`
 }
 
-func (s *Server) messageRoutes() {
+func (s *Server) registerMessages() {
 	e := s.Engine
 	add(s, operation("GET /tasks/{id}/messages", "list-messages", "Read a task's thread"),
 		func(ctx context.Context, c fermata.Caller, in *messagesInput) (*reply[page[*fermata.Message]], error) {
 			return pageOf(e.Messages(ctx, c, in.ID, in.Cursor, in.Limit))
 		})
-	add(s, created(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
+	add(s, withStatusCreated(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
 			return replyOf(e.PostMessage(ctx, c, in.ID, in.Body.Body))
 		})
@@ -38,6 +38,6 @@ func (s *Server) messageRoutes() {
 		})
 	add(s, operation("POST /tasks/{id}/progress", "report-progress", "Report progress on a task"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
-			return emptyOf(e.Progress(ctx, c, in.ID, in.Body))
+			return emptyOf(e.ReportProgress(ctx, c, in.ID, in.Body))
 		})
 }

@@ -28,7 +28,7 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 	return m
 }
 
-func (m *metrics) observe(route string, code int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(code)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+func (m *metrics) observe(pattern string, code int, took time.Duration) {
+	m.requests.WithLabelValues(pattern, strconv.Itoa(code)).Inc()
+	m.seconds.WithLabelValues(pattern).Observe(took.Seconds())
 }

@@ -67,26 +67,26 @@ type serverBody struct {
 
 type namedToolReply = reply[*fermata.NamedTool]
 
-func (s *Server) namedToolRoutes() {
-	workflows(s, operation("GET /tools", "list-tools", "List every tool that steps of workflows may name"),
+func (s *Server) registerNamedTools() {
+	addWorkflow(s, operation("GET /tools", "list-tools", "List every tool that steps of workflows may name"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[fermata.ToolInfo]], error) {
 			return listOf(w.Tools(ctx, c))
 		})
-	workflows(s, operation("GET /named-tools", "list-named-tools", "List the tools that the workspace has defined"),
+	addWorkflow(s, operation("GET /named-tools", "list-named-tools", "List the tools that the workspace has defined"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.NamedTool]], error) {
 			return listOf(w.NamedTools(ctx, c))
 		})
-	workflows(s, operation("GET /tools/{name}", "get-named-tool", "Read a tool that the workspace has defined"),
+	addWorkflow(s, operation("GET /tools/{name}", "get-named-tool", "Read a tool that the workspace has defined"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
 			return replyOf(w.NamedTool(ctx, c, in.Name))
 		})
-	workflows(s, operation("PUT /tools/{name}", "put-named-tool", "Define a tool: a prompt for an agent, a command, or an MCP server"),
+	addWorkflow(s, operation("PUT /tools/{name}", "put-named-tool", "Define a tool: a prompt for an agent, a command, or an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolBody) (*namedToolReply, error) {
 			return replyOf(w.PutNamedTool(ctx, c, in.Body.named(in.Name)))
 		})
 	many := operation("POST /tools", "put-named-tools", "Define several tools: all of them, or none")
 	many.Description = "Tools that are not named stay as they are. What is wrong with one is told with its place, as in items[2].schema."
-	workflows(s, many,
+	addWorkflow(s, many,
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[toolDefinitions]) (*reply[page[*fermata.NamedTool]], error) {
 			all := make([]*fermata.NamedTool, 0, len(in.Body.Items))
 			for _, t := range in.Body.Items {
@@ -94,21 +94,21 @@ func (s *Server) namedToolRoutes() {
 			}
 			return listOf(w.PutNamedTools(ctx, c, all))
 		})
-	workflows(s, operation("DELETE /tools/{name}", "remove-named-tool", "Remove a tool; steps that name it fail from then on"),
+	addWorkflow(s, operation("DELETE /tools/{name}", "remove-named-tool", "Remove a tool; steps that name it fail from then on"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
 			return emptyOf(w.DeleteNamedTool(ctx, c, in.Name))
 		})
 	refresh := operation("POST /tools/{name}/refresh", "refresh-tool", "Ask an MCP server for its tools")
 	refresh.Description = "What it says is kept, and is what lists of tools show. One that is down keeps the tools that it listed last, with the error beside them."
-	workflows(s, refresh, func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolNothing) (*namedToolReply, error) {
+	addWorkflow(s, refresh, func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolNothing) (*namedToolReply, error) {
 		return replyOf(w.RefreshTools(ctx, c, in.Name))
 	})
-	s.toolServerRoutes()
+	s.registerToolServers()
 }
 
-// toolServerRoutes registers calls on the MCP servers among the named tools.
-func (s *Server) toolServerRoutes() {
-	workflows(s, operation("GET /mcp-servers", "list-mcp-servers", "List the MCP servers whose tools steps may name"),
+// registerToolServers registers calls on the MCP servers among the named tools.
+func (s *Server) registerToolServers() {
+	addWorkflow(s, operation("GET /mcp-servers", "list-mcp-servers", "List the MCP servers whose tools steps may name"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.NamedTool]], error) {
 			all, err := w.NamedTools(ctx, c)
 			var servers []*fermata.NamedTool
@@ -119,16 +119,16 @@ func (s *Server) toolServerRoutes() {
 			}
 			return listOf(servers, err)
 		})
-	workflows(s, operation("GET /mcp-servers/{name}", "get-mcp-server", "Read an MCP server"),
+	addWorkflow(s, operation("GET /mcp-servers/{name}", "get-mcp-server", "Read an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
 			return replyOf(serverNamed(ctx, w, c, in.Name))
 		})
-	workflows(s, operation("PUT /mcp-servers/{name}", "put-mcp-server", "Define an MCP server; its tools are called name.tool"),
+	addWorkflow(s, operation("PUT /mcp-servers/{name}", "put-mcp-server", "Define an MCP server; its tools are called name.tool"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *serverBody) (*namedToolReply, error) {
 			server := in.Body.ToolServer
 			return replyOf(w.PutNamedTool(ctx, c, &fermata.NamedTool{Name: in.Name, Description: in.Body.Description, Server: &server}))
 		})
-	workflows(s, operation("DELETE /mcp-servers/{name}", "remove-mcp-server", "Remove an MCP server"),
+	addWorkflow(s, operation("DELETE /mcp-servers/{name}", "remove-mcp-server", "Remove an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
 			if _, err := serverNamed(ctx, w, c, in.Name); err != nil {
 				return nil, err

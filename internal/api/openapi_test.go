@@ -72,7 +72,7 @@ func TestDocumentListsEveryRoute(t *testing.T) {
 		}
 	}
 	for _, v := range fermata.Verbs() {
-		for _, id := range v.Calls() {
+		for _, id := range v.Operations() {
 			if !ids[id] {
 				t.Errorf("the row %s of the table names the call %s, which is not there", v, id)
 			}

@@ -13,13 +13,13 @@ type project struct {
 
 type tokenReply = reply[*fermata.Token]
 
-func (s *Server) peopleRoutes() {
+func (s *Server) registerTokensAndProjects() {
 	e := s.Engine
 	add(s, operation("GET /tokens", "list-tokens", "List tokens"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Token]], error) {
 			return listOf(e.Tokens(ctx, c))
 		})
-	add(s, created(operation("POST /tokens", "create-token", "Make a token; its secret is shown this once")),
+	add(s, withStatusCreated(operation("POST /tokens", "create-token", "Make a token; its secret is shown this once")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewToken]) (*tokenReply, error) {
 			return replyOf(e.CreateToken(ctx, c, in.Body))
 		})

@@ -19,7 +19,7 @@ type auditReport struct {
 	Signed      int64  `json:"signed" doc:"how many answers are signed with a passkey"`
 }
 
-func (s *Server) policyRoutes() {
+func (s *Server) registerPolicy() {
 	e := s.Engine
 	add(s, operation("GET /policies", "get-policy", "Read the workspace's policy"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[fermata.Policy], error) {

@@ -139,7 +139,7 @@ func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	}
 	// A client that closed the connection was not refused.
 	if p.Status == http.StatusServiceUnavailable && ctx.Err() == nil {
-		s.refused.note(err)
+		s.refused.add(err)
 	}
 	return p
 }
@@ -170,7 +170,7 @@ func newHumaError(status int, message string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		var tooLong *http.MaxBytesError
 		if errors.As(err, &tooLong) {
-			return newProblem(tooLarge(tooLong.Limit))
+			return newProblem(tooLargeError(tooLong.Limit))
 		}
 	}
 	switch {
@@ -195,7 +195,7 @@ func invalid(message string, errs []error) *fermata.Error {
 	for _, err := range errs {
 		var d *huma.ErrorDetail
 		if errors.As(err, &d) {
-			problems = append(problems, fromDetail(d))
+			problems = append(problems, problemFromDetail(d))
 		} else if err != nil {
 			problems = append(problems, fermata.Problem{Message: err.Error()})
 		}
@@ -206,15 +206,15 @@ func invalid(message string, errs []error) *fermata.Error {
 	return fermata.Invalid(problems...)
 }
 
-// fromDetail returns a problem with the field as the caller wrote it, and with
+// problemFromDetail returns a problem with the field as the caller wrote it, and with
 // the message in the words of our own rules.
-func fromDetail(d *huma.ErrorDetail) fermata.Problem {
+func problemFromDetail(d *huma.ErrorDetail) fermata.Problem {
 	field, message := d.Location, d.Message
-	for _, place := range []string{"body", "query", "path", "header"} {
-		if field == place {
+	for _, location := range []string{"body", "query", "path", "header"} {
+		if field == location {
 			field = ""
 		}
-		field = strings.TrimPrefix(field, place+".")
+		field = strings.TrimPrefix(field, location+".")
 	}
 	if at, what, ok := strings.Cut(message, decodeMark); ok {
 		field, message = at, what

@@ -44,7 +44,7 @@ func (w *world) devicesOf(handle string) string {
 func TestDevicesEndWithTheSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	browser := func(name string) (cookie, session string) {
 		cookie = w.signIn("ann")
 		w.addDevice("", name, append([]string{"Cookie", cookie}, page...)...)
@@ -87,7 +87,7 @@ func TestDevicesEndWithTheSignIn(t *testing.T) {
 	w.must(http.StatusOK, w.admin, "DELETE /v1/tokens/"+token.ID, "", nil)
 	check("the token is revoked", "[]")
 	browser("late")
-	w.clock.Advance(fermata.SessionLasts + time.Hour)
+	w.clock.Advance(fermata.SessionLifetime + time.Hour)
 	check("the session's time is over", "[]")
 	browser("again")
 	for _, disabled := range []string{"true", "false"} {
@@ -101,7 +101,7 @@ func TestDevicesEndWithTheSignIn(t *testing.T) {
 func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	id := w.addDevice("", "phone", append([]string{"Cookie", w.signIn("ann")}, page...)...)
 	bob := append([]string{"Cookie", w.signIn("bob")}, page...)
 	if r := w.call("", "GET /v1/members/ann/devices", "", bob...); r.status != http.StatusForbidden {
@@ -121,7 +121,7 @@ func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	ann := w.member("ann").ID
 	earlier := func() {
 		w.insert(&fermata.Device{

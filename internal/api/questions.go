@@ -74,9 +74,9 @@ type extension struct {
 	By fermata.Timeout `json:"by" minLength:"1" maxLength:"20" doc:"30m, 36h, 3d"`
 }
 
-func (s *Server) questionRoutes() {
-	add(s, created(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
-	add(s, created(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
+func (s *Server) registerQuestions() {
+	add(s, withStatusCreated(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
+	add(s, withStatusCreated(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
 	add(s, operation("GET /questions", "list-questions", "List questions. A page may be shorter than its limit, even empty: go on while there is a next_cursor"), s.questions)
 	add(s, operation("GET /tasks/{id}/questions", "list-task-questions", "List the questions of a task"), s.taskQuestions)
 	add(s, operation("GET /questions/{id}", "get-question", "Read a question, or wait for its end"), s.question)
@@ -92,11 +92,11 @@ func (s *Server) questionRoutes() {
 		})
 	add(s, operation("POST /questions/{id}/extend", "extend", "Put the deadline of a question off"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[extension]) (*questionReply, error) {
-			return replyOf(e.Extend(ctx, c, in.ID, in.Body.By))
+			return replyOf(e.ExtendQuestion(ctx, c, in.ID, in.Body.By))
 		})
-	s.decisionRoutes()
-	s.answersRoute()
-	s.inboxRoutes()
+	s.registerDecisions()
+	s.registerAnswers()
+	s.registerInbox()
 }
 
 func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.Ask]) (*questionReply, error) {
@@ -112,7 +112,7 @@ func (s *Server) askOutside(ctx context.Context, c fermata.Caller, in *bodyInput
 			return nil, err
 		}
 	}
-	return replyOf(s.Engine.AskOutside(ctx, c, in.Body.Project, in.Body.Session, in.Body.Ask))
+	return replyOf(s.Engine.AskExternal(ctx, c, in.Body.Project, in.Body.Session, in.Body.Ask))
 }
 
 func (s *Server) questions(ctx context.Context, c fermata.Caller, in *QuestionsInput) (*questionList, error) {
@@ -133,11 +133,11 @@ func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInp
 	}
 	waiting, done := s.waitContext(ctx)
 	defer done()
-	wake := s.Engine.WaitQuestion
+	waitFor := s.Engine.WaitQuestion
 	if in.Messages {
-		wake = s.Engine.WaitWords
+		waitFor = s.Engine.WaitQuestionOrMessage
 	}
-	q, err := wake(waiting, c, in.ID, wait)
+	q, err := waitFor(waiting, c, in.ID, wait)
 	if s.wasDrained(ctx, err) {
 		return replyOf(s.Engine.Question(ctx, c, in.ID))
 	}

@@ -18,20 +18,20 @@ type refusals struct {
 	mu    sync.Mutex
 	count int
 	last  error
-	// waits reports whether a line will be logged at the end of the interval.
-	waits bool
+	// isScheduled reports whether a line will be logged at the end of the interval.
+	isScheduled bool
 }
 
-func (r *refusals) note(err error) {
+func (r *refusals) add(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
 	r.last = err
-	if r.waits {
+	if r.isScheduled {
 		return
 	}
 	r.logLocked()
-	r.waits = true
+	r.isScheduled = true
 	time.AfterFunc(r.interval, r.flush)
 }
 
@@ -40,7 +40,7 @@ func (r *refusals) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count == 0 {
-		r.waits = false
+		r.isScheduled = false
 		return
 	}
 	r.logLocked()

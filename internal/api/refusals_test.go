@@ -12,14 +12,14 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// toldLog is a log that signals each line.
-type toldLog struct {
+// signalLog is a log that signals each line.
+type signalLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	came chan struct{}
 }
 
-func (l *toldLog) Write(data []byte) (int, error) {
+func (l *signalLog) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, err := l.text.Write(data)
@@ -31,10 +31,10 @@ func (l *toldLog) Write(data []byte) (int, error) {
 // count.
 func TestRefusalsAreLoggedTogether(t *testing.T) {
 	t.Parallel()
-	log := &toldLog{came: make(chan struct{}, 16)}
+	log := &signalLog{came: make(chan struct{}, 16)}
 	r := refusals{log: slog.New(slog.NewTextHandler(log, nil)), interval: 50 * time.Millisecond}
 	for range 5 {
-		r.note(errors.New("the disk is full"))
+		r.add(errors.New("the disk is full"))
 	}
 	patience.Receive(t, "a line is written", log.came)
 	patience.Receive(t, "a line is written", log.came)

@@ -75,7 +75,7 @@ var refusals = []refusal{
 	{"timeout that is none", asking(`{"question":"?","timeout":"soon"}`), asAgent, 400, fermata.CodeInvalidRequest, "timeout", "no duration"},
 	{"limits that no answer keeps", asking(`{"items":[{"prompt":"?","response_type":"multi_choice","options":["a","b"],"min":3}]}`), asAgent, 400, fermata.CodeInvalidRequest, "items[0].min", "more choices"},
 	{"instant without digits", fixed("POST /v1/tasks", `{"title":"t","defer_until":"9999-12-31T23:59:59-23:59"}`), asAgent, 400, fermata.CodeInvalidRequest, "defer_until", "years 0 to 9999"},
-	{"put off beyond the digits", putOff, asAdmin, 400, fermata.CodeInvalidRequest, "until", "years 0 to 9999"},
+	{"put off beyond the digits", deferredTask, asAdmin, 400, fermata.CodeInvalidRequest, "until", "years 0 to 9999"},
 	{"analytics beyond the digits", fixed("GET /v1/analytics/summary?to=9999-12-31T23:59:59-23:59", ""), asAgent, 400, fermata.CodeInvalidRequest, "to", "years 0 to 9999"},
 	{"state that is too deep", asking(`{"question":"?","state":` + deep(300) + `}`), asAgent, 400, fermata.CodeInvalidRequest, "state", "deeper than 200"},
 	{"spec that is too deep", fixed("POST /v1/tasks", `{"title":"t","spec":`+deep(300)+`}`), asAgent, 400, fermata.CodeInvalidRequest, "spec", "deeper than 200"},
@@ -153,7 +153,7 @@ func reopenOpen(w *world) (string, string) {
 	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/reopen", "{}"
 }
 
-func putOff(w *world) (string, string) {
+func deferredTask(w *world) (string, string) {
 	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/defer", `{"until":"9999-12-31T23:59:59-23:59"}`
 }
 

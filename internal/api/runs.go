@@ -36,7 +36,7 @@ type logPart struct {
 	Ended  bool               `json:"ended" doc:"nothing will follow"`
 }
 
-func (s *Server) runRoutes() {
+func (s *Server) registerRuns() {
 	e := s.Engine
 	add(s, operation("GET /tasks/{id}/runs", "list-runs", "List the runs of a task"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[page[*fermata.Run]], error) {
@@ -58,7 +58,7 @@ func (s *Server) runRoutes() {
 		})
 	add(s, operation("POST /runs/{id}/progress", "report-run-progress", "Report progress of a run"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
-			return emptyOf(e.RunProgress(ctx, c, in.ID, in.Body))
+			return emptyOf(e.ReportRunProgress(ctx, c, in.ID, in.Body))
 		})
 	add(s, operation("POST /runs/{id}/finish", "finish-run", "End a run with a result"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Finish]) (*taskReply, error) {

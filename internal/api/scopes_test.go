@@ -54,13 +54,13 @@ var writingBodies = map[string]string{
 	"PUT /v1/tools/{name}":    `{"command":["ls"]}`, "PUT /v1/views/{name}": `{"query":"q"}`,
 }
 
-// delivers gives the world a delivery service and passkeys.
-func (w *world) delivers() {
+// addDelivery gives the world a delivery service and passkeys.
+func (w *world) addDelivery() {
 	w.t.Helper()
 	w.api.Delivery = delivery.New(delivery.Options{
 		DB: w.db, Engine: w.engine,
 		Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople), {
-			Name: push.Kind, To: delivery.ToPeople, BuiltIn: true, Settings: push.Settings,
+			Name: push.Kind, Audience: delivery.ToPeople, BuiltIn: true, Settings: push.Schema,
 			Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 				return push.Open(settings, env)
 			},
@@ -104,7 +104,7 @@ func (w *world) realIDs() *strings.Replacer {
 		tx.InsertDevice(&fermata.Device{ID: device, MemberID: rob, Name: "d", AddedAt: now})
 		tx.SaveView(fermata.SavedView{Name: "v", Query: "q", OwnerID: rob, UpdatedAt: now})
 		d := &fermata.Delivery{ID: sent, ChannelID: channel.ID, Kind: "wall", MemberID: rob, Purpose: "test", State: fermata.DeliverySent, CreatedAt: now}
-		d.Unique, d.QuestionID, d.TaskID = "test", q.ID, q.TaskID
+		d.UniqueKey, d.QuestionID, d.TaskID = "test", q.ID, q.TaskID
 		tx.PlanDelivery(d)
 		return nil
 	}); err != nil {
@@ -123,7 +123,7 @@ func (w *world) realIDs() *strings.Replacer {
 func TestAReadTokenWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	readers := map[string]string{
 		"admin": w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`),
 		"agent": w.token(`{"name":"a","scopes":["read"]}`),
@@ -186,7 +186,7 @@ func TestATokenMakesNoStrongerSession(t *testing.T) {
 func TestADeviceIsABrowsers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivers()
+	w.addDelivery()
 	const point = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 	add := func(endpoint, p256dh, auth string) int {
 		return w.call(w.human, "POST /v1/me/devices", quoted(map[string]any{

@@ -103,8 +103,8 @@ type Server struct {
 	drain   context.CancelFunc
 }
 
-// prepare sets the options of huma that are global to the process.
-var prepare = sync.OnceFunc(func() {
+// configureHuma sets the options of huma that are global to the process.
+var configureHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 	huma.NewError = newHumaError
@@ -112,7 +112,7 @@ var prepare = sync.OnceFunc(func() {
 
 // New returns a server with every route.
 func New(c Config) *Server {
-	prepare()
+	configureHuma()
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -135,37 +135,37 @@ func New(c Config) *Server {
 		s.hosts[hostname(u.Host)] = true
 	}
 	s.drained, s.drain = context.WithCancel(context.Background())
-	s.api = humago.New(s.mux, describe(c.Version))
-	s.api.UseMiddleware(s.withoutBody)
-	s.routes()
+	s.api = humago.New(s.mux, openAPIConfig(c.Version))
+	s.api.UseMiddleware(s.refuseUnreadBody)
+	s.registerAll()
 	describeAsk(s.api.OpenAPI().Components.Schemas)
 	return s
 }
 
-func (s *Server) routes() {
-	s.taskRoutes()
-	s.messageRoutes()
-	s.questionRoutes()
-	s.claimRoutes()
-	s.runRoutes()
-	s.eventRoutes()
-	s.peopleRoutes()
-	s.memberRoutes()
-	s.groupRoutes()
-	s.signInRoutes()
-	s.oidcRoutes()
-	s.passkeyRoutes()
-	s.sessionRoutes()
-	s.policyRoutes()
-	s.auditRoutes()
-	s.analyticsRoutes()
-	s.gateRoutes()
-	s.channelRoutes()
-	s.deliveryRoutes()
-	s.answerRoutes()
-	s.workflowRoutes()
-	s.healthRoutes()
-	s.mux.HandleFunc("/", s.pageOrNothing)
+func (s *Server) registerAll() {
+	s.registerTasks()
+	s.registerMessages()
+	s.registerQuestions()
+	s.registerClaims()
+	s.registerRuns()
+	s.registerEvents()
+	s.registerTokensAndProjects()
+	s.registerMembers()
+	s.registerGroups()
+	s.registerSignIn()
+	s.registerOIDC()
+	s.registerPasskeys()
+	s.registerSessions()
+	s.registerPolicy()
+	s.registerAudit()
+	s.registerAnalytics()
+	s.registerGates()
+	s.registerChannels()
+	s.registerDeliveries()
+	s.registerAnswerPages()
+	s.registerWorkflows()
+	s.registerHealth()
+	s.mux.HandleFunc("/", s.servePage)
 }
 
 // SetDraining announces that the server will stop. The server stops being ready, streams end, and long polls return

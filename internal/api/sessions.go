@@ -41,11 +41,11 @@ type afterSignOut struct {
 	ProviderURL string `json:"provider_url,omitempty" doc:"where the browser can end its session at the identity provider, if it was signed in by it"`
 }
 
-func (s *Server) sessionRoutes() {
+func (s *Server) registerSessions() {
 	e := s.Engine
 	add(s, operation("GET /whoami", "whoami", "Read who calls, and what he may do"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[whoami], error) {
-			return replyOf(s.whoIs(ctx, c))
+			return replyOf(s.describeCaller(ctx, c))
 		})
 	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"), s.signOut)
 	add(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),
@@ -61,22 +61,22 @@ func (s *Server) sessionRoutes() {
 // signOut ends the session before it asks the identity provider, which may be
 // slow.
 func (s *Server) signOut(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*signedOut, error) {
-	session, unknown := s.Engine.Session(ctx, c)
+	session, sessionErr := s.Engine.Session(ctx, c)
 	if err := s.Engine.SignOut(ctx, c); err != nil {
 		return nil, err
 	}
 	out := &signedOut{SetCookie: []string{cookie(sessionCookie, "", 0)}}
-	if s.OIDC != nil && unknown == nil && session.Method == fermata.ByOIDC {
+	if s.OIDC != nil && sessionErr == nil && session.Method == fermata.SignInByOIDC {
 		out.Body.ProviderURL = s.OIDC.SignOutURL(ctx)
 	}
 	return out, nil
 }
 
-// whoIs returns the description of the caller.
-func (s *Server) whoIs(ctx context.Context, c fermata.Caller) (whoami, error) {
+// describeCaller returns the description of the caller.
+func (s *Server) describeCaller(ctx context.Context, c fermata.Caller) (whoami, error) {
 	me := whoami{
 		Workspace: c.WorkspaceID, Kind: c.Kind, MemberID: c.MemberID, Name: c.Name, Role: c.Role, Projects: c.VisibleRoles(), Groups: c.Groups,
-		Scopes: c.Scopes, SessionID: c.SessionID, SingleUser: s.SingleUser, ServerTime: fermata.Cut(time.Now()), Version: s.Version,
+		Scopes: c.Scopes, SessionID: c.SessionID, SingleUser: s.SingleUser, ServerTime: fermata.TruncateTime(time.Now()), Version: s.Version,
 	}
 	if c.MemberID == "" {
 		return me, nil

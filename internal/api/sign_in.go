@@ -48,21 +48,21 @@ type linkToken struct {
 	Token string `json:"token" minLength:"1" maxLength:"100" doc:"what stands behind # in the link"`
 }
 
-func (s *Server) signInRoutes() {
-	open(s, operation("GET /sign-in/methods", "list-sign-in-methods", "List the ways to sign in"), s.signInMethods)
-	open(s, operation("POST /sign-in/link", "sign-in-by-link", "Sign in with a one-time link, an invitation or a link from a mail"), s.signInByLink)
+func (s *Server) registerSignIn() {
+	addOpen(s, operation("GET /sign-in/methods", "list-sign-in-methods", "List the ways to sign in"), s.listSignInMethods)
+	addOpen(s, operation("POST /sign-in/link", "sign-in-by-link", "Sign in with a one-time link, an invitation or a link from a mail"), s.signInByLink)
 	email := operation("POST /sign-in/email", "sign-in-by-email", "Ask for a sign-in link by mail; the reply does not tell whether the address is known")
 	email.DefaultStatus = http.StatusAccepted
-	open(s, email, s.signInByEmail)
+	addOpen(s, email, s.signInByEmail)
 }
 
 func (s *Server) signInByLink(ctx context.Context, in *bodyInput[linkToken]) (*signedIn, error) {
 	r := requestOf(ctx)
-	if err := s.safeForCookies(r); err != nil {
+	if err := s.checkCookieSafety(r); err != nil {
 		return nil, err
 	}
 	session, err := s.Engine.SignInByLink(ctx, in.Body.Token, browserOf(r))
-	return s.signedIn(ctx, session, s.limitWrong(r, err, "too many wrong links came from this address"))
+	return s.replySignedIn(ctx, session, s.limitWrongSecrets(r, err, "too many wrong links came from this address"))
 }
 
 // mailAddress is the address to which a sign-in link is sent.
@@ -90,29 +90,29 @@ func (s *Server) signInByEmail(ctx context.Context, in *bodyInput[mailAddress]) 
 	return &accepted{}, nil
 }
 
-// open registers a call that needs no caller.
-func open[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error)) {
+// addOpen registers a call that needs no caller.
+func addOpen[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error)) {
 	op.Security = []map[string][]string{{}}
 	op.Parameters = nil
 	add(s, op, func(ctx context.Context, _ fermata.Caller, in *I) (*O, error) { return h(ctx, in) })
 }
 
-func (s *Server) signInMethods(ctx context.Context, _ *struct{}) (*reply[signInMethods], error) {
-	m := signInMethods{SingleUser: s.SingleUser, Link: true, Email: s.Mail != nil, Passkey: s.passkeysAt(requestOf(ctx))}
+func (s *Server) listSignInMethods(ctx context.Context, _ *struct{}) (*reply[signInMethods], error) {
+	m := signInMethods{SingleUser: s.SingleUser, Link: true, Email: s.Mail != nil, Passkey: s.hasPasskeysAt(requestOf(ctx))}
 	if s.OIDC != nil {
 		m.OIDC = &oidcMethod{s.OIDC.DisplayName()}
 	}
 	return replyOf(m, nil)
 }
 
-// signedIn returns the session to the browser.
-func (s *Server) signedIn(ctx context.Context, in *engine.SignedIn, err error) (*signedIn, error) {
+// replySignedIn returns the session to the browser.
+func (s *Server) replySignedIn(ctx context.Context, in *engine.IssuedSession, err error) (*signedIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	me, err := s.whoIs(ctx, in.Caller)
+	me, err := s.describeCaller(ctx, in.Caller)
 	if err != nil {
 		return nil, err
 	}
-	return &signedIn{SetCookie: []string{cookie(sessionCookie, in.Secret, fermata.SessionLasts)}, Body: me}, nil
+	return &signedIn{SetCookie: []string{cookie(sessionCookie, in.Secret, fermata.SessionLifetime)}, Body: me}, nil
 }

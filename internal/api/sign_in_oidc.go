@@ -33,52 +33,52 @@ type oidcCallback struct {
 	Error string `query:"error"`
 }
 
-func (s *Server) oidcRoutes() {
+func (s *Server) registerOIDC() {
 	start := operation("GET /sign-in/oidc/start", "begin-oidc", "Go to the identity provider")
 	start.DefaultStatus = http.StatusSeeOther
-	open(s, start, s.beginOIDC)
+	addOpen(s, start, s.beginOIDC)
 	callback := operation("GET /sign-in/oidc/callback", "end-oidc", "Come back from the identity provider")
 	callback.DefaultStatus, callback.SkipValidateParams = http.StatusSeeOther, true
-	open(s, callback, s.endOIDC)
+	addOpen(s, callback, s.endOIDC)
 }
 
 // beginOIDC changes nothing about any person, so GET may call it. If another
 // page sends a person here, this person is signed in with their own identity.
 func (s *Server) beginOIDC(ctx context.Context, in *oidcStart) (*redirect, error) {
 	if s.OIDC == nil {
-		return nil, noOIDC()
+		return nil, noOIDCError()
 	}
-	path, err := ownPath(in.Return)
+	path, err := checkOwnPath(in.Return)
 	if err != nil {
 		return nil, err
 	}
 	r := requestOf(ctx)
-	if err := s.safeForCookies(r); err != nil {
+	if err := s.checkCookieSafety(r); err != nil {
 		return nil, err
 	}
 	if err := s.limitSignIn(r); err != nil {
 		return nil, err
 	}
-	address, secret, err := s.OIDC.Begin(ctx, path)
+	address, secret, err := s.OIDC.BeginSignIn(ctx, path)
 	if err != nil {
 		s.Log.WarnContext(ctx, "a sign-in by the identity provider did not begin", "error", err)
 		return nil, err
 	}
-	return &redirect{http.StatusSeeOther, address, []string{cookie(flowCookie, secret, engine.FlowLasts)}}, nil
+	return &redirect{http.StatusSeeOther, address, []string{cookie(flowCookie, secret, engine.FlowTimeout)}}, nil
 }
 
 // endOIDC always ends at a page, because a person looks at the browser. The
 // address of the page names the kind of problem, if there is one.
 func (s *Server) endOIDC(ctx context.Context, in *oidcCallback) (*redirect, error) {
 	if s.OIDC == nil {
-		return nil, noOIDC()
+		return nil, noOIDCError()
 	}
 	r := requestOf(ctx)
-	id, path, err := s.OIDC.End(ctx, cookieValue(r, flowCookie), url.Values{
+	id, path, err := s.OIDC.EndSignIn(ctx, cookieValue(r, flowCookie), url.Values{
 		"state": {in.State}, "code": {in.Code}, "iss": {in.Iss}, "error": {in.Error},
 	})
 	if err != nil {
-		return s.notSignedIn(ctx, oidcProblem(in, err), err), nil
+		return s.redirectToProblem(ctx, oidcProblem(in, err), err), nil
 	}
 	session, err := s.Engine.SignInByIdentity(ctx, id, browserOf(r))
 	if err != nil {
@@ -86,10 +86,10 @@ func (s *Server) endOIDC(ctx context.Context, in *oidcCallback) (*redirect, erro
 		if fermata.CodeOf(err) == fermata.CodeNotEligible {
 			problem = "unverified"
 		}
-		return s.notSignedIn(ctx, problem, err), nil
+		return s.redirectToProblem(ctx, problem, err), nil
 	}
 	return &redirect{http.StatusSeeOther, path, []string{
-		cookie(flowCookie, "", 0), cookie(sessionCookie, session.Secret, fermata.SessionLasts),
+		cookie(flowCookie, "", 0), cookie(sessionCookie, session.Secret, fermata.SessionLifetime),
 	}}, nil
 }
 
@@ -104,18 +104,18 @@ func oidcProblem(in *oidcCallback, err error) string {
 	}
 }
 
-func (s *Server) notSignedIn(ctx context.Context, problem string, err error) *redirect {
+func (s *Server) redirectToProblem(ctx context.Context, problem string, err error) *redirect {
 	s.Log.WarnContext(ctx, "a sign-in by the identity provider failed", "error", err)
 	return &redirect{http.StatusSeeOther, "/sign-in?problem=" + problem, []string{cookie(flowCookie, "", 0)}}
 }
 
-func noOIDC() error {
+func noOIDCError() error {
 	return fermata.Errorf(fermata.CodePolicyViolation, "this server has no identity provider").
 		WithHint("an admin sets it up with --oidc-issuer, or gives you a link")
 }
 
-// ownPath returns the path, and refuses one that leads to another server.
-func ownPath(path string) (string, error) {
+// checkOwnPath returns the path, and refuses one that leads to another server.
+func checkOwnPath(path string) (string, error) {
 	if path == "" {
 		return "/", nil
 	}

@@ -28,27 +28,27 @@ type newPasskey struct {
 	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials gave, in the form of PublicKeyCredential.toJSON"`
 }
 
-func (s *Server) passkeyRoutes() {
+func (s *Server) registerPasskeys() {
 	e := s.Engine
-	open(s, operation("POST /sign-in/passkey/start", "begin-passkey", "Begin to sign in with a passkey"), s.beginPasskey)
-	open(s, operation("POST /sign-in/passkey/finish", "end-passkey", "Sign in with a passkey"), s.endPasskey)
+	addOpen(s, operation("POST /sign-in/passkey/start", "begin-passkey", "Begin to sign in with a passkey"), s.beginPasskey)
+	addOpen(s, operation("POST /sign-in/passkey/finish", "end-passkey", "Sign in with a passkey"), s.endPasskey)
 	add(s, operation("POST /passkeys/start", "begin-add-passkey", "Begin to add a passkey"),
 		func(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*passkeyOptions, error) {
 			if s.Passkeys == nil {
-				return nil, noPasskeys()
+				return nil, noPasskeysError()
 			}
-			options, secret, err := s.Passkeys.BeginAdd(ctx, c)
-			return ceremony(options, secret, err)
+			options, secret, err := s.Passkeys.BeginRegistration(ctx, c)
+			return passkeyReply(options, secret, err)
 		})
-	add(s, created(operation("POST /passkeys/finish", "end-add-passkey", "Add a passkey")),
+	add(s, withStatusCreated(operation("POST /passkeys/finish", "end-add-passkey", "Add a passkey")),
 		func(ctx context.Context, c fermata.Caller, in *struct {
 			Flow string `cookie:"__Host-fermata-flow"`
 			Body newPasskey
 		}) (*reply[*fermata.Passkey], error) {
 			if s.Passkeys == nil {
-				return nil, noPasskeys()
+				return nil, noPasskeysError()
 			}
-			return replyOf(s.Passkeys.EndAdd(ctx, c, in.Flow, in.Body.Name, in.Body.Credential))
+			return replyOf(s.Passkeys.EndRegistration(ctx, c, in.Flow, in.Body.Name, in.Body.Credential))
 		})
 	add(s, operation("GET /passkeys", "list-passkeys", "List your passkeys"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Passkey]], error) {
@@ -60,45 +60,45 @@ func (s *Server) passkeyRoutes() {
 		})
 }
 
-// passkeysAt reports whether passkeys work for a page at the request's host.
-func (s *Server) passkeysAt(r *http.Request) bool {
+// hasPasskeysAt reports whether passkeys work for a page at the request's host.
+func (s *Server) hasPasskeysAt(r *http.Request) bool {
 	return s.Passkeys != nil && hostname(r.Host) == s.Passkeys.Host()
 }
 
-func noPasskeys() error {
+func noPasskeysError() error {
 	return fermata.Errorf(fermata.CodePolicyViolation, "passkeys do not work at this address").
 		WithHint("they need a name and https; on this machine open http://localhost instead of an address")
 }
 
-func ceremony(options json.RawMessage, secret string, err error) (*passkeyOptions, error) {
+func passkeyReply(options json.RawMessage, secret string, err error) (*passkeyOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &passkeyOptions{SetCookie: []string{cookie(flowCookie, secret, engine.FlowLasts)}}
+	out := &passkeyOptions{SetCookie: []string{cookie(flowCookie, secret, engine.FlowTimeout)}}
 	out.Body.Options = options
 	return out, nil
 }
 
 func (s *Server) beginPasskey(ctx context.Context, _ *bodyInput[*nothing]) (*passkeyOptions, error) {
 	r := requestOf(ctx)
-	if !s.passkeysAt(r) {
-		return nil, noPasskeys()
+	if !s.hasPasskeysAt(r) {
+		return nil, noPasskeysError()
 	}
 	if err := s.limitSignIn(r); err != nil {
 		return nil, err
 	}
 	options, secret, err := s.Passkeys.BeginSignIn(ctx)
-	return ceremony(options, secret, err)
+	return passkeyReply(options, secret, err)
 }
 
 func (s *Server) endPasskey(ctx context.Context, in *bodyInput[passkeyCredential]) (*signedIn, error) {
 	r := requestOf(ctx)
-	if !s.passkeysAt(r) {
-		return nil, noPasskeys()
+	if !s.hasPasskeysAt(r) {
+		return nil, noPasskeysError()
 	}
 	session, err := s.Passkeys.EndSignIn(ctx, cookieValue(r, flowCookie), in.Body.Credential, browserOf(r))
 	if err != nil {
 		s.Log.WarnContext(ctx, "a sign-in with a passkey failed", "error", err)
 	}
-	return s.signedIn(ctx, session, err)
+	return s.replySignedIn(ctx, session, err)
 }

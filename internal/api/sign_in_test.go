@@ -192,11 +192,11 @@ func TestWrongLinksAreLimited(t *testing.T) {
 	w := newWorld(t, func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: 0.001, Burst: 3} })
 	right := w.link("ann")
 	for range 3 {
-		if r := w.redeem(fermata.NewSecretOf(fermata.LinkPrefix)); r.status != http.StatusUnauthorized {
+		if r := w.redeem(fermata.NewSecretWithPrefix(fermata.LinkPrefix)); r.status != http.StatusUnauthorized {
 			t.Errorf("got %d %s", r.status, r.body)
 		}
 	}
-	if r := w.redeem(fermata.NewSecretOf(fermata.LinkPrefix)); r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
+	if r := w.redeem(fermata.NewSecretWithPrefix(fermata.LinkPrefix)); r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 	// A correct link from the same address still signs in.
@@ -215,7 +215,7 @@ func TestSignInMethods(t *testing.T) {
 	if r := w.call("", "GET /v1/sign-in/link", ""); r.status != http.StatusMethodNotAllowed {
 		t.Errorf("a link was read with GET: %d", r.status)
 	}
-	if r := w.call("", "GET /v1/whoami?next="+fermata.NewSecretOf(fermata.LinkPrefix), ""); r.status != http.StatusBadRequest {
+	if r := w.call("", "GET /v1/whoami?next="+fermata.NewSecretWithPrefix(fermata.LinkPrefix), ""); r.status != http.StatusBadRequest {
 		t.Errorf("a link in the address: %d", r.status)
 	}
 }

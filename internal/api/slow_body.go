@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// readWithin is how long a client may take to send its body.
-const readWithin = 5 * time.Second
+// readTimeout is how long a client may take to send its body.
+const readTimeout = 5 * time.Second
 
 // limitReading returns the request with a body that the client must send in time. The limit ends when the whole body
 // was read. If it was not, the limit stays. net/http reads the rest of the body before it sends a reply, and would
@@ -18,7 +18,7 @@ func limitReading(w http.ResponseWriter, r *http.Request) *http.Request {
 		return r
 	}
 	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
+	_ = conn.SetReadDeadline(time.Now().Add(readTimeout))
 	// The limited body is in a copy, because net/http looks at the type of the body in its own request.
 	limited := r.WithContext(r.Context())
 	limited.Body = &limitedBody{r.Body, conn}

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 )
 
-// slowly reads the body of the request, and waits before it replies.
-func slowly(w http.ResponseWriter, r *http.Request) {
+// readSlowly reads the body of the request, and waits before it replies.
+func readSlowly(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.ReadAll(r.Body); err != nil {
 		http.Error(w, "cut off", http.StatusRequestTimeout)
 		return
@@ -43,7 +43,7 @@ func TestASlowBodyIsCutOff(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				server := api.New(api.Config{Engine: engineAlone(t)})
-				server.Mount(api.Mount{Path: "/slowly", Handler: http.HandlerFunc(slowly), Open: true})
+				server.Mount(api.Mount{Path: "/slowly", Handler: http.HandlerFunc(readSlowly), Open: true})
 				conn := connectTo(t, server)
 				if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\nabc", tt.path, tt.length); err != nil {
 					t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostStreams is the largest number of event streams that one token or browser session may have open.
-const mostStreams = 500
+// maxStreams is the largest number of event streams that one token or browser session may have open.
+const maxStreams = 500
 
 // openStreams counts the event streams of each token and browser session.
 type openStreams struct {

@@ -85,7 +85,7 @@ func quiet(t *testing.T) (net.Conn, func()) {
 func quietFor(t *testing.T, lasts fermata.Timeout) (net.Conn, func()) {
 	t.Helper()
 	e := engineAlone(t)
-	secret, err := e.FirstToken(t.Context())
+	secret, err := e.CreateFirstToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

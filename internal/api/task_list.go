@@ -45,8 +45,8 @@ type timelinePage struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"leads to the part before; absent in the first part"`
 }
 
-// taskLists registers the calls that list tasks, or all events of one task.
-func (s *Server) taskLists() {
+// registerTaskLists registers the calls that list tasks, or all events of one task.
+func (s *Server) registerTaskLists() {
 	e := s.Engine
 	add(s, operation("GET /tasks", "list-tasks", "List tasks"),
 		func(ctx context.Context, c fermata.Caller, in *tasksInput) (*taskList, error) {

@@ -54,13 +54,13 @@ type taskFinish struct {
 	Token int64 `json:"token,omitempty"`
 }
 
-func (s *Server) taskRoutes() {
+func (s *Server) registerTasks() {
 	e := s.Engine
-	add(s, created(operation("POST /tasks", "create-task", "Make a task")),
+	add(s, withStatusCreated(operation("POST /tasks", "create-task", "Make a task")),
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewTask]) (*taskReply, error) {
 			return replyOf(e.CreateTask(ctx, c, in.Body))
 		})
-	s.taskLists()
+	s.registerTaskLists()
 	add(s, operation("GET /tasks/{id}", "get-task", "Read a task, with its pending question"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*taskReply, error) {
 			return replyOf(e.Task(ctx, c, in.ID))
@@ -71,17 +71,17 @@ func (s *Server) taskRoutes() {
 		})
 	add(s, operation("GET /tasks/{id}/context", "get-task-context", "Read what a run would be handed"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[*fermata.ResumeContext], error) {
-			return replyOf(e.Context(ctx, c, in.ID))
+			return replyOf(e.ResumeContext(ctx, c, in.ID))
 		})
 	add(s, operation("GET /tasks/{id}/tree", "get-task-tree", "Read a task and all below it, parents first"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*taskList, error) {
 			return listOf(e.Tree(ctx, c, in.ID))
 		})
-	s.taskMoves()
+	s.registerTaskChanges()
 }
 
-// taskMoves registers the calls that change a task's state.
-func (s *Server) taskMoves() {
+// registerTaskChanges registers the calls that change a task's state.
+func (s *Server) registerTaskChanges() {
 	e := s.Engine
 	add(s, operation("POST /tasks/{id}/cancel", "cancel-task", "Cancel a task and all below it"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*reason]) (*taskReply, error) {

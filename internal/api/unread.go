@@ -13,13 +13,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// firstPage is the only parameter that may be empty: an empty cursor means the first page.
-const firstPage = "cursor"
+// cursorParameter is the only parameter that may be empty: an empty cursor means the first page.
+const cursorParameter = "cursor"
 
 // refuseUnreadValues refuses a parameter that is given twice or is empty. Only one value would be read, and an empty
 // filter would show everything.
 func refuseUnreadValues(u *url.URL) error {
-	if u.RawQuery == "" || !isOurForm(u.Path) {
+	if u.RawQuery == "" || !hasOwnParameters(u.Path) {
 		return nil
 	}
 	values, err := url.ParseQuery(u.RawQuery)
@@ -31,7 +31,7 @@ func refuseUnreadValues(u *url.URL) error {
 		switch {
 		case len(list) > 1:
 			faults = append(faults, fermata.Problem{Field: name, Message: "stands twice; several values of a list are separated by commas"})
-		case list[0] == "" && name != firstPage:
+		case list[0] == "" && name != cursorParameter:
 			faults = append(faults, fermata.Problem{Field: name, Message: "the value is empty; give it one, or leave the parameter out"})
 		}
 	}
@@ -42,15 +42,15 @@ func refuseUnreadValues(u *url.URL) error {
 	return fermata.Invalid(faults...)
 }
 
-// isOurForm reports whether Fermata defines the parameters at a path. At other paths, identity providers and remote
+// hasOwnParameters reports whether Fermata defines the parameters at a path. At other paths, identity providers and remote
 // systems add their own.
-func isOurForm(path string) bool {
+func hasOwnParameters(path string) bool {
 	return strings.HasPrefix(path, "/v1/") && path != OIDCCallbackPath &&
 		!strings.HasPrefix(path, inboundPath) && !strings.HasPrefix(path, workflowHookPath)
 }
 
-// withoutBody refuses a body that the call does not read.
-func (s *Server) withoutBody(ctx huma.Context, next func(huma.Context)) {
+// refuseUnreadBody refuses a body that the call does not read.
+func (s *Server) refuseUnreadBody(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().RequestBody == nil {
 		r, w := humago.Unwrap(ctx)
 		if err := refuseBody(r); err != nil {

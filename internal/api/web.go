@@ -23,11 +23,11 @@ func (s *Server) isPage(r *http.Request) bool {
 	return true
 }
 
-// pageOrNothing handles requests that no route takes.
-func (s *Server) pageOrNothing(w http.ResponseWriter, r *http.Request) {
+// servePage handles requests that no route takes.
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	if s.isPage(r) {
 		s.Web.ServeHTTP(w, r)
 		return
 	}
-	s.noRoute(w, r)
+	s.replyNoRoute(w, r)
 }

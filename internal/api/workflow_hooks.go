@@ -23,9 +23,9 @@ type hooked struct {
 	RunID string `json:"run_id" doc:"the same for a request that is sent again"`
 }
 
-// workflowHookRoute registers the webhook of workflows. It does not use huma,
+// registerWorkflowHook registers the webhook of workflows. It does not use huma,
 // which would decode the body: the signature covers its exact bytes.
-func (s *Server) workflowHookRoute() {
+func (s *Server) registerWorkflowHook() {
 	s.mux.HandleFunc("POST "+workflowHookPath+"{name}", s.workflowHook)
 	op := operation("POST /hooks/workflow/{name}", "call-workflow-webhook", "Start a run of a workflow that has a webhook")
 	op.Description = "Signed as Standard Webhooks says, with the headers webhook-id, webhook-timestamp and webhook-signature. " +
@@ -53,7 +53,7 @@ func (s *Server) workflowHook(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	runID, err := s.callWorkflow(w, r, name)
 	if err != nil {
-		s.writeProblem(w, r, s.forStrangers(r, name, err))
+		s.writeProblem(w, r, s.hideFromStrangers(r, name, err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -66,16 +66,16 @@ func (s *Server) callWorkflow(w http.ResponseWriter, r *http.Request, name strin
 	if s.Workflows == nil {
 		return "", fermata.NotFound("workflow", name)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, fermata.MaxWebhook))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, fermata.MaxWebhookBody))
 	if err != nil {
-		return "", unreadable(err)
+		return "", bodyError(err)
 	}
-	return s.Workflows.Webhook(r.Context(), store.DefaultWorkspace, name, r.Header, body)
+	return s.Workflows.StartByWebhook(r.Context(), store.DefaultWorkspace, name, r.Header, body)
 }
 
-// forStrangers hides from a caller without a valid signature which workflows
+// hideFromStrangers hides from a caller without a valid signature which workflows
 // exist: all such refusals look the same. The log has the reason.
-func (s *Server) forStrangers(r *http.Request, name string, err error) error {
+func (s *Server) hideFromStrangers(r *http.Request, name string, err error) error {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeNotFound, fermata.CodeForbidden, fermata.CodeUnauthenticated:
 	default:

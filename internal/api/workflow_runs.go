@@ -53,10 +53,10 @@ type (
 	workflowRunList  = reply[page[*fermata.WorkflowRun]]
 )
 
-func (s *Server) workflowRunRoutes() {
-	start := created(operation("POST /workflows/{name}/runs", "start-workflow", "Start a run by hand"))
+func (s *Server) registerWorkflowRuns() {
+	start := withStatusCreated(operation("POST /workflows/{name}/runs", "start-workflow", "Start a run by hand"))
 	start.Description = "A run is a task: it is cancelled, and its thread read, under the same id."
-	workflows(s, start,
+	addWorkflow(s, start,
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *newRunBody) (*workflowRunReply, error) {
 			var inputs map[string]any
 			if in.Body != nil {
@@ -64,23 +64,23 @@ func (s *Server) workflowRunRoutes() {
 			}
 			return replyOf(w.Start(ctx, c, in.Name, inputs))
 		})
-	workflows(s, operation("GET /workflows/{name}/runs", "list-runs-of-workflow", "List the runs of a workflow, the newest first"),
+	addWorkflow(s, operation("GET /workflows/{name}/runs", "list-runs-of-workflow", "List the runs of a workflow, the newest first"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *runsOfOne) (*workflowRunList, error) {
 			f := in.filter()
 			f.Workflow = in.Name
 			return pageOf(w.Runs(ctx, c, f))
 		})
-	workflows(s, operation("GET /workflow-runs", "list-workflow-runs", "List the runs of all workflows, the newest first"),
+	addWorkflow(s, operation("GET /workflow-runs", "list-workflow-runs", "List the runs of all workflows, the newest first"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *runsOfAll) (*workflowRunList, error) {
 			f := in.filter()
 			f.Workflow, f.Project = in.Workflow, in.Project
 			return pageOf(w.Runs(ctx, c, f))
 		})
-	workflows(s, operation("GET /workflow-runs/{id}", "get-workflow-run", "Read a run, with its steps, its graph, and the question that it waits for"),
+	addWorkflow(s, operation("GET /workflow-runs/{id}", "get-workflow-run", "Read a run, with its steps, its graph, and the question that it waits for"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *IDInput) (*workflowRunReply, error) {
-			return replyOf(w.OneRun(ctx, c, in.ID))
+			return replyOf(w.RunDetails(ctx, c, in.ID))
 		})
-	workflows(s, operation("POST /workflow-runs/{id}/retry", "retry-workflow-run", "Let a run that ended without success go on with the step where it ended"),
+	addWorkflow(s, operation("POST /workflow-runs/{id}/retry", "retry-workflow-run", "Let a run that ended without success go on with the step where it ended"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*runRetry]) (*workflowRunReply, error) {
 			var input json.RawMessage
 			if in.Body != nil {
@@ -88,7 +88,7 @@ func (s *Server) workflowRunRoutes() {
 			}
 			return replyOf(w.Retry(ctx, c, in.ID, input))
 		})
-	workflows(s, operation("POST /workflow-runs/{id}/rewind", "rewind-workflow-run", "Send a run back to a step that it has begun, with feedback for it"),
+	addWorkflow(s, operation("POST /workflow-runs/{id}/rewind", "rewind-workflow-run", "Send a run back to a step that it has begun, with feedback for it"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*fermata.RunRewind]) (*workflowRunReply, error) {
 			var to fermata.RunRewind
 			if in.Body != nil {
@@ -96,7 +96,7 @@ func (s *Server) workflowRunRoutes() {
 			}
 			return replyOf(w.Rewind(ctx, c, in.ID, to))
 		})
-	workflows(s, operation("POST /workflow-runs/{id}/move", "move-workflow-run", "Let a run go on with the newest definition of its workflow"),
+	addWorkflow(s, operation("POST /workflow-runs/{id}/move", "move-workflow-run", "Let a run go on with the newest definition of its workflow"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*nothing]) (*workflowRunReply, error) {
 			return replyOf(w.Move(ctx, c, in.ID))
 		})

@@ -40,9 +40,9 @@ type webhookSecret struct {
 
 type workflowReply = reply[*fermata.Workflow]
 
-// workflows registers a call of the workflow service. A server may run without
+// addWorkflow registers a call of the workflow service. A server may run without
 // this service.
-func workflows[I, O any](s *Server, op huma.Operation, h func(context.Context, *workflow.Service, fermata.Caller, *I) (*O, error)) {
+func addWorkflow[I, O any](s *Server, op huma.Operation, h func(context.Context, *workflow.Service, fermata.Caller, *I) (*O, error)) {
 	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
 		if s.Workflows == nil {
 			return nil, fermata.Errorf(fermata.CodeNotFound, "this server runs no workflows")
@@ -51,12 +51,12 @@ func workflows[I, O any](s *Server, op huma.Operation, h func(context.Context, *
 	})
 }
 
-func (s *Server) workflowRoutes() {
-	workflows(s, operation("GET /workflows", "list-workflows", "List the workflows, each with its newest run"),
+func (s *Server) registerWorkflows() {
+	addWorkflow(s, operation("GET /workflows", "list-workflows", "List the workflows, each with its newest run"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Workflow]], error) {
 			return listOf(w.Workflows(ctx, c))
 		})
-	workflows(s, operation("POST /workflows/validate", "validate-workflow", "List everything that is wrong with a definition; nothing is stored"),
+	addWorkflow(s, operation("POST /workflows/validate", "validate-workflow", "List everything that is wrong with a definition; nothing is stored"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflowSource]) (*reply[workflow.Validation], error) {
 			v, err := w.Validate(ctx, c, in.Body.Source)
 			if v.Problems == nil {
@@ -67,18 +67,18 @@ func (s *Server) workflowRoutes() {
 	test := operation("POST /workflows/test", "test-workflow", "Run a definition with scripted tools and people; nothing is stored, and nobody hears of it")
 	test.Description = "What fermata workflow test does, on the server: the clock goes on by itself, and no tool is called. The server does one " +
 		"test at a time, for at most 20 seconds."
-	workflows(s, test,
+	addWorkflow(s, test,
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflow.Trial]) (*reply[*workflow.TestReport], error) {
-			return replyOf(w.Try(ctx, c, in.Body))
+			return replyOf(w.Simulate(ctx, c, in.Body))
 		})
-	workflows(s, operation("GET /workflows/{name}", "get-workflow", "Read a workflow, with its source and its graph"),
+	addWorkflow(s, operation("GET /workflows/{name}", "get-workflow", "Read a workflow, with its source and its graph"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowVersion) (*workflowReply, error) {
 			return replyOf(w.Workflow(ctx, c, in.Name, in.Hash))
 		})
 	put := operation("PUT /workflows/{name}", "put-workflow", "Store a definition")
 	put.Description = "Runs that are under way stay with the definition that they began with. A definition that is not right is " +
 		"refused with every problem at once; field is its place, as in source:12:5."
-	workflows(s, put,
+	addWorkflow(s, put,
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowBody) (*workflowReply, error) {
 			return replyOf(w.Put(ctx, c, in.Name, in.Body))
 		})
@@ -89,23 +89,23 @@ func (s *Server) workflowRoutes() {
 		{"enable", "Let triggers start runs; what happened before starts nothing", true},
 		{"disable", "Let no trigger start a run any more; runs that are under way go on", false},
 	} {
-		workflows(s, operation("POST /workflows/{name}/"+verb.name, verb.name+"-workflow", verb.about),
+		addWorkflow(s, operation("POST /workflows/{name}/"+verb.name, verb.name+"-workflow", verb.about),
 			func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *namedNothing) (*workflowReply, error) {
-				return replyOf(w.Enable(ctx, c, in.Name, verb.on))
+				return replyOf(w.SetEnabled(ctx, c, in.Name, verb.on))
 			})
 	}
-	workflows(s, operation("DELETE /workflows/{name}", "remove-workflow", "Remove a workflow; its runs go on, and can be looked at"),
+	addWorkflow(s, operation("DELETE /workflows/{name}", "remove-workflow", "Remove a workflow; its runs go on, and can be looked at"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *WorkflowInput) (*empty, error) {
 			return emptyOf(w.Delete(ctx, c, in.Name))
 		})
-	workflows(s, operation("POST /workflows/{name}/webhook-secret", "new-webhook-secret", "Make the secret that signs requests to the webhook; an earlier one is void"),
+	addWorkflow(s, operation("POST /workflows/{name}/webhook-secret", "new-webhook-secret", "Make the secret that signs requests to the webhook; an earlier one is void"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *namedNothing) (*reply[webhookSecret], error) {
 			secret, err := w.NewWebhookSecret(ctx, c, in.Name)
 			return replyOf(webhookSecret{secret}, err)
 		})
-	s.workflowRunRoutes()
-	s.namedToolRoutes()
-	s.workflowHookRoute()
+	s.registerWorkflowRuns()
+	s.registerNamedTools()
+	s.registerWorkflowHook()
 	s.mux.HandleFunc("GET "+workflowSchemaPath, workflowSchema)
 }
 

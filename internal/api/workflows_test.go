@@ -427,7 +427,7 @@ func TestStrangersLearnNothingFromWebhooks(t *testing.T) {
 	if p := r.problem(t); r.status != http.StatusBadRequest || len(p.Problems) == 0 {
 		t.Errorf("%d %+v", r.status, p)
 	}
-	r = w.hook("deploy", made.Secret, "m2", strings.Repeat(" ", fermata.MaxWebhook+1), time.Now())
+	r = w.hook("deploy", made.Secret, "m2", strings.Repeat(" ", fermata.MaxWebhookBody+1), time.Now())
 	if p := r.problem(t); r.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("%d %+v", r.status, p)
 	}

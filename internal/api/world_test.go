@@ -73,7 +73,7 @@ func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *
 	t.Cleanup(server.Close)
 	t.Cleanup(w.api.SetDraining)
 	w.url = server.URL
-	if w.admin, err = e.FirstToken(t.Context()); err != nil {
+	if w.admin, err = e.CreateFirstToken(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.human = w.token(`{"name":"ann","kind":"human","member":"ann","role":"responder","scopes":["answer","ask"]}`)

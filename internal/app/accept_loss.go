@@ -43,13 +43,13 @@ func AcceptLoss(ctx context.Context, o LossOptions) error {
 }
 
 func acceptLoss(ctx context.Context, o LossOptions, db *store.DB) error {
-	checked := db.Check(ctx)
-	if trouble, ok := errors.AsType[*store.Trouble](checked); ok {
+	checkErr := db.Check(ctx)
+	if trouble, ok := errors.AsType[*store.Trouble](checkErr); ok {
 		return trouble.Refusal()
 	}
 	losses, err := db.Losses(ctx)
 	if err != nil || len(losses) == 0 {
-		return errors.Join(checked, err, printLine(o.Out, "the database has everything that was acknowledged: there is no loss to accept"))
+		return errors.Join(checkErr, err, printLine(o.Out, "the database has everything that was acknowledged: there is no loss to accept"))
 	}
 	for _, loss := range losses {
 		if err := printLine(o.Out, loss.String()); err != nil {
@@ -87,5 +87,5 @@ func lossEvent(loss store.Loss) *fermata.Event {
 	if err != nil {
 		panic(err) // plain fields
 	}
-	return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.System, Data: data}
+	return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.SystemActor, Data: data}
 }

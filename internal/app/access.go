@@ -35,55 +35,55 @@ type AccessOptions struct {
 
 // checkAccess returns all errors in the options for signing in.
 func checkAccess(o ServeOptions) error {
-	var wrong []error
+	var problems []error
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			wrong = append(wrong, fmt.Errorf("--public-url must be an address without a path, such as https://fermata.example.com, not %q", o.PublicURL))
+			problems = append(problems, fmt.Errorf("--public-url must be an address without a path, such as https://fermata.example.com, not %q", o.PublicURL))
 		}
 	}
 	a := o.Access
 	if (a.SMTP == "") != (a.MailFrom == "") {
-		wrong = append(wrong, errors.New("--smtp and --mail-from go together"))
+		problems = append(problems, errors.New("--smtp and --mail-from go together"))
 	}
 	if a.IMAP != "" && a.SMTP == "" {
-		wrong = append(wrong, errors.New("--imap needs --smtp: replies are to mails that were sent"))
+		problems = append(problems, errors.New("--imap needs --smtp: replies are to mails that were sent"))
 	}
 	if a.MailAuthServID != "" && a.IMAP == "" {
-		wrong = append(wrong, errors.New("--mail-authserv-id needs --imap, where the replies are read"))
+		problems = append(problems, errors.New("--mail-authserv-id needs --imap, where the replies are read"))
 	}
 	if a.MailReplyTo != "" && a.IMAP == "" {
-		wrong = append(wrong, errors.New("--mail-reply-to needs --imap, where the replies are read"))
+		problems = append(problems, errors.New("--mail-reply-to needs --imap, where the replies are read"))
 	}
 	if a.OIDCIssuer == "" && (a.OIDCClientID != "" || a.OIDCClientSecret != "") {
-		wrong = append(wrong, errors.New("--oidc-client-id needs --oidc-issuer"))
+		problems = append(problems, errors.New("--oidc-client-id needs --oidc-issuer"))
 	}
 	if a.OIDCIssuer == "" && len(a.OIDCRoles) > 0 {
-		wrong = append(wrong, errors.New("--oidc-role needs --oidc-issuer"))
+		problems = append(problems, errors.New("--oidc-role needs --oidc-issuer"))
 	}
 	if len(a.OIDCRoles) == 0 && a.OIDCGroupsClaim != "" {
-		wrong = append(wrong, errors.New("--oidc-groups-claim needs --oidc-role"))
+		problems = append(problems, errors.New("--oidc-groups-claim needs --oidc-role"))
 	}
 	if o.PublicURL == "" && (a.SMTP != "" || a.OIDCIssuer != "") {
-		wrong = append(wrong, errors.New("--public-url is needed: mails and the identity provider lead people to it"))
+		problems = append(problems, errors.New("--public-url is needed: mails and the identity provider lead people to it"))
 	}
-	if len(wrong) == 0 {
+	if len(problems) == 0 {
 		return nil
 	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "%w", errors.Join(wrong...))
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%w", errors.Join(problems...))
 }
 
-// ways are the parts of the server that sign people in.
-type ways struct {
-	mail     *access.Mail
+// signInMethods are the parts of the server that sign people in.
+type signInMethods struct {
+	mail     *access.Mailer
 	oidc     *access.OIDC
 	passkeys *access.Passkeys
 }
 
-func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
+func newSignInMethods(o ServeOptions, e *engine.Engine) (w signInMethods, err error) {
 	a := o.Access
 	if a.SMTP != "" {
-		w.mail, err = access.NewMail(access.MailOptions{
+		w.mail, err = access.NewMailer(access.MailOptions{
 			Server: a.SMTP, From: a.MailFrom, Engine: e, Log: o.Log,
 			Link: func(secret string) string { return api.LinkURL(o.PublicURL, secret) },
 		})
@@ -107,8 +107,8 @@ func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
 	return w, err
 }
 
-// add adds the ways to sign in to the configuration of the server.
-func (w ways) add(c api.Config) api.Config {
+// addTo adds the ways to sign in to the configuration of the server.
+func (w signInMethods) addTo(c api.Config) api.Config {
 	c.OIDC, c.Passkeys = w.oidc, w.passkeys
 	if w.mail != nil {
 		// A nil *access.Mail would be an interface that is not nil.

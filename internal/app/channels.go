@@ -24,8 +24,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// opens adapts a package's function for opening a channel to [delivery.Kind].
-func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
+// adaptOpen adapts a package's function for opening a channel to [delivery.Kind].
+func adaptOpen[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 		c, err := open(settings, env)
 		if err != nil {
@@ -38,7 +38,7 @@ func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)
 
 // channelKinds returns the kinds of channels that this server supports.
 func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
-	mail := delivery.Kind{Name: email.Kind, To: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: opens(email.Open)}
+	mail := delivery.Kind{Name: email.Kind, Audience: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: adaptOpen(email.Open)}
 	if o.Access.SMTP != "" {
 		settings := map[string]string{"smtp": o.Access.SMTP, "from": o.Access.MailFrom}
 		if o.Access.IMAP != "" {
@@ -54,22 +54,22 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 		if err != nil {
 			return nil, err
 		}
-		mail.BuiltIn, mail.Fixed = true, fixed
+		mail.BuiltIn, mail.FixedSettings = true, fixed
 	}
 	return append([]delivery.Kind{
-		{Name: push.Kind, To: delivery.ToPeople, BuiltIn: true, Settings: push.Settings, Secrets: push.Secrets, Open: opens(push.Open)},
+		{Name: push.Kind, Audience: delivery.ToPeople, BuiltIn: true, Settings: push.Schema, Secrets: push.Secrets, Open: adaptOpen(push.Open)},
 		mail,
-		{Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets, Open: opens(slack.Open)},
-		{Name: github.Kind, To: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: opens(github.Open)},
+		{Name: slack.Kind, Audience: delivery.ToPeopleOrPlace, Settings: slack.Schema, Secrets: slack.Secrets, Open: adaptOpen(slack.Open)},
+		{Name: github.Kind, Audience: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: adaptOpen(github.Open)},
 		{
-			Name: webhook.Name, To: delivery.ToPlace, Settings: json.RawMessage(webhook.Schema), Secrets: webhook.Secrets,
-			Prepare: webhook.Prepare, Open: opens(webhook.Open),
+			Name: webhook.Name, Audience: delivery.ToPlace, Settings: json.RawMessage(webhook.Schema), Secrets: webhook.Secrets,
+			Prepare: webhook.Prepare, Open: adaptOpen(webhook.Open),
 		},
 		{
-			Name: fermata.KindCallback, To: delivery.ToAsker, Settings: json.RawMessage(webhook.CallbackSchema), Secrets: webhook.Secrets,
-			Prepare: webhook.PrepareCallback, Open: opens(webhook.OpenCallback),
+			Name: fermata.KindCallback, Audience: delivery.ToAsker, Settings: json.RawMessage(webhook.CallbackSchema), Secrets: webhook.Secrets,
+			Prepare: webhook.PrepareCallback, Open: adaptOpen(webhook.OpenCallback),
 		},
-		{Name: notify.Name, To: delivery.ToPlace, Settings: json.RawMessage(notify.Schema), Secrets: notify.Secrets, Open: opens(notify.Open)},
+		{Name: notify.Name, Audience: delivery.ToPlace, Settings: json.RawMessage(notify.Schema), Secrets: notify.Secrets, Open: adaptOpen(notify.Open)},
 	}, o.Channels...), nil
 }
 

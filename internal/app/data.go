@@ -20,9 +20,9 @@ const databaseFile = "fermata.db"
 
 // DataFolder returns the absolute path of the requested folder. If none is requested, it returns the user's data
 // folder (XDG Base Directory Specification).
-func DataFolder(asked string) (string, error) {
-	if asked != "" {
-		return filepath.Abs(asked)
+func DataFolder(requestedPath string) (string, error) {
+	if requestedPath != "" {
+		return filepath.Abs(requestedPath)
 	}
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fermata"), nil

@@ -35,9 +35,9 @@ type DemoOptions struct {
 	Respond func(ctx context.Context, url, token, question string) int
 }
 
-// demoPatience is how long those parts of the demonstration may take that do
+// demoTimeout is how long those parts of the demonstration may take that do
 // not wait for a person.
-const demoPatience = time.Minute
+const demoTimeout = time.Minute
 
 // Demo shows the main use: an agent works on a scratch repository, asks and
 // stops. After a person has answered, it resumes and commits.
@@ -60,8 +60,8 @@ func Demo(ctx context.Context, o DemoOptions) error {
 		Worker: WorkerOptions{
 			Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
 		},
-	}, func(ctx context.Context, served Served) error {
-		return (&demo{DemoOptions: o, repo: repo, served: served}).run(ctx)
+	}, func(ctx context.Context, served RunningServer) error {
+		return (&demo{DemoOptions: o, repo: repo, server: served}).run(ctx)
 	})
 }
 
@@ -104,7 +104,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 type demo struct {
 	DemoOptions
 	repo   string
-	served Served
+	server RunningServer
 	person *client.Client
 	// token is the person's token.
 	token string
@@ -114,7 +114,7 @@ func (d *demo) run(ctx context.Context) error {
 	if err := d.signIn(ctx); err != nil {
 		return err
 	}
-	d.say("A server on SQLite and one worker run at %s.", d.served.URL)
+	d.say("A server on SQLite and one worker run at %s.", d.server.URL)
 	task, err := d.person.CreateTask(ctx, fermata.NewTask{
 		Title: "Add a configuration file",
 		Body:  "Give the project a configuration file and describe it in the README.",
@@ -136,9 +136,9 @@ func (d *demo) run(ctx context.Context) error {
 
 // signIn uses the first admin's token, or makes one for a kept folder.
 func (d *demo) signIn(ctx context.Context) error {
-	d.token = d.served.FirstToken
+	d.token = d.server.FirstToken
 	if d.token == "" {
-		t, err := d.served.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
+		t, err := d.server.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
 			Name: "demo", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 			ExpiresIn: "1d",
 		})
@@ -148,15 +148,15 @@ func (d *demo) signIn(ctx context.Context) error {
 		d.token = t.Secret
 	}
 	var err error
-	d.person, err = client.New(d.served.URL, d.token)
+	d.person, err = client.New(d.server.URL, d.token)
 	return err
 }
 
 // question waits until the agent has asked and its run has ended.
 func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, error) {
-	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.Suspended() })
+	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsSuspended() })
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +205,11 @@ func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 	if d.Respond == nil {
 		where = "Answer in a terminal, or run the demonstration with --answer yaml:"
 	}
-	d.say("%s\n\n    FERMATA_URL=%s FERMATA_TOKEN=%s \\\n        %s respond %s\n", where, d.served.URL, d.token, d.Program, q.ID)
+	d.say("%s\n\n    FERMATA_URL=%s FERMATA_TOKEN=%s \\\n        %s respond %s\n", where, d.server.URL, d.token, d.Program, q.ID)
 	prompting, stop := context.WithCancel(ctx)
 	defer stop()
 	if d.Respond != nil {
-		go d.Respond(prompting, d.served.URL, d.token, q.ID)
+		go d.Respond(prompting, d.server.URL, d.token, q.ID)
 	}
 	for {
 		closed, err := d.person.WaitQuestion(ctx, q.ID, 25*time.Second)
@@ -225,7 +225,7 @@ func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 
 // finish waits for the resumed agent and shows what it committed.
 func (d *demo) finish(ctx context.Context, taskID string) error {
-	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	t, err := d.waitUntil(ctx, taskID, func(t *fermata.Task) bool { return t.State.IsEnded() })
 	if err != nil {

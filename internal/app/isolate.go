@@ -42,7 +42,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--isolate: %w", err).
 			WithHint("install bubblewrap (apt install bubblewrap) and allow user namespaces, or leave --isolate out; `fermata doctor` tries it")
 	}
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
@@ -50,17 +50,17 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Read: []string{own}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
+	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Read: []string{executable}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
 	for _, name := range o.programs() {
 		addProgram(s, name)
 	}
 	state := filepath.Join(o.Folder, ".sandbox")
 	for _, home := range homes {
-		if err := home.open(s, state); err != nil {
+		if err := home.addTo(s, state); err != nil {
 			return nil, err
 		}
 	}
-	if err := hidePaths(s, o.hidden, filepath.Join(state, "hidden")); err != nil {
+	if err := hidePaths(s, o.hiddenPaths, filepath.Join(state, "hidden")); err != nil {
 		return nil, err
 	}
 	if err := checkWrites(s, o.Isolation.Write); err != nil {
@@ -89,7 +89,7 @@ func (i Isolation) checkPaths() error {
 // run.
 func checkWrites(s *process.Sandbox, paths []string) error {
 	for _, path := range paths {
-		if s.OnlyReads(path) {
+		if s.IsReadOnly(path) {
 			return fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-write: agents can only read %s: a program of your desk reads or runs what is there", path).
 				WithHint("leave the flag out; nothing of an agent in a sandbox stays there")
 		}
@@ -141,17 +141,17 @@ type agentHome struct {
 	// dir is its folder. In a sandbox, the folder contains only what the other fields name. Other files that the
 	// program writes there are gone after the run.
 	dir string
-	// kept are files and folders in dir that the program can write: the login and the sessions. A name that ends with
+	// writablePaths are files and folders in dir that the program can write: the login and the sessions. A name that ends with
 	// a slash is a folder, which is created if it does not exist.
-	kept []string
-	// fixed are files and folders in dir that the program can only read: settings, instructions and programs of a
+	writablePaths []string
+	// readOnlyPaths are files and folders in dir that the program can only read: settings, instructions and programs of a
 	// person's desk.
-	fixed []string
-	// blank are files in dir that the program sees without their contents, each with the text that it sees instead.
+	readOnlyPaths []string
+	// maskedFiles are files in dir that the program sees without their contents, each with the text that it sees instead.
 	// They contain the hooks of the desk, which could find neither their server nor their token in a sandbox.
-	blank map[string]string
-	// copied are paths of files. The program can write a copy of each, which is made when the worker starts.
-	copied []string
+	maskedFiles map[string]string
+	// copiedFiles are paths of files. The program can write a copy of each, which is made when the worker starts.
+	copiedFiles []string
 	// caches are folders in dir with files that the program runs. In the sandbox, a folder of the worker replaces
 	// each of them.
 	caches []string
@@ -165,24 +165,24 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 	}
 	var homes []agentHome
 	for _, name := range o.Runners {
-		own := agentHome{dir: filepath.Join(o.Folder, ".agents"), kept: []string{name + "/"}}
+		own := agentHome{dir: filepath.Join(o.Folder, ".agents"), writablePaths: []string{name + "/"}}
 		switch name {
 		case claude.Name:
 			homes = append(homes, claudeHome(user))
 		case codex.Name:
 			homes = append(homes, agentHome{
-				dir:   cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(user, ".codex")),
-				kept:  []string{"auth.json", "sessions/"},
-				fixed: []string{"config.toml", "AGENTS.md", "prompts", "rules", "skills"},
-				blank: map[string]string{"hooks.json": "{}\n"},
+				dir:           cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(user, ".codex")),
+				writablePaths: []string{"auth.json", "sessions/"},
+				readOnlyPaths: []string{"config.toml", "AGENTS.md", "prompts", "rules", "skills"},
+				maskedFiles:   map[string]string{"hooks.json": "{}\n"},
 			})
 		case gemini.Name:
-			homes = append(homes, own, agentHome{dir: user, fixed: []string{".gemini"}})
+			homes = append(homes, own, agentHome{dir: user, readOnlyPaths: []string{".gemini"}})
 		case opencode.Name:
 			settings := filepath.Join(user, ".config", "opencode")
-			homes = append(homes, own, agentHome{dir: settings, fixed: entriesOf(settings)}, agentHome{
-				dir:  user,
-				kept: []string{".local/share/opencode/", ".local/state/opencode/"},
+			homes = append(homes, own, agentHome{dir: settings, readOnlyPaths: entriesOf(settings)}, agentHome{
+				dir:           user,
+				writablePaths: []string{".local/share/opencode/", ".local/state/opencode/"},
 				// Its snapshots and repositories belong to git, whose configuration can name programs to run.
 				caches: []string{".cache/opencode", ".local/share/opencode/bin", ".local/share/opencode/snapshot", ".local/share/opencode/repos"},
 			})
@@ -193,14 +193,14 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 
 func claudeHome(user string) agentHome {
 	home := agentHome{
-		dir:    filepath.Join(user, ".claude"),
-		kept:   []string{".credentials.json", "projects/"},
-		fixed:  []string{"settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks", "rules", "output-styles", "local"},
-		blank:  map[string]string{"settings.json": "{}\n"},
-		copied: []string{filepath.Join(user, ".claude.json")},
+		dir:           filepath.Join(user, ".claude"),
+		writablePaths: []string{".credentials.json", "projects/"},
+		readOnlyPaths: []string{"settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks", "rules", "output-styles", "local"},
+		maskedFiles:   map[string]string{"settings.json": "{}\n"},
+		copiedFiles:   []string{filepath.Join(user, ".claude.json")},
 	}
 	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		home.dir, home.copied = dir, []string{filepath.Join(dir, ".claude.json")}
+		home.dir, home.copiedFiles = dir, []string{filepath.Join(dir, ".claude.json")}
 	}
 	return home
 }
@@ -218,12 +218,12 @@ func entriesOf(dir string) []string {
 	return names
 }
 
-// open adds the home to the sandbox. Copies and caches are in state, a folder of the worker.
-func (h agentHome) open(s *process.Sandbox, state string) error {
+// addTo adds the home to the sandbox. Copies and caches are in state, a folder of the worker.
+func (h agentHome) addTo(s *process.Sandbox, state string) error {
 	if h.dir != "" {
 		s.Hide = append(s.Hide, h.dir)
 	}
-	for _, name := range h.kept {
+	for _, name := range h.writablePaths {
 		at := filepath.Join(h.dir, name)
 		if strings.HasSuffix(name, "/") {
 			if err := os.MkdirAll(at, 0o700); err != nil {
@@ -232,17 +232,17 @@ func (h agentHome) open(s *process.Sandbox, state string) error {
 		}
 		s.Write = append(s.Write, at)
 	}
-	for _, name := range h.fixed {
+	for _, name := range h.readOnlyPaths {
 		s.Read = append(s.Read, filepath.Join(h.dir, name))
 	}
-	for name, text := range h.blank {
+	for name, text := range h.maskedFiles {
 		from := filepath.Join(state, "blank-"+name)
 		if err := makeFile(from, text); err != nil {
 			return err
 		}
 		s.Masks[filepath.Join(h.dir, name)] = from
 	}
-	for _, at := range h.copied {
+	for _, at := range h.copiedFiles {
 		from := filepath.Join(state, "copied-"+filepath.Base(at))
 		if err := copyFile(at, from); err != nil {
 			return err

@@ -20,21 +20,21 @@ func (d Database) keys(ctx context.Context, opts store.Options) (*keys.Ring, err
 	if err != nil {
 		return nil, err
 	}
-	place, err := keys.Locate(d.MasterKeyFile, folder)
+	location, err := keys.Locate(d.MasterKeyFile, folder)
 	if err != nil {
 		return nil, err
 	}
 	log := cmp.Or(d.Log, slog.New(slog.DiscardHandler))
-	ring, err := place.Load(log)
+	ring, err := location.Load(log)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ring, err
 	}
-	if err := refuseLostKey(ctx, opts, place.Path); err != nil {
+	if err := refuseLostKey(ctx, opts, location.Path); err != nil {
 		return nil, err
 	}
-	ring, made, err := place.LoadOrCreate(log)
+	ring, made, err := location.LoadOrCreate(log)
 	if made {
-		log.Info("made a master key, which seals the secrets in the database; back it up apart from the database", "file", place.Path)
+		log.Info("made a master key, which seals the secrets in the database; back it up apart from the database", "file", location.Path)
 	}
 	return ring, err
 }

@@ -46,8 +46,8 @@ type MCPOptions struct {
 
 // RunMCP serves one agent on standard input and output, until the agent goes away or ctx ends.
 func RunMCP(ctx context.Context, o MCPOptions) error {
-	if !o.Configured && !listens(ctx, o.Listen) {
-		return embeddedMCP(ctx, o)
+	if !o.Configured && !isListening(ctx, o.Listen) {
+		return runEmbeddedMCP(ctx, o)
 	}
 	if !o.Configured {
 		o.URL = "http://" + o.Listen
@@ -60,12 +60,12 @@ func RunMCP(ctx context.Context, o MCPOptions) error {
 		return err
 	}
 	defer c.CloseIdleConnections()
-	return asAgent(ctx, o, c.CreateToken, c.RevokeToken)
+	return serveWithOwnToken(ctx, o, c.CreateToken, c.RevokeToken)
 }
 
-// asAgent serves an agent on a server where the local user needs no token. It gives the agent a token of its own that
+// serveWithOwnToken serves an agent on a server where the local user needs no token. It gives the agent a token of its own that
 // cannot answer questions.
-func asAgent(ctx context.Context, o MCPOptions,
+func serveWithOwnToken(ctx context.Context, o MCPOptions,
 	create func(context.Context, fermata.NewToken) (*fermata.Token, error), revoke func(context.Context, string) (*fermata.Token, error),
 ) error {
 	token, err := create(ctx, fermata.NewToken{
@@ -97,8 +97,8 @@ func mountMCP(server *api.Server, e *engine.Engine, d *delivery.Service, o Serve
 	}
 }
 
-// listens reports whether a program accepts connections at the address.
-func listens(ctx context.Context, address string) bool {
+// isListening reports whether a program accepts connections at the address.
+func isListening(ctx context.Context, address string) bool {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return false
@@ -114,14 +114,14 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 		return err
 	}
 	defer c.CloseIdleConnections()
-	desk := mcpserver.ClientDesk(c, o.Token != "")
+	desk := mcpserver.ClientBackend(c, o.Token != "")
 	if o.OtherSession == "" {
 		o.OtherSession = "mcp:" + rand.Text()
 	}
 	server := mcpserver.New(mcpserver.Options{
-		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
-		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", Told: toldAtDesk(o),
+		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return desk, nil },
+		Task:    o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
+		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", OnTold: noteAtDesk(o),
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {
@@ -130,20 +130,20 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	return err
 }
 
-// toldAtDesk returns a function that notes the unread questions and the task of a session at a desk. The hook that
+// noteAtDesk returns a function that notes the unread questions and the task of a session at a desk. The hook that
 // tells the agent what people answered and wrote reads these notes. In a worker, the runner does this.
-func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
+func noteAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	if o.Task != "" {
 		return nil
 	}
 	return func(session string, q *fermata.Question) {
-		notes, err := agent.NotesOf("", session)
+		notes, err := agent.OpenNotes("", session)
 		switch {
 		case err != nil:
 		case q.Resolution == nil:
-			err = errors.Join(notes.Asked(q.ID), notes.Works(q.TaskID))
+			err = errors.Join(notes.AddQuestion(q.ID), notes.AddTask(q.TaskID))
 		default:
-			err = notes.Read(q.ID)
+			err = notes.RemoveQuestion(q.ID)
 		}
 		if err != nil {
 			o.Log.Warn("note a question of the session", "question", q.ID, "error", err)
@@ -151,14 +151,14 @@ func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	}
 }
 
-// embeddedMCP runs a server for one local user while the agent runs.
-func embeddedMCP(ctx context.Context, o MCPOptions) error {
+// runEmbeddedMCP runs a server for one local user while the agent runs.
+func runEmbeddedMCP(ctx context.Context, o MCPOptions) error {
 	serve := ServeOptions{Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard}
-	return serveDuring(ctx, serve, func(ctx context.Context, served Served) error {
+	return serveDuring(ctx, serve, func(ctx context.Context, served RunningServer) error {
 		_, _ = fmt.Fprintf(o.Err, "fermata: no server is configured, so one runs at %s while this agent does.\n"+
 			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, urlFlag(served.URL))
 		o.URL = served.URL
-		return asAgent(ctx, o,
+		return serveWithOwnToken(ctx, o,
 			func(ctx context.Context, n fermata.NewToken) (*fermata.Token, error) {
 				return served.Engine.CreateToken(ctx, systemCaller, n)
 			},

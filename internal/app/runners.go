@@ -73,11 +73,11 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 		}
 		return command.New(o.commandOptions()), nil
 	}
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	a := agent.Options{Program: o.Program, Fermata: own, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
+	a := agent.Options{Program: o.Program, Fermata: executable, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
 	if len(o.Runners) == 1 {
 		a.ExtraArgs = o.Command
 	}

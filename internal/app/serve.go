@@ -68,11 +68,11 @@ type ServeOptions struct {
 	// Out is the output for the address and the first token.
 	Out io.Writer
 	// Ready is called when the server answers requests.
-	Ready func(Served)
+	Ready func(RunningServer)
 }
 
-// Served tells how a running server can be reached.
-type Served struct {
+// RunningServer tells how a running server can be reached.
+type RunningServer struct {
 	URL string
 	// FirstToken is the first admin's token, and FirstLink is the one-time link with which the first admin signs in.
 	// Both are empty in single-user mode, and at later starts unless NewAdminToken is set.
@@ -80,8 +80,8 @@ type Served struct {
 	Engine                *engine.Engine
 }
 
-// stopWithin is how long requests under way may take when the server stops.
-const stopWithin = 10 * time.Second
+// shutdownTimeout is how long requests under way may take when the server stops.
+const shutdownTimeout = 10 * time.Second
 
 // Serve opens and migrates the database and serves until ctx ends. Then it takes no new work, hands the tasks of its
 // workers back, waits for requests under way, and closes the database.
@@ -90,7 +90,7 @@ func Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointEvery)
+	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointInterval)
 	return withDatabase(ctx, Database{o.Data, o.Database, o.MasterKeyFile, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
@@ -166,8 +166,8 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err := e.CheckWitnesses(ctx); err != nil {
 		return err
 	}
-	metrics.Follow(e.Stats)
-	metrics.FollowHealth(func() insight.Health {
+	metrics.AddGauges(e.Stats)
+	metrics.AddHealthGauges(func() insight.Health {
 		trouble := e.Trouble()
 		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
 	})
@@ -175,15 +175,15 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	served := Served{URL: "http://" + listener.Addr().String(), Engine: e}
+	served := RunningServer{URL: "http://" + listener.Addr().String(), Engine: e}
 	if o.PublicURL == "" {
-		o.PublicURL = openedAt(listener.Addr())
+		o.PublicURL = browserURL(listener.Addr())
 	}
 	deliver, err := newDelivery(o, db, e, metrics)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	flows, err := newWorkflows(o, db, e, deliver)
+	workflows, err := newWorkflows(o, db, e, deliver)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -191,14 +191,14 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 		return errors.Join(err, listener.Close())
 	}
 	if !store.IsPostgres(o.Database) {
-		if err := flows.TakeOver(ctx); err != nil {
+		if err := workflows.TakeOver(ctx); err != nil {
 			return errors.Join(fmt.Errorf("take over the runs of workflows: %w", err), listener.Close())
 		}
 	}
 	if err := deliver.Start(ctx); err != nil {
 		return errors.Join(fmt.Errorf("add the channels that come with the server: %w", err), listener.Close())
 	}
-	in, err := newWays(o, e)
+	signIn, err := newSignInMethods(o, e)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -206,21 +206,21 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := api.New(in.add(api.Config{
+	server := api.New(signIn.addTo(api.Config{
 		TrustedProxies: proxies,
 		Engine:         e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
-		Web: web.Handler(), Delivery: deliver, Workflows: flows.Service,
+		Web: web.Handler(), Delivery: deliver, Workflows: workflows.Service,
 	}))
 	mountMCP(server, e, deliver, o)
 	if served.FirstToken, served.FirstLink, err = adminAccess(ctx, o, e); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	announce(o, db, served)
-	return run(ctx, o, served, parts{server, listener, in, deliver, flows})
+	return run(ctx, o, served, parts{server, listener, signIn, deliver, workflows})
 }
 
-// openedAt returns the address at which a browser on this machine opens a listener.
-func openedAt(addr net.Addr) string {
+// browserURL returns the address at which a browser on this machine opens a listener.
+func browserURL(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		return "http://localhost:" + port
@@ -234,7 +234,7 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 	if o.SingleUser {
 		return "", "", nil
 	}
-	token, err = e.FirstToken(ctx)
+	token, err = e.CreateFirstToken(ctx)
 	if err != nil || token == "" && !o.NewAdminToken {
 		return "", "", err
 	}
@@ -257,7 +257,7 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 
 // announce prints the server's address, and at the first start how the first admin signs in. It prints all in one
 // write, so that a program that reads the address can read all of it.
-func announce(o ServeOptions, db *store.DB, s Served) {
+func announce(o ServeOptions, db *store.DB, s RunningServer) {
 	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"
 	if o.NewAdminToken {
@@ -282,15 +282,15 @@ To sign in with a browser, open this link. It works once, within a day:
 
 // parts are the server and the services that run beside it.
 type parts struct {
-	server   *api.Server
-	listener net.Listener
-	in       ways
-	deliver  *delivery.Service
-	flows    *flows
+	server    *api.Server
+	listener  net.Listener
+	signIn    signInMethods
+	deliver   *delivery.Service
+	workflows *workflowService
 }
 
 // run serves until ctx ends or a part fails, and stops the parts in order.
-func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
+func run(ctx context.Context, o ServeOptions, s RunningServer, p parts) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var running sync.WaitGroup
@@ -301,9 +301,9 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	running.Go(func() { s.Engine.RunHealth(background) })
 	running.Go(func() { s.Engine.RunCheckpoints(background) })
 	running.Go(func() { p.deliver.Run(background) })
-	running.Go(func() { p.flows.run(background) })
-	if p.in.mail != nil {
-		running.Go(func() { p.in.mail.Run(background) })
+	running.Go(func() { p.workflows.run(background) })
+	if p.signIn.mail != nil {
+		running.Go(func() { p.signIn.mail.Run(background) })
 	}
 	go func() { failed <- httpServer.Serve(p.listener) }()
 	if o.Ready != nil {
@@ -320,10 +320,10 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	// Workers hand their tasks back while the server still answers.
 	err = errors.Join(err, stopWorkers())
 	p.server.SetDraining()
-	stopping, cancel := context.WithTimeout(background, stopWithin)
+	stopping, cancel := context.WithTimeout(background, shutdownTimeout)
 	defer cancel()
 	if shutdownErr := httpServer.Shutdown(stopping); shutdownErr != nil {
-		o.Log.Warn("requests under way were cut off", "after", stopWithin)
+		o.Log.Warn("requests under way were cut off", "after", shutdownTimeout)
 		err = errors.Join(err, httpServer.Close())
 	}
 	stopBackground()
@@ -333,11 +333,11 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 
 // startWorkers starts the server's own workers. Their failure ends the server. The function stop ends the workers and
 // waits until they have ended.
-func startWorkers(ctx context.Context, o ServeOptions, s Served, failed chan<- error) (stop func() error) {
+func startWorkers(ctx context.Context, o ServeOptions, s RunningServer, failed chan<- error) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
-		err := embeddedWorkers(ctx, o, s)
+		err := runEmbeddedWorkers(ctx, o, s)
 		if err != nil && ctx.Err() == nil {
 			failed <- err
 			err = nil
@@ -350,9 +350,9 @@ func startWorkers(ctx context.Context, o ServeOptions, s Served, failed chan<- e
 	}
 }
 
-// embeddedToken returns the name of the token of a server's own workers. With it, the next start finds a token that a
+// embeddedTokenName returns the name of the token of a server's own workers. With it, the next start finds a token that a
 // crash has left.
-func embeddedToken(o ServeOptions) string {
+func embeddedTokenName(o ServeOptions) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this host"
@@ -365,44 +365,44 @@ var systemCaller = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
 
-// embeddedWorkers runs workers against the server's own address until ctx ends. They use the API like other workers,
+// runEmbeddedWorkers runs workers against the server's own address until ctx ends. They use the API like other workers,
 // with a token of their own.
-func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
+func runEmbeddedWorkers(ctx context.Context, o ServeOptions, s RunningServer) error {
 	if o.Workers == 0 {
 		return nil
 	}
-	token, err := renewToken(ctx, s, embeddedToken(o), fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	token, err := renewToken(ctx, s, embeddedTokenName(o), fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
 	if err != nil {
 		return err
 	}
 	w := o.Worker
 	if w.AgentToken == "" && needsAgentToken(w.Runners) {
-		if w.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedToken(o), fermata.ScopeAsk); err != nil {
+		if w.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedTokenName(o), fermata.ScopeAsk); err != nil {
 			return err
 		}
 	}
 	if w.Folder == "" && o.Data != "" {
 		w.Folder = filepath.Join(o.Data, "work")
 	}
-	if w.hidden, err = o.secretPlaces(); err != nil {
+	if w.hiddenPaths, err = o.secretPaths(); err != nil {
 		return err
 	}
 	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token, o.Workers, o.Log
 	return RunWorker(ctx, w)
 }
 
-// secretPlaces returns the data folder and the file of the master keys. No agent in a sandbox may see these.
-func (o ServeOptions) secretPlaces() ([]string, error) {
+// secretPaths returns the data folder and the file of the master keys. No agent in a sandbox may see these.
+func (o ServeOptions) secretPaths() ([]string, error) {
 	folder, err := DataFolder(o.Data)
 	if err != nil {
 		return nil, err
 	}
-	place, err := keys.Locate(o.MasterKeyFile, folder)
-	return []string{folder, place.Path}, err
+	location, err := keys.Locate(o.MasterKeyFile, folder)
+	return []string{folder, location.Path}, err
 }
 
 // renewToken makes a token for an agent, and revokes earlier tokens with the same name.
-func renewToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (secret string, err error) {
+func renewToken(ctx context.Context, s RunningServer, name string, scopes ...fermata.Scope) (secret string, err error) {
 	tokens, err := s.Engine.Tokens(ctx, systemCaller)
 	if err != nil {
 		return "", err

@@ -12,7 +12,7 @@ import (
 func TestTheFirstRequestFindsItsChannel(t *testing.T) {
 	t.Parallel()
 	options := ServeOptions{Listen: "127.0.0.1:0", Data: t.TempDir(), Version: "test", SingleUser: true, Log: slog.New(slog.DiscardHandler), Out: io.Discard}
-	err := serveDuring(t.Context(), options, func(ctx context.Context, s Served) error {
+	err := serveDuring(t.Context(), options, func(ctx context.Context, s RunningServer) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/push/key", nil)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (d *sessionDesk) Dir() string                          { return d.dir }
 func (d *sessionDesk) Log() io.Writer                       { return io.Discard }
 func (d *sessionDesk) Progress(fermata.Progress)            {}
 func (d *sessionDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (d *sessionDesk) Heard(*fermata.ResumeContext)         {}
+func (d *sessionDesk) MarkTold(*fermata.ResumeContext)      {}
 func (d *sessionDesk) KeepSession(s fermata.Session)        { d.kept = s }
 
 // The command line with which a person takes over a session finds the session.
@@ -65,7 +65,7 @@ func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 				desk.kept.Dir = dir
 				byWorker := takeHomes(t, dir)
 
-				line := desk.kept.OpenLine()
+				line := desk.kept.OpenCommand()
 				byHand := exec.CommandContext(t.Context(), "sh", "-c", line)
 				byHand.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + users}
 				if out, err := byHand.CombinedOutput(); err != nil {

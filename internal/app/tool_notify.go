@@ -39,7 +39,7 @@ func (n notifyTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) 
 		Channels []string `json:"channels"`
 		Members  []string `json:"members"`
 	}
-	if err := tool.Read(c.Input, &in); err != nil {
+	if err := tool.DecodeInput(c.Input, &in); err != nil {
 		return tool.Result{}, err
 	}
 	sent, err := n.deliver.Announce(ctx, c.Workspace, delivery.Announcement{
@@ -47,7 +47,7 @@ func (n notifyTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) 
 	})
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Code == fermata.CodeNotFound {
-		return tool.Result{}, tool.Hopeless(e)
+		return tool.Result{}, tool.Permanent(e)
 	}
 	note := fmt.Sprintf("%d messages are on their way", sent)
 	if sent == 1 {

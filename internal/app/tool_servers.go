@@ -61,14 +61,14 @@ func (t *toolServers) Tools(ctx context.Context, name string, s fermata.ToolServ
 }
 
 // Call implements [workflow.Servers].
-func (t *toolServers) Call(ctx context.Context, name string, s fermata.ToolServer, its string, c tool.Call) (tool.Result, error) {
+func (t *toolServers) Call(ctx context.Context, name string, s fermata.ToolServer, toolName string, c tool.Call) (tool.Result, error) {
 	set, err := t.set(name, s)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	one, ok := set.Tool(name + "." + its)
+	one, ok := set.Tool(name + "." + toolName)
 	if !ok {
-		return tool.Result{}, tool.Hopeless(fermata.Errorf(fermata.CodeNotFound, "there is no tool %s.%s", name, its))
+		return tool.Result{}, tool.Permanent(fermata.Errorf(fermata.CodeNotFound, "there is no tool %s.%s", name, toolName))
 	}
 	return one.Call(ctx, c)
 }

@@ -47,10 +47,10 @@ type WorkerOptions struct {
 	AgentToken string
 	// Isolation tells which parts of the machine agents can see.
 	Isolation Isolation
-	// hidden are files and folders that no agent in a sandbox sees.
-	hidden []string
-	Once   bool
-	Log    *slog.Logger
+	// hiddenPaths are files and folders that no agent in a sandbox sees.
+	hiddenPaths []string
+	Once        bool
+	Log         *slog.Logger
 }
 
 // RunWorker claims and runs tasks until ctx ends. Then it hands its tasks back.
@@ -95,8 +95,8 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 		Logger:  o.Log,
 		Copies: worker.Copies{
 			Folder: o.Folder, WorkDir: o.WorkDir,
-			OnCompleted: worker.Policy(cmp.Or(o.OnCompleted, string(worker.Commit))),
-			OnFailed:    worker.Policy(cmp.Or(o.OnFailed, string(worker.RollBack))),
+			OnCompleted: worker.CopyHandling(cmp.Or(o.OnCompleted, string(worker.Commit))),
+			OnFailed:    worker.CopyHandling(cmp.Or(o.OnFailed, string(worker.RollBack))),
 		},
 	})
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // secretVariable is the prefix of the environment variables that hold the secrets of workflows.
 const secretVariable = "FERMATA_SECRET_"
 
-// secret returns the secret that workflow definitions name as secrets.NAME.
-func secret(name string) (string, error) {
+// lookUpSecret returns the secret that workflow definitions name as secrets.NAME.
+func lookUpSecret(name string) (string, error) {
 	variable := secretVariable + strings.ToUpper(name)
 	if v, ok := os.LookupEnv(variable); ok {
 		return v, nil
@@ -29,7 +29,7 @@ func secret(name string) (string, error) {
 	return "", fermata.Errorf(fermata.CodeNotFound, "there is no secret %s", name).WithHint("start the server with the variable %s", variable)
 }
 
-// secretNames lists the names that [secret] knows.
+// secretNames lists the names that [lookUpSecret] knows.
 func secretNames() []string {
 	var names []string
 	for _, variable := range os.Environ() {
@@ -41,12 +41,12 @@ func secretNames() []string {
 	return names
 }
 
-// secretProjects returns a function that refuses a secret to workflows of other projects. The projects of a secret
+// secretCheck returns a function that refuses a secret to workflows of other projects. The projects of a secret
 // are separated by commas. All projects may use a secret that is not in named.
-func secretProjects(named map[string]string) (mayUse func(project, name string) *fermata.Error, err error) {
+func secretCheck(named map[string]string) (checkUse func(project, name string) *fermata.Error, err error) {
 	projects := map[string][]string{}
 	for name, list := range named {
-		if _, err := secret(name); err != nil {
+		if _, err := lookUpSecret(name); err != nil {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--secret-projects names the secret %s, which is not there", name).
 				WithHint("start the server with the variable %s", secretVariable+strings.ToUpper(name))
 		}
@@ -59,8 +59,8 @@ func secretProjects(named map[string]string) (mayUse func(project, name string) 
 		}
 	}
 	return func(project, name string) *fermata.Error {
-		of, limited := projects[strings.ToUpper(name)]
-		if !limited || slices.Contains(of, project) {
+		allowed, limited := projects[strings.ToUpper(name)]
+		if !limited || slices.Contains(allowed, project) {
 			return nil
 		}
 		return fermata.Errorf(fermata.CodeForbidden, "the secret %s is not for workflows of the project %s", name, project).
@@ -69,7 +69,7 @@ func secretProjects(named map[string]string) (mayUse func(project, name string) 
 }
 
 // newWorkflows makes the service that runs workflows.
-func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*flows, error) {
+func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*workflowService, error) {
 	client, err := outboundClient(o)
 	if err != nil {
 		return nil, err
@@ -78,14 +78,14 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 	for _, k := range deliver.Kinds {
 		kinds = append(kinds, k.Name)
 	}
-	mayUse, err := secretProjects(o.SecretProjects)
+	checkUse, err := secretCheck(o.SecretProjects)
 	if err != nil {
 		return nil, err
 	}
 	servers := newToolServers(o, client)
 	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
-	return &flows{servers: servers, Service: workflow.New(workflow.Options{
-		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, SecretNames: secretNames, MayUseSecret: mayUse, PublicURL: o.PublicURL, Log: o.Log,
+	return &workflowService{servers: servers, Service: workflow.New(workflow.Options{
+		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: lookUpSecret, SecretNames: secretNames, CheckSecretUse: checkUse, PublicURL: o.PublicURL, Log: o.Log,
 		ChannelKinds: kinds,
 	})}, nil
 }
@@ -104,14 +104,14 @@ func WorkflowTools() []tool.Info {
 	return all
 }
 
-// flows are the workflows of a server, with the connections of their tools.
-type flows struct {
+// workflowService are the workflows of a server, with the connections of their tools.
+type workflowService struct {
 	*workflow.Service
 	servers *toolServers
 }
 
 // run runs workflows until ctx ends.
-func (f *flows) run(ctx context.Context) {
+func (f *workflowService) run(ctx context.Context) {
 	f.Run(ctx)
 	f.servers.close()
 }

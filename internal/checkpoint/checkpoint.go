@@ -23,9 +23,9 @@ type PrivateKey interface {
 
 // Signer signs checkpoints with one key.
 type Signer struct {
-	private PrivateKey
-	public  note.Verifier
-	text    string
+	key       PrivateKey
+	verifier  note.Verifier
+	publicKey string
 }
 
 // NewSigner returns a signer with the key.
@@ -41,8 +41,8 @@ func NewSigner(private PrivateKey) (*Signer, error) {
 	return &Signer{private, public, text}, nil
 }
 
-// PublicKey returns the key that verifies the signatures, in the form that [Open] takes.
-func (s *Signer) PublicKey() string { return s.text }
+// PublicKey returns the key that verifies the signatures, in the form that [Verify] takes.
+func (s *Signer) PublicKey() string { return s.publicKey }
 
 // Sign returns the checkpoint with its signature.
 func (s *Signer) Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error) {
@@ -50,11 +50,11 @@ func (s *Signer) Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error) {
 	return fermata.SignedCheckpoint{Checkpoint: c, Note: string(signed)}, err
 }
 
-// Open returns an error if this key did not sign the checkpoint, or the checkpoint was changed.
-func (s *Signer) Open(c fermata.SignedCheckpoint) error { return check(c, s.public) }
+// Verify returns an error if this key did not sign the checkpoint, or the checkpoint was changed.
+func (s *Signer) Verify(c fermata.SignedCheckpoint) error { return check(c, s.verifier) }
 
-// Open returns an error if the public key did not sign the checkpoint, or the checkpoint was changed.
-func Open(c fermata.SignedCheckpoint, publicKey string) error {
+// Verify returns an error if the public key did not sign the checkpoint, or the checkpoint was changed.
+func Verify(c fermata.SignedCheckpoint, publicKey string) error {
 	public, err := verifier(publicKey)
 	if err != nil {
 		return err
@@ -85,6 +85,6 @@ func check(c fermata.SignedCheckpoint, public note.Verifier) error {
 // noteSigner is a [note.Signer] for the key.
 type noteSigner struct{ s *Signer }
 
-func (n noteSigner) Name() string                        { return n.s.public.Name() }
-func (n noteSigner) KeyHash() uint32                     { return n.s.public.KeyHash() }
-func (n noteSigner) Sign(message []byte) ([]byte, error) { return n.s.private.Sign(message), nil }
+func (n noteSigner) Name() string                        { return n.s.verifier.Name() }
+func (n noteSigner) KeyHash() uint32                     { return n.s.verifier.KeyHash() }
+func (n noteSigner) Sign(message []byte) ([]byte, error) { return n.s.key.Sign(message), nil }

@@ -18,13 +18,13 @@ func TestOnlyTheKeyOfTheServerSignsACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkpoint.Open(signed, signer.PublicKey()+"\n"); err != nil {
+	if err := checkpoint.Verify(signed, signer.PublicKey()+"\n"); err != nil {
 		t.Error(err)
 	}
-	if err := newSigner(t).Open(signed); err == nil {
+	if err := newSigner(t).Verify(signed); err == nil {
 		t.Error("another key opens it")
 	}
-	if err := checkpoint.Open(signed, "x"); err == nil {
+	if err := checkpoint.Verify(signed, "x"); err == nil {
 		t.Error("no key opens it")
 	}
 	for name, change := range map[string]func(*fermata.SignedCheckpoint){
@@ -37,7 +37,7 @@ func TestOnlyTheKeyOfTheServerSignsACheckpoint(t *testing.T) {
 	} {
 		changed := signed
 		change(&changed)
-		if signer.Open(changed) == nil {
+		if signer.Verify(changed) == nil {
 			t.Errorf("a changed %s is not seen", name)
 		}
 	}

@@ -34,7 +34,7 @@ Examples:
 
 func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: int(c.Limit)}
-	err := checkUnread(c.Report, map[string]bool{
+	err := checkUnreadFlags(c.Report, map[string]bool{
 		"--interval": c.Interval != "" && c.Report != "series", "--limit": c.Limit != 0 && c.Report != "questions",
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.CSV {
-		return s.csv(func(w io.Writer) error { return server.AnalyticsCSV(ctx, c.Report, q, w) })
+		return s.writeCSV(func(w io.Writer) error { return server.AnalyticsCSV(ctx, c.Report, q, w) })
 	}
 	switch c.Report {
 	case "series":
@@ -64,9 +64,9 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// csv prints a table. On a terminal it leaves out characters that the terminal
+// writeCSV prints a table. On a terminal it leaves out characters that the terminal
 // would obey; elsewhere it changes nothing.
-func (s *session) csv(write func(io.Writer) error) error {
+func (s *session) writeCSV(write func(io.Writer) error) error {
 	if !s.outTerm {
 		return write(s.out)
 	}
@@ -80,16 +80,16 @@ func (s *session) csv(write func(io.Writer) error) error {
 
 // printReport reads a report and prints it as JSON or as a table.
 func printReport[T any](ctx context.Context, s *session, q client.AnalyticsQuery,
-	read func(context.Context, client.AnalyticsQuery) (T, error), lay func(*session, T) *table,
+	read func(context.Context, client.AnalyticsQuery) (T, error), toTable func(*session, T) *table,
 ) error {
 	found, err := read(ctx, q)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return s.json(found)
+		return s.writeJSON(found)
 	}
-	s.print(lay(s, found), "nothing was asked")
+	s.printTable(toTable(s, found), "nothing was asked")
 	return nil
 }
 
@@ -99,27 +99,27 @@ var (
 )
 
 func answerCells(a fermata.AnswerFigures) []string {
-	return []string{count(a.Answered), seconds(a.TimeToAnswer.Median), seconds(a.TimeToAnswer.P90), percent(a.Reflex)}
+	return []string{formatCount(a.Answered), secondsOrDash(a.TimeToAnswer.Median), secondsOrDash(a.TimeToAnswer.P90), percent(a.Reflex)}
 }
 
 // figureCells returns the figures that fit on a terminal. --csv and --json have
 // all of them.
 func figureCells(f fermata.Figures) []string {
-	return append([]string{count(f.Asked), count(f.Pending), percent(f.TimeoutRate)}, answerCells(f.AnswerFigures)...)
+	return append([]string{formatCount(f.Asked), formatCount(f.Pending), percent(f.TimeoutRate)}, answerCells(f.AnswerFigures)...)
 }
 
-func count(n int64) string { return strconv.FormatInt(n, 10) }
+func formatCount(n int64) string { return strconv.FormatInt(n, 10) }
 
-// seconds returns a number of seconds as people read it, or a dash for nil.
-func seconds(v *float64) string {
+// secondsOrDash returns a number of seconds as people read it, or a dash for nil.
+func secondsOrDash(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return lasting(*v)
+	return formatSeconds(*v)
 }
 
-// lasting returns a number of seconds in the unit that fits.
-func lasting(s float64) string {
+// formatSeconds returns a number of seconds in the unit that fits.
+func formatSeconds(s float64) string {
 	number := func(v float64, unit string) string { return strconv.FormatFloat(v, 'f', -1, 64) + unit }
 	tenth := func(v float64) float64 { return float64(int64(v*10)) / 10 }
 	switch {
@@ -139,15 +139,15 @@ func percent(p fermata.Share) string {
 	if p.Value == nil {
 		return "–"
 	}
-	return strconv.FormatFloat(float64(int64(*p.Value*1000+0.5))/10, 'f', -1, 64) + "% of " + count(p.N)
+	return strconv.FormatFloat(float64(int64(*p.Value*1000+0.5))/10, 'f', -1, 64) + "% of " + formatCount(p.N)
 }
 
-func columns(first []column, rest []column) *table {
+func newTable(first []column, rest []column) *table {
 	return &table{columns: append(append([]column{}, first...), rest...)}
 }
 
 func summaryTable(_ *session, r *fermata.AnalyticsSummary) *table {
-	t := columns([]column{{head: "OF", flex: true}}, figureColumns)
+	t := newTable([]column{{head: "OF", flex: true}}, figureColumns)
 	t.add(append([]string{"all"}, figureCells(r.Figures)...)...)
 	for _, typ := range r.Types {
 		t.add(append([]string{string(typ.Type)}, figureCells(typ.Figures)...)...)
@@ -163,7 +163,7 @@ func summaryTable(_ *session, r *fermata.AnalyticsSummary) *table {
 }
 
 func seriesTable(_ *session, r *fermata.AnalyticsSeries) *table {
-	t := columns([]column{{head: "FROM"}}, figureColumns)
+	t := newTable([]column{{head: "FROM"}}, figureColumns)
 	for _, step := range r.Items {
 		t.add(append([]string{step.From.UTC().Format("2006-01-02 15:04")}, figureCells(step.Figures)...)...)
 	}
@@ -171,19 +171,19 @@ func seriesTable(_ *session, r *fermata.AnalyticsSeries) *table {
 }
 
 func questionsTable(s *session, r *fermata.AnalyticsQuestions) *table {
-	t := columns([]column{{head: "QUESTION", flex: true}, {head: "NEWEST"}}, figureColumns)
+	t := newTable([]column{{head: "QUESTION", flex: true}, {head: "NEWEST"}}, figureColumns)
 	for _, q := range r.Items {
-		t.add(append([]string{q.Title, s.id(q.QuestionID)}, figureCells(q.Figures)...)...)
+		t.add(append([]string{q.Title, s.idText(q.QuestionID)}, figureCells(q.Figures)...)...)
 	}
 	return t
 }
 
 func respondersTable(s *session, r *fermata.AnalyticsResponders) *table {
-	t := columns([]column{{head: "WHO", flex: true}}, answerColumns)
+	t := newTable([]column{{head: "WHO", flex: true}}, answerColumns)
 	for _, person := range r.Items {
 		who := person.Handle
 		if who == "" {
-			who = s.id(person.ID)
+			who = s.idText(person.ID)
 		}
 		t.add(append([]string{who}, answerCells(person.AnswerFigures)...)...)
 	}
@@ -191,7 +191,7 @@ func respondersTable(s *session, r *fermata.AnalyticsResponders) *table {
 }
 
 func projectsTable(_ *session, r *fermata.AnalyticsProjects) *table {
-	t := columns([]column{{head: "PROJECT", flex: true}}, figureColumns)
+	t := newTable([]column{{head: "PROJECT", flex: true}}, figureColumns)
 	for _, p := range r.Items {
 		t.add(append([]string{p.Project}, figureCells(p.Figures)...)...)
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// answerFrom reads the answer on a command line: words for a single item, a
+// parseAnswer reads the answer on a command line: words for a single item, a
 // word for each item or for each required item, or key=value pairs. It returns
 // nil if the command line gives no answer.
-func answerFrom(q *fermata.Question, words, pairs []string) (map[string]any, error) {
+func parseAnswer(q *fermata.Question, words, pairs []string) (map[string]any, error) {
 	texts, err := answerTexts(q, words, pairs)
 	if err != nil || texts == nil {
 		return nil, err
 	}
-	return pickAll(q, texts)
+	return parseAnswerTexts(q, texts)
 }
 
 func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string, error) {
@@ -25,7 +25,7 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 	for _, pair := range pairs {
 		key, text, ok := strings.Cut(pair, "=")
 		if !ok || q.Item(key) == nil {
-			return nil, badPick("--answer %s: write key=value with one of the keys %s", pair, strings.Join(keys(q), ", "))
+			return nil, inputErrorf("--answer %s: write key=value with one of the keys %s", pair, strings.Join(itemKeys(q), ", "))
 		}
 		if _, twice := texts[key]; twice {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--answer %s is given twice", key).WithHint("say it once")
@@ -45,12 +45,12 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 		}
 		texts[q.Items[0].Key] = strings.Join(words, glue)
 	default:
-		asked := itemsFor(q, len(words))
-		if asked == nil {
+		items := itemsFor(q, len(words))
+		if items == nil {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, the command line answers %d of them", len(q.Items), len(words)).
-				WithHint("give one for each, or one for each that is required, in order; or use --answer key=value for %s", strings.Join(keys(q), ", "))
+				WithHint("give one for each, or one for each that is required, in order; or use --answer key=value for %s", strings.Join(itemKeys(q), ", "))
 		}
-		for i, it := range asked {
+		for i, it := range items {
 			texts[it.Key] = words[i]
 		}
 	}
@@ -59,19 +59,19 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 
 // itemsFor returns the items that the words answer in order: all items, or the
 // required ones. It returns nil if neither has that number of items.
-func itemsFor(q *fermata.Question, words int) []fermata.Item {
+func itemsFor(q *fermata.Question, wordCount int) []fermata.Item {
 	required := slices.DeleteFunc(slices.Clone(q.Items), func(it fermata.Item) bool { return !it.IsRequired() })
 	for _, items := range [][]fermata.Item{q.Items, required} {
-		if len(items) == words {
+		if len(items) == wordCount {
 			return items
 		}
 	}
 	return nil
 }
 
-// pickAll reads the texts as values of the items. Its error lists every text
+// parseAnswerTexts reads the texts as values of the items. Its error lists every text
 // that does not fit.
-func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, error) {
+func parseAnswerTexts(q *fermata.Question, texts map[string]string) (map[string]any, error) {
 	values := make(map[string]any, len(texts))
 	var problems []fermata.Problem
 	strict := false
@@ -84,7 +84,7 @@ func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, erro
 			}
 			continue
 		}
-		v, err := notice.Pick(it, text)
+		v, err := notice.ParseValue(it, text)
 		if err != nil {
 			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
 			strict = strict || it.IsStrict()
@@ -96,7 +96,7 @@ func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, erro
 	case len(problems) == 0:
 		return values, nil
 	case strict:
-		return nil, fermata.Invalid(problems...).WithHint("%s", q.OwnWords())
+		return nil, fermata.Invalid(problems...).WithHint("%s", q.OwnWordsHint())
 	default:
 		return nil, fermata.Invalid(problems...)
 	}
@@ -116,8 +116,8 @@ func toAnswer(q *fermata.Question, values map[string]any) fermata.Answer {
 	return a
 }
 
-// dangerous returns the chosen options that are marked as dangerous.
-func dangerous(q *fermata.Question, values map[string]any) []string {
+// dangerousOptions returns the chosen options that are marked as dangerous.
+func dangerousOptions(q *fermata.Question, values map[string]any) []string {
 	var picked []string
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -134,7 +134,7 @@ func dangerous(q *fermata.Question, values map[string]any) []string {
 	return picked
 }
 
-func keys(q *fermata.Question) []string {
+func itemKeys(q *fermata.Question) []string {
 	list := make([]string, 0, len(q.Items))
 	for _, it := range q.Items {
 		list = append(list, it.Key)

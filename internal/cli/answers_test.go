@@ -48,7 +48,7 @@ func TestAnswerFrom(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := answerFrom(tt.q, tt.words, tt.pairs)
+			got, err := parseAnswer(tt.q, tt.words, tt.pairs)
 			if (err != nil) != tt.refused || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %v, %v, want %v", got, err, tt.want)
 			}
@@ -59,14 +59,14 @@ func TestAnswerFrom(t *testing.T) {
 func TestReadEdited(t *testing.T) {
 	t.Parallel()
 	one := &fermata.Question{Items: []fermata.Item{{Key: "answer", ResponseType: fermata.ResponseText}}}
-	if got := readEdited(one, "# Title\n\ntext\n#| question\n"); got["answer"] != "# Title\n\ntext" {
+	if got := parseEditedText(one, "# Title\n\ntext\n#| question\n"); got["answer"] != "# Title\n\ntext" {
 		t.Errorf("got %q", got)
 	}
-	if got := readEdited(one, "\n\n#| question\n"); len(got) != 0 {
+	if got := parseEditedText(one, "\n\n#| question\n"); len(got) != 0 {
 		t.Errorf("an empty file: got %q", got)
 	}
 	two := &fermata.Question{Items: []fermata.Item{{Key: "a"}, {Key: "b"}}}
-	got := readEdited(two, "[a]\none\n[x]\n\n[b]\n\n#| b\n")
+	got := parseEditedText(two, "[a]\none\n[x]\n\n[b]\n\n#| b\n")
 	if got["a"] != "one\n[x]" || len(got) != 1 {
 		t.Errorf("got %q", got)
 	}

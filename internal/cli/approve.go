@@ -45,7 +45,7 @@ type decision struct {
 
 // decide shows the action, and sends the decision with the hash of the shown
 // bytes. An edited action is shown too, and approved in place of the original.
-func (c *decision) decide(ctx context.Context, s *session, verdict string, edited json.RawMessage) error {
+func (c *decision) decide(ctx context.Context, s *session, choice string, edited json.RawMessage) error {
 	comment, err := s.textOrFile("--comment", c.Comment)
 	if err != nil {
 		return err
@@ -58,28 +58,28 @@ func (c *decision) decide(ctx context.Context, s *session, verdict string, edite
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s asks for no approval, it is %s", q.ID, q.Type).
 			WithHint("answer it: fermata respond %s", shortID(q.ID))
 	}
-	p := s.talk()
-	p.bytes = c.Bytes
-	p.question(q, s.now())
+	p := s.stderr()
+	p.exactBytes = c.Bytes
+	p.printQuestion(q, s.now())
 	p.line("")
-	if err := checkShown(q, c.Hash); err != nil {
+	if err := checkActionHash(q, c.Hash); err != nil {
 		return err
 	}
-	a := toAnswer(q, map[string]any{q.Items[0].Key: verdict})
+	a := toAnswer(q, map[string]any{q.Items[0].Key: choice})
 	a.Comment, a.Restart, a.Undo, a.Action = comment, c.Restart, c.Undo, edited
 	if len(edited) > 0 {
-		p.action("What will run instead", fermata.CanonicalAction(edited), fermata.HashAction(edited))
-		s.talk().line("")
+		p.printAction("What will run instead", fermata.CanonicalAction(edited), fermata.HashAction(edited))
+		s.stderr().line("")
 	}
-	how := "fermata approve " + shortID(q.ID) + " --yes"
+	confirmCommand := "fermata approve " + shortID(q.ID) + " --yes"
 	if len(edited) > 0 {
-		how = "the same command with --yes"
+		confirmCommand = "the same command with --yes"
 	}
-	q, err = s.sendAnswer(ctx, c.write, q, a, consentNeeded{
-		needed: verdict == fermata.Approve && (q.Resolution == nil || c.Restart), given: c.Yes, how: how,
+	q, err = s.sendAnswer(ctx, c.write, q, a, consentRequest{
+		needed: choice == fermata.Approve && (q.Resolution == nil || c.Restart), given: c.Yes, confirmCommand: confirmCommand,
 	})
 	if err != nil || q == nil || !s.JSON {
 		return err
 	}
-	return s.json(q)
+	return s.writeJSON(q)
 }

@@ -98,7 +98,7 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 		w.on = v
 	case string:
 		// A number is not a yes or no here: 0 would mean a wait that is over at once.
-		if on, ok := notice.YesOrNo(v); ok && strings.Trim(v, "01") != "" {
+		if on, ok := notice.ParseYesNo(v); ok && strings.Trim(v, "01") != "" {
 			w.on = on
 			return nil
 		}
@@ -149,30 +149,30 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	} else {
 		s.printDone(q.WorkspaceID, "asked %s", q.ID)
 	}
-	if q.Unreached != "" {
-		s.talk().line("nobody is told of it, it is in the inbox only: %s", oneLine(q.Unreached))
+	if q.UnreachedReason != "" {
+		s.stderr().line("nobody is told of it, it is in the inbox only: %s", oneLine(q.UnreachedReason))
 	}
 	if c.Wait.on {
 		return s.awaitAnswer(ctx, q, c.Wait.limit)
 	}
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
-	s.data().line("%s", q.ID)
+	s.stdout().line("%s", q.ID)
 	return nil
 }
 
 // isOutside reports whether the question belongs to no task. A session or a project has precedence over the task of a
 // worker's environment, but not over a task that the person names.
-func (c *askCommand) isOutside(o client.Outside) (bool, error) {
+func (c *askCommand) isOutside(o client.OutsideQuestion) (bool, error) {
 	if o.DedupeKey != "" && o.Session == "" && (c.Task == "" || o.Project != "") {
 		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--dedupe-key finds what the same task or session has asked, and this question has a task of its own").
 			WithHint("put the questions of one source into one session: --session KEY; or ask once with --key")
 	}
-	elsewhere := o.Session != "" || o.Project != ""
-	if elsewhere && c.Task != "" && c.Task != os.Getenv("FERMATA_TASK") {
+	hasSessionOrProject := o.Session != "" || o.Project != ""
+	if hasSessionOrProject && c.Task != "" && c.Task != os.Getenv("FERMATA_TASK") {
 		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--task names the task that asks; its project and its session are the task's").
 			WithHint("leave out either --task or the session and the project")
 	}
-	return elsewhere || c.Task == "", nil
+	return hasSessionOrProject || c.Task == "", nil
 }

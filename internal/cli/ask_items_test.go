@@ -18,15 +18,15 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// taker is a server that stores the bodies that it receives.
-type taker struct {
+// requestServer is a server that stores the bodies that it receives.
+type requestServer struct {
 	url    string
 	bodies chan map[string]any
 }
 
-func newTaker(t *testing.T) *taker {
+func newRequestServer(t *testing.T) *requestServer {
 	t.Helper()
-	k := &taker{bodies: make(chan map[string]any, 10)}
+	k := &requestServer{bodies: make(chan map[string]any, 10)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, err := io.ReadAll(r.Body)
 		var body map[string]any
@@ -44,8 +44,8 @@ func newTaker(t *testing.T) *taker {
 	return k
 }
 
-// sent runs the command line and returns the body that it sends.
-func (k *taker) sent(t *testing.T, stdin string, args ...string) map[string]any {
+// runAndReadBody runs the command line and returns the body that it sends.
+func (k *requestServer) runAndReadBody(t *testing.T, stdin string, args ...string) map[string]any {
 	t.Helper()
 	code, _, talk := run(t, stdin, append([]string{"--url", k.url}, args...)...)
 	if code != exitOK {
@@ -64,8 +64,8 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// fill sets every field of a value.
-func fill(t *testing.T, v reflect.Value) {
+// fillValue sets every field of a value.
+func fillValue(t *testing.T, v reflect.Value) {
 	t.Helper()
 	if v.Type() == reflect.TypeFor[json.RawMessage]() {
 		v.SetBytes([]byte(`{"command":"deploy <512> & wait","deep":[1,{"a":null}]}`))
@@ -84,19 +84,19 @@ func fill(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf("any"))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(t, v.Elem())
+		fillValue(t, v.Elem())
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(t, v.Index(0))
+		fillValue(t, v.Index(0))
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(t, key)
-		fill(t, value)
+		fillValue(t, key)
+		fillValue(t, value)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(t, v.Field(i))
+			fillValue(t, v.Field(i))
 		}
 	default:
 		t.Fatalf("a request holds a %s", v.Type())
@@ -106,8 +106,8 @@ func fill(t *testing.T, v reflect.Value) {
 // wholeRequest returns a request with every field set, at every depth.
 func wholeRequest(t *testing.T) (doc string, fields map[string]any) {
 	t.Helper()
-	var o client.Outside
-	fill(t, reflect.ValueOf(&o).Elem())
+	var o client.OutsideQuestion
+	fillValue(t, reflect.ValueOf(&o).Elem())
 	data, err := json.Marshal(o)
 	if err == nil {
 		err = json.Unmarshal(data, &fields)
@@ -121,17 +121,17 @@ func wholeRequest(t *testing.T) (doc string, fields map[string]any) {
 func TestAFileOfItemsIsSentWhole(t *testing.T) {
 	t.Parallel()
 	doc, want := wholeRequest(t)
-	k := newTaker(t)
+	k := newRequestServer(t)
 	for name, got := range map[string]map[string]any{
-		"file":           k.sent(t, "", "ask", "--items", writeFile(t, "request.json", doc)),
-		"standard input": k.sent(t, doc, "ask", "--items", "-"),
+		"file":           k.runAndReadBody(t, "", "ask", "--items", writeFile(t, "request.json", doc)),
+		"standard input": k.runAndReadBody(t, doc, "ask", "--items", "-"),
 	} {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	list := `[{"prompt":"Where?","options":["a","b"]},{"prompt":"When?","response_type":"date"}]`
-	got := k.sent(t, "", "ask", "The release", "--items", writeFile(t, "items.json", list), "--risk", "high")
+	got := k.runAndReadBody(t, "", "ask", "The release", "--items", writeFile(t, "items.json", list), "--risk", "high")
 	if got["title"] != "The release" || got["question"] != nil || got["risk"] != "high" || len(got["items"].([]any)) != 2 {
 		t.Errorf("a list of items was sent as %v", got)
 	}
@@ -192,7 +192,7 @@ func TestEveryFieldOfARequestHasAFlag(t *testing.T) {
 			if err := json.Unmarshal([]byte(flag.want), &want); err != nil {
 				t.Fatal(err)
 			}
-			got := newTaker(t).sent(t, "", append([]string{"ask", "Go?"}, flag.args...)...)
+			got := newRequestServer(t).runAndReadBody(t, "", append([]string{"ask", "Go?"}, flag.args...)...)
 			if diff := cmp.Diff(want, got[name]); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
@@ -247,14 +247,14 @@ func TestAFileOfItemsIsReadStrictly(t *testing.T) {
 
 func TestADefaultBesideItems(t *testing.T) {
 	t.Parallel()
-	k := newTaker(t)
+	k := newRequestServer(t)
 	one := writeFile(t, "one.json", `[{"prompt":"Where?","options":["a","b"]}]`)
 	two := writeFile(t, "two.json", `[{"key":"n","prompt":"How many?","response_type":"number"},{"key":"who","prompt":"Who?"}]`)
-	if got := k.sent(t, "", "ask", "--items", one, "--default", "2"); got["default"] != "b" {
+	if got := k.runAndReadBody(t, "", "ask", "--items", one, "--default", "2"); got["default"] != "b" {
 		t.Errorf("the default of one item was sent as %v", got["default"])
 	}
 	want := any(map[string]any{"n": 3.0, "who": "anna"})
-	if got := k.sent(t, "", "ask", "--items", two, "--default", `{"n":3,"who":"anna"}`); cmp.Diff(want, got["default"]) != "" {
+	if got := k.runAndReadBody(t, "", "ask", "--items", two, "--default", `{"n":3,"who":"anna"}`); cmp.Diff(want, got["default"]) != "" {
 		t.Errorf("the defaults of two items were sent as %v", got["default"])
 	}
 	if code, _, talk := run(t, "", "--url", k.url, "ask", "--items", two, "--default", "3"); code != exitUsage || !strings.Contains(talk, "by their keys") {

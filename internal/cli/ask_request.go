@@ -19,29 +19,29 @@ import (
 type fields map[string]json.RawMessage
 
 // request builds the request from the flags and the file. Flags and file together may give every part at most once.
-func (c *askCommand) request(s *session) (client.Outside, error) {
+func (c *askCommand) request(s *session) (client.OutsideQuestion, error) {
 	for flag, text := range map[string]string{"question": c.Question, "--title": c.Title, "--step": c.Step} {
-		if err := notDash(flag, text); err != nil {
-			return client.Outside{}, err
+		if err := checkNotDash(flag, text); err != nil {
+			return client.OutsideQuestion{}, err
 		}
 	}
 	inFile, err := c.fileFields(s)
 	if err != nil {
-		return client.Outside{}, err
+		return client.OutsideQuestion{}, err
 	}
 	inFlags, err := c.flagFields(s, inFile)
 	if err != nil {
-		return client.Outside{}, err
+		return client.OutsideQuestion{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(inFlags)) {
 		if _, twice := inFile[name]; twice {
-			return client.Outside{}, fermata.Errorf(fermata.CodeInvalidRequest, "the file of --items says %s, and the command line says it as well", name).
+			return client.OutsideQuestion{}, fermata.Errorf(fermata.CodeInvalidRequest, "the file of --items says %s, and the command line says it as well", name).
 				WithHint("say it in one of the two places")
 		}
 	}
 	maps.Copy(inFile, inFlags)
-	var o client.Outside
-	if err := join(inFile, &o); err != nil {
+	var o client.OutsideQuestion
+	if err := decodeFields(inFile, &o); err != nil {
 		return o, err
 	}
 	if o.Question == "" && o.Title == "" && len(o.Items) == 0 && len(o.Questions) == 0 {
@@ -53,17 +53,17 @@ func (c *askCommand) request(s *session) (client.Outside, error) {
 	return o, c.addDefault(&o.Ask)
 }
 
-// split returns the fields of a request.
-func split(request any) (fields, error) {
-	data, err := json.Marshal(request)
+// toFields returns the fields of a request.
+func toFields(v any) (fields, error) {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)
 	}
 	return strictjson.Fields(data)
 }
 
-// join decodes the fields into a request.
-func join(all fields, into any) error {
+// decodeFields decodes the fields into a request.
+func decodeFields(all fields, into any) error {
 	data, err := json.Marshal(all)
 	if err != nil {
 		return fmt.Errorf("write the request: %w", err)
@@ -76,7 +76,7 @@ func (c *askCommand) fileFields(s *session) (fields, error) {
 	if c.Items == "" {
 		return fields{}, nil
 	}
-	data, err := s.readFile("--items", c.Items, mostInFile)
+	data, err := s.readFile("--items", c.Items, maxFileSize)
 	if err != nil {
 		return nil, err
 	}
@@ -88,33 +88,33 @@ func (c *askCommand) fileFields(s *session) (fields, error) {
 		}
 		return fields{"items": data}, c.checkLists(fermata.Ask{Items: items})
 	}
-	var o client.Outside
+	var o client.OutsideQuestion
 	if err := unmarshalFile("--items", c.Items, data, &o); err != nil {
 		return nil, err
 	}
-	said, err := strictjson.Fields(data)
-	if err == nil && len(said) == 0 {
-		err = badFile("--items", "%s says nothing", callFile(c.Items))
+	given, err := strictjson.Fields(data)
+	if err == nil && len(given) == 0 {
+		err = flagErrorf("--items", "%s says nothing", fileLabel(c.Items))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return said, c.checkLists(o.Ask)
+	return given, c.checkLists(o.Ask)
 }
 
 // checkLists refuses an empty list. It comes from a script that found nothing, and would make a different question
 // from the intended one.
 func (c *askCommand) checkLists(a fermata.Ask) error {
-	empty := func(what string) error {
-		return badFile("--items", "%s has a list of no %s", callFile(c.Items), what).WithHint("leave the list out, or put something into it")
+	emptyListError := func(what string) error {
+		return flagErrorf("--items", "%s has a list of no %s", fileLabel(c.Items), what).WithHint("leave the list out, or put something into it")
 	}
 	switch {
 	case isEmpty(a.Items), isEmpty(a.Questions):
-		return empty("items")
+		return emptyListError("items")
 	case isEmpty(a.Options),
 		slices.ContainsFunc(a.Items, func(it fermata.Item) bool { return isEmpty(it.Options) }),
 		slices.ContainsFunc(a.Questions, func(q fermata.UserQuestion) bool { return isEmpty(q.Options) }):
-		return empty("options")
+		return emptyListError("options")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (c *askCommand) flagFields(s *session, inFile fields) (fields, error) {
 			return nil, err
 		}
 	}
-	return split(client.Outside{Project: c.Project, Session: c.Session, Ask: a})
+	return toFields(client.OutsideQuestion{Project: c.Project, Session: c.Session, Ask: a})
 }
 
 func (c *askCommand) addOptions(_ *session, a *fermata.Ask) error {
@@ -274,7 +274,7 @@ func (c *askCommand) addDefault(a *fermata.Ask) error {
 	if it.ResponseType == "" {
 		it.ResponseType = impliedType(a, it)
 	}
-	v, err := notice.Pick(&it, *c.Default)
+	v, err := notice.ParseValue(&it, *c.Default)
 	if err != nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--default: %s", err)
 	}
@@ -304,12 +304,12 @@ func (s *session) jsonOrText(flag, text string) (json.RawMessage, error) {
 	trimmed := strings.TrimSpace(text)
 	var doc any
 	err = strictjson.Unmarshal([]byte(trimmed), &doc)
-	fault, isFault := errors.AsType[*strictjson.FieldError](err)
+	fieldErr, isFieldErr := errors.AsType[*strictjson.FieldError](err)
 	switch {
 	case err == nil:
 		return json.RawMessage(trimmed), nil
-	case isFault && (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")):
-		return nil, flagFault(flag, "", []byte(trimmed), fault).WithHint("a text that begins with { or [ is read as JSON; write a plain text in quotes: '\"…\"'")
+	case isFieldErr && (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")):
+		return nil, flagFieldError(flag, "", []byte(trimmed), fieldErr).WithHint("a text that begins with { or [ is read as JSON; write a plain text in quotes: '\"…\"'")
 	}
 	return json.Marshal(text)
 }

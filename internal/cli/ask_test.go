@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fake is a server with one question, which ends with the given resolution.
-func fake(t *testing.T, q *fermata.Question, end *fermata.Resolution) string {
+// newQuestionServer is a server with one question, which ends with the given resolution.
+func newQuestionServer(t *testing.T, q *fermata.Question, end *fermata.Resolution) string {
 	t.Helper()
 	var polls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestAskWaitSaysWhatHappened(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			q := &fermata.Question{ID: "q_1", Type: tt.typ, Status: fermata.Pending}
-			code, out, talk := run(t, "", "--url", fake(t, q, tt.end), "ask", "Which?", "--wait")
+			code, out, talk := run(t, "", "--url", newQuestionServer(t, q, tt.end), "ask", "Which?", "--wait")
 			if code != tt.code || out != tt.out {
 				t.Errorf("got %d and %q, want %d and %q\n%s", code, out, tt.code, tt.out, talk)
 			}
@@ -69,7 +69,7 @@ func TestAskWaitGivesUp(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending}
 	start := time.Now()
-	code, out, _ := run(t, "", "--url", fake(t, q, nil), "ask", "Which?", "--wait=300ms")
+	code, out, _ := run(t, "", "--url", newQuestionServer(t, q, nil), "ask", "Which?", "--wait=300ms")
 	if code != exitPending || out != "" || time.Since(start) > time.Minute {
 		t.Errorf("got %d and %q after %s", code, out, time.Since(start))
 	}
@@ -78,7 +78,7 @@ func TestAskWaitGivesUp(t *testing.T) {
 func TestAskPrintsTheID(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{ID: "q_1", WorkspaceID: "ws", Status: fermata.Pending}
-	url := fake(t, q, nil)
+	url := newQuestionServer(t, q, nil)
 	code, out, talk := run(t, "", "--url", url, "ask", "Which?")
 	if code != exitOK || out != "q_1\n" || !strings.Contains(talk, url+", workspace ws") {
 		t.Errorf("got %d, %q, %q", code, out, talk)

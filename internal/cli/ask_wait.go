@@ -10,94 +10,94 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// pollLength is the longest time of one wait for an answer.
-const pollLength = time.Minute
+// maxPollWait is the longest time of one wait for an answer.
+const maxPollWait = time.Minute
 
 // awaitAnswer waits until a question is closed and prints only the answer. A limit ends the wait and leaves the
 // question open; 0 is no limit. If the server is away for a while, awaitAnswer waits for it too.
 func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit time.Duration) error {
 	if q.Status == fermata.Pending {
-		s.talk().line("waiting for an answer: fermata respond %s", shortID(q.ID))
+		s.stderr().line("waiting for an answer: fermata respond %s", shortID(q.ID))
 	}
 	end := s.now().Add(limit)
-	away := false
-	wait, hears := s.client.WaitWords, true
+	announced := false
+	wait, readsMessages := s.client.WaitQuestionOrMessage, true
 	for q.Status == fermata.Pending {
-		length := pollLength
+		length := maxPollWait
 		if limit > 0 {
 			length = min(length, end.Sub(s.now()))
 			if length <= 0 {
-				s.talk().line("nobody has answered yet; %s stays open", q.ID)
+				s.stderr().line("nobody has answered yet; %s stays open", q.ID)
 				if s.JSON {
-					if err := s.json(q); err != nil {
+					if err := s.writeJSON(q); err != nil {
 						return err
 					}
 				}
-				return outcome(exitPending)
+				return exitError(exitPending)
 			}
 		}
 		next, err := wait(ctx, q.ID, length)
-		if err == nil && hears && next.Status == fermata.Pending {
-			err = s.hearWords(ctx, next)
+		if err == nil && readsMessages && next.Status == fermata.Pending {
+			err = s.printNewMessages(ctx, next)
 		}
 		switch {
 		case ctx.Err() != nil:
-			s.talk().line("%s stays open", q.ID)
+			s.stderr().line("%s stays open", q.ID)
 			return context.Cause(ctx)
-		case isAway(err):
-			s.waitForServer(ctx, away, min(length, readAgain))
-			away = true
-		case err != nil && hears:
+		case isUnavailable(err):
+			s.waitForServer(ctx, announced, min(length, retryDelay))
+			announced = true
+		case err != nil && readsMessages:
 			// If the messages cannot be read, wait for the answer alone.
-			wait, hears = s.client.WaitQuestion, false
+			wait, readsMessages = s.client.WaitQuestion, false
 		case err != nil:
 			return err
 		default:
-			q, away = next, false
+			q, announced = next, false
 		}
 	}
-	return s.answered(q)
+	return s.reportAnswer(q)
 }
 
-// hearWords prints messages of people for the asker, and records that they were delivered.
-func (s *session) hearWords(ctx context.Context, q *fermata.Question) error {
-	rc, err := s.client.Context(ctx, q.TaskID)
+// printNewMessages prints messages of people for the asker, and records that they were delivered.
+func (s *session) printNewMessages(ctx context.Context, q *fermata.Question) error {
+	rc, err := s.client.ResumeContext(ctx, q.TaskID)
 	if err != nil {
 		return err
 	}
-	var heard []string
-	for _, m := range rc.UnheardAtDesk() {
-		s.talk().text(m.Author.DisplayName() + " wrote: " + m.Body)
-		heard = append(heard, m.ID)
+	var printedIDs []string
+	for _, m := range rc.UnheardDeskMessages() {
+		s.stderr().printText(m.Author.DisplayName() + " wrote: " + m.Body)
+		printedIDs = append(printedIDs, m.ID)
 	}
-	if len(heard) == 0 {
+	if len(printedIDs) == 0 {
 		return nil
 	}
-	return s.client.HandMessages(ctx, q.TaskID, heard)
+	return s.client.HandMessages(ctx, q.TaskID, printedIDs)
 }
 
-// answered prints the answer of a closed question, and returns the error that gives its exit code.
-func (s *session) answered(q *fermata.Question) error {
+// reportAnswer prints the answer of a closed question, and returns the error that gives its exit code.
+func (s *session) reportAnswer(q *fermata.Question) error {
 	r := q.Resolution
 	if s.JSON {
-		if err := s.json(q); err != nil {
+		if err := s.writeJSON(q); err != nil {
 			return err
 		}
 	} else {
 		s.printAnswer(r)
 	}
 	if r.Comment != "" {
-		s.talk().text("comment: " + r.Comment)
+		s.stderr().printText("comment: " + r.Comment)
 	}
 	switch {
 	case r.Status == fermata.TimedOut:
-		s.talk().text(r.Sentence())
-		return outcome(exitTimedOut)
+		s.stderr().printText(r.Sentence())
+		return exitError(exitTimedOut)
 	case r.Status == fermata.Cancelled:
-		s.talk().text(r.Sentence())
-		return outcome(exitCancelled)
+		s.stderr().printText(r.Sentence())
+		return exitError(exitCancelled)
 	case r.SaysNo(q.Type):
-		return outcome(exitRejected)
+		return exitError(exitRejected)
 	default:
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *session) answered(q *fermata.Question) error {
 // printAnswer prints the bare answer: one line for each choice, or one line for each item with a tab between key and
 // value.
 func (s *session) printAnswer(r *fermata.Resolution) {
-	p := s.data()
+	p := s.stdout()
 	write := func(text string) {
 		if s.outTerm {
 			text = clean(text)
@@ -116,45 +116,45 @@ func (s *session) printAnswer(r *fermata.Resolution) {
 	if r.Answer != nil {
 		if list, ok := r.Answer.([]any); ok {
 			for _, v := range list {
-				write(value(v))
+				write(valueText(v))
 			}
 			return
 		}
-		write(value(r.Answer))
+		write(valueText(r.Answer))
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Answers)) {
-		write(key + "\t" + strings.ReplaceAll(value(r.Answers[key]), "\n", " "))
+		write(key + "\t" + strings.ReplaceAll(valueText(r.Answers[key]), "\n", " "))
 	}
 }
 
 // retryUntilUp calls read until the server is up. A server that is away is expected to come back.
 func (s *session) retryUntilUp(ctx context.Context, read func() error) error {
-	for away := false; ; away = true {
+	for announced := false; ; announced = true {
 		err := read()
-		if !isAway(err) || ctx.Err() != nil {
+		if !isUnavailable(err) || ctx.Err() != nil {
 			return err
 		}
-		s.waitForServer(ctx, away, readAgain)
+		s.waitForServer(ctx, announced, retryDelay)
 	}
 }
 
-// isAway reports whether an error means that the server is unreachable or takes no calls at present.
-func isAway(err error) bool {
+// isUnavailable reports whether an error means that the server is unreachable or takes no calls at present.
+func isUnavailable(err error) bool {
 	code := fermata.CodeOf(err)
 	return code == fermata.CodeUnavailable || code == fermata.CodeRateLimited
 }
 
 // waitForServer pauses before the next call. It prints the reason unless told is true.
-func (s *session) waitForServer(ctx context.Context, told bool, d time.Duration) {
-	if !told {
-		s.talk().line("the server is away; still waiting")
+func (s *session) waitForServer(ctx context.Context, announced bool, d time.Duration) {
+	if !announced {
+		s.stderr().line("the server is away; still waiting")
 	}
-	pause(ctx, d)
+	sleep(ctx, d)
 }
 
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -39,15 +39,15 @@ func (c *assignCommand) Run(ctx context.Context, s *session) error {
 	if q, err = s.client.Assign(ctx, q.ID, a); err != nil {
 		return err
 	}
-	s.printDone(q.WorkspaceID, "%s is for %s", q.ID, forWhom(q))
+	s.printDone(q.WorkspaceID, "%s is for %s", q.ID, assigneesOrAnybody(q))
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }
 
-// forWhom returns the assignees of a question as text.
-func forWhom(q *fermata.Question) string {
+// assigneesOrAnybody returns the assignees of a question as text.
+func assigneesOrAnybody(q *fermata.Question) string {
 	if len(q.Assignees) == 0 {
 		return "anybody who may answer"
 	}

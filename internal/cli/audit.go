@@ -42,21 +42,21 @@ Examples:
 }
 
 func (c *auditVerifyCommand) Run(ctx context.Context, s *session) error {
-	kept, err := c.checkpoints()
+	witnessCheckpoints, err := c.checkpoints()
 	switch {
 	case err != nil:
 		return err
 	case c.File != "":
-		return s.verifyFile(c.File, kept)
-	case c.Here || kept != nil:
-		return s.verifyHere(ctx, kept)
+		return s.verifyFile(c.File, witnessCheckpoints)
+	case c.Here || witnessCheckpoints != nil:
+		return s.verifyLocally(ctx, witnessCheckpoints)
 	default:
-		return s.verifyAudit(ctx)
+		return s.verifyOnServer(ctx)
 	}
 }
 
 // checkpoints reads the witness file and checks its signatures. It returns nil if the command names no witness.
-func (c *auditVerifyCommand) checkpoints() (kept []fermata.SignedCheckpoint, err error) {
+func (c *auditVerifyCommand) checkpoints() (witnessCheckpoints []fermata.SignedCheckpoint, err error) {
 	if (c.Witness == "") != (c.Key == "") {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--witness and --public-key belong together").
 			WithHint("'fermata audit verify' prints the public key of a server that you trust")
@@ -66,57 +66,57 @@ func (c *auditVerifyCommand) checkpoints() (kept []fermata.SignedCheckpoint, err
 	}
 	file, err := os.Open(c.Witness)
 	if err != nil {
-		return nil, unreadable("--witness", c.Witness, err)
+		return nil, readError("--witness", c.Witness, err)
 	}
 	defer func() { _ = file.Close() }()
-	if kept, err = witness.Read(file); err != nil {
-		return nil, unreadable("--witness", c.Witness, err)
+	if witnessCheckpoints, err = witness.Read(file); err != nil {
+		return nil, readError("--witness", c.Witness, err)
 	}
-	if len(kept) == 0 {
-		return nil, badFile("--witness", "%s is empty, or holds no checkpoint", c.Witness)
+	if len(witnessCheckpoints) == 0 {
+		return nil, flagErrorf("--witness", "%s is empty, or holds no checkpoint", c.Witness)
 	}
-	for _, checkpointed := range kept {
-		if err := checkpoint.Open(checkpointed, c.Key); err != nil {
-			return nil, badFile("--witness", "%s: %v", c.Witness, err)
+	for _, signed := range witnessCheckpoints {
+		if err := checkpoint.Verify(signed, c.Key); err != nil {
+			return nil, flagErrorf("--witness", "%s: %v", c.Witness, err)
 		}
 	}
-	return kept, nil
+	return witnessCheckpoints, nil
 }
 
 // verifyFile checks the chain in an export.
-func (s *session) verifyFile(name string, kept []fermata.SignedCheckpoint) error {
+func (s *session) verifyFile(name string, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	if name == "-" {
-		return s.verifyLines("standard input", s.lines, kept)
+		return s.verifyLines("standard input", s.lines, witnessCheckpoints)
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return unreadable("--file", name, err)
+		return readError("--file", name, err)
 	}
 	defer func() { _ = file.Close() }()
-	return s.verifyLines(name, bufio.NewReader(file), kept)
+	return s.verifyLines(name, bufio.NewReader(file), witnessCheckpoints)
 }
 
 // verifyLines checks the chain in an export. An empty export is an error, not a whole chain.
-func (s *session) verifyLines(name string, lines *bufio.Reader, kept []fermata.SignedCheckpoint) error {
+func (s *session) verifyLines(name string, lines *bufio.Reader, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	if _, err := lines.Peek(1); errors.Is(err, io.EOF) {
-		return badFile("--file", "%s is empty", name)
+		return flagErrorf("--file", "%s is empty", name)
 	} else if err != nil {
-		return unreadable("--file", name, err)
+		return readError("--file", name, err)
 	}
-	report := client.VerifyExport(lines, kept...)
+	report := client.VerifyExport(lines, witnessCheckpoints...)
 	if report.OK && report.Events == 0 {
-		return badFile("--file", "%s holds no event", name)
+		return flagErrorf("--file", "%s holds no event", name)
 	}
 	if !report.OK {
 		report.Problem += "; the file is " + name
-	} else if len(kept) == 0 {
-		s.talk().line("a file cannot say whether events follow its last one: name a witness (--witness), or compare with fermata audit verify")
+	} else if len(witnessCheckpoints) == 0 {
+		s.stderr().line("a file cannot say whether events follow its last one: name a witness (--witness), or compare with fermata audit verify")
 	}
 	return s.reportAudit(report)
 }
 
-// verifyAudit lets the server check the chain.
-func (s *session) verifyAudit(ctx context.Context) error {
+// verifyOnServer lets the server check the chain.
+func (s *session) verifyOnServer(ctx context.Context) error {
 	server, err := s.server()
 	if err != nil {
 		return err
@@ -128,15 +128,15 @@ func (s *session) verifyAudit(ctx context.Context) error {
 	return s.reportAudit(report)
 }
 
-// verifyHere checks the chain by reading the events themselves.
-func (s *session) verifyHere(ctx context.Context, kept []fermata.SignedCheckpoint) error {
+// verifyLocally checks the chain by reading the events themselves.
+func (s *session) verifyLocally(ctx context.Context, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	server, err := s.server()
 	if err != nil {
 		return err
 	}
-	v := client.NewVerification(kept)
+	v := client.NewVerification(witnessCheckpoints)
 	err = eachEvent(ctx, server, client.EventQuery{}, 0, func(e *fermata.Event) error {
-		if !v.Next(e) {
+		if !v.VerifyNext(e) {
 			return errQuit
 		}
 		return nil
@@ -152,34 +152,34 @@ func eventRange(r client.AuditReport) string {
 	if r.First == nil {
 		return ""
 	}
-	day := func(m *client.AuditMark) string { return m.At.UTC().Format("2006-01-02 15:04:05Z") }
-	return fmt.Sprintf(": from event %d (%s) to event %d (%s)", r.First.Seq, day(r.First), r.Last.Seq, day(r.Last))
+	timeText := func(m *client.AuditMark) string { return m.At.UTC().Format("2006-01-02 15:04:05Z") }
+	return fmt.Sprintf(": from event %d (%s) to event %d (%s)", r.First.Seq, timeText(r.First), r.Last.Seq, timeText(r.Last))
 }
 
-// sayCheckpoints prints how much of a chain is signed, and how many checkpoints outside the database agree with it.
-func (s *session) sayCheckpoints(r client.AuditReport) {
+// printCheckpoints prints how much of a chain is signed, and how many checkpoints outside the database agree with it.
+func (s *session) printCheckpoints(r client.AuditReport) {
 	if r.PublicKey != "" {
-		s.data().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
+		s.stdout().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
 	}
 	if r.Witnessed > 0 {
-		s.data().line("agrees with %s outside the database", countText(int(r.Witnessed), "checkpoint"))
+		s.stdout().line("agrees with %s outside the database", countText(int(r.Witnessed), "checkpoint"))
 	}
 }
 
 func (s *session) reportAudit(r client.AuditReport) error {
 	if s.JSON {
-		if err := s.json(r); err != nil {
+		if err := s.writeJSON(r); err != nil {
 			return err
 		}
 	} else if r.OK {
-		s.data().line("%d events, the chain is whole%s", r.Events, eventRange(r))
-		s.sayCheckpoints(r)
+		s.stdout().line("%d events, the chain is whole%s", r.Events, eventRange(r))
+		s.printCheckpoints(r)
 	}
 	if r.OK {
 		return nil
 	}
 	if !s.JSON {
-		s.talk().line("%s the chain is broken: %s", s.talk().red("error:"), clean(r.Problem))
+		s.stderr().line("%s the chain is broken: %s", s.stderr().red("error:"), clean(r.Problem))
 	}
-	return outcome(exitFailed)
+	return exitError(exitFailed)
 }

@@ -43,17 +43,17 @@ func (c *auditExportCommand) Run(ctx context.Context, s *session) error {
 		_, err := write(s.out)
 		return err
 	}
-	n, err := intoFile(c.File, write)
+	n, err := writeNewFile(c.File, write)
 	if err != nil {
 		return err
 	}
-	s.talk().line("wrote %d events to %s", n, clean(c.File))
+	s.stderr().line("wrote %d events to %s", n, clean(c.File))
 	return nil
 }
 
-// intoFile writes a new file that only its owner can read. If the content
+// writeNewFile writes a new file that only its owner can read. If the content
 // cannot be written completely, it removes the file.
-func intoFile(name string, write func(io.Writer) (int64, error)) (int64, error) {
+func writeNewFile(name string, write func(io.Writer) (int64, error)) (int64, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return 0, fermata.Errorf(fermata.CodeInvalidRequest, "%s is there already", name).WithHint("name another file")

@@ -15,21 +15,21 @@ type period struct {
 }
 
 func (p period) bounds(s *session) (from, to *time.Time, err error) {
-	if from, err = s.pastInstant(p.From); err != nil {
+	if from, err = s.parsePastInstant(p.From); err != nil {
 		return nil, nil, err
 	}
-	to, err = s.pastInstant(p.To)
+	to, err = s.parsePastInstant(p.To)
 	return from, to, err
 }
 
-// pastInstant reads a point in time as [session.instant] does, but takes a
+// parsePastInstant reads a point in time as [session.parseInstant] does, but takes a
 // duration as a time ago.
-func (s *session) pastInstant(text string) (*time.Time, error) {
+func (s *session) parsePastInstant(text string) (*time.Time, error) {
 	if d, err := fermata.Timeout(text).Duration(); err == nil {
 		at := s.now().Add(-d)
 		return &at, nil
 	}
-	return s.instant(text)
+	return s.parseInstant(text)
 }
 
 type auditListCommand struct {
@@ -63,13 +63,13 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Task != "" {
-		if q.TaskID, err = s.taskID(ctx, c.Task); err != nil {
+		if q.TaskID, err = s.resolveTaskID(ctx, c.Task); err != nil {
 			return err
 		}
 	}
 	found := 0
 	for found < int(c.Limit) {
-		q.Limit = min(int(c.Limit)-found, longestPage)
+		q.Limit = min(int(c.Limit)-found, maxPageSize)
 		page, err := server.Audit(ctx, q)
 		if err != nil {
 			return err
@@ -84,9 +84,9 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 			break
 		}
 	}
-	s.tellMore(q.Cursor != "", found)
+	s.printMoreHint(q.Cursor != "", found)
 	if found == 0 && !s.JSON {
-		s.talk().line("nothing in the record fits; leave some filters out to see more")
+		s.stderr().line("nothing in the record fits; leave some filters out to see more")
 	}
 	return nil
 }
@@ -95,9 +95,9 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 // years.
 func (s *session) printAudit(e *fermata.Event) error {
 	if s.JSON {
-		return s.jsonLine(e)
+		return s.writeJSONLine(e)
 	}
-	p := s.data()
+	p := s.stdout()
 	subject := e.TaskID
 	if e.QuestionID != "" {
 		subject = e.QuestionID

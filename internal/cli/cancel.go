@@ -31,7 +31,7 @@ func (c *cancelCommand) Run(ctx context.Context, s *session) error {
 	}
 	body := map[string]string{"reason": reason}
 	if t != nil {
-		return s.move(ctx, change{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+		return s.sendTaskChange(ctx, taskChange{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
 			return s.client.CancelTask(ctx, id, reason)
 		}})
 	}
@@ -44,7 +44,7 @@ func (c *cancelCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(q.WorkspaceID, "%s is %s", q.ID, q.Status)
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }

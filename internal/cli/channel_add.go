@@ -32,7 +32,7 @@ func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	kind := func(*client.Client) (string, error) { return c.Kind, nil }
-	if err := s.withNumbers(ctx, kind, settings); err != nil {
+	if err := s.convertNumbers(ctx, kind, settings); err != nil {
 		return err
 	}
 	n := fermata.NewChannel{Name: c.Name, Kind: c.Kind, Settings: settings, Disabled: c.Disabled}
@@ -52,8 +52,8 @@ func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(added.WorkspaceID, "added the channel %s; try it: fermata channel test %s", oneLine(added.Name), oneLine(added.Name))
 	if s.JSON {
-		return s.json(added)
+		return s.writeJSON(added)
 	}
-	s.shownOnce(added, settings)
+	s.printGeneratedSettings(added, settings)
 	return nil
 }

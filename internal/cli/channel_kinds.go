@@ -24,7 +24,7 @@ func (c *channelKindsCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "KIND"}, {head: "SETTING"}, {head: "", flex: true}}}
 	for _, k := range all {
@@ -48,6 +48,6 @@ func (c *channelKindsCommand) Run(ctx context.Context, s *session) error {
 			t.add(k.Kind, name, what)
 		}
 	}
-	s.print(t, "there are no kinds of channels")
+	s.printTable(t, "there are no kinds of channels")
 	return nil
 }

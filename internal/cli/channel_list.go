@@ -24,7 +24,7 @@ func (c *channelListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "NAME"}, {head: "KIND"}, {head: "STATE"}, {head: "LAST SENT"}, {head: "LAST ERROR", flex: true}}}
 	for _, channel := range all {
@@ -34,7 +34,7 @@ func (c *channelListCommand) Run(ctx context.Context, s *session) error {
 		}
 		t.add(channel.Name, channel.Kind, channelState(channel), sent, channel.LastError)
 	}
-	s.print(t, "there are no channels; fermata channel add makes one")
+	s.printTable(t, "there are no channels; fermata channel add makes one")
 	return nil
 }
 

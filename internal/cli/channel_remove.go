@@ -31,13 +31,13 @@ func (c *channelRemoveCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.printDone("", "removed the channel %s", oneLine(c.Name))
-	s.warnRoutes(removed.LeftRoutes)
+	s.warnRoutes(removed.UnmatchedRouteSteps)
 	return nil
 }
 
 // warnRoutes lists the steps of routes that lead nowhere.
 func (s *session) warnRoutes(steps []string) {
 	if len(steps) > 0 {
-		s.talk().line("these steps of routes lead nowhere now: %s; change them: fermata channel routes", strings.Join(steps, ", "))
+		s.stderr().line("these steps of routes lead nowhere now: %s; change them: fermata channel routes", strings.Join(steps, ", "))
 	}
 }

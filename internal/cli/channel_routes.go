@@ -44,7 +44,7 @@ func (c *channelRoutesCommand) Run(ctx context.Context, s *session) error {
 		s.printDone("", "questions that are asked from now on go these ways")
 	}
 	if s.JSON {
-		return s.json(routes)
+		return s.writeJSON(routes)
 	}
 	t := &table{columns: []column{{head: "TYPE"}, {head: "AFTER"}, {head: "CHANNEL"}, {head: "WHEN", flex: true}}}
 	for _, r := range []struct {
@@ -61,6 +61,6 @@ func (c *channelRoutesCommand) Run(ctx context.Context, s *session) error {
 			t.add(r.name, step.After, step.Channel, string(step.When))
 		}
 	}
-	s.print(t, "nothing is sent: questions are in the inbox only")
+	s.printTable(t, "nothing is sent: questions are in the inbox only")
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 		}
 		return found.Kind, nil
 	}
-	if err := s.withNumbers(ctx, kind, settings); err != nil {
+	if err := s.convertNumbers(ctx, kind, settings); err != nil {
 		return err
 	}
 	ch := fermata.ChannelChange{Settings: settings}
@@ -73,12 +73,12 @@ func (s *session) changeChannel(ctx context.Context, w write, name string, ch fe
 		return err
 	}
 	s.printDone(changed.WorkspaceID, "changed the channel %s; it is %s", oneLine(changed.Name), channelState(changed))
-	s.warnRoutes(changed.LeftRoutes)
+	s.warnRoutes(changed.UnmatchedRouteSteps)
 	if s.JSON {
-		return s.json(changed)
+		return s.writeJSON(changed)
 	}
-	known := fermata.Merge(before.Settings, given)
-	s.shownOnce(changed, known)
+	known := fermata.MergeSettings(before.Settings, given)
+	s.printGeneratedSettings(changed, known)
 	return nil
 }
 

@@ -20,7 +20,7 @@ type settingFlags struct {
 // value that is a JSON list, object, truth value or null. A number stays text:
 // see [withNumbers].
 func (f settingFlags) settings(s *session) (map[string]any, error) {
-	if err := checkNames("", f.Setting); err != nil {
+	if err := checkUniqueNames("", f.Setting); err != nil {
 		return nil, err
 	}
 	all := map[string]any{}
@@ -57,9 +57,9 @@ func settingValue(s string) any {
 	}
 }
 
-// withNumbers converts the settings that the kind of channel defines as
+// convertNumbers converts the settings that the kind of channel defines as
 // numbers. It asks the server only if a value could be a number.
-func (s *session) withNumbers(ctx context.Context, kindOf func(*client.Client) (string, error), settings map[string]any) error {
+func (s *session) convertNumbers(ctx context.Context, kindOf func(*client.Client) (string, error), settings map[string]any) error {
 	numbers := map[string]json.Number{}
 	for name, v := range settings {
 		var n json.Number
@@ -110,18 +110,18 @@ func schemaOf(ctx context.Context, server *client.Client, kind string) (schema c
 	return schema, nil
 }
 
-// shownOnce prints the settings that the server made for a channel. The server
+// printGeneratedSettings prints the settings that the server made for a channel. The server
 // does not show them again.
-func (s *session) shownOnce(c *fermata.Channel, given map[string]any) {
+func (s *session) printGeneratedSettings(c *fermata.Channel, given map[string]any) {
 	var names []string
 	for name := range c.Settings {
-		if _, mine := given[name]; !mine {
+		if _, isGiven := given[name]; !isGiven {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		s.data().line("%s=%s", name, settingText(c.Settings[name]))
+		s.stdout().line("%s=%s", name, settingText(c.Settings[name]))
 	}
 }
 

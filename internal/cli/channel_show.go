@@ -25,11 +25,11 @@ func (c *channelShowCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(found)
+		return s.writeJSON(found)
 	}
-	p := s.data()
+	p := s.stdout()
 	p.line("%s (%s), %s", oneLine(found.Name), oneLine(found.Kind), channelState(found))
-	s.shownOnce(found, nil)
+	s.printGeneratedSettings(found, nil)
 	if len(found.SecretsSet) > 0 {
 		p.line("secrets that are set: %s", strings.Join(found.SecretsSet, ", "))
 	}

@@ -30,14 +30,14 @@ func (c *channelTestCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		if err := s.json(result); err != nil {
+		if err := s.writeJSON(result); err != nil {
 			return err
 		}
 	}
 	for _, p := range result.Problems {
-		s.talk().line("%s", oneLine(p.Message))
+		s.stderr().line("%s", oneLine(p.Message))
 		if p.Hint != "" {
-			s.talk().line("  %s", oneLine(p.Hint))
+			s.stderr().line("  %s", oneLine(p.Hint))
 		}
 	}
 	if !result.OK {

@@ -39,16 +39,16 @@ func (c *chatCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	ch := &chat{s: s, task: t, thread: s.thread(t.ID)}
-	if s.fullScreen() {
-		return ch.screen(ctx)
+	ch := &chat{s: s, task: t, thread: s.newThread(t.ID)}
+	if s.canDrawScreen() {
+		return ch.runFullScreen(ctx)
 	}
-	return ch.lines(ctx, c.Follow || s.inTerm && !s.NoInput)
+	return ch.runLineMode(ctx, c.Follow || s.inTerm && !s.NoInput)
 }
 
-// fullScreen reports whether a person uses a terminal that the program can draw
+// canDrawScreen reports whether a person uses a terminal that the program can draw
 // on.
-func (s *session) fullScreen() bool {
+func (s *session) canDrawScreen() bool {
 	return s.inTerm && s.outTerm && !s.NoInput && !s.JSON && os.Getenv("TERM") != "dumb"
 }
 
@@ -57,49 +57,49 @@ type chat struct {
 	s      *session
 	task   *fermata.Task
 	thread *thread
-	// held sends an answer. It runs when the person types /yes.
-	held func(context.Context) error
+	// pendingSend sends an answer. It runs when the person types /yes.
+	pendingSend func(context.Context) error
 }
 
-// lines prints the thread and sends the lines of the input.
-func (c *chat) lines(ctx context.Context, follow bool) error {
+// runLineMode prints the thread and sends the lines of the input.
+func (c *chat) runLineMode(ctx context.Context, follow bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if !follow {
-		if err := eachEvent(ctx, c.s.client, client.EventQuery{TaskID: c.task.ID}, 0, c.print(ctx, nil), nil); err != nil {
+		if err := eachEvent(ctx, c.s.client, client.EventQuery{TaskID: c.task.ID}, 0, c.eventPrinter(ctx, nil), nil); err != nil {
 			return err
 		}
-		return c.read(ctx)
+		return c.sendInput(ctx)
 	}
 	closed := make(chan struct{})
-	read := make(chan error, 1)
+	readErr := make(chan error, 1)
 	go func() {
-		err := c.read(ctx)
+		err := c.sendInput(ctx)
 		close(closed)
-		read <- err
+		readErr <- err
 		if t, err := c.s.client.Task(ctx, c.task.ID); c.s.inTerm || err == nil && t.State.IsEnded() {
 			cancel(errQuit)
 		}
 	}()
-	err := c.s.client.Stream(ctx, client.StreamQuery{TaskID: c.task.ID, FromStart: true}, c.print(ctx, closed))
+	err := c.s.client.Stream(ctx, client.StreamQuery{TaskID: c.task.ID, FromStart: true}, c.eventPrinter(ctx, closed))
 	if errors.Is(err, errQuit) {
-		return <-read
+		return <-readErr
 	}
 	return err
 }
 
-// print returns a function that prints each event. The function returns errQuit
+// eventPrinter returns a function that prints each event. The function returns errQuit
 // when the task has ended and the input is closed.
-func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.Event) error {
+func (c *chat) eventPrinter(ctx context.Context, closed <-chan struct{}) func(*fermata.Event) error {
 	return func(e *fermata.Event) error {
-		x, err := c.thread.entry(ctx, e)
+		x, err := c.thread.loadEntry(ctx, e)
 		if err != nil || x == nil {
 			return err
 		}
 		if c.s.JSON {
-			err = c.s.jsonLine(x)
+			err = c.s.writeJSONLine(x)
 		} else {
-			_, err = io.WriteString(c.s.out, c.thread.text(x, c.s.data()))
+			_, err = io.WriteString(c.s.out, c.thread.entryText(x, c.s.stdout()))
 		}
 		if err != nil || closed == nil || e.Type != fermata.EventTaskEnded {
 			return err
@@ -119,17 +119,17 @@ func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.
 
 // unsentError returns an error if an answer still waits for a yes.
 func (c *chat) unsentError() error {
-	if c.held == nil {
+	if c.pendingSend == nil {
 		return nil
 	}
-	c.held = nil
+	c.pendingSend = nil
 	return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent: the answer waits for a yes").
 		WithHint("say it on the next line: printf '/approve\\n/yes\\n' | fermata chat %s", shortID(c.task.ID))
 }
 
-// read sends the lines of the input. It prints every refusal, and returns the
+// sendInput sends the lines of the input. It prints every refusal, and returns the
 // first one.
-func (c *chat) read(ctx context.Context) error {
+func (c *chat) sendInput(ctx context.Context) error {
 	var first error
 	for ended := c.s.NoInput; !ended; {
 		line, err := c.s.nextLine(ctx)
@@ -137,9 +137,9 @@ func (c *chat) read(ctx context.Context) error {
 		case errors.Is(err, io.EOF):
 			ended, err = true, c.unsentError()
 		case err == nil:
-			err = c.say(ctx, line)
+			err = c.handleLine(ctx, line)
 		case fermata.CodeOf(err) == fermata.CodeInvalidRequest:
-			c.held = nil
+			c.pendingSend = nil
 		default:
 			return err
 		}
@@ -147,9 +147,9 @@ func (c *chat) read(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			c.s.complain(err)
+			c.s.printError(err)
 			if first == nil {
-				first = outcome(exitCode(fermata.CodeOf(err)))
+				first = exitError(exitCode(fermata.CodeOf(err)))
 			}
 		}
 	}

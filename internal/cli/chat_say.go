@@ -8,37 +8,37 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// say runs the command of a line that begins with a slash, and sends any other line as a message.
-func (c *chat) say(ctx context.Context, line string) error {
+// handleLine runs the command of a line that begins with a slash, and sends any other line as a message.
+func (c *chat) handleLine(ctx context.Context, line string) error {
 	line = strings.TrimSpace(line)
-	held := c.held
-	c.held = nil
+	pendingSend := c.pendingSend
+	c.pendingSend = nil
 	if line == "" {
 		return nil
 	}
 	if text, ok := strings.CutPrefix(line, "//"); ok {
-		return c.message(ctx, "/"+text)
+		return c.postMessage(ctx, "/"+text)
 	}
 	if !strings.HasPrefix(line, "/") {
-		return c.message(ctx, line)
+		return c.postMessage(ctx, line)
 	}
 	verb, rest, _ := strings.Cut(line[1:], " ")
 	rest = strings.TrimSpace(rest)
-	if rest != "" && slices.Contains(bareVerbs, verb) {
-		return badPick("/%s takes no words, nothing was sent", verb)
+	if rest != "" && slices.Contains(bareCommands, verb) {
+		return inputErrorf("/%s takes no words, nothing was sent", verb)
 	}
 	switch verb {
 	case "quit", "q", "exit":
 		return errQuit
 	case "yes", "y":
-		if held == nil {
-			return badPick("nothing waits for a yes")
+		if pendingSend == nil {
+			return inputErrorf("nothing waits for a yes")
 		}
-		return held(ctx)
+		return pendingSend(ctx)
 	case "show":
-		return c.show(ctx)
+		return c.showQuestion(ctx)
 	case "answer", "a":
-		return c.answer(ctx, rest)
+		return c.answerQuestion(ctx, rest)
 	case "approve":
 		return c.decide(ctx, fermata.Approve, rest)
 	case "reject":
@@ -54,13 +54,13 @@ func (c *chat) say(ctx context.Context, line string) error {
 	}
 }
 
-// bareVerbs are the commands without arguments. Words after such a command would be lost.
-var bareVerbs = []string{"quit", "q", "exit", "yes", "y", "show"}
+// bareCommands are the commands without arguments. Words after such a command would be lost.
+var bareCommands = []string{"quit", "q", "exit", "yes", "y", "show"}
 
-func (c *chat) message(ctx context.Context, text string) error {
+func (c *chat) postMessage(ctx context.Context, text string) error {
 	m, err := c.s.client.PostMessage(ctx, c.task.ID, text)
 	if err == nil {
-		c.s.printFate(m)
+		c.s.printMessageReceipt(m)
 	}
 	return err
 }
@@ -70,10 +70,10 @@ func (c *chat) pendingQuestion(ctx context.Context) (*fermata.Question, error) {
 	return c.s.findQuestion(ctx, c.task.ID)
 }
 
-func (c *chat) show(ctx context.Context) error {
+func (c *chat) showQuestion(ctx context.Context) error {
 	q, err := c.pendingQuestion(ctx)
 	if err == nil {
-		c.s.talk().question(q, c.s.now())
+		c.s.stderr().printQuestion(q, c.s.now())
 	}
 	return err
 }
@@ -87,15 +87,15 @@ func (c *chat) clarify(ctx context.Context, text string) error {
 	return err
 }
 
-// answer answers the pending question with the typed text. The whole text answers a single item; several items need
+// answerQuestion answers the pending question with the typed text. The whole text answers a single item; several items need
 // key=value, or a word for each.
-func (c *chat) answer(ctx context.Context, text string) error {
+func (c *chat) answerQuestion(ctx context.Context, text string) error {
 	q, err := c.pendingQuestion(ctx)
 	if err != nil {
 		return err
 	}
 	if text == "" {
-		return badPick("write the answer behind /answer")
+		return inputErrorf("write the answer behind /answer")
 	}
 	words, pairs := []string{text}, []string(nil)
 	if len(q.Items) > 1 {
@@ -104,14 +104,14 @@ func (c *chat) answer(ctx context.Context, text string) error {
 			words, pairs = nil, words
 		}
 	}
-	values, err := answerFrom(q, words, pairs)
+	values, err := parseAnswer(q, words, pairs)
 	if err != nil {
 		return err
 	}
-	return c.send(ctx, q, values, "")
+	return c.sendOrHold(ctx, q, values, "")
 }
 
-func (c *chat) decide(ctx context.Context, verdict, comment string) error {
+func (c *chat) decide(ctx context.Context, choice, comment string) error {
 	q, err := c.pendingQuestion(ctx)
 	if err != nil {
 		return err
@@ -119,12 +119,12 @@ func (c *chat) decide(ctx context.Context, verdict, comment string) error {
 	if q.Type != fermata.Approval {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s asks for no approval, it is %s", q.ID, q.Type).WithHint("/answer answers it")
 	}
-	return c.send(ctx, q, map[string]any{q.Items[0].Key: verdict}, comment)
+	return c.sendOrHold(ctx, q, map[string]any{q.Items[0].Key: choice}, comment)
 }
 
-// send sends an answer. If the answer approves or is dangerous, send shows it first and sends it after a yes.
-func (c *chat) send(ctx context.Context, q *fermata.Question, values map[string]any, comment string) error {
-	if err := checkShown(q, ""); err != nil {
+// sendOrHold sends an answer. If the answer approves or is dangerous, send shows it first and sends it after a yes.
+func (c *chat) sendOrHold(ctx context.Context, q *fermata.Question, values map[string]any, comment string) error {
+	if err := checkActionHash(q, ""); err != nil {
 		return err
 	}
 	a := toAnswer(q, values)
@@ -133,11 +133,11 @@ func (c *chat) send(ctx context.Context, q *fermata.Question, values map[string]
 		_, err := c.s.client.Answer(ctx, q.ID, a)
 		return err
 	}
-	if !delicate(q, values) {
+	if !needsConsent(q, values) {
 		return send(ctx)
 	}
-	c.s.talk().question(q, c.s.now())
-	c.s.talk().line("\n%s: /yes sends it", oneLine(valuesText(values)))
-	c.held = send
+	c.s.stderr().printQuestion(q, c.s.now())
+	c.s.stderr().line("\n%s: /yes sends it", oneLine(valuesText(values)))
+	c.pendingSend = send
 	return nil
 }

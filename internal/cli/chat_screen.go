@@ -13,24 +13,24 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// screen shows the thread above an input line. New text appears above the line,
+// runFullScreen shows the thread above an input line. New text appears above the line,
 // and never within the typed text.
-func (c *chat) screen(ctx context.Context) error {
+func (c *chat) runFullScreen(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	input := textinput.New()
 	input.Prompt = "> "
 	input.Placeholder = "a message, /answer, /clarify, /quit"
 	m := &chatScreen{chat: c, ctx: ctx, input: input, width: c.s.width}
-	stdin, back := c.s.lend()
-	defer back()
+	stdin, release := c.s.lendInput()
+	defer release()
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(c.s.out), tea.WithoutSignalHandler())
 	go func() {
 		err := c.s.client.Stream(ctx, client.StreamQuery{
 			TaskID: c.task.ID, FromStart: true,
-			OnDrop: func(error) { program.Send(chatLine(brokeText)) },
+			OnDrop: func(error) { program.Send(chatLine(connectionLostText)) },
 		}, func(e *fermata.Event) error {
-			x, err := c.thread.entry(ctx, e)
+			x, err := c.thread.loadEntry(ctx, e)
 			if err != nil || x == nil {
 				return err
 			}
@@ -58,12 +58,12 @@ type (
 	chatEnded struct{ err error }
 	// chatPrinted reports that the last printed text is on the screen.
 	chatPrinted struct{}
-	// chatSaid is the result of a typed line.
-	chatSaid struct {
+	// chatResult is the result of a typed line.
+	chatResult struct {
 		text string
 		err  error
-		// held sends an answer that waits for a yes.
-		held func(context.Context) error
+		// pendingSend sends an answer that waits for a yes.
+		pendingSend func(context.Context) error
 	}
 )
 
@@ -75,9 +75,9 @@ type chatScreen struct {
 	width int
 	busy  bool
 	err   error
-	// waiting is the text to print next, while other text is being printed.
-	waiting  []string
-	printing bool
+	// pendingLines is the text to print next, while other text is being printed.
+	pendingLines []string
+	printing     bool
 	// ended reports that nothing follows the waiting text.
 	ended bool
 }
@@ -97,15 +97,15 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case chatLine:
 		return m, m.print(string(msg))
 	case *entry:
-		return m, m.print(strings.TrimRight(m.chat.thread.text(msg, m.printer()), "\n"))
+		return m, m.print(strings.TrimRight(m.chat.thread.entryText(msg, m.printer()), "\n"))
 	case chatPrinted:
 		m.printing = false
 		return m, m.print("")
 	case chatEnded:
 		m.err, m.ended = msg.err, true
 		return m, m.print("")
-	case chatSaid:
-		m.busy, m.chat.held = false, msg.held
+	case chatResult:
+		m.busy, m.chat.pendingSend = false, msg.pendingSend
 		if errors.Is(msg.err, errQuit) {
 			return m, tea.Quit
 		}
@@ -118,7 +118,7 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case "ctrl+d":
 			return m, tea.Quit
 		case "enter":
-			return m, m.say()
+			return m, m.submitLine()
 		}
 	}
 	var cmd tea.Cmd
@@ -130,23 +130,23 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // bubbletea run concurrently, so print starts only one at a time.
 func (m *chatScreen) print(text string) tea.Cmd {
 	if text != "" {
-		m.waiting = append(m.waiting, text)
+		m.pendingLines = append(m.pendingLines, text)
 	}
 	switch {
 	case m.printing:
 		return nil
-	case len(m.waiting) == 0 && m.ended:
+	case len(m.pendingLines) == 0 && m.ended:
 		return tea.Quit
-	case len(m.waiting) == 0:
+	case len(m.pendingLines) == 0:
 		return nil
 	}
-	all := strings.Join(m.waiting, "\n")
-	m.waiting, m.printing = nil, true
+	all := strings.Join(m.pendingLines, "\n")
+	m.pendingLines, m.printing = nil, true
 	return tea.Sequence(tea.Println(all), func() tea.Msg { return chatPrinted{} })
 }
 
-// say sends the typed line without blocking the drawing.
-func (m *chatScreen) say() tea.Cmd {
+// submitLine sends the typed line without blocking the drawing.
+func (m *chatScreen) submitLine() tea.Cmd {
 	line := m.input.Value()
 	if m.busy || strings.TrimSpace(line) == "" {
 		return nil
@@ -154,15 +154,15 @@ func (m *chatScreen) say() tea.Cmd {
 	m.input.Reset()
 	m.busy = true
 	// Output for standard error goes above the input.
-	c, quiet, buf := *m.chat, *m.chat.s, &bytes.Buffer{}
-	quiet.err, quiet.errTerm, quiet.width = buf, true, m.printer().width
-	c.s = &quiet
+	c, captured, buf := *m.chat, *m.chat.s, &bytes.Buffer{}
+	captured.errOut, captured.errTerm, captured.width = buf, true, m.printer().width
+	c.s = &captured
 	return func() tea.Msg {
-		err := c.say(m.ctx, line)
+		err := c.handleLine(m.ctx, line)
 		if err != nil && !errors.Is(err, errQuit) {
-			quiet.complain(err)
+			captured.printError(err)
 		}
-		return chatSaid{strings.TrimRight(buf.String(), "\n"), err, c.held}
+		return chatResult{strings.TrimRight(buf.String(), "\n"), err, c.pendingSend}
 	}
 }
 

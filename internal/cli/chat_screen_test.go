@@ -24,7 +24,7 @@ func TestChatKeepsTheOrderOfTheChain(t *testing.T) {
 	t.Parallel()
 	const entries = 2000
 	s := &session{now: time.Now, width: 80}
-	m := &chatScreen{chat: &chat{s: s, thread: s.thread("task_1")}, ctx: t.Context(), input: textinput.New(), width: 80}
+	m := &chatScreen{chat: &chat{s: s, thread: s.newThread("task_1")}, ctx: t.Context(), input: textinput.New(), width: 80}
 	// bubbletea writes from two goroutines. A file allows that, a buffer does
 	// not.
 	out, err := os.Create(filepath.Join(t.TempDir(), "screen"))
@@ -37,7 +37,7 @@ func TestChatKeepsTheOrderOfTheChain(t *testing.T) {
 	go func() {
 		for i := range entries {
 			if i%7 == 0 {
-				program.Send(chatSaid{text: fmt.Sprintf("own-%d.", i)})
+				program.Send(chatResult{text: fmt.Sprintf("own-%d.", i)})
 			}
 			data, _ := json.Marshal(fermata.Progress{Message: fmt.Sprintf("entry-%d.", i)})
 			program.Send(&entry{Event: &fermata.Event{Seq: int64(i), Type: fermata.EventProgressReported, Data: data}})

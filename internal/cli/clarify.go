@@ -34,7 +34,7 @@ func (c *clarifyCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(q.WorkspaceID, "asked back on %s", q.ID)
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (c *commentCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(m.WorkspaceID, "commented on %s", q.ID)
 	if s.JSON {
-		return s.json(m)
+		return s.writeJSON(m)
 	}
 	return nil
 }

@@ -24,59 +24,59 @@ Examples:
 }
 
 func (c *completionCommand) Run(s *session, app *kong.Application) error {
-	places := completions(app.Node, "")
+	points := completions(app.Node, "")
 	switch c.Shell {
 	case "bash":
-		writeBash(s.out, places)
+		writeBash(s.out, points)
 	case "zsh":
-		writeZsh(s.out, places)
+		writeZsh(s.out, points)
 	default:
-		writeFish(s.out, places)
+		writeFish(s.out, points)
 	}
 	return nil
 }
 
-// place is a position in the grammar, with the words that can follow it.
-type place struct {
+// completionPoint is a position in the grammar, with the words that can follow it.
+type completionPoint struct {
 	// path is the words of the command, such as "token create". It is "" at the
 	// root.
 	path     string
 	commands []word
 	flags    []word
-	// named lists the kinds of things whose names the server knows, separated
+	// nameKinds lists the kinds of things whose names the server knows, separated
 	// by commas. It is "" if there are none.
-	named string
+	nameKinds string
 }
 
 // word is a completion with its description.
 type word struct{ text, help string }
 
 // completions walks the grammar and returns all its places.
-func completions(node *kong.Node, path string) []place {
-	here := place{path: path}
+func completions(node *kong.Node, path string) []completionPoint {
+	point := completionPoint{path: path}
 	for _, group := range node.AllFlags(true) {
 		for _, f := range group {
-			here.flags = append(here.flags, word{"--" + f.Name, f.Help})
+			point.flags = append(point.flags, word{"--" + f.Name, f.Help})
 		}
 	}
 	for _, arg := range node.Positional {
-		if here.named == "" {
-			here.named = arg.Tag.Get("complete")
+		if point.nameKinds == "" {
+			point.nameKinds = arg.Tag.Get("complete")
 		}
 	}
-	slices.SortFunc(here.flags, func(a, b word) int { return strings.Compare(a.text, b.text) })
-	places := []place{}
+	slices.SortFunc(point.flags, func(a, b word) int { return strings.Compare(a.text, b.text) })
+	points := []completionPoint{}
 	for _, child := range node.Children {
 		if child.Type != kong.CommandNode || child.Hidden {
 			continue
 		}
-		here.commands = append(here.commands, word{child.Name, child.Help})
-		places = append(places, completions(child, strings.TrimSpace(path+" "+child.Name))...)
+		point.commands = append(point.commands, word{child.Name, child.Help})
+		points = append(points, completions(child, strings.TrimSpace(path+" "+child.Name))...)
 	}
-	return append([]place{here}, places...)
+	return append([]completionPoint{point}, points...)
 }
 
-func texts(words []word) string {
+func joinTexts(words []word) string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = w.text
@@ -86,7 +86,7 @@ func texts(words []word) string {
 
 // writeBash writes a function for bash. The function finds the longest known
 // command path among the words, and offers the words that can follow.
-func writeBash(w io.Writer, places []place) {
+func writeBash(w io.Writer, points []completionPoint) {
 	fmt.Fprint(w, `_fermata() {
   local cur="${COMP_WORDS[COMP_CWORD]}" path="" try word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -94,14 +94,14 @@ func writeBash(w io.Writer, places []place) {
     try="${path:+$path }$word"
     case "$try" in
 `)
-	fmt.Fprintf(w, "      %s) path=\"$try\" ;;\n", bashPaths(places))
+	fmt.Fprintf(w, "      %s) path=\"$try\" ;;\n", bashPaths(points))
 	fmt.Fprint(w, "    esac\n  done\n  local words=\"\" named=\"\"\n  case \"$path\" in\n")
-	for _, p := range places {
-		offer := texts(p.flags)
+	for _, p := range points {
+		offer := joinTexts(p.flags)
 		if len(p.commands) > 0 {
-			offer = texts(p.commands) + " " + offer
+			offer = joinTexts(p.commands) + " " + offer
 		}
-		fmt.Fprintf(w, "    %q) words=%q named=%q ;;\n", p.path, offer, p.named)
+		fmt.Fprintf(w, "    %q) words=%q named=%q ;;\n", p.path, offer, p.nameKinds)
 	}
 	fmt.Fprint(w, `  esac
   if [[ -n $named && $cur != -* ]]; then
@@ -113,9 +113,9 @@ complete -o default -F _fermata fermata
 `)
 }
 
-func bashPaths(places []place) string {
+func bashPaths(points []completionPoint) string {
 	var list []string
-	for _, p := range places {
+	for _, p := range points {
 		if p.path != "" {
 			list = append(list, fmt.Sprintf("%q", p.path))
 		}
@@ -124,7 +124,7 @@ func bashPaths(places []place) string {
 }
 
 // writeZsh writes the same function for zsh, with descriptions.
-func writeZsh(w io.Writer, places []place) {
+func writeZsh(w io.Writer, points []completionPoint) {
 	fmt.Fprint(w, `#compdef fermata
 _fermata() {
   local path_="" try word
@@ -133,10 +133,10 @@ _fermata() {
     try="${path_:+$path_ }$word"
     case "$try" in
 `)
-	fmt.Fprintf(w, "      %s) path_=\"$try\" ;;\n", bashPaths(places))
+	fmt.Fprintf(w, "      %s) path_=\"$try\" ;;\n", bashPaths(points))
 	fmt.Fprint(w, "    esac\n  done\n  local -a commands flags found\n  local named=\"\"\n  case \"$path_\" in\n")
-	for _, p := range places {
-		fmt.Fprintf(w, "    %q)\n      commands=(%s)\n      flags=(%s)\n      named=%q\n      ;;\n", p.path, zshWords(p.commands), zshWords(p.flags), p.named)
+	for _, p := range points {
+		fmt.Fprintf(w, "    %q)\n      commands=(%s)\n      flags=(%s)\n      named=%q\n      ;;\n", p.path, zshWords(p.commands), zshWords(p.flags), p.nameKinds)
 	}
 	fmt.Fprint(w, `  esac
   (( $#commands )) && _describe command commands
@@ -156,13 +156,13 @@ if [ "$funcstack[1]" = "_fermata" ]; then _fermata; else compdef _fermata fermat
 func zshWords(words []word) string {
 	list := make([]string, len(words))
 	for i, w := range words {
-		list[i] = quote(w.text + ":" + strings.ReplaceAll(w.help, ":", `\:`))
+		list[i] = quoteShell(w.text + ":" + strings.ReplaceAll(w.help, ":", `\:`))
 	}
 	return strings.Join(list, " ")
 }
 
 // writeFish writes a condition for every place, with descriptions.
-func writeFish(w io.Writer, places []place) {
+func writeFish(w io.Writer, points []completionPoint) {
 	fmt.Fprint(w, `function __fermata_path
   for word in (commandline -opc)[2..-1]
     string match -q -- '-*' $word; or echo $word
@@ -178,23 +178,23 @@ function __fermata_below
   test $most -gt 0; and test "$path[1..$most]" = "$argv"
 end
 `)
-	for _, p := range places {
-		at := quote(strings.TrimSpace("__fermata_at " + p.path))
-		below := at
+	for _, p := range points {
+		atCondition := quoteShell(strings.TrimSpace("__fermata_at " + p.path))
+		belowCondition := atCondition
 		if len(p.commands) == 0 {
-			below = quote("__fermata_below " + p.path)
+			belowCondition = quoteShell("__fermata_below " + p.path)
 		}
 		for _, c := range p.commands {
-			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s -d %s\n", at, c.text, quote(c.help))
+			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s -d %s\n", atCondition, c.text, quoteShell(c.help))
 		}
-		if p.named != "" {
-			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s\n", at, quote("(fermata names "+p.named+" 2>/dev/null)"))
+		if p.nameKinds != "" {
+			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s\n", atCondition, quoteShell("(fermata names "+p.nameKinds+" 2>/dev/null)"))
 		}
 		for _, f := range p.flags {
-			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", below, strings.TrimPrefix(f.text, "--"), quote(f.help))
+			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", belowCondition, strings.TrimPrefix(f.text, "--"), quoteShell(f.help))
 		}
 	}
 }
 
-// quote returns the text in single quotes for a shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quoteShell returns the text in single quotes for a shell.
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -6,9 +6,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// checkShown makes sure that the hash to send is the hash of the shown bytes,
+// checkActionHash makes sure that the hash to send is the hash of the shown bytes,
 // and that it begins as the person expects.
-func checkShown(q *fermata.Question, expected string) error {
+func checkActionHash(q *fermata.Question, expected string) error {
 	if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the action that came does not have the hash that came with it").
 			WithHint("nothing was sent; something between here and the server changes what it passes on")

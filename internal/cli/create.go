@@ -40,7 +40,7 @@ func (c *createCommand) Run(ctx context.Context, s *session) error {
 		Title: c.Title, Project: c.Project, ParentID: c.Parent, BlockedBy: c.Blocked, Priority: c.Priority,
 		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Isolated: c.Isolated, Labels: c.Label, MaxAttempts: int(c.Attempts), SessionKey: c.Session, EndsWithAnswer: c.Ends,
 	}
-	err := notDash("title", c.Title)
+	err := checkNotDash("title", c.Title)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (c *createCommand) Run(ctx context.Context, s *session) error {
 	if n.Spec, err = s.jsonOrText("--spec", c.Spec); err != nil {
 		return err
 	}
-	if n.DeferUntil, err = s.instant(c.Defer); err != nil {
+	if n.DeferUntil, err = s.parseInstant(c.Defer); err != nil {
 		return err
 	}
 	if done, err := s.printDryRun(c.write, "POST", "/tasks", n); done {
@@ -66,8 +66,8 @@ func (c *createCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(t.WorkspaceID, "made %s", t.ID)
 	if s.JSON {
-		return s.json(t)
+		return s.writeJSON(t)
 	}
-	s.data().line("%s", t.ID)
+	s.stdout().line("%s", t.ID)
 	return nil
 }

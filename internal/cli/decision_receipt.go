@@ -40,7 +40,7 @@ func (c *receiptGetCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(receipt)
+		return s.writeJSON(receipt)
 	}
 	_, err = io.WriteString(s.out, receipt.Note)
 	return err
@@ -60,11 +60,11 @@ Examples:
 }
 
 func (c *receiptVerifyCommand) Run(_ context.Context, s *session) error {
-	signed, err := s.readFile("FILE", c.File, mostInFile)
+	signed, err := s.readFile("FILE", c.File, maxFileSize)
 	if err != nil {
 		return err
 	}
-	r, err := checkpoint.OpenReceipt(noteOf(signed), c.Key)
+	r, err := checkpoint.OpenReceipt(signedNote(signed), c.Key)
 	if err == nil {
 		err = passkey.VerifyReceipt(r)
 	}
@@ -72,19 +72,19 @@ func (c *receiptVerifyCommand) Run(_ context.Context, s *session) error {
 		return err
 	}
 	if err != nil {
-		s.talk().line("%s %s", s.talk().red("error:"), clean(err.Error()))
-		return outcome(exitFailed)
+		s.stderr().line("%s %s", s.stderr().red("error:"), clean(err.Error()))
+		return exitError(exitFailed)
 	}
 	if s.JSON {
-		return s.json(r)
+		return s.writeJSON(r)
 	}
-	s.sayReceipt(r)
+	s.printReceipt(r)
 	return nil
 }
 
-// noteOf returns the signed note in a file. The file is the note itself, or the JSON reply of the server that holds
+// signedNote returns the signed note in a file. The file is the note itself, or the JSON reply of the server that holds
 // it.
-func noteOf(file []byte) []byte {
+func signedNote(file []byte) []byte {
 	var reply fermata.SignedReceipt
 	if json.Unmarshal(file, &reply) == nil {
 		return []byte(reply.Note)
@@ -93,9 +93,9 @@ func noteOf(file []byte) []byte {
 	return append(bytes.TrimRight(file, "\n"), '\n')
 }
 
-// sayReceipt prints the facts that a receipt proves.
-func (s *session) sayReceipt(r fermata.DecisionReceipt) {
-	q, p := r.Question(), s.data()
+// printReceipt prints the facts that a receipt proves.
+func (s *session) printReceipt(r fermata.DecisionReceipt) {
+	q, p := r.Question(), s.stdout()
 	p.line("the receipt is genuine; issued %s", r.IssuedAt.UTC().Format("2006-01-02 15:04:05Z"))
 	p.line("%s  %s", r.QuestionID, oneLine(r.Title))
 	if hash := r.Resolution.ActionHashOr(r.ActionHash); hash != "" {
@@ -104,16 +104,16 @@ func (s *session) sayReceipt(r fermata.DecisionReceipt) {
 	p.line("outcome  %s", oneLine(r.Resolution.Sentence()))
 	signers := q.Signers()
 	for _, v := range r.Votes {
-		p.line("vote     %s: %s at %s, %s", oneLine(v.By.DisplayName()), v.Value, v.At.UTC().Format("2006-01-02 15:04:05Z"), howKnown(v.Assurance, slices.Contains(signers, v.By.ID)))
+		p.line("vote     %s: %s at %s, %s", oneLine(v.By.DisplayName()), v.Value, v.At.UTC().Format("2006-01-02 15:04:05Z"), assuranceText(v.Assurance, slices.Contains(signers, v.By.ID)))
 	}
 	if by := r.Resolution.AnsweredBy; by != nil && len(r.Votes) == 0 {
-		p.line("decided  %s, %s", oneLine(by.DisplayName()), howKnown(r.Resolution.Assurance, slices.Contains(signers, by.ID)))
+		p.line("decided  %s, %s", oneLine(by.DisplayName()), assuranceText(r.Resolution.Assurance, slices.Contains(signers, by.ID)))
 	}
 	p.line("audit    event %d, hash %s", r.ClosedEvent, r.ClosedHash)
 }
 
-// howKnown returns in words how strongly a person proved who they are, and whether a passkey signed the decision.
-func howKnown(a fermata.Assurance, signed bool) string {
+// assuranceText returns in words how strongly a person proved who they are, and whether a passkey signed the decision.
+func assuranceText(a fermata.Assurance, signed bool) string {
 	switch {
 	case signed:
 		return "known by a passkey, which signed this decision"
@@ -124,6 +124,6 @@ func howKnown(a fermata.Assurance, signed bool) string {
 	case a == fermata.AssuranceChannel:
 		return "known by a token or in a channel"
 	default:
-		return "known " + knownBy[a]
+		return "known " + assurancePhrases[a]
 	}
 }

@@ -20,7 +20,7 @@ func (deferCommand) Help() string {
 }
 
 func (c *deferCommand) Run(ctx context.Context, s *session) error {
-	until, err := s.instant(c.Until)
+	until, err := s.parseInstant(c.Until)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *deferCommand) Run(ctx context.Context, s *session) error {
 	if until != nil {
 		body["until"] = until
 	}
-	return s.move(ctx, change{c.write, c.ID, "defer", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "defer", body, func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.DeferTask(ctx, id, until)
 	}})
 }

@@ -38,9 +38,9 @@ func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	defer s.tellMore(next != "", len(all))
+	defer s.printMoreHint(next != "", len(all))
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{
 		{head: "ID"}, {head: "PURPOSE"}, {head: "CHANNEL"}, {head: "TO", flex: true}, {head: "STATE"}, {head: "NEXT"}, {head: "WHY", flex: true},
@@ -50,9 +50,9 @@ func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
 		if d.NextAt != nil {
 			next = s.leftText(d.NextAt)
 		}
-		t.add(s.id(d.ID), d.Purpose, cmp.Or(d.Channel, d.Kind), d.Member, string(d.State), next, cmp.Or(d.Reason, d.LastError))
+		t.add(s.idText(d.ID), d.Purpose, cmp.Or(d.Channel, d.Kind), d.Member, string(d.State), next, cmp.Or(d.Reason, d.LastError))
 	}
-	s.print(t, "nothing was sent; fermata channel list shows where messages can go")
+	s.printTable(t, "nothing was sent; fermata channel list shows where messages can go")
 	return nil
 }
 
@@ -78,9 +78,9 @@ func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(d)
+		return s.writeJSON(d)
 	}
-	p := s.data()
+	p := s.stdout()
 	p.line("%s over %s: %s %s", d.Purpose, oneLine(cmp.Or(d.Channel, d.Kind)), d.State, oneLine(d.Reason))
 	for _, entry := range d.History {
 		p.line("%s  %s  %s", s.agoText(entry.At), entry.What, oneLine(entry.Error))
@@ -90,7 +90,7 @@ func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
 		p.line("")
 		p.printWhole(d.Content)
 	case d.State == fermata.DeliverySent:
-		s.talk().line("its recipient reads here what was sent, with a token that may answer; an operator reads it in the browser")
+		s.stderr().line("its recipient reads here what was sent, with a token that may answer; an operator reads it in the browser")
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (c *redeliverCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone("", "%s is sent again over %s", d.ID, oneLine(d.Channel))
 	if s.JSON {
-		return s.json(d)
+		return s.writeJSON(d)
 	}
 	return nil
 }

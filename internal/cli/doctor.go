@@ -43,23 +43,23 @@ type finding struct {
 	Log  string `json:"log,omitempty"`
 }
 
-// longestSkew is the largest difference of two clocks at which deadlines still look right.
-const longestSkew = 5 * time.Second
+// maxSkew is the largest difference of two clocks at which deadlines still look right.
+const maxSkew = 5 * time.Second
 
 func (c *doctorCommand) Run(ctx context.Context, s *session) error {
 	d := &diagnosis{s: s}
 	d.add(c.examine(ctx, s)...)
 	d.add(checkSandbox(ctx))
-	d.add(checkAgents(ctx)...)
+	d.add(checkAgentVersions(ctx)...)
 	if c.Agents && ctx.Err() == nil {
-		if err := d.tryAgents(ctx); err != nil {
+		if err := d.runAgentChecks(ctx); err != nil {
 			return err
 		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return d.end()
+	return d.finish()
 }
 
 // diagnosis collects findings. For people it prints each finding immediately.
@@ -74,24 +74,24 @@ func (d *diagnosis) add(findings ...finding) {
 		d.findings = append(d.findings, f)
 		d.failed = d.failed || f.Status == "fail"
 		if !d.s.JSON {
-			d.s.data().finding(f)
+			d.s.stdout().printFinding(f)
 		}
 	}
 }
 
-func (d *diagnosis) end() error {
+func (d *diagnosis) finish() error {
 	if d.s.JSON {
-		if err := d.s.json(d.findings); err != nil {
+		if err := d.s.writeJSON(d.findings); err != nil {
 			return err
 		}
 	}
 	if d.failed {
-		return outcome(exitFailed)
+		return exitError(exitFailed)
 	}
 	return nil
 }
 
-func (p printer) finding(f finding) {
+func (p printer) printFinding(f finding) {
 	status := map[string]string{"ok": p.green("ok  "), "warn": p.yellow("warn"), "fail": p.red("FAIL"), "skip": p.dim("skip")}[f.Status]
 	detail := oneLine(f.Detail)
 	if f.Step != "" {
@@ -101,7 +101,7 @@ func (p printer) finding(f finding) {
 	if f.Hint != "" {
 		p.line("                %s", oneLine(f.Hint))
 	}
-	p.quote("                ", f.Log)
+	p.printQuoted("                ", f.Log)
 }
 
 func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
@@ -119,7 +119,7 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 		found := []finding{{Check: "server", Status: "ok", Detail: s.address}, s.failure("token", err)}
 		return append(append(found, checkReadiness(ctx, s, server)...), checkGit(ctx))
 	case err != nil:
-		return append(checkUnanswered(ctx, s, server, err), checkGit(ctx))
+		return append(diagnoseServerError(ctx, s, server, err), checkGit(ctx))
 	}
 	found := []finding{
 		{Check: "server", Status: "ok", Detail: fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
@@ -161,14 +161,14 @@ func checkClock(server, before, after time.Time) finding {
 	middle := before.Add(after.Sub(before) / 2)
 	skew := server.Sub(middle)
 	detail := fmt.Sprintf("%s apart from the server's", skew.Abs().Round(time.Millisecond))
-	if skew.Abs() > longestSkew {
+	if skew.Abs() > maxSkew {
 		return finding{Check: "clock", Status: "warn", Detail: detail + "; deadlines go by the server's"}
 	}
 	return finding{Check: "clock", Status: "ok", Detail: detail}
 }
 
-// checkUnanswered tells a server that is down from a server with database trouble.
-func checkUnanswered(ctx context.Context, s *session, server *client.Client, err error) []finding {
+// diagnoseServerError tells a server that is down from a server with database trouble.
+func diagnoseServerError(ctx context.Context, s *session, server *client.Client, err error) []finding {
 	found := []finding{s.failure("server", err)}
 	if fermata.CodeOf(err) == fermata.CodeUnavailable {
 		found = append(found, checkReadiness(ctx, s, server)...)
@@ -204,8 +204,8 @@ func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
 	case len(clock.Warnings) > 0:
 		return finding{Check: "db-clock", Status: "warn", Detail: strings.Join(clock.Warnings, "; ")}
 	}
-	apart := time.Duration(clock.SkewSeconds * float64(time.Second)).Abs().Round(time.Millisecond)
-	return finding{Check: "db-clock", Status: "ok", Detail: fmt.Sprintf("it runs evenly, %s apart from the clock of the server's machine", apart)}
+	skew := time.Duration(clock.SkewSeconds * float64(time.Second)).Abs().Round(time.Millisecond)
+	return finding{Check: "db-clock", Status: "ok", Detail: fmt.Sprintf("it runs evenly, %s apart from the clock of the server's machine", skew)}
 }
 
 func checkAudit(ctx context.Context, s *session, server *client.Client, me *client.Whoami) finding {
@@ -229,19 +229,19 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	}
 	var stuck []string
 	for _, t := range list {
-		if t.State.Suspended() && t.PendingQuestionID == "" && t.PendingQuestion == nil {
+		if t.State.IsSuspended() && t.PendingQuestionID == "" && t.PendingQuestion == nil {
 			stuck = append(stuck, t.ID)
 		}
 	}
 	if len(stuck) > 0 {
 		return finding{Check: "waiting", Status: "fail", Detail: "without a question to answer: " + strings.Join(stuck, ", ") + "; fermata resume lets them go on"}
 	}
-	forNobody, err := forNobody(ctx, s, list)
+	undecidable, err := undecidableQuestions(ctx, s, list)
 	if err != nil {
 		return s.failure("waiting", err)
 	}
-	if len(forNobody) > 0 {
-		return finding{Check: "waiting", Status: "fail", Detail: "questions that nobody may answer: " + strings.Join(forNobody, ", ") + "; an operator gives one to somebody who may: fermata assign ID NAME"}
+	if len(undecidable) > 0 {
+		return finding{Check: "waiting", Status: "fail", Detail: "questions that nobody may answer: " + strings.Join(undecidable, ", ") + "; an operator gives one to somebody who may: fermata assign ID NAME"}
 	}
 	if len(list) == 1 {
 		return finding{Check: "waiting", Status: "ok", Detail: "1 task waits for a person"}
@@ -249,29 +249,29 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	return finding{Check: "waiting", Status: "ok", Detail: fmt.Sprintf("%d tasks wait for a person", len(list))}
 }
 
-// mostDeciders is the largest number of questions that are checked one by one.
-const mostDeciders = 200
+// maxDeciderChecks is the largest number of questions that are checked one by one.
+const maxDeciderChecks = 200
 
-// forNobody returns the questions of the tasks that no present member may answer. It checks only questions that name
+// undecidableQuestions returns the questions of the tasks that no present member may answer. It checks only questions that name
 // assignees or need several approvals; other questions cannot be affected.
-func forNobody(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
+func undecidableQuestions(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
 	var found []string
-	looked := 0
+	checked := 0
 	for _, t := range tasks {
 		q := t.PendingQuestion
 		if q == nil || len(q.Assignees) == 0 && q.Approvals == nil {
 			continue
 		}
-		if looked++; looked > mostDeciders {
+		if checked++; checked > maxDeciderChecks {
 			break
 		}
-		who, err := s.client.Deciders(ctx, q.ID)
+		deciders, err := s.client.Deciders(ctx, q.ID)
 		switch {
 		case fermata.CodeOf(err) == fermata.CodeForbidden || fermata.CodeOf(err) == fermata.CodeNotFound:
 			// This token may not see the question, or it is closed or gone.
 		case err != nil:
 			return nil, err
-		case !slices.ContainsFunc(who.Items, func(d fermata.Decider) bool { return d.May }):
+		case !slices.ContainsFunc(deciders.Items, func(d fermata.Decider) bool { return d.May }):
 			found = append(found, q.ID)
 		}
 	}

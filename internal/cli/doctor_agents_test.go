@@ -42,7 +42,7 @@ func TestTestedAgentsAreThePinnedOnes(t *testing.T) {
 func TestDoctorFindsAgents(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if got := checkAgents(t.Context()); len(got) != 1 || got[0].Status != "ok" || !strings.Contains(got[0].Detail, "none of claude, codex, gemini, opencode") {
+	if got := checkAgentVersions(t.Context()); len(got) != 1 || got[0].Status != "ok" || !strings.Contains(got[0].Detail, "none of claude, codex, gemini, opencode") {
 		t.Errorf("with none installed: %+v", got)
 	}
 	for name, says := range map[string]string{
@@ -50,7 +50,7 @@ func TestDoctorFindsAgents(t *testing.T) {
 	} {
 		script.Write(t, filepath.Join(dir, name), says)
 	}
-	got := checkAgents(t.Context())
+	got := checkAgentVersions(t.Context())
 	want := []struct{ check, status, detail string }{
 		{"claude", "ok", "2.1.329, the version that Fermata was tested with"},
 		{"codex", "warn", "0.200.1; Fermata was tested with 0.169.0"},

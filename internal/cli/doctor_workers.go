@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// mostLooked is the largest number of waiting tasks that are read.
-const mostLooked = 1000
+// maxWaitingRead is the largest number of waiting tasks that are read.
+const maxWaitingRead = 1000
 
 // checkWorkers lists the running workers, and warns of tasks that no running worker takes.
 func checkWorkers(ctx context.Context, s *session, server *client.Client) []finding {
@@ -21,20 +21,20 @@ func checkWorkers(ctx context.Context, s *session, server *client.Client) []find
 	}
 	waiting, more, err := s.tasks(ctx, client.TaskQuery{
 		State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInputReceived}, Sort: fermata.SortOldest,
-	}, mostLooked)
+	}, maxWaitingRead)
 	if err != nil {
 		return []finding{s.failure("workers", err)}
 	}
 	found := []finding{{Check: "workers", Status: "ok", Detail: runningText(workers)}}
-	for _, lack := range lacks(waiting) {
-		detail := fmt.Sprintf("%s (%s) waits. %s", oneLine(lack.first.Title), lack.first.ID, lack.first.NoWorker.Text)
-		if lack.tasks > 1 {
-			detail = fmt.Sprintf("%d tasks wait, first %s (%s). %s", lack.tasks, oneLine(lack.first.Title), lack.first.ID, lack.first.NoWorker.Text)
+	for _, missing := range missingWorkers(waiting) {
+		detail := fmt.Sprintf("%s (%s) waits. %s", oneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
+		if missing.taskCount > 1 {
+			detail = fmt.Sprintf("%d tasks wait, first %s (%s). %s", missing.taskCount, oneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
 		}
-		found = append(found, finding{Check: "workers", Status: "warn", Detail: detail, Hint: "start one: " + lack.first.NoWorker.Start})
+		found = append(found, finding{Check: "workers", Status: "warn", Detail: detail, Hint: "start one: " + missing.firstTask.NoWorker.Start})
 	}
 	if more {
-		found[0].Detail += fmt.Sprintf("; of the tasks that wait, the oldest %d were looked at", mostLooked)
+		found[0].Detail += fmt.Sprintf("; of the tasks that wait, the oldest %d were looked at", maxWaitingRead)
 	}
 	return found
 }
@@ -46,11 +46,11 @@ func runningText(workers []fermata.Worker) string {
 		if !w.Running {
 			continue
 		}
-		drives := "any task without a runner"
+		runners := "any task without a runner"
 		if len(w.Runners) > 0 {
-			drives = strings.Join(w.Runners, ", ")
+			runners = strings.Join(w.Runners, ", ")
 		}
-		texts = append(texts, fmt.Sprintf("%s (%s)", w.Name, drives))
+		texts = append(texts, fmt.Sprintf("%s (%s)", w.Name, runners))
 	}
 	slices.Sort(texts)
 	switch len(texts) {
@@ -63,24 +63,24 @@ func runningText(workers []fermata.Worker) string {
 	}
 }
 
-// lack is a group of tasks that wait for the same worker.
-type lack struct {
-	first *fermata.Task
-	tasks int
+// missingWorker is a group of tasks that wait for the same worker.
+type missingWorker struct {
+	firstTask *fermata.Task
+	taskCount int
 }
 
-// lacks returns the tasks that no running worker takes, grouped by the command that starts such a worker.
-func lacks(waiting []*fermata.Task) []lack {
-	var found []lack
+// missingWorkers returns the tasks that no running worker takes, grouped by the command that starts such a worker.
+func missingWorkers(waiting []*fermata.Task) []missingWorker {
+	var found []missingWorker
 	for _, t := range waiting {
 		if t.NoWorker == nil {
 			continue
 		}
-		at := slices.IndexFunc(found, func(l lack) bool { return l.first.NoWorker.Start == t.NoWorker.Start })
-		if at < 0 {
-			at, found = len(found), append(found, lack{first: t})
+		i := slices.IndexFunc(found, func(l missingWorker) bool { return l.firstTask.NoWorker.Start == t.NoWorker.Start })
+		if i < 0 {
+			i, found = len(found), append(found, missingWorker{firstTask: t})
 		}
-		found[at].tasks++
+		found[i].taskCount++
 	}
 	return found
 }

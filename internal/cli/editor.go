@@ -13,15 +13,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// remark is the beginning of lines in an edited file that do not belong to the
+// commentPrefix is the beginning of lines in an edited file that do not belong to the
 // answer.
-const remark = "#|"
+const commentPrefix = "#|"
 
-// edit lets a person write the answer in an editor. An empty file sends
+// editAnswer lets a person write the answer in an editor. An empty file sends
 // nothing. If the text does not fit, edit keeps the file and names it. On a
 // terminal the person may then correct it.
-func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
-	path, err := tempFile("fermata-*.md", s.editText(q))
+func (s *session) editAnswer(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
+	path, err := tempFile("fermata-*.md", s.editorText(q))
 	if err != nil {
 		return nil, "", err
 	}
@@ -34,39 +34,39 @@ func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any
 			return nil, "", fermata.Internal("read the edited file", err)
 		}
 		if !utf8.Valid(data) {
-			return nil, "", keptIn(fermata.Errorf(fermata.CodeInvalidRequest, "the answer is not valid UTF-8"), path)
+			return nil, "", withKeptPath(fermata.Errorf(fermata.CodeInvalidRequest, "the answer is not valid UTF-8"), path)
 		}
-		texts := readEdited(q, string(data))
+		texts := parseEditedText(q, string(data))
 		if len(texts) == 0 {
 			_ = os.Remove(path)
 			return nil, "", fermata.Errorf(fermata.CodeInvalidRequest, "the answer is empty, nothing was sent")
 		}
-		values, err := pickAll(q, texts)
+		values, err := parseAnswerTexts(q, texts)
 		if err == nil {
 			return values, path, nil
 		}
-		if !s.interactive() {
-			return nil, "", keptIn(err, path)
+		if !s.isInteractive() {
+			return nil, "", withKeptPath(err, path)
 		}
-		s.complain(err)
+		s.printError(err)
 		if again, _ := s.confirm(ctx, "edit again?"); !again {
-			return nil, "", keptIn(err, path)
+			return nil, "", withKeptPath(err, path)
 		}
 	}
 }
 
-// keptIn adds the path of the person's text to an error.
-func keptIn(err error, path string) error {
+// withKeptPath adds the path of the person's text to an error.
+func withKeptPath(err error, path string) error {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return e.WithHint("your text is kept in %s", path)
 	}
 	return fmt.Errorf("%w (your text is kept in %s)", err, path)
 }
 
-// editText returns the text of the file that the editor opens.
-func (s *session) editText(q *fermata.Question) string {
+// editorText returns the text of the file that the editor opens.
+func (s *session) editorText(q *fermata.Question) string {
 	var question strings.Builder
-	printer{w: &question, width: 76}.question(q, s.now())
+	printer{w: &question, width: 76}.printQuestion(q, s.now())
 	var sb strings.Builder
 	if len(q.Items) == 1 {
 		sb.WriteString("\n\n")
@@ -81,13 +81,13 @@ func (s *session) editText(q *fermata.Question) string {
 		note = "Write each answer below its [key]. These lines are left out; an empty file sends nothing.\n"
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(note+"\n"+question.String(), "\n"), "\n") {
-		sb.WriteString(strings.TrimRight(remark+" "+line, " ") + "\n")
+		sb.WriteString(strings.TrimRight(commentPrefix+" "+line, " ") + "\n")
 	}
 	return sb.String()
 }
 
-// readEdited returns the text of each item that has one.
-func readEdited(q *fermata.Question, file string) map[string]string {
+// parseEditedText returns the text of each item that has one.
+func parseEditedText(q *fermata.Question, file string) map[string]string {
 	texts := map[string]string{}
 	key := ""
 	if len(q.Items) == 1 {
@@ -95,7 +95,7 @@ func readEdited(q *fermata.Question, file string) map[string]string {
 	}
 	for line := range strings.SplitSeq(file, "\n") {
 		line = strings.TrimRight(line, "\r")
-		if strings.HasPrefix(line, remark) {
+		if strings.HasPrefix(line, commentPrefix) {
 			continue
 		}
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok && len(q.Items) > 1 {
@@ -129,8 +129,8 @@ func tempFile(pattern, text string) (string, error) {
 	return f.Name(), nil
 }
 
-// editorName returns the command of the person's editor.
-func editorName() string {
+// editorCommand returns the command of the person's editor.
+func editorCommand() string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if e := os.Getenv(name); e != "" {
 			return e
@@ -142,13 +142,13 @@ func editorName() string {
 // runEditor opens a file in the person's editor and waits for its end. VISUAL
 // and EDITOR may hold arguments, so a shell splits them.
 func (s *session) runEditor(ctx context.Context, path string) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err
+	cmd := exec.CommandContext(ctx, "sh", "-c", editorCommand()+` "$1"`, "sh", path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.errOut, s.errOut
 	if s.outTerm {
 		cmd.Stdout = s.out
 	}
 	if err := cmd.Run(); err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the editor %q ended with an error: %w", editorName(), err).
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the editor %q ended with an error: %w", editorCommand(), err).
 			WithHint("set VISUAL or EDITOR; your text is kept in %s", path)
 	}
 	return nil

@@ -9,15 +9,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// checkEmpty refuses flags with an empty value on the command line. Such a value most often comes from an unset
+// checkEmptyFlags refuses flags with an empty value on the command line. Such a value most often comes from an unset
 // variable of a script: the request would silently lose a field, or a folder would be the current one. A flag that
 // accepts an empty value is a pointer.
-func checkEmpty(parsed *kong.Context, args []string) error {
+func checkEmptyFlags(parsed *kong.Context, args []string) error {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i] // the rest belongs to another program
 	}
 	for _, part := range parsed.Path {
-		if part.Flag == nil || part.Flag.Target.Kind() == reflect.Pointer || !isGivenEmpty(part.Flag, args) {
+		if part.Flag == nil || part.Flag.Target.Kind() == reflect.Pointer || !hasEmptyValue(part.Flag, args) {
 			continue
 		}
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--%s: the value is empty", part.Flag.Name).WithHint("give it a value, or leave the flag out")
@@ -25,8 +25,8 @@ func checkEmpty(parsed *kong.Context, args []string) error {
 	return nil
 }
 
-// isGivenEmpty reports whether the arguments give the flag an empty value.
-func isGivenEmpty(flag *kong.Flag, args []string) bool {
+// hasEmptyValue reports whether the arguments give the flag an empty value.
+func hasEmptyValue(flag *kong.Flag, args []string) bool {
 	names := []string{"--" + flag.Name}
 	if flag.Short != 0 {
 		names = append(names, "-"+string(flag.Short))

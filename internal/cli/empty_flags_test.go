@@ -22,9 +22,9 @@ func TestNoCommandDropsAnEmptyValue(t *testing.T) {
 				continue
 			}
 			tried++
-			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), required(leaf, flag))
+			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), requiredFlags(leaf, flag))
 			for _, empty := range [][]string{{"--" + flag.Name + "="}, {"--" + flag.Name, ""}} {
-				if out := fails(t, slices.Concat(args, empty)); !strings.Contains(out, "--"+flag.Name) {
+				if out := failureText(t, slices.Concat(args, empty)); !strings.Contains(out, "--"+flag.Name) {
 					t.Errorf("%s %q says %q", leaf.FullPath(), empty, out)
 				}
 			}
@@ -57,8 +57,8 @@ func positionals(leaf *kong.Node) (values []string) {
 	return values
 }
 
-// required returns the other flags that a command needs.
-func required(leaf *kong.Node, tried *kong.Flag) (values []string) {
+// requiredFlags returns the other flags that a command needs.
+func requiredFlags(leaf *kong.Node, tried *kong.Flag) (values []string) {
 	for _, flag := range leaf.Flags {
 		if flag.Required && flag != tried {
 			values = append(values, "--"+flag.Name+"=1")
@@ -70,13 +70,13 @@ func required(leaf *kong.Node, tried *kong.Flag) (values []string) {
 // grammar is the parser of all commands. Tests share it, because making it takes long.
 var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session{}) })
 
-// parsing lets only one test at a time use the grammar, because it holds the last parsed arguments.
-var parsing sync.Mutex
+// grammarMutex lets only one test at a time use the grammar, because it holds the last parsed arguments.
+var grammarMutex sync.Mutex
 
-// fails runs a command that must fail before it reaches a server, and returns its error.
-func fails(t *testing.T, args []string) string {
+// failureText runs a command that must fail before it reaches a server, and returns its error.
+func failureText(t *testing.T, args []string) string {
 	t.Helper()
-	if err := parsed(t, args); err != nil {
+	if err := parseError(t, args); err != nil {
 		return err.Error()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,15 +88,15 @@ func fails(t *testing.T, args []string) string {
 	return errs.String()
 }
 
-// parsed returns the error of the arguments before the command runs.
-func parsed(t *testing.T, args []string) error {
+// parseError returns the error of the arguments before the command runs.
+func parseError(t *testing.T, args []string) error {
 	t.Helper()
 	parser, err := grammar()
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsing.Lock()
-	defer parsing.Unlock()
+	grammarMutex.Lock()
+	defer grammarMutex.Unlock()
 	_, err = parse(parser, args)
 	return err
 }

@@ -30,13 +30,13 @@ Examples:
 
 func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	if c.Verify {
-		err := checkUnread("--verify", map[string]bool{
+		err := checkUnreadFlags("--verify", map[string]bool{
 			"--task": c.Task != "", "--type": len(c.Type) > 0, "--after": c.After != 0, "--limit": c.Limit != 0, "--follow": c.Follow,
 		})
 		if err != nil {
 			return err
 		}
-		return s.verifyAudit(ctx)
+		return s.verifyOnServer(ctx)
 	}
 	server, err := s.server()
 	if err != nil {
@@ -53,28 +53,28 @@ func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	if c.Follow {
 		return s.follow(ctx, client.StreamQuery{TaskID: q.TaskID, Types: c.Type, After: c.After, FromStart: true})
 	}
-	return eachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), s.printEvent, s.tellMoreEvents)
+	return eachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), s.printEvent, s.printMoreEventsHint)
 }
 
-// tellMoreEvents prints on standard error that more events follow the one with the number.
-func (s *session) tellMoreEvents(last int64) {
-	s.talk().line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
+// printMoreEventsHint prints on standard error that more events follow the one with the number.
+func (s *session) printMoreEventsHint(last int64) {
+	s.stderr().line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
 }
 
 // eachEvent calls on for each event of all pages, in order. A limit other than 0 bounds their number. If events follow
 // the last one, eachEvent then calls more with its number.
-func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, on func(*fermata.Event) error, more func(last int64)) error {
+func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, onEvent func(*fermata.Event) error, onMore func(last int64)) error {
 	for n := 0; ; {
-		q.Limit = longestPage
+		q.Limit = maxPageSize
 		if limit > 0 {
-			q.Limit = min(limit-n, longestPage)
+			q.Limit = min(limit-n, maxPageSize)
 		}
 		list, next, err := server.Events(ctx, q)
 		if err != nil {
 			return err
 		}
 		for _, e := range list {
-			if err := on(e); err != nil {
+			if err := onEvent(e); err != nil {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, 
 		if limit > 0 && n >= limit {
 			q.Limit = 1
 			if list, _, err = server.Events(ctx, q); len(list) > 0 {
-				more(next)
+				onMore(next)
 			}
 			return err
 		}

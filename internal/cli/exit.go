@@ -27,28 +27,28 @@ const (
 // ErrInterrupted is the cause of a context that a person cancelled with Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// outcome is an exit code without an error message, because the command has already printed the reason.
-type outcome int
+// exitError is an exit code without an error message, because the command has already printed the reason.
+type exitError int
 
-func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
+func (o exitError) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
-// exit prints the error, unless the caller of [Main] ended the command, and returns the exit code for it.
-func (s *session) exit(ctx context.Context, err error) int {
+// finish prints the error, unless the caller of [Main] ended the command, and returns the exit code for it.
+func (s *session) finish(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	if errors.Is(err, ErrInterrupted) || errors.Is(context.Cause(ctx), ErrInterrupted) {
-		fmt.Fprintln(s.err, "interrupted")
+		fmt.Fprintln(s.errOut, "interrupted")
 		return exitInterrupted
 	}
-	if o, ok := errors.AsType[outcome](err); ok {
+	if o, ok := errors.AsType[exitError](err); ok {
 		return int(o)
 	}
 	// A plain cancellation comes from a caller in this process, which knows why. A signal sets another cause.
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return exitInterrupted
 	}
-	s.complain(err)
+	s.printError(err)
 	return exitCode(fermata.CodeOf(err))
 }
 
@@ -68,19 +68,19 @@ func exitCode(code fermata.Code) int {
 	}
 }
 
-// complain prints an error, each field at fault, and what to do next.
-func (s *session) complain(err error) {
-	if s.JSON && s.problem(err) == nil {
+// printError prints an error, each field at fault, and what to do next.
+func (s *session) printError(err error) {
+	if s.JSON && s.printProblem(err) == nil {
 		return
 	}
-	p := s.talk()
+	p := s.stderr()
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
 		p.line("%s %s", p.red("error:"), clean(err.Error()))
 		return
 	}
 	p.line("%s %s", p.red("error:"), clean(e.Error()))
-	if len(e.Problems) > 1 || (len(e.Problems) == 1 && e.Problems[0].Field != "" && !mentions(e, e.Problems[0])) {
+	if len(e.Problems) > 1 || (len(e.Problems) == 1 && e.Problems[0].Field != "" && !isMentioned(e, e.Problems[0])) {
 		for _, problem := range e.Problems {
 			p.line("  %s: %s", clean(problem.Field), clean(problem.Message))
 		}
@@ -101,8 +101,8 @@ func (s *session) hint(e *fermata.Error) string {
 	return e.Hint
 }
 
-// mentions reports whether the message already states the problem.
-func mentions(e *fermata.Error, p fermata.Problem) bool {
+// isMentioned reports whether the message already states the problem.
+func isMentioned(e *fermata.Error, p fermata.Problem) bool {
 	named := strings.HasPrefix(e.Message, "--") && strings.Contains(e.Message, ": "+p.Message)
 	return named || e.Message == p.Field+": "+p.Message
 }

@@ -38,7 +38,7 @@ func (c *extendCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(q.WorkspaceID, "%s waits until %s", q.ID, until)
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func TestStandardInputThatCannotBeRead(t *testing.T) {
 // event.
 func TestFilesThatAreNoExport(t *testing.T) {
 	t.Parallel()
-	event := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
+	event := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.SystemActor, At: time.UnixMilli(1).UTC()}
 	event.Link(1, "before")
 	line, err := json.Marshal(event)
 	if err != nil {

@@ -21,11 +21,11 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 	var q *fermata.Question
 	var errTask, errQuestion error
 	if !isQuestion {
-		if t, errTask = server.Task(ctx, id); isTask || unexpected(errTask) {
+		if t, errTask = server.Task(ctx, id); isTask || isLookupFailure(errTask) {
 			return t, nil, errTask
 		}
 	}
-	if q, errQuestion = server.Question(ctx, id); isQuestion || unexpected(errQuestion) {
+	if q, errQuestion = server.Question(ctx, id); isQuestion || isLookupFailure(errQuestion) {
 		return nil, q, errQuestion
 	}
 	switch {
@@ -38,13 +38,13 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 		return nil, q, nil
 	default:
 		return nil, nil, fermata.Errorf(fermata.CodeNotFound, "there is no task and no question %q", id).
-			WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
+			WithHint("an id may be shortened to its last %d characters", fermata.MinIDSuffix)
 	}
 }
 
-// taskID returns the id of a task. The argument is the id of the task, or of a question that it asks. The server
+// resolveTaskID returns the id of a task. The argument is the id of the task, or of a question that it asks. The server
 // completes the ending of a task's id; taskID resolves the ending of a question's id.
-func (s *session) taskID(ctx context.Context, id string) (string, error) {
+func (s *session) resolveTaskID(ctx context.Context, id string) (string, error) {
 	if _, err := s.server(); err != nil || strings.HasPrefix(id, fermata.PrefixTask+"_") {
 		return id, err
 	}
@@ -59,8 +59,8 @@ func (s *session) taskID(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// unexpected reports whether a look-up failed for another reason than "not found".
-func unexpected(err error) bool {
+// isLookupFailure reports whether a look-up failed for another reason than "not found".
+func isLookupFailure(err error) bool {
 	return err != nil && fermata.CodeOf(err) != fermata.CodeNotFound
 }
 
@@ -78,7 +78,7 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 	case t.State == fermata.TaskBlocked:
 		return s.findBranchQuestion(ctx, t)
 	default:
-		return nil, s.nothingAsked(ctx, t)
+		return nil, s.noQuestionError(ctx, t)
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fermata.Question, error) {
 	run, err := s.client.WorkflowRun(ctx, t.ID)
 	if err != nil {
-		return nil, s.nothingAsked(ctx, t)
+		return nil, s.noQuestionError(ctx, t)
 	}
 	steps := map[string]string{}
 	for _, step := range run.Steps {
@@ -95,20 +95,20 @@ func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fer
 			steps[step.QuestionID] = stepName(step)
 		}
 	}
-	below, err := s.client.Tree(ctx, t.ID)
+	descendants, err := s.client.Tree(ctx, t.ID)
 	if err != nil {
-		return nil, s.nothingAsked(ctx, t)
+		return nil, s.noQuestionError(ctx, t)
 	}
 	var asked []*fermata.Question
 	var named []string
-	for _, child := range below {
+	for _, child := range descendants {
 		if q := child.PendingQuestion; q != nil && steps[q.ID] != "" {
 			asked, named = append(asked, q), append(named, q.ID+" ("+steps[q.ID]+")")
 		}
 	}
 	switch len(asked) {
 	case 0:
-		return nil, s.nothingAsked(ctx, t)
+		return nil, s.noQuestionError(ctx, t)
 	case 1:
 		return s.client.Question(ctx, asked[0].ID)
 	default:
@@ -117,9 +117,9 @@ func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fer
 	}
 }
 
-// nothingAsked returns an error that the task waits for no answer. Its hint leads to the questions of the tasks below
+// noQuestionError returns an error that the task waits for no answer. Its hint leads to the questions of the tasks below
 // it.
-func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
+func (s *session) noQuestionError(ctx context.Context, t *fermata.Task) error {
 	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)
 	if t.State != fermata.TaskBlocked {
 		asked, _, err := s.client.Questions(ctx, client.QuestionQuery{TaskID: t.ID, Sort: "newest", Limit: 1})
@@ -131,12 +131,12 @@ func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
 		}
 		return e
 	}
-	below, err := s.client.Tree(ctx, t.ID)
+	descendants, err := s.client.Tree(ctx, t.ID)
 	if err != nil {
 		return e.WithHint("fermata tree %s shows what it waits for", t.ID)
 	}
 	var asked []string
-	for _, child := range below {
+	for _, child := range descendants {
 		if child.PendingQuestion != nil {
 			asked = append(asked, child.PendingQuestion.ID)
 		}

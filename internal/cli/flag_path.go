@@ -11,19 +11,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// flagFault returns the error about a field of JSON in a flag, or in the file that the flag names. The entries of a
+// flagFieldError returns the error about a field of JSON in a flag, or in the file that the flag names. The entries of a
 // list count from 1, as people count.
-func flagFault(flag, file string, data []byte, fault *strictjson.FieldError) *fermata.Error {
-	path := fault.Field
+func flagFieldError(flag, file string, data []byte, fieldErr *strictjson.FieldError) *fermata.Error {
+	path := fieldErr.Field
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		path = listPath(path)
 	}
 	where := ""
 	if file != "" {
-		where = " in " + callFile(file)
+		where = " in " + fileLabel(file)
 	}
-	e := badFile(flagPath(flag, path), "%s%s", fault.Message, where)
-	e.Problems = []fermata.Problem{{Field: path, Message: fault.Message}}
+	e := flagErrorf(flagPath(flag, path), "%s%s", fieldErr.Message, where)
+	e.Problems = []fermata.Problem{{Field: path, Message: fieldErr.Message}}
 	return e
 }
 
@@ -36,8 +36,8 @@ func listPath(path string) string {
 	return "[" + path[:digits] + "]" + path[digits:]
 }
 
-// index matches a list index in a path, with the point after it.
-var index = regexp.MustCompile(`\[(\d+)\]\.?`)
+// indexPattern matches a list index in a path, with the point after it.
+var indexPattern = regexp.MustCompile(`\[(\d+)\]\.?`)
 
 // flagPath returns a path below the flag that holds it, such as "--escalation, entry 1: assignee" for [0].assignee. A
 // path of an object stays as the API writes it.
@@ -48,8 +48,8 @@ func flagPath(flag, path string) string {
 	if !strings.HasPrefix(path, "[") {
 		return flag + ": " + path
 	}
-	entries := index.ReplaceAllStringFunc(path, func(found string) string {
-		n, err := strconv.Atoi(index.FindStringSubmatch(found)[1])
+	entries := indexPattern.ReplaceAllStringFunc(path, func(found string) string {
+		n, err := strconv.Atoi(indexPattern.FindStringSubmatch(found)[1])
 		if err != nil {
 			return found
 		}

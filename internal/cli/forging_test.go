@@ -48,21 +48,21 @@ func forgeries(t *testing.T) []forgery {
 	return corpus.Texts
 }
 
-// forged maps each place of a question that an asker fills to a function that puts a text there.
-var forged = map[string]func(text string) fermata.Ask{
+// forgedAsks maps each place of a question that an asker fills to a function that puts a text there.
+var forgedAsks = map[string]func(text string) fermata.Ask{
 	"title":    func(s string) fermata.Ask { return fermata.Ask{Title: s, Question: "Really?"} },
 	"question": func(s string) fermata.Ask { return fermata.Ask{Question: s} },
 	"body":     func(s string) fermata.Ask { return fermata.Ask{Question: "Really?", Body: s} },
-	"step":     func(s string) fermata.Ask { return asked(fermata.QuestionContext{Step: s}) },
-	"error":    func(s string) fermata.Ask { return asked(fermata.QuestionContext{Error: s}) },
+	"step":     func(s string) fermata.Ask { return askWithContext(fermata.QuestionContext{Step: s}) },
+	"error":    func(s string) fermata.Ask { return askWithContext(fermata.QuestionContext{Error: s}) },
 	"preview": func(s string) fermata.Ask {
-		return asked(fermata.QuestionContext{Preview: &fermata.Preview{Kind: "text", Text: s}})
+		return askWithContext(fermata.QuestionContext{Preview: &fermata.Preview{Kind: "text", Text: s}})
 	},
-	"option":      func(s string) fermata.Ask { return chosen(fermata.Option{Value: s}) },
-	"label":       func(s string) fermata.Ask { return chosen(fermata.Option{Value: "a", Label: s}) },
-	"description": func(s string) fermata.Ask { return chosen(fermata.Option{Value: "a", Description: s}) },
-	"header":      func(s string) fermata.Ask { return several(fermata.Item{Key: "a", Header: s, Prompt: "Which?"}) },
-	"prompt":      func(s string) fermata.Ask { return several(fermata.Item{Key: "a", Prompt: s}) },
+	"option":      func(s string) fermata.Ask { return askWithOption(fermata.Option{Value: s}) },
+	"label":       func(s string) fermata.Ask { return askWithOption(fermata.Option{Value: "a", Label: s}) },
+	"description": func(s string) fermata.Ask { return askWithOption(fermata.Option{Value: "a", Description: s}) },
+	"header":      func(s string) fermata.Ask { return askWithItem(fermata.Item{Key: "a", Header: s, Prompt: "Which?"}) },
+	"prompt":      func(s string) fermata.Ask { return askWithItem(fermata.Item{Key: "a", Prompt: s}) },
 	"action": func(s string) fermata.Ask {
 		action, _ := json.Marshal(map[string]string{"command": s})
 		return fermata.Ask{Question: "Run it?", Action: action}
@@ -78,15 +78,15 @@ var forged = map[string]func(text string) fermata.Ask{
 	},
 }
 
-func asked(c fermata.QuestionContext) fermata.Ask {
+func askWithContext(c fermata.QuestionContext) fermata.Ask {
 	return fermata.Ask{Question: "Really?", Context: &c}
 }
 
-func chosen(o fermata.Option) fermata.Ask {
+func askWithOption(o fermata.Option) fermata.Ask {
 	return fermata.Ask{Question: "Which?", Options: []fermata.Option{o, {Value: "b"}}}
 }
 
-func several(it fermata.Item) fermata.Ask {
+func askWithItem(it fermata.Item) fermata.Ask {
 	return fermata.Ask{Title: "Two things", Items: []fermata.Item{it, {Key: "b", Prompt: "And?"}}}
 }
 
@@ -97,7 +97,7 @@ func TestForging(t *testing.T) {
 	t.Parallel()
 	shown, refused := 0, 0
 	for _, f := range forgeries(t) {
-		for place, ask := range forged {
+		for place, ask := range forgedAsks {
 			q, err := openForged(ask(f.Text))
 			if err != nil {
 				if code := fermata.CodeOf(err); code != fermata.CodeInvalidRequest {
@@ -112,7 +112,7 @@ func TestForging(t *testing.T) {
 			}
 			for view, text := range views(t, q, len(f.Text) > hugeText) {
 				shown++
-				if problem := forgeryIn(view, text, want); problem != "" {
+				if problem := findForgery(view, text, want); problem != "" {
 					t.Errorf("%s/%s in %s, %s: %s", f.Class, f.Name, place, view.name, problem)
 				}
 			}
@@ -127,7 +127,7 @@ func TestForging(t *testing.T) {
 // FuzzForging shows any text in each place. A terminal must obey no part of it, and no line may be wider than the
 // screen.
 func FuzzForging(f *testing.F) {
-	places := slices.Sorted(maps.Keys(forged))
+	places := slices.Sorted(maps.Keys(forgedAsks))
 	for _, text := range []string{"\x1b[2J", "a\rb", "\u202ereversed", "\u200b\u3164", "\x9b31m", "a\u0301\u0301\u0301\u0301\u0301", "\xff\xfe", "\t\v\f\u2028", "한글"} {
 		for i := range places {
 			f.Add(uint8(i), text)
@@ -137,12 +137,12 @@ func FuzzForging(f *testing.F) {
 		if strings.ContainsAny(text, "\u200d\ufe0f") {
 			return // these characters join emoji, where they are allowed
 		}
-		q, err := openForged(forged[places[int(place)%len(places)]](text))
+		q, err := openForged(forgedAsks[places[int(place)%len(places)]](text))
 		if err != nil {
 			return
 		}
 		for view, out := range views(t, q, len(text) > hugeText) {
-			if problem := hiddenIn(view, out); problem != "" {
+			if problem := findHidden(view, out); problem != "" {
 				t.Errorf("%q in %s, %s: %s", text, places[int(place)%len(places)], view.name, problem)
 			}
 		}
@@ -173,7 +173,7 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 			continue
 		}
 		var buf bytes.Buffer
-		printer{w: &buf, width: v.width, term: v.term}.question(q, noon)
+		printer{w: &buf, width: v.width, term: v.term}.printQuestion(q, noon)
 		all[v] = buf.String()
 		if !v.term {
 			// In a pipe a tab stays a tab.
@@ -185,17 +185,17 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 	}
 	for _, width := range []int{80, 36} {
 		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
-		m.list, m.chosen, m.reading, m.loaded = []*fermata.Question{q}, q.ID, true, true
+		m.list, m.chosenID, m.reading, m.loaded = []*fermata.Question{q}, q.ID, true, true
 		m.width, m.height = width, 24
 		v := view{fmt.Sprintf("the inbox, %d wide", width), width, true}
-		all[v] = strings.Join(m.text(q), "\n") + "\n"
+		all[v] = strings.Join(m.questionLines(q), "\n") + "\n"
 	}
 	return all
 }
 
-// hiddenIn returns the part of a view that a terminal would obey or not show.
-func hiddenIn(v view, out string) string {
-	if i := strings.IndexFunc(out, unseen); i >= 0 {
+// findHidden returns the part of a view that a terminal would obey or not show.
+func findHidden(v view, out string) string {
+	if i := strings.IndexFunc(out, isInvisible); i >= 0 {
 		return fmt.Sprintf("something hides: %q", out[max(0, i-20):min(len(out), i+20)])
 	}
 	for line := range strings.Lines(out) {
@@ -207,12 +207,12 @@ func hiddenIn(v view, out string) string {
 	return ""
 }
 
-// forgeryIn returns what is wrong with the shown text.
-func forgeryIn(v view, out, text string) string {
-	if problem := hiddenIn(v, out); problem != "" {
+// findForgery returns what is wrong with the shown text.
+func findForgery(v view, out, text string) string {
+	if problem := findHidden(v, out); problem != "" {
 		return problem
 	}
-	if got, want := squeezed(seen(out)), squeezed(text); !strings.Contains(got, want) {
+	if got, want := squeeze(restoreText(out)), squeeze(text); !strings.Contains(got, want) {
 		return fmt.Sprintf("not all of %.80q is shown in %.300q", want, got)
 	}
 	// Only the first line of a text may begin where the program's own lines begin. A terminal must not move another
@@ -252,17 +252,17 @@ func forgeryIn(v view, out, text string) string {
 	return ""
 }
 
-// unseen reports whether a character is invisible. It does not share code with the functions under test.
-func unseen(r rune) bool {
+// isInvisible reports whether a character is invisible. It does not share code with the functions under test.
+func isInvisible(r rune) bool {
 	if r >= ' ' && r < 0x7f {
 		return false
 	}
 	return r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
-		slices.Contains(blank, r) || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r))
+		slices.Contains(blankRunes, r) || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r))
 }
 
-// blank are letters and signs without a visible shape.
-var blank = []rune{0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159, 0x13441}
+// blankRunes are letters and signs without a visible shape.
+var blankRunes = []rune{0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159, 0x13441}
 
 var (
 	atNumber = regexp.MustCompile(`(?s)(.?)⟨U\+([0-9A-F]{4,6})⟩`)
@@ -270,8 +270,8 @@ var (
 	atBar    = regexp.MustCompile(`(?m)^ *[│┊] ?`)
 )
 
-// seen restores the original text from the shown text: it turns numbers into characters and removes bars.
-func seen(out string) string {
+// restoreText restores the original text from the shown text: it turns numbers into characters and removes bars.
+func restoreText(out string) string {
 	out = atBar.ReplaceAllString(out, "")
 	out = strings.ReplaceAll(out, "\n", "")
 	out = atGap.ReplaceAllString(out, "")
@@ -285,8 +285,8 @@ func seen(out string) string {
 	})
 }
 
-// squeezed removes the space that wrapping changes.
-func squeezed(s string) string {
+// squeeze removes the space that wrapping changes.
+func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r == '\r' || unicode.Is(unicode.Zs, r) || r == '│' || r == '┊' {
 			return -1
@@ -303,13 +303,13 @@ func TestForgingOnALine(t *testing.T) {
 		q := &fermata.Question{ID: "q_1", Title: f.Text, Project: "shop", Type: fermata.Approval}
 		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
 		row := m.row(printer{width: 80}, q)
-		whole := squeezed(oneLine(f.Text))
+		whole := squeeze(oneLine(f.Text))
 		switch {
-		case strings.ContainsFunc(row, unseen):
+		case strings.ContainsFunc(row, isInvisible):
 			t.Errorf("%s/%s: something hides in %q", f.Class, f.Name, row)
 		case strings.Contains(row, "\n") || ansi.StringWidth(row) > 80:
 			t.Errorf("%s/%s: %q is no line", f.Class, f.Name, row)
-		case !strings.Contains(row, "…") && !strings.Contains(squeezed(row), whole):
+		case !strings.Contains(row, "…") && !strings.Contains(squeeze(row), whole):
 			t.Errorf("%s/%s: %q is cut and does not say so", f.Class, f.Name, row)
 		}
 	}

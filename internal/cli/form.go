@@ -17,8 +17,8 @@ import (
 // otherValue stands for a free answer among the options of a form. It holds a character that no option may have.
 const otherValue = "\x00other"
 
-// longestList is the largest number of option lines that a form shows at once.
-const longestList = 12
+// maxListLines is the largest number of option lines that a form shows at once.
+const maxListLines = 12
 
 // field is one item of a form, with the person's choice.
 type field struct {
@@ -39,7 +39,7 @@ func newField(it *fermata.Item) *field {
 	case []string:
 		f.list = v
 	default:
-		f.text = value(v)
+		f.text = valueText(v)
 	}
 	return f
 }
@@ -67,12 +67,12 @@ func suggestedValue(it *fermata.Item) any {
 	return found
 }
 
-// fill asks a person for the values of a question, in a form on a terminal, or line by line elsewhere.
-func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any, error) {
+// askValues asks a person for the values of a question, in a form on a terminal, or line by line elsewhere.
+func (s *session) askValues(ctx context.Context, q *fermata.Question) (map[string]any, error) {
 	if s.NoInput {
-		return nil, nothingGiven(q)
+		return nil, noAnswerError(q)
 	}
-	if !s.interactive() || os.Getenv("TERM") == "dumb" {
+	if !s.isInteractive() || os.Getenv("TERM") == "dumb" {
 		return s.askItems(ctx, q)
 	}
 	fields := make([]*field, 0, len(q.Items))
@@ -82,9 +82,9 @@ func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any
 		fields = append(fields, f)
 		groups = append(groups, f.groups()...)
 	}
-	stdin, back := s.lend()
-	defer back()
-	form := huh.NewForm(groups...).WithInput(stdin).WithOutput(s.err).WithWidth(min(s.width, 100))
+	stdin, release := s.lendInput()
+	defer release()
+	form := huh.NewForm(groups...).WithInput(stdin).WithOutput(s.errOut).WithWidth(min(s.width, 100))
 	err := form.RunWithContext(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -118,15 +118,15 @@ func (f *field) groups() []*huh.Group {
 	switch f.it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseApproval:
 		list := huh.NewSelect[string]().Title(title).Options(f.options()...).Value(&f.text)
-		if len(f.it.Options) > longestList {
-			list.Height(longestList)
+		if len(f.it.Options) > maxListLines {
+			list.Height(maxListLines)
 		}
 		page := huh.NewGroup(list)
 		return []*huh.Group{page, f.otherPage(func() bool { return f.text == otherValue })}
 	case fermata.ResponseMultiChoice:
 		list := huh.NewMultiSelect[string]().Title(title).Options(f.options()...).Value(&f.list)
-		if len(f.it.Options) > longestList {
-			list.Height(longestList)
+		if len(f.it.Options) > maxListLines {
+			list.Height(maxListLines)
 		}
 		page := huh.NewGroup(list)
 		return []*huh.Group{page, f.otherPage(func() bool { return slices.Contains(f.list, otherValue) })}
@@ -140,9 +140,9 @@ func (f *field) groups() []*huh.Group {
 }
 
 // otherPage returns a page for a free answer. It is hidden unless the person chose that option.
-func (f *field) otherPage(chosen func() bool) *huh.Group {
+func (f *field) otherPage(isChosen func() bool) *huh.Group {
 	input := huh.NewInput().Title("your answer").Value(&f.other)
-	return huh.NewGroup(input).WithHideFunc(func() bool { return !chosen() })
+	return huh.NewGroup(input).WithHideFunc(func() bool { return !isChosen() })
 }
 
 func (f *field) options() []huh.Option[string] {
@@ -174,7 +174,7 @@ func (f *field) check(text string) error {
 	if text == "" && !f.it.IsRequired() {
 		return nil
 	}
-	_, err := notice.Pick(f.it, text)
+	_, err := notice.ParseValue(f.it, text)
 	return err
 }
 
@@ -204,7 +204,7 @@ func (f *field) value() (any, bool, error) {
 		if text == "" && !f.it.IsRequired() {
 			return nil, false, nil
 		}
-		v, err := notice.Pick(f.it, text)
+		v, err := notice.ParseValue(f.it, text)
 		return v, err == nil, err
 	}
 }
@@ -213,10 +213,10 @@ func (f *field) value() (any, bool, error) {
 func (s *session) readSecret(ctx context.Context, prompt string) (string, error) {
 	file, ok := terminal(s.stdin)
 	if !ok {
-		return s.ask(ctx, prompt)
+		return s.promptLine(ctx, prompt)
 	}
-	_, _ = io.WriteString(s.err, prompt+": ")
-	defer io.WriteString(s.err, "\n") //nolint:errcheck // a line end on a terminal
+	_, _ = io.WriteString(s.errOut, prompt+": ")
+	defer io.WriteString(s.errOut, "\n") //nolint:errcheck // a line end on a terminal
 	data, err := term.ReadPassword(int(file.Fd()))
 	return string(data), err
 }

@@ -46,7 +46,7 @@ func TestTheInboxGoesBackToWhatWasAnswered(t *testing.T) {
 	f := newInboxForm(q)
 	f.values = map[string]any{"sure": false, "ship": fermata.Approve}
 	for at, row := range []int{1, 1} {
-		if f.enter(at); f.row != row {
+		if f.startItem(at); f.row != row {
 			t.Errorf("item %d begins at line %d, want %d", at, f.row, row)
 		}
 	}

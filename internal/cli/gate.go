@@ -40,25 +40,25 @@ func (c *gateListCommand) Run(ctx context.Context, s *session) error {
 	}
 	rules := []*fermata.GateRule{}
 	for _, r := range all {
-		if c.All || r.Live(s.now()) {
+		if c.All || r.IsLive(s.now()) {
 			rules = append(rules, r)
 		}
 	}
 	if s.JSON {
-		return s.json(rules)
+		return s.writeJSON(rules)
 	}
 	t := &table{columns: []column{
 		{head: "ID"}, {head: "DECISION"}, {head: "TOOL", flex: true}, {head: "ARGUMENTS", flex: true}, {head: "FOR", flex: true},
 		{head: "USES"}, {head: "EXPIRES"}, {head: "OWNER", flex: true}, {head: "REASON", flex: true},
 	}}
 	for _, r := range rules {
-		t.add(s.id(r.ID), string(r.Decision), r.Tool, patterns(r.Args), ruleScope(r), ruleUses(r), s.ruleExpiry(r), r.Owner.Name, r.Reason)
+		t.add(s.idText(r.ID), string(r.Decision), r.Tool, patternsText(r.Args), ruleScope(r), ruleUses(r), s.ruleExpiry(r), r.Owner.Name, r.Reason)
 	}
-	s.print(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
+	s.printTable(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
 	return nil
 }
 
-func patterns(args map[string]string) string {
+func patternsText(args map[string]string) string {
 	parts := make([]string, 0, len(args))
 	for _, path := range slices.Sorted(maps.Keys(args)) {
 		parts = append(parts, path+"="+args[path])
@@ -73,8 +73,8 @@ func ruleScope(r *fermata.GateRule) string {
 	case r.TaskID != "":
 		return "task " + r.TaskID
 	case r.SessionKey != "":
-		if r.SessionOf != nil {
-			return fmt.Sprintf("session %s of %s", r.SessionKey, r.SessionOf.DisplayName())
+		if r.SessionOwner != nil {
+			return fmt.Sprintf("session %s of %s", r.SessionKey, r.SessionOwner.DisplayName())
 		}
 		return "session " + r.SessionKey
 	default:
@@ -154,9 +154,9 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(r.WorkspaceID, "made %s", oneLine(r.Sentence()))
 	if s.JSON {
-		return s.json(r)
+		return s.writeJSON(r)
 	}
-	s.data().line("%s", r.ID)
+	s.stdout().line("%s", r.ID)
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(r.WorkspaceID, "removed %s", oneLine(r.Sentence()))
 	if s.JSON {
-		return s.json(r)
+		return s.writeJSON(r)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ Examples:
 
 func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 	if c.Task != "" {
-		if err := checkUnread("--task", map[string]bool{"--project": c.Project != "", "--session": c.Session != ""}); err != nil {
+		if err := checkUnreadFlags("--task", map[string]bool{"--project": c.Project != "", "--session": c.Session != ""}); err != nil {
 			return err
 		}
 	}
@@ -246,9 +246,9 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		err = s.json(v)
+		err = s.writeJSON(v)
 	} else {
-		s.data().line("%s\t%s", v.Decision, oneLine(v.Reason))
+		s.stdout().line("%s\t%s", v.Decision, oneLine(v.Reason))
 	}
 	if err != nil {
 		return err
@@ -257,9 +257,9 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 	case fermata.GateAllow:
 		return nil
 	case fermata.GateAsk:
-		return outcome(exitPending)
+		return exitError(exitPending)
 	default:
-		return outcome(exitRejected)
+		return exitError(exitRejected)
 	}
 }
 

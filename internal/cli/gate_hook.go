@@ -34,44 +34,44 @@ type gateFlags struct {
 }
 
 const (
-	// gateWithin is the longest time of one request of a gate.
-	gateWithin = 10 * time.Second
-	// hookPatience is the longest time of a hook, without the wait for a person. It is shorter than the timeout of the
+	// gateTimeout is the longest time of one request of a gate.
+	gateTimeout = 10 * time.Second
+	// hookTimeout is the longest time of a hook, without the wait for a person. It is shorter than the timeout of the
 	// programs, because they run a tool if its hook is late.
-	hookPatience = 45 * time.Second
+	hookTimeout = 45 * time.Second
 	// exitBlocked is the only exit code that keeps these programs from running a tool. After any other code than 0
 	// they run it.
 	exitBlocked = 2
-	// deskCall is the prefix of the call ids of mirrored permission dialogs.
-	deskCall = "desk:"
-	// ownServer is the name of Fermata's MCP server in their configurations.
-	ownServer = "fermata"
+	// deskCallPrefix is the prefix of the call ids of mirrored permission dialogs.
+	deskCallPrefix = "desk:"
+	// ownServerName is the name of Fermata's MCP server in their configurations.
+	ownServerName = "fermata"
 )
 
 // gateDialect defines how hooks talk to one agent program.
 type gateDialect struct {
 	runner string
-	// before and after are the program's names for the events before and after a tool runs. after is empty if a hook
+	// beforeEvent and after are the program's names for the events before and after a tool runs. after is empty if a hook
 	// cannot end the turn.
-	before, after string
+	beforeEvent, afterEvent string
 	// mcpPrefix is the prefix of the names of Fermata's own tools.
 	mcpPrefix string
-	// asks reports whether the program has a dialog of its own that a gate can open.
-	asks bool
-	// decide returns the reply for a verdict of the gate. A nil reply leaves the decision to the program's own
+	// hasDialog reports whether the program has a dialog of its own that a gate can open.
+	hasDialog bool
+	// verdictReply returns the reply for a verdict of the gate. A nil reply leaves the decision to the program's own
 	// permissions. An error is a refusal.
-	decide func(in *hookEvent, v *fermata.GateVerdict) (any, error)
-	// permit returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
-	permit func(v *fermata.GateVerdict) (any, error)
-	// pause ends the turn of a worker's agent instead of running a call whose question is pending. If pause is nil,
+	verdictReply func(in *hookEvent, v *fermata.GateReply) (any, error)
+	// permissionReply returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
+	permissionReply func(v *fermata.GateReply) (any, error)
+	// endTurn ends the turn of a worker's agent instead of running a call whose question is pending. If pause is nil,
 	// the call is refused, and the worker ends the program.
-	pause func(h *gateHook, question string) (any, error)
-	// asking maps the program's own tools that ask people to their handlers in a worker.
-	asking map[string]func(h *gateHook, ctx context.Context) (any, error)
-	// harmless reports whether a call in a worker needs no approval. If it is nil, no call is harmless.
-	harmless func(in *hookEvent) bool
-	// patience is the longest time of the program's hooks; 0 means [hookPatience].
-	patience time.Duration
+	endTurn func(h *gateHook, question string) (any, error)
+	// askTools maps the program's own tools that ask people to their handlers in a worker.
+	askTools map[string]func(h *gateHook, ctx context.Context) (any, error)
+	// needsNoApproval reports whether a call in a worker needs no approval. If it is nil, no call is harmless.
+	needsNoApproval func(in *hookEvent) bool
+	// timeout is the longest time of the program's hooks; 0 means [hookTimeout].
+	timeout time.Duration
 }
 
 // gateHook is one call of a hook.
@@ -80,56 +80,56 @@ type gateHook struct {
 	gateFlags
 	gateDialect
 	server *client.Client
-	in     hookEvent
-	// folder is the folder of the worker's run.
-	folder string
+	event  hookEvent
+	// runFolder is the folder of the worker's run.
+	runFolder string
 	// passed reports whether the call may run.
 	passed bool
 }
 
-// gateHook runs a hook. It ends with 0 or, after any error, with the exit code that keeps the tool from running: the
+// runGateHook runs a hook. It ends with 0 or, after any error, with the exit code that keeps the tool from running: the
 // gate fails closed.
-func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err error) {
+func (s *session) runGateHook(ctx context.Context, f gateFlags, d gateDialect) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the gate broke: %v", r)
 		}
 		if err != nil {
-			fmt.Fprintf(s.err, "fermata: this call may not run: %s\n", oneLine(hookError(err)))
-			err = outcome(exitBlocked)
+			fmt.Fprintf(s.errOut, "fermata: this call may not run: %s\n", oneLine(hookError(err)))
+			err = exitError(exitBlocked)
 		}
 	}()
-	h := &gateHook{session: s, gateFlags: f, gateDialect: d, folder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
-	if !h.Worker && h.folder != "" && process.InRun(h.folder) {
+	h := &gateHook{session: s, gateFlags: f, gateDialect: d, runFolder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
+	if !h.Worker && h.runFolder != "" && process.IsInRun(h.runFolder) {
 		// The run already has a gate for every call.
 		return nil
 	}
 	if h.Server != "" && !h.Worker {
 		h.Task, h.Run = "", ""
 	}
-	if h.in, err = s.readHook(); err != nil {
+	if h.event, err = s.readHookEvent(); err != nil {
 		return err
 	}
-	if h.in.workDir = h.Dir; h.Worker && h.Dir == "" {
-		if h.in.workDir, err = os.Getwd(); err != nil {
+	if h.event.workDir = h.Dir; h.Worker && h.Dir == "" {
+		if h.event.workDir, err = os.Getwd(); err != nil {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.Wait+cmp.Or(d.patience, hookPatience))
+	ctx, cancel := context.WithTimeout(ctx, f.Wait+cmp.Or(d.timeout, hookTimeout))
 	defer cancel()
 	switch {
 	case h.Worker:
-		return h.inWorker(ctx)
+		return h.handleWorkerEvent(ctx)
 	case h.isNews():
-		return h.news(ctx)
+		return h.handleNewsEvent(ctx)
 	default:
-		return h.atDesk(ctx)
+		return h.handleDeskEvent(ctx)
 	}
 }
 
-// atDesk handles an event of a program that a person uses.
-func (h *gateHook) atDesk(ctx context.Context) error {
-	if h.in.SessionID == "" && h.Task == "" {
+// handleDeskEvent handles an event of a program that a person uses.
+func (h *gateHook) handleDeskEvent(ctx context.Context) error {
+	if h.event.SessionID == "" && h.Task == "" {
 		return fmt.Errorf("the call names no session")
 	}
 	if h.isOwnTool() {
@@ -139,12 +139,12 @@ func (h *gateHook) atDesk(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case h.in.Event == h.before:
-		return h.gate(ctx)
-	case h.in.Event == "PermissionRequest" && h.permit != nil:
-		return h.mirror(ctx)
+	case h.event.Name == h.beforeEvent:
+		return h.decideCall(ctx)
+	case h.event.Name == "PermissionRequest" && h.permissionReply != nil:
+		return h.mirrorDialog(ctx)
 	default:
-		return h.unknown()
+		return h.unknownEventError()
 	}
 }
 
@@ -153,43 +153,43 @@ func (h *gateHook) connect() (err error) {
 		h.server, err = h.session.server()
 		return err
 	}
-	h.server, err = h.namedServer()
+	h.server, err = h.serverFromFlags()
 	return err
 }
 
-func (h *gateHook) unknown() error {
-	return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.in.Event, h.runner, h.runner)
+func (h *gateHook) unknownEventError() error {
+	return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.event.Name, h.runner, h.runner)
 }
 
 // isOwnTool reports whether the tool is one of Fermata's. The gate does not check these tools, because an agent may
 // always ask.
 func (h *gateHook) isOwnTool() bool {
-	if h.in.MCPContext.Server != "" {
-		return h.in.MCPContext.Server == ownServer
+	if h.event.MCPContext.Server != "" {
+		return h.event.MCPContext.Server == ownServerName
 	}
-	tool, ok := strings.CutPrefix(h.in.Tool, h.mcpPrefix)
+	tool, ok := strings.CutPrefix(h.event.Tool, h.mcpPrefix)
 	return ok && agent.IsOwnTool(tool)
 }
 
-func (h *gateHook) call(id string) fermata.GateCall {
-	call := fermata.GateCall{TaskID: h.Task, CallID: id, Runner: h.runner, Tool: h.in.Tool, Input: h.in.Input, Dir: h.in.Dir}
+func (h *gateHook) newGateCall(id string) fermata.GateCall {
+	call := fermata.GateCall{TaskID: h.Task, CallID: id, Runner: h.runner, Tool: h.event.Tool, Input: h.event.Input, Dir: h.event.Dir}
 	if h.Task != "" {
 		call.RunID = h.Run
 	} else {
-		call.SessionKey = h.runner + ":" + h.in.SessionID
+		call.SessionKey = h.runner + ":" + h.event.SessionID
 	}
 	return call
 }
 
-// ask makes one request with a short time limit.
-func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	ctx, cancel := context.WithTimeout(ctx, gateWithin)
+// requestVerdict makes one request with a short time limit.
+func (h *gateHook) requestVerdict(ctx context.Context, call fermata.GateCall) (*fermata.GateReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
 	v, err := h.server.Gate(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	h.works(v.TaskID)
+	h.recordTask(v.TaskID)
 	switch v.Decision {
 	case fermata.GateAllow, fermata.GateDeny, fermata.GateAsk:
 		return v, nil
@@ -198,51 +198,51 @@ func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.Gat
 	}
 }
 
-// works records the task of a session at a desk, so that its agent gets the messages that people write there. An error
+// recordTask records the task of a session at a desk, so that its agent gets the messages that people write there. An error
 // stops no call; it is printed on standard error.
-func (h *gateHook) works(task string) {
-	if task == "" || !h.isOfSession() {
+func (h *gateHook) recordTask(task string) {
+	if task == "" || !h.isDeskSession() {
 		return
 	}
 	notes, err := h.notes()
 	if err == nil {
-		err = notes.Works(task)
+		err = notes.AddTask(task)
 	}
 	if err != nil {
-		fmt.Fprintf(h.err, "fermata: the agent may not be told what people write: %s\n", oneLine(err.Error()))
+		fmt.Fprintf(h.errOut, "fermata: the agent may not be told what people write: %s\n", oneLine(err.Error()))
 	}
 }
 
-// gate decides about a tool call before it runs.
-func (h *gateHook) gate(ctx context.Context) error {
-	call := h.call(h.in.CallID)
+// decideCall decides about a tool call before it runs.
+func (h *gateHook) decideCall(ctx context.Context) error {
+	call := h.newGateCall(h.event.CallID)
 	if !h.Strict && h.Task == "" {
-		said, err := h.gateAtDesk(ctx, call)
-		if said || err != nil {
+		finished, err := h.decideDeskCall(ctx, call)
+		if finished || err != nil {
 			return err
 		}
 	}
-	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.in.Tool) && !h.in.writesOutside()) {
-		named, err := h.isNamed(ctx, call)
-		if !named || err != nil {
+	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.event.Tool) && !h.event.mayWriteOutside()) {
+		gated, err := h.isGated(ctx, call)
+		if !gated || err != nil {
 			h.passed = err == nil
 			return err
 		}
 	}
-	v, err := h.ask(ctx, call)
+	v, err := h.requestVerdict(ctx, call)
 	if err != nil {
 		return err
 	}
-	if v, err = h.makeRoom(ctx, call, v); err != nil {
+	if v, err = h.withdrawMirrored(ctx, call, v); err != nil {
 		return err
 	}
 	if v.Decision == fermata.GateAsk && h.Wait > 0 {
-		if v, err = h.await(ctx, call, v); err != nil {
+		if v, err = h.awaitVerdict(ctx, call, v); err != nil {
 			return err
 		}
 	}
 	if v.Decision == fermata.GateAsk && h.Worker {
-		return h.say(h.putOff(v.QuestionID))
+		return h.writeReply(h.stopForQuestion(v.QuestionID))
 	}
 	if v.Decision == fermata.GateAsk {
 		v.Decision = fermata.GateDeny
@@ -250,71 +250,71 @@ func (h *gateHook) gate(ctx context.Context) error {
 			"Go on with other work or end your turn, and make exactly this call again once it is approved", v.QuestionID)
 	}
 	h.passed = v.Decision == fermata.GateAllow
-	return h.say(h.decide(&h.in, v))
+	return h.writeReply(h.verdictReply(&h.event, v))
 }
 
-// gateAtDesk decides about a call of a program that a person uses. It leaves a call that no rule names to the
+// decideDeskCall decides about a call of a program that a person uses. It leaves a call that no rule names to the
 // program's own permissions. If a rule asks, it leaves the decision to the program's own dialog, if there is one. It
 // reports whether the call is finished.
-func (h *gateHook) gateAtDesk(ctx context.Context, call fermata.GateCall) (bool, error) {
+func (h *gateHook) decideDeskCall(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
-	v, err := h.ask(ctx, call)
+	v, err := h.requestVerdict(ctx, call)
 	switch {
 	case err != nil:
 		return true, err
 	case v.Rule == nil && v.Decision != fermata.GateDeny:
 		return true, nil
-	case v.Decision == fermata.GateAllow && !v.Rule.IsLimited(), v.Decision == fermata.GateAsk && h.asks:
-		return true, h.say(h.decide(&h.in, v))
+	case v.Decision == fermata.GateAllow && !v.Rule.IsLimited(), v.Decision == fermata.GateAsk && h.hasDialog:
+		return true, h.writeReply(h.verdictReply(&h.event, v))
 	default:
 		// The gate must count or record this call, or ask about it.
 		return false, nil
 	}
 }
 
-// makeRoom withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at the
+// withdrawMirrored withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at the
 // desk.
-func (h *gateHook) makeRoom(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
+func (h *gateHook) withdrawMirrored(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	if v.Decision != fermata.GateDeny || v.Status != fermata.Pending {
 		return v, nil
 	}
 	waiting, err := h.server.Question(ctx, v.QuestionID)
-	if err != nil || !strings.HasPrefix(waiting.Metadata[fermata.GateCallKey], deskCall) {
+	if err != nil || !strings.HasPrefix(waiting.Metadata[fermata.GateCallKey], deskCallPrefix) {
 		return v, err
 	}
 	if _, err := h.server.CancelQuestion(ctx, waiting.ID, "decided at the desk"); err != nil {
 		return v, err
 	}
-	return h.ask(ctx, call)
+	return h.requestVerdict(ctx, call)
 }
 
-// await waits for a person and returns the verdict that follows from the decision.
-func (h *gateHook) await(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
+// awaitVerdict waits for a person and returns the verdict that follows from the decision.
+func (h *gateHook) awaitVerdict(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	q, err := h.server.WaitQuestion(ctx, v.QuestionID, h.Wait)
 	switch {
 	case err != nil:
 		return nil, err
 	case q.Status == fermata.Pending:
 		return v, nil
-	case q.Resolution.Approved():
-		return h.ask(ctx, call)
+	case q.Resolution.IsApproved():
+		return h.requestVerdict(ctx, call)
 	default:
-		return &fermata.GateVerdict{
+		return &fermata.GateReply{
 			Decision: fermata.GateDeny, Reason: q.Refusal(), QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 		}, nil
 	}
 }
 
-// say writes a reply for the program.
-func (h *gateHook) say(reply any, err error) error {
+// writeReply writes a reply for the program.
+func (h *gateHook) writeReply(reply any, err error) error {
 	if err != nil || reply == nil {
 		return err
 	}
 	if out, ok := reply.(hookOutput); ok && out.Specific.Decision == string(fermata.GateAllow) {
 		h.passed = true
 	}
-	if reply, err = h.withWords(reply); err != nil {
+	if reply, err = h.addMessages(reply); err != nil {
 		return err
 	}
-	return h.jsonLine(reply)
+	return h.writeJSONLine(reply)
 }

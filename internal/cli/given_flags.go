@@ -19,12 +19,12 @@ func givenFlags(flags map[string]bool) []string {
 	return names
 }
 
-// checkUnread refuses the flags that are set. The requested action does not read them, so they would be dropped
+// checkUnreadFlags refuses the flags that are set. The requested action does not read them, so they would be dropped
 // silently.
-func checkUnread(asked string, flags map[string]bool) error {
+func checkUnreadFlags(action string, flags map[string]bool) error {
 	unread := givenFlags(flags)
 	if len(unread) == 0 {
 		return nil
 	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot go with %s", strings.Join(unread, ", "), asked).WithHint("leave one of them out")
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot go with %s", strings.Join(unread, ", "), action).WithHint("leave one of them out")
 }

@@ -43,7 +43,7 @@ func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(g)
+		return s.writeJSON(g)
 	}
 	who := string(g.By.Kind)
 	if g.By.Name != "" {

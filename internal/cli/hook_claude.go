@@ -29,44 +29,44 @@ Examples:
 
 // claude defines how hooks talk to Claude Code.
 var claude = gateDialect{
-	runner: "claude", before: "PreToolUse", after: "PostToolUse", mcpPrefix: "mcp__" + ownServer + "__", asks: true,
-	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) { return preToolUse(v), nil },
-	permit: func(v *fermata.GateVerdict) (any, error) { return permissionRequest(v), nil },
-	pause:  (*gateHook).deferCall,
-	asking: map[string]func(*gateHook, context.Context) (any, error){
-		userQuestions:  (*gateHook).askUserQuestion,
-		"ExitPlanMode": (*gateHook).exitPlanMode,
+	runner: "claude", beforeEvent: "PreToolUse", afterEvent: "PostToolUse", mcpPrefix: "mcp__" + ownServerName + "__", hasDialog: true,
+	verdictReply:    func(_ *hookEvent, v *fermata.GateReply) (any, error) { return preToolUseOutput(v), nil },
+	permissionReply: func(v *fermata.GateReply) (any, error) { return permissionOutput(v), nil },
+	endTurn:         (*gateHook).deferCall,
+	askTools: map[string]func(*gateHook, context.Context) (any, error){
+		askUserQuestionTool: (*gateHook).askUserQuestion,
+		"ExitPlanMode":      (*gateHook).exitPlanMode,
 	},
-	harmless: func(in *hookEvent) bool {
+	needsNoApproval: func(in *hookEvent) bool {
 		switch {
-		case slices.Contains(reading, in.Tool):
+		case slices.Contains(readTools, in.Tool):
 			return true
-		case !slices.Contains(editing, in.Tool):
+		case !slices.Contains(editTools, in.Tool):
 			return false
 		case in.Mode == "plan":
 			return true // Claude Code lets its agent write only the file of the plan
 		default:
-			return slices.Contains(editingModes, in.Mode) && !in.writesOutside()
+			return slices.Contains(editModes, in.Mode) && !in.mayWriteOutside()
 		}
 	},
 }
 
-// reading are the tools that only read or plan. editing are the tools that change files; in editingModes, Claude Code
+// readTools are the tools that only read or plan. editing are the tools that change files; in editingModes, Claude Code
 // lets its agent use them in its folder without asking. The gate asks people about these tools only if a rule says so.
 var (
-	reading = []string{
+	readTools = []string{
 		"Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "Skill", "Task", "Agent", "TaskOutput", "TaskStop", "TaskCreate",
 		"TaskUpdate", "TaskList", "TaskGet", "TodoWrite", "ListAgents", "SendMessage", "EnterPlanMode", "ReportFindings",
 	}
-	editing      = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
-	editingModes = []string{"acceptEdits", "bypassPermissions"}
+	editTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
+	editModes = []string{"acceptEdits", "bypassPermissions"}
 )
 
 func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
 	if c.Wake {
-		return s.wakeHook(ctx, c.gateFlags, claude)
+		return s.runWakeHook(ctx, c.gateFlags, claude)
 	}
-	return s.gateHook(ctx, c.gateFlags, claude)
+	return s.runGateHook(ctx, c.gateFlags, claude)
 }
 
 // deferCall ends the turn of the agent. The worker resumes the agent with the answer, and the agent makes the call
@@ -74,42 +74,42 @@ func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
 // acts on the message next.
 func (h *gateHook) deferCall(questionID string) (any, error) {
 	if h.isDeferred() {
-		return preToolUse(refuse(fmt.Sprintf("Not decided yet: the question %s is still open. Read what a person wrote before you go on.", questionID))), nil
+		return preToolUseOutput(denial(fmt.Sprintf("Not decided yet: the question %s is still open. Read what a person wrote before you go on.", questionID))), nil
 	}
-	may, err := h.mayDefer()
+	claimed, err := h.claimDeferral()
 	if err != nil {
 		return nil, err
 	}
-	if !may {
-		return preToolUse(refuse(oneAtATime)), nil
+	if !claimed {
+		return preToolUseOutput(denial(oneQuestionAtATime)), nil
 	}
-	if err := h.leave(agent.StoppedFile, questionID); err != nil {
+	if err := h.writeRunFile(agent.StoppedFile, questionID); err != nil {
 		return nil, err
 	}
-	return hookOutput{hookSpecific{Event: "PreToolUse", Decision: "defer", Reason: waitingFor(questionID)}}, nil
+	return hookOutput{hookSpecificOutput{Event: "PreToolUse", Decision: "defer", Reason: waitReason(questionID)}}, nil
 }
 
 // isDeferred reports whether an earlier turn deferred the call. This turn then gives the agent people's messages with
 // it.
 func (h *gateHook) isDeferred() bool {
-	return h.in.CallID != "" && h.in.CallID == os.Getenv(agent.DeferredEnv)
+	return h.event.CallID != "" && h.event.CallID == os.Getenv(agent.DeferredEnv)
 }
 
-// withWords adds people's messages to the reply for a deferred call. A refusal contains them. A call that runs returns
+// addMessages adds people's messages to the reply for a deferred call. A refusal contains them. A call that runs returns
 // them as context, so that the agent reads them with the result.
-func (h *gateHook) withWords(reply any) (any, error) {
+func (h *gateHook) addMessages(reply any) (any, error) {
 	out, ok := reply.(hookOutput)
-	if !ok || h.folder == "" || !h.isDeferred() {
+	if !ok || h.runFolder == "" || !h.isDeferred() {
 		return reply, nil
 	}
-	words, err := os.ReadFile(filepath.Join(h.folder, agent.WordsFile))
+	messages, err := os.ReadFile(filepath.Join(h.runFolder, agent.RefusalReasonFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return reply, nil
 	}
 	if out.Specific.Decision == string(fermata.GateAllow) {
-		out.Specific.Context = string(words)
+		out.Specific.Context = string(messages)
 	} else {
-		out.Specific.Reason += "\n\n" + string(words)
+		out.Specific.Reason += "\n\n" + string(messages)
 	}
 	return out, err
 }

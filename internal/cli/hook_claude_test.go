@@ -80,7 +80,7 @@ func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Setenv("FERMATA_TASK", "task_1")
 	for program, dialect := range map[string]gateDialect{"claude": claude, "codex": codex, "gemini": gemini, "opencode": openCode} {
-		event := strings.Replace(claudeCallOf("Bash", `{"command":"rm -rf /x"}`), "PreToolUse", dialect.before, 1)
+		event := strings.Replace(claudeCallOf("Bash", `{"command":"rm -rf /x"}`), "PreToolUse", dialect.beforeEvent, 1)
 		for added, want := range map[string]int{
 			``:                                         exitOK,
 			`,"later_field":{"tool_name":"Read"}`:      exitOK,
@@ -127,17 +127,17 @@ func TestHookEndsInTime(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(silent) })
 	impatient := codex
-	impatient.patience = 50 * time.Millisecond
+	impatient.timeout = 50 * time.Millisecond
 
 	var out, talk bytes.Buffer
 	s := newSession(strings.NewReader(claudeCallOf("Bash", `{"command":"ls"}`)), &out, &talk, Hooks{})
 	s.URL = server.URL
-	err := s.gateHook(t.Context(), gateFlags{Wait: 50 * time.Millisecond, Strict: true}, impatient)
-	if code := s.exit(t.Context(), err); code != exitBlocked || out.Len() != 0 || !strings.Contains(talk.String(), "may not run") {
+	err := s.runGateHook(t.Context(), gateFlags{Wait: 50 * time.Millisecond, Strict: true}, impatient)
+	if code := s.finish(t.Context(), err); code != exitBlocked || out.Len() != 0 || !strings.Contains(talk.String(), "may not run") {
 		t.Errorf("got %d, %q and %q", code, out.String(), talk.String())
 	}
-	if wait := 5*time.Minute + hookPatience; deskWait != "5m" || wait >= hookSeconds*time.Second || hookPatience >= gateSeconds*time.Second ||
-		hookPatience >= agent.HookSeconds*time.Second {
+	if wait := 5*time.Minute + hookTimeout; deskWait != "5m" || wait >= hookSeconds*time.Second || hookTimeout >= gateSeconds*time.Second ||
+		hookTimeout >= agent.HookSeconds*time.Second {
 		t.Errorf("a hook may take %s, longer than the programs wait", wait)
 	}
 }

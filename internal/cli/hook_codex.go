@@ -24,21 +24,21 @@ Examples:
 // without edits that Codex accepts. A hook cannot make Codex show its own
 // dialog.
 var codex = gateDialect{
-	runner: "codex", before: "PreToolUse", mcpPrefix: "mcp__" + ownServer + "__",
-	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {
+	runner: "codex", beforeEvent: "PreToolUse", mcpPrefix: "mcp__" + ownServerName + "__",
+	verdictReply: func(_ *hookEvent, v *fermata.GateReply) (any, error) {
 		if v.Decision == fermata.GateAllow && len(v.Input) == 0 {
 			return nil, nil
 		}
-		return preToolUse(v), nil
+		return preToolUseOutput(v), nil
 	},
-	permit: func(v *fermata.GateVerdict) (any, error) {
+	permissionReply: func(v *fermata.GateReply) (any, error) {
 		if len(v.Input) > 0 {
 			return nil, fmt.Errorf("it was approved with edits, which Codex cannot take here")
 		}
-		return permissionRequest(v), nil
+		return permissionOutput(v), nil
 	},
 }
 
 func (c *hookCodexCommand) Run(ctx context.Context, s *session) error {
-	return s.gateHook(ctx, c.gateFlags, codex)
+	return s.runGateHook(ctx, c.gateFlags, codex)
 }

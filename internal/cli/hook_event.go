@@ -18,7 +18,7 @@ const sessionStart = "SessionStart"
 
 // hookEvent is the event that a program writes to the hook's standard input.
 type hookEvent struct {
-	Event     string          `json:"hook_event_name"`
+	Name      string          `json:"hook_event_name"`
 	SessionID string          `json:"session_id"`
 	Dir       string          `json:"cwd"`
 	Tool      string          `json:"tool_name"`
@@ -38,8 +38,8 @@ type hookEvent struct {
 	workDir string
 }
 
-// readHook reads an event. It refuses JSON that two readers could understand differently.
-func (s *session) readHook() (in hookEvent, err error) {
+// readHookEvent reads an event. It refuses JSON that two readers could understand differently.
+func (s *session) readHookEvent() (in hookEvent, err error) {
 	data, err := io.ReadAll(io.LimitReader(s.lines, maxHookInput+1))
 	switch {
 	case err != nil:
@@ -47,10 +47,10 @@ func (s *session) readHook() (in hookEvent, err error) {
 	case len(data) > maxHookInput:
 		return in, fmt.Errorf("the call has more than %d bytes", maxHookInput)
 	}
-	if err := strictjson.Envelope(data, &in); err != nil {
+	if err := strictjson.UnmarshalEnvelope(data, &in); err != nil {
 		return in, fmt.Errorf("the call on standard input is not the JSON of a hook: %w", err)
 	}
-	if in.Tool == "" && !slices.Contains(newsEvents, in.Event) {
+	if in.Tool == "" && !slices.Contains(newsEvents, in.Name) {
 		return in, fmt.Errorf("the call names no tool")
 	}
 	return in, nil

@@ -17,7 +17,7 @@ func FuzzHook(f *testing.F) {
 	programs := []gateDialect{claude, codex, gemini, openCode}
 	for i, p := range programs {
 		for _, worker := range []bool{true, false} {
-			for _, event := range []string{p.before, p.after, "", sessionStart, turnStops, "PermissionRequest"} {
+			for _, event := range []string{p.beforeEvent, p.afterEvent, "", sessionStart, turnStop, "PermissionRequest"} {
 				for _, tool := range []string{"Bash", "Read", "AskUserQuestion", p.mcpPrefix + "ask_user", ""} {
 					call := strings.Replace(claudeCallOf(tool, `{"questions":[{"question":"Which?"}]}`), "PreToolUse", event, 1)
 					f.Add(uint8(i), worker, []byte(call))
@@ -39,17 +39,17 @@ func FuzzHook(f *testing.F) {
 		var out, talk bytes.Buffer
 		s := newSession(bytes.NewReader(data), &out, &talk, Hooks{})
 		s.URL = broken.URL
-		if code := s.exit(t.Context(), s.gateHook(t.Context(), flags, p)); code == exitBlocked {
+		if code := s.finish(t.Context(), s.runGateHook(t.Context(), flags, p)); code == exitBlocked {
 			return
 		}
 		var e hookEvent
 		if err := json.Unmarshal(data, &e); err != nil {
 			t.Fatalf("%s passes: %q", p.runner, data)
 		}
-		own := e.MCPContext.Server == ownServer || strings.HasPrefix(e.Tool, p.mcpPrefix)
+		own := e.MCPContext.Server == ownServerName || strings.HasPrefix(e.Tool, p.mcpPrefix)
 		switch {
-		case own, worker && e.Event == sessionStart, worker && e.Event != "" && e.Event == p.after:
-		case !worker && slices.Contains(newsEvents, e.Event), !worker && e.Event == "PermissionRequest" && p.permit != nil && out.Len() == 0:
+		case own, worker && e.Name == sessionStart, worker && e.Name != "" && e.Name == p.afterEvent:
+		case !worker && slices.Contains(newsEvents, e.Name), !worker && e.Name == "PermissionRequest" && p.permissionReply != nil && out.Len() == 0:
 		default:
 			t.Errorf("%s passes: %q", p.runner, data)
 		}

@@ -24,38 +24,38 @@ Examples:
 
 // geminiOutput is the reply of a hook that Gemini CLI reads.
 type geminiOutput struct {
-	Decision string          `json:"decision"`
-	Reason   string          `json:"reason,omitempty"`
-	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+	Decision string                `json:"decision"`
+	Reason   string                `json:"reason,omitempty"`
+	Specific *geminiSpecificOutput `json:"hookSpecificOutput,omitempty"`
 }
 
-type geminiSpecific struct {
+type geminiSpecificOutput struct {
 	Event string          `json:"hookEventName"`
 	Input json.RawMessage `json:"tool_input"`
 }
 
 var gemini = gateDialect{
-	runner: "gemini", before: "BeforeTool", after: "AfterTool", mcpPrefix: "mcp_" + ownServer + "_",
-	decide: func(in *hookEvent, v *fermata.GateVerdict) (any, error) {
+	runner: "gemini", beforeEvent: "BeforeTool", afterEvent: "AfterTool", mcpPrefix: "mcp_" + ownServerName + "_",
+	verdictReply: func(in *hookEvent, v *fermata.GateReply) (any, error) {
 		if v.Decision != fermata.GateAllow {
 			return geminiOutput{Decision: "deny", Reason: v.Reason}, nil
 		}
 		if len(v.Input) == 0 {
 			return nil, nil
 		}
-		if err := keepsEveryName(in.Input, v.Input); err != nil {
+		if err := checkArgumentsKept(in.Input, v.Input); err != nil {
 			return nil, err
 		}
-		return geminiOutput{Decision: "allow", Reason: v.Reason, Specific: &geminiSpecific{"BeforeTool", v.Input}}, nil
+		return geminiOutput{Decision: "allow", Reason: v.Reason, Specific: &geminiSpecificOutput{"BeforeTool", v.Input}}, nil
 	},
-	pause: func(h *gateHook, question string) (any, error) {
-		return stopFor(question), h.leave(agent.StoppedFile, question)
+	endTurn: func(h *gateHook, question string) (any, error) {
+		return stopReply(question), h.writeRunFile(agent.StoppedFile, question)
 	},
 }
 
-// keepsEveryName refuses an edit that removes an argument. Gemini CLI would put
+// checkArgumentsKept refuses an edit that removes an argument. Gemini CLI would put
 // the argument back, and run a call that nobody approved.
-func keepsEveryName(before, after json.RawMessage) error {
+func checkArgumentsKept(before, after json.RawMessage) error {
 	var asked, edited map[string]json.RawMessage
 	if json.Unmarshal(before, &asked) != nil || json.Unmarshal(after, &edited) != nil {
 		return fmt.Errorf("the edited arguments are no object")
@@ -69,5 +69,5 @@ func keepsEveryName(before, after json.RawMessage) error {
 }
 
 func (c *hookGeminiCommand) Run(ctx context.Context, s *session) error {
-	return s.gateHook(ctx, c.gateFlags, gemini)
+	return s.runGateHook(ctx, c.gateFlags, gemini)
 }

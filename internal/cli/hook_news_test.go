@@ -32,8 +32,8 @@ func TestDeskIsToldTheAnswers(t *testing.T) {
 			t.Run(event+" "+program, func(t *testing.T) {
 				t.Setenv("XDG_CACHE_HOME", t.TempDir())
 				t.Setenv("FERMATA_TASK", "")
-				notes, err := agent.NotesOf("", program+":s")
-				if err != nil || notes.Asked("q_1") != nil || notes.Asked("q_2") != nil {
+				notes, err := agent.OpenNotes("", program+":s")
+				if err != nil || notes.AddQuestion("q_1") != nil || notes.AddQuestion("q_2") != nil {
 					t.Fatal(err)
 				}
 				stdin := `{"session_id":"s","hook_event_name":"` + event + `"}`
@@ -58,8 +58,8 @@ func TestDeskNewsNeverBlock(t *testing.T) {
 	gone.Close()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("FERMATA_TASK", "")
-	notes, err := agent.NotesOf("", "claude:s")
-	if err != nil || notes.Asked("q_1") != nil {
+	notes, err := agent.OpenNotes("", "claude:s")
+	if err != nil || notes.AddQuestion("q_1") != nil {
 		t.Fatal(err)
 	}
 	code, out, talk := run(t, `{"session_id":"s","hook_event_name":"Stop"}`, "--url", gone.URL, "hook", "claude")

@@ -17,7 +17,7 @@ func TestNewsSayDecideYourself(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct{ Message string }
-		if err := json.Unmarshal(line, &got); err != nil || got.Message != fermata.DecideYourself(typ) {
+		if err := json.Unmarshal(line, &got); err != nil || got.Message != fermata.DecideYourselfAdvice(typ) {
 			t.Errorf("got %q, %v", got.Message, err)
 		}
 	}

@@ -29,12 +29,12 @@ type openCodeOutput struct {
 
 // openCode defines how hooks talk to the plugin of opencode.
 var openCode = gateDialect{
-	runner: "opencode", before: "tool.execute.before", mcpPrefix: ownServer + "_",
-	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {
+	runner: "opencode", beforeEvent: "tool.execute.before", mcpPrefix: ownServerName + "_",
+	verdictReply: func(_ *hookEvent, v *fermata.GateReply) (any, error) {
 		return openCodeOutput{Decision: v.Decision, Reason: v.Reason, Input: v.Input}, nil
 	},
 }
 
 func (c *hookOpenCodeCommand) Run(ctx context.Context, s *session) error {
-	return s.gateHook(ctx, c.gateFlags, openCode)
+	return s.runGateHook(ctx, c.gateFlags, openCode)
 }

@@ -8,21 +8,21 @@ import (
 
 // hookOutput is the reply of a hook that Claude Code and Codex read.
 type hookOutput struct {
-	Specific hookSpecific `json:"hookSpecificOutput"`
+	Specific hookSpecificOutput `json:"hookSpecificOutput"`
 }
 
-type hookSpecific struct {
+type hookSpecificOutput struct {
 	Event    string          `json:"hookEventName"`
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
 	// Context is text that the agent reads with the result of the call.
 	Context string `json:"additionalContext,omitempty"`
-	// Permit is the answer to a permission dialog.
-	Permit *hookPermit `json:"decision,omitempty"`
+	// Permission is the answer to a permission dialog.
+	Permission *hookPermission `json:"decision,omitempty"`
 }
 
-type hookPermit struct {
+type hookPermission struct {
 	Behavior string          `json:"behavior"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
 	Message  string          `json:"message,omitempty"`
@@ -35,29 +35,29 @@ type hookStop struct {
 	StopReason string `json:"stopReason"`
 }
 
-func stopFor(question string) any { return hookStop{StopReason: waitingFor(question)} }
+func stopReply(question string) any { return hookStop{StopReason: waitReason(question)} }
 
-// waitingFor returns the reason for stopping an agent.
-func waitingFor(question string) string { return "waiting for a person: " + question }
+// waitReason returns the reason for stopping an agent.
+func waitReason(question string) string { return "waiting for a person: " + question }
 
-// preToolUse returns a verdict in the form that Claude Code and Codex read.
-func preToolUse(v *fermata.GateVerdict) hookOutput {
-	return hookOutput{hookSpecific{
+// preToolUseOutput returns a verdict in the form that Claude Code and Codex read.
+func preToolUseOutput(v *fermata.GateReply) hookOutput {
+	return hookOutput{hookSpecificOutput{
 		Event: "PreToolUse", Decision: string(v.Decision), Reason: v.Reason, Input: v.Input,
 	}}
 }
 
-// permissionRequest returns the answer to the permission dialog of Claude Code
+// permissionOutput returns the answer to the permission dialog of Claude Code
 // and Codex.
-func permissionRequest(v *fermata.GateVerdict) hookOutput {
-	permit := &hookPermit{Behavior: "allow", Input: v.Input}
+func permissionOutput(v *fermata.GateReply) hookOutput {
+	permission := &hookPermission{Behavior: "allow", Input: v.Input}
 	if v.Decision != fermata.GateAllow {
-		permit = &hookPermit{Behavior: "deny", Message: v.Reason}
+		permission = &hookPermission{Behavior: "deny", Message: v.Reason}
 	}
-	return hookOutput{hookSpecific{Event: "PermissionRequest", Permit: permit}}
+	return hookOutput{hookSpecificOutput{Event: "PermissionRequest", Permission: permission}}
 }
 
-// refuse returns a verdict that keeps a call from running.
-func refuse(reason string) *fermata.GateVerdict {
-	return &fermata.GateVerdict{Decision: fermata.GateDeny, Reason: reason}
+// denial returns a verdict that keeps a call from running.
+func denial(reason string) *fermata.GateReply {
+	return &fermata.GateReply{Decision: fermata.GateDeny, Reason: reason}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// writesOutside reports whether the call may write a file outside the agent's folder. A link out of the folder counts
+// mayWriteOutside reports whether the call may write a file outside the agent's folder. A link out of the folder counts
 // as outside, and so does a path that cannot be followed. A relative path must stay inside from both starting points:
 // the agent's folder, and the folder that the event names.
-func (in *hookEvent) writesOutside() bool {
+func (in *hookEvent) mayWriteOutside() bool {
 	call := fermata.GateCall{Tool: in.Tool, Input: in.Input}
 	if !call.Writes() {
 		return false
@@ -36,7 +36,7 @@ func isBelow(dir, folder, path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
 	}
-	end, err := follow(filepath.Clean(path))
+	end, err := resolvePath(filepath.Clean(path))
 	return err == nil && (end == dir || strings.HasPrefix(end, dir+string(filepath.Separator)))
 }
 
@@ -56,8 +56,8 @@ func filePath(text string) (string, error) {
 	return address.Path, nil
 }
 
-// follow returns where a path leads. If the path does not exist, it follows the folders that do.
-func follow(path string) (string, error) {
+// resolvePath returns where a path leads. If the path does not exist, it follows the folders that do.
+func resolvePath(path string) (string, error) {
 	end, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, os.ErrNotExist) {
 		return end, err
@@ -65,6 +65,6 @@ func follow(path string) (string, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return "", errors.New("a link leads to nothing")
 	}
-	parent, err := follow(filepath.Dir(path))
+	parent, err := resolvePath(filepath.Dir(path))
 	return filepath.Join(parent, filepath.Base(path)), err
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// namedServer returns a client of the server that the hook's command line names. The environment gives neither the
+// serverFromFlags returns a client of the server that the hook's command line names. The environment gives neither the
 // address, nor the token, nor a proxy.
-func (h *gateHook) namedServer() (*client.Client, error) {
+func (h *gateHook) serverFromFlags() (*client.Client, error) {
 	address := config.Canonical(h.Server)
 	token, err := h.readTokenFile(address)
 	if err != nil {

@@ -39,7 +39,7 @@ func newGateServer(t *testing.T) *gateServer {
 	return g
 }
 
-func (g *gateServer) asked() (tokens, calls []string) {
+func (g *gateServer) requests() (tokens, calls []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.tokens, g.calls
@@ -98,13 +98,13 @@ func TestInstalledHookIgnoresTheEnvironment(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "a rule denies everything") {
 		t.Errorf("got %d, %q and %q", code, out, talk)
 	}
-	shown, calls := server.asked()
+	shown, calls := server.requests()
 	for i := range shown {
 		if shown[i] != "Bearer "+right || strings.Contains(calls[i], "task_9") || !strings.Contains(calls[i], "claude:s") {
 			t.Errorf("asked with %s: %s", shown[i], calls[i])
 		}
 	}
-	if shown, _ := other.asked(); len(shown) != 0 || len(calls) == 0 {
+	if shown, _ := other.requests(); len(shown) != 0 || len(calls) == 0 {
 		t.Errorf("the other server was asked with %v", shown)
 	}
 }
@@ -133,14 +133,14 @@ func TestWorkerHookIgnoresTheEnvironment(t *testing.T) {
 	if code, out, talk := run(t, own, args...); code != exitOK || out != "" {
 		t.Errorf("got %d, %q and %q", code, out, talk)
 	}
-	shown, calls := server.asked()
+	shown, calls := server.requests()
 	if len(shown) != 1 || shown[0] != "Bearer "+right || !strings.Contains(calls[0], "task_1") || !strings.Contains(calls[0], "run_1") {
 		t.Errorf("asked with %v: %v", shown, calls)
 	}
-	if shown, _ := other.asked(); len(shown) != 0 {
+	if shown, _ := other.requests(); len(shown) != 0 {
 		t.Errorf("the other server was asked with %v", shown)
 	}
-	for _, want := range []string{agent.NameCall(false, "toolu_1"), agent.NameCall(true, "toolu_2")} {
+	for _, want := range []string{agent.CallFilePrefix(false, "toolu_1"), agent.CallFilePrefix(true, "toolu_2")} {
 		if notes, err := filepath.Glob(filepath.Join(folder, agent.CallsFolder, want+"*")); err != nil || len(notes) != 1 {
 			t.Errorf("the notes %s* are %v, %v", want, notes, err)
 		}

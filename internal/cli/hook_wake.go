@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// longestWake is the longest time that a hook waits to wake an idle session.
-	longestWake = 7 * 24 * time.Hour
-	// wakeLook is how long a hook waits for people before it checks that its program is still running.
-	wakeLook = time.Minute
-	// wakePause is the pause while the server is away.
-	wakePause = 15 * time.Second
+	// maxWakeWait is the longest time that a hook waits to wake an idle session.
+	maxWakeWait = 7 * 24 * time.Hour
+	// programCheckInterval is how long a hook waits for people before it checks that its program is still running.
+	programCheckInterval = time.Minute
+	// serverRetryDelay is the pause while the server is away.
+	serverRetryDelay = 15 * time.Second
 )
 
 // Claude Code sets these variables for its hooks. A version that sets them runs a hook with
@@ -31,27 +31,27 @@ const (
 	programEnv  = "CLAUDE_PID"
 )
 
-// wakeHook waits at the end of a turn for news of the session. It prints the news on standard error, and ends with the
+// runWakeHook waits at the end of a turn for news of the session. It prints the news on standard error, and ends with the
 // exit code that wakes the program. In every other case it ends with 0: an error wakes nobody.
-func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) error {
+func (s *session) runWakeHook(ctx context.Context, f gateFlags, d gateDialect) error {
 	pid, err := strconv.Atoi(os.Getenv(programEnv))
 	if err != nil || os.Getenv(attendedEnv) != "1" {
 		return nil
 	}
 	h := &gateHook{session: s, gateFlags: f, gateDialect: d}
-	h.in, err = s.readHook()
+	h.event, err = s.readHookEvent()
 	if err != nil {
-		fmt.Fprintf(s.err, "fermata: this session is not woken: %s\n", oneLine(err.Error()))
+		fmt.Fprintf(s.errOut, "fermata: this session is not woken: %s\n", oneLine(err.Error()))
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestWake)
+	ctx, cancel := context.WithTimeout(ctx, maxWakeWait)
 	defer cancel()
-	woken, err := h.awaitNews(ctx, pid)
+	hasNews, err := h.awaitNews(ctx, pid)
 	switch {
-	case woken:
-		return outcome(exitBlocked)
+	case hasNews:
+		return exitError(exitBlocked)
 	case err != nil:
-		fmt.Fprintf(s.err, "fermata: this session is not woken with the answers: %s\n", oneLine(hookError(err)))
+		fmt.Fprintf(s.errOut, "fermata: this session is not woken with the answers: %s\n", oneLine(hookError(err)))
 	}
 	return nil
 }
@@ -60,53 +60,53 @@ func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) erro
 // session has no pending question, when the program has ended, or when another hook already waits for the session.
 func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 	notes, err := h.notes()
-	if err != nil || !h.isOfSession() || notes.Empty() {
+	if err != nil || !h.isDeskSession() || notes.IsEmpty() {
 		return false, err
 	}
-	alone := flock.New(notes.WaitFile(pid))
-	if got, err := alone.TryLock(); err != nil || !got {
+	lock := flock.New(notes.WaitFile(pid))
+	if locked, err := lock.TryLock(); err != nil || !locked {
 		return false, err
 	}
-	defer func() { _ = errors.Join(os.Remove(alone.Path()), alone.Unlock()) }()
-	var woken, came bool
+	defer func() { _ = errors.Join(os.Remove(lock.Path()), lock.Unlock()) }()
+	var reported, hasNews bool
 	for ctx.Err() == nil && isRunning(pid) {
-		waiting, err := h.tellBy(ctx, func(closed []*fermata.Question, words []taskWords) error {
-			woken = true
-			return h.tellWoken(closed, words)
+		waiting, err := h.passNews(ctx, func(closed []*fermata.Question, messagesByTask []taskMessages) error {
+			reported = true
+			return h.printNews(closed, messagesByTask)
 		})
 		switch {
-		case woken:
+		case reported:
 			return true, err
-		case fermata.CodeOf(err) == fermata.CodeUnavailable, came:
+		case fermata.CodeOf(err) == fermata.CodeUnavailable, hasNews:
 			// Another hook reported the news, or the news is not for the agent.
-			pause(ctx, wakePause)
-			came = false
+			sleep(ctx, serverRetryDelay)
+			hasNews = false
 		case err != nil || len(waiting) == 0:
 			return false, err
 		default:
-			came = h.awaitAny(ctx, waiting)
+			hasNews = h.awaitAnyQuestion(ctx, waiting)
 		}
 	}
 	return false, nil
 }
 
-// tellWoken prints the text that the program gives its agent when it is woken.
-func (h *gateHook) tellWoken(closed []*fermata.Question, words []taskWords) error {
-	text, err := newsText(closed, words)
+// printNews prints the text that the program gives its agent when it is woken.
+func (h *gateHook) printNews(closed []*fermata.Question, messagesByTask []taskMessages) error {
+	text, err := newsText(closed, messagesByTask)
 	if err == nil {
-		_, err = io.WriteString(h.err, text)
+		_, err = io.WriteString(h.errOut, text)
 	}
 	return err
 }
 
-// awaitAny waits for a while until one of the questions is closed or gets a message. It reports whether that happened.
-func (h *gateHook) awaitAny(ctx context.Context, questions []*fermata.Question) bool {
-	ctx, cancel := context.WithTimeout(ctx, wakeLook)
+// awaitAnyQuestion waits for a while until one of the questions is closed or gets a message. It reports whether that happened.
+func (h *gateHook) awaitAnyQuestion(ctx context.Context, questions []*fermata.Question) bool {
+	ctx, cancel := context.WithTimeout(ctx, programCheckInterval)
 	defer cancel()
 	ended := make(chan error, len(questions))
 	for _, q := range questions {
 		go func() {
-			_, err := h.server.WaitWords(ctx, q.ID, longestWake)
+			_, err := h.server.WaitQuestionOrMessage(ctx, q.ID, maxWakeWait)
 			ended <- err
 		}()
 	}

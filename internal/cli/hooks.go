@@ -22,16 +22,16 @@ type Hooks struct {
 	RotateKeys func(context.Context, MigrateOptions) error
 	Demo       func(context.Context, DemoOptions) error
 	MCP        func(context.Context, MCPOptions) error
-	// Rehearse checks an agent program. The error tells why the check could not be made.
-	Rehearse func(context.Context, RehearseOptions) ([]Rehearsed, error)
+	// CheckAgent checks an agent program. The error tells why the check could not be made.
+	CheckAgent func(context.Context, AgentCheckOptions) ([]AgentCheckResult, error)
 	// CheckWorkflow returns the problems of a definition, without a server.
 	CheckWorkflow func(source []byte) client.WorkflowCheck
 	// CheckTool returns the problems of a tool of a workspace.
 	CheckTool func(*fermata.NamedTool) error
 	// WorkflowSchema returns the JSON Schema of definitions.
 	WorkflowSchema func() json.RawMessage
-	// TestWorkflow runs a definition with scripted answers.
-	TestWorkflow func(context.Context, WorkflowTest) (*WorkflowReport, error)
+	// SimulateWorkflow runs a definition with scripted answers.
+	SimulateWorkflow func(context.Context, SimulationInput) (*SimulationReport, error)
 	// Version is the version that --version prints. If it is empty, the build information gives it.
 	Version string
 }

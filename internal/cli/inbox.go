@@ -29,10 +29,10 @@ func (c *inboxCommand) Run(ctx context.Context, s *session) error {
 	if s.JSON {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "an inbox is for people").WithHint("fermata list --awaiting --json")
 	}
-	if !s.fullScreen() {
+	if !s.canDrawScreen() {
 		return (&respondCommand{}).walk(ctx, s, c.Project)
 	}
-	me, err := s.whoAmI(ctx)
+	me, err := s.fetchWhoami(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,23 +49,23 @@ func (c *inboxCommand) Run(ctx context.Context, s *session) error {
 // nothing.
 func (m *inbox) run(ctx context.Context) error {
 	for {
-		if err := m.show(ctx); err != nil || m.editing == "" {
+		if err := m.show(ctx); err != nil || m.editPath == "" {
 			return err
 		}
-		path := m.editing
-		m.editing = ""
-		m.takeEdited(path, m.s.runEditor(ctx, path))
+		path := m.editPath
+		m.editPath = ""
+		m.applyEditedFile(path, m.s.runEditor(ctx, path))
 	}
 }
 
 // show shows the inbox until the person leaves or edits.
 func (m *inbox) show(ctx context.Context) error {
-	following, cancel := context.WithCancel(ctx)
+	followCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stdin, back := m.s.lend()
-	defer back()
+	stdin, release := m.s.lendInput()
+	defer release()
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(m.s.out), tea.WithoutSignalHandler())
-	go m.follow(following, program)
+	go m.follow(followCtx, program)
 	_, err := program.Run()
 	switch {
 	case m.err != nil:
@@ -81,8 +81,8 @@ func (m *inbox) show(ctx context.Context) error {
 // follow sends events, and the state of the connection, to the inbox.
 func (m *inbox) follow(ctx context.Context, program *tea.Program) {
 	err := m.s.client.Stream(ctx, client.StreamQuery{
-		OnOpen: func() { program.Send(inboxLive(true)) }, OnReset: func() { program.Send(inboxLive(true)) },
-		OnDrop: func(error) { program.Send(inboxLive(false)) },
+		OnOpen: func() { program.Send(inboxConnection(true)) }, OnReset: func() { program.Send(inboxConnection(true)) },
+		OnDrop: func(error) { program.Send(inboxConnection(false)) },
 	}, func(e *fermata.Event) error {
 		if e.QuestionID != "" {
 			program.Send(inboxEvent{e})
@@ -94,11 +94,11 @@ func (m *inbox) follow(ctx context.Context, program *tea.Program) {
 
 // Messages of the inbox.
 type (
-	// inboxLive reports whether events arrive.
-	inboxLive   bool
-	inboxEvent  struct{ *fermata.Event }
-	inboxFailed struct{ err error }
-	inboxTick   time.Time
+	// inboxConnection reports whether events arrive.
+	inboxConnection bool
+	inboxEvent      struct{ *fermata.Event }
+	inboxFailed     struct{ err error }
+	inboxTick       time.Time
 	// inboxLoaded is the list as the server has it.
 	inboxLoaded struct {
 		list []*fermata.Question
@@ -110,11 +110,11 @@ type (
 		q   *fermata.Question
 		err error
 	}
-	// inboxDone is the result of a request.
-	inboxDone struct {
-		q    *fermata.Question
-		said string
-		err  error
+	// inboxResult is the result of a request.
+	inboxResult struct {
+		q      *fermata.Question
+		status string
+		err    error
 	}
 )
 
@@ -122,12 +122,12 @@ type (
 func (m *inbox) load() tea.Cmd {
 	m.loading, m.stale = true, false
 	return func() tea.Msg {
-		me, err := m.s.whoAmI(m.ctx)
+		me, err := m.s.fetchWhoami(m.ctx)
 		if err != nil {
 			return inboxLoaded{err: err}
 		}
 		skew := time.Until(me.ServerTime)
-		all, _, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, longestInbox)
+		all, _, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, maxInboxSize)
 		var mine []*fermata.Question
 		for _, q := range all {
 			if me.mayAnswer(q) && !me.hasVoted(q) {
@@ -138,8 +138,8 @@ func (m *inbox) load() tea.Cmd {
 	}
 }
 
-// longestInbox is the largest number of questions that the inbox reads.
-const longestInbox = 1000
+// maxInboxSize is the largest number of questions that the inbox reads.
+const maxInboxSize = 1000
 
 // reread reads a question of the list again.
 func (m *inbox) reread(id string) tea.Cmd {

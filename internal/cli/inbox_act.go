@@ -16,16 +16,16 @@ import (
 // approve approves an action after its end was on the screen. If the risk is
 // high or critical, the person must type the word "approve".
 func (m *inbox) approve(q *fermata.Question) tea.Cmd {
-	if err := checkShown(q, ""); err != nil {
-		m.said = errorText(err)
+	if err := checkActionHash(q, ""); err != nil {
+		m.status = errorText(err)
 		return nil
 	}
-	if !m.seen[m.consent(q)] {
-		m.said = "read all of the action first: space goes on"
+	if !m.seen[m.actionKey(q)] {
+		m.status = "read all of the action first: space goes on"
 		return nil
 	}
 	label := "approve what is shown? y or n"
-	if m.edited != nil {
+	if m.editedAction != nil {
 		label = "approve the EDITED action, and only that? y or n"
 	}
 	word := "y"
@@ -35,7 +35,7 @@ func (m *inbox) approve(q *fermata.Question) tea.Cmd {
 	}
 	return m.prompt(label, "", func(text string) tea.Cmd {
 		if strings.TrimSpace(strings.ToLower(text)) != word {
-			m.said = "nothing was sent"
+			m.status = "nothing was sent"
 			return nil
 		}
 		return m.send(q, map[string]any{q.Items[0].Key: fermata.Approve})
@@ -50,16 +50,16 @@ func (m *inbox) send(q *fermata.Question, values map[string]any) tea.Cmd {
 	m.busy = true
 	a := toAnswer(q, values)
 	a.Comment = m.comment
-	if m.edited != nil && values[q.Items[0].Key] == fermata.Approve {
-		a.Action = m.edited
+	if m.editedAction != nil && values[q.Items[0].Key] == fermata.Approve {
+		a.Action = m.editedAction
 	}
 	votes := len(q.Votes)
 	return func() tea.Msg {
 		closed, err := m.s.client.Answer(m.ctx, q.ID, a)
 		if err != nil {
-			return inboxDone{q: q, err: err}
+			return inboxResult{q: q, err: err}
 		}
-		return inboxDone{q: closed, said: became(closed, votes)}
+		return inboxResult{q: closed, status: answerResultText(closed, votes)}
 	}
 }
 
@@ -69,38 +69,38 @@ func (m *inbox) clarify(q *fermata.Question, text string) tea.Cmd {
 	}
 	return func() tea.Msg {
 		q, err := m.s.client.Clarify(m.ctx, q.ID, text)
-		return inboxDone{q, "asked back; the question stays open", err}
+		return inboxResult{q, "asked back; the question stays open", err}
 	}
 }
 
 func (m *inbox) extend(q *fermata.Question, text string) tea.Cmd {
 	return func() tea.Msg {
 		q, err := m.s.client.Extend(m.ctx, q.ID, fermata.Timeout(strings.TrimSpace(text)))
-		return inboxDone{q, "the deadline was put off", err}
+		return inboxResult{q, "the deadline was put off", err}
 	}
 }
 
 // handleSent handles the result of a request. After an answer it shows the next
 // question. If another person answered first, it shows the name of that person.
-func (m *inbox) handleSent(msg inboxDone) tea.Cmd {
+func (m *inbox) handleSent(msg inboxResult) tea.Cmd {
 	m.busy = false
 	if msg.err != nil {
-		m.said = errorText(msg.err)
+		m.status = errorText(msg.err)
 		if msg.q == nil {
 			return nil
 		}
 		return tea.Batch(m.reread(msg.q.ID), m.refresh())
 	}
-	m.said = msg.said
+	m.status = msg.status
 	m.replace(msg.q)
-	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || m.me.hasVoted(msg.q)) {
+	if msg.q.ID == m.chosenID && (msg.q.Status != fermata.Pending || m.me.hasVoted(msg.q)) {
 		m.chooseNext(msg.q)
 	}
 	return m.refresh()
 }
 
 // chooseNext leaves a closed question and selects the next one.
-func (m *inbox) chooseNext(settled *fermata.Question) {
+func (m *inbox) chooseNext(closed *fermata.Question) {
 	list := m.filteredList()
 	i := m.indexOfChosen(list)
 	m.choose("")
@@ -113,7 +113,7 @@ func (m *inbox) chooseNext(settled *fermata.Question) {
 	}
 	kept := make([]*fermata.Question, 0, len(m.list))
 	for _, q := range m.list {
-		if q.ID != settled.ID {
+		if q.ID != closed.ID {
 			kept = append(kept, q)
 		}
 	}
@@ -125,58 +125,58 @@ func (m *inbox) openEditor(q *fermata.Question) tea.Cmd {
 	if m.busy {
 		return nil
 	}
-	text, pattern := m.s.editText(q), "fermata-*.md"
+	text, pattern := m.s.editorText(q), "fermata-*.md"
 	if q.Type == fermata.Approval {
 		if len(q.Action) == 0 {
-			m.said = "this approval has no action to edit"
+			m.status = "this approval has no action to edit"
 			return nil
 		}
 		text, pattern = indentJSON(q.Action)+"\n", "fermata-*.json"
 	}
 	path, err := tempFile(pattern, text)
 	if err != nil {
-		m.said = errorText(err)
+		m.status = errorText(err)
 		return nil
 	}
-	m.editing = path
+	m.editPath = path
 	return tea.Quit
 }
 
-// takeEdited reads the edited file. An edited action must be shown completely
+// applyEditedFile reads the edited file. An edited action must be shown completely
 // before the person can approve it. Edited answers are sent from the form.
-func (m *inbox) takeEdited(path string, failed error) {
+func (m *inbox) applyEditedFile(path string, editorErr error) {
 	q := m.current()
 	data, err := os.ReadFile(path)
 	switch {
 	case q == nil:
 		return
 	case err == nil && !utf8.Valid(data):
-		m.said = "the text is not valid UTF-8; it is kept in " + oneLine(path)
+		m.status = "the text is not valid UTF-8; it is kept in " + oneLine(path)
 		return
-	case failed != nil || err != nil:
-		m.said = "the editor ended with an error; your text is kept in " + oneLine(path)
+	case editorErr != nil || err != nil:
+		m.status = "the editor ended with an error; your text is kept in " + oneLine(path)
 		return
 	case q.Type == fermata.Approval:
-		m.takeAction(q, data, path)
+		m.applyEditedAction(q, data, path)
 		return
 	}
-	texts := readEdited(q, string(data))
+	texts := parseEditedText(q, string(data))
 	if len(texts) == 0 {
-		m.said = "the answer is empty, nothing was sent"
+		m.status = "the answer is empty, nothing was sent"
 		return
 	}
-	values, err := pickAll(q, texts)
+	values, err := parseAnswerTexts(q, texts)
 	if err != nil {
-		m.said = errorText(err) + "; your text is kept in " + oneLine(path)
+		m.status = errorText(err) + "; your text is kept in " + oneLine(path)
 		return
 	}
 	_ = os.Remove(path)
 	m.form = newInboxForm(q)
-	m.form.review(values)
+	m.form.startReview(values)
 }
 
-// changes returns the changed lines of an action as a diff.
-func changes(asked, edited []byte) string {
+// actionDiff returns the changed lines of an action as a diff.
+func actionDiff(asked, edited []byte) string {
 	text := string(diff.Diff("asked", []byte(indentJSON(asked)+"\n"), "edited", []byte(indentJSON(edited)+"\n")))
 	if _, hunks, ok := strings.Cut(text, "\n+++ edited\n"); ok {
 		return hunks
@@ -184,18 +184,18 @@ func changes(asked, edited []byte) string {
 	return text
 }
 
-func (m *inbox) takeAction(q *fermata.Question, data []byte, path string) {
+func (m *inbox) applyEditedAction(q *fermata.Question, data []byte, path string) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, bytes.TrimSpace(data)); err != nil {
-		m.said = "the edited action is no JSON; it is kept in " + oneLine(path)
+		m.status = "the edited action is no JSON; it is kept in " + oneLine(path)
 		return
 	}
 	_ = os.Remove(path)
 	if fermata.HasHash(compact.Bytes(), q.ActionHash) {
-		m.edited, m.read, m.said = nil, 0, "the action is as it was"
+		m.editedAction, m.linesRead, m.status = nil, 0, "the action is as it was"
 		return
 	}
-	m.edited = fermata.CanonicalAction(compact.Bytes())
-	m.read, m.scroll = 0, 0
-	m.said = "read what you changed; a approves the edited action, r rejects"
+	m.editedAction = fermata.CanonicalAction(compact.Bytes())
+	m.linesRead, m.scroll = 0, 0
+	m.status = "read what you changed; a approves the edited action, r rejects"
 }

@@ -15,72 +15,72 @@ import (
 
 // inboxForm takes the answer to a question item by item. It shows several values for review before they are sent.
 type inboxForm struct {
-	q      *fermata.Question
-	at     int
-	values map[string]any
+	q         *fermata.Question
+	itemIndex int
+	values    map[string]any
 	// row is the selected line. picked holds the chosen lines of a multiple choice.
 	row    int
 	picked map[int]bool
 	// typing reports whether the person is typing text.
-	typing bool
-	input  textinput.Model
-	err    string
+	typing  bool
+	input   textinput.Model
+	errText string
 }
 
 func newInboxForm(q *fermata.Question) *inboxForm {
 	f := &inboxForm{q: q, values: map[string]any{}}
-	f.enter(0)
+	f.startItem(0)
 	return f
 }
 
-// review goes to the last page with the values.
-func (f *inboxForm) review(values map[string]any) {
-	f.values, f.at, f.typing = values, len(f.q.Items), false
+// startReview goes to the last page with the values.
+func (f *inboxForm) startReview(values map[string]any) {
+	f.values, f.itemIndex, f.typing = values, len(f.q.Items), false
 }
 
-// reviewing reports whether every item has an answer and nothing was sent.
-func (f *inboxForm) reviewing() bool { return f.at >= len(f.q.Items) }
+// isReviewing reports whether every item has an answer and nothing was sent.
+func (f *inboxForm) isReviewing() bool { return f.itemIndex >= len(f.q.Items) }
 
-func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.at] }
+func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.itemIndex] }
 
-// enter starts an item with its earlier answer, or with the suggested value.
-func (f *inboxForm) enter(at int) {
-	f.at, f.row, f.err, f.typing = at, 0, "", false
+// startItem starts an item with its earlier answer, or with the suggested value.
+func (f *inboxForm) startItem(index int) {
+	f.itemIndex, f.row, f.errText, f.typing = index, 0, "", false
 	f.picked = map[int]bool{}
-	if f.reviewing() {
+	if f.isReviewing() {
 		return
 	}
 	it := f.item()
-	was := f.values[it.Key]
-	if was == nil {
-		was = suggestedValue(it)
+	current := f.values[it.Key]
+	if current == nil {
+		current = suggestedValue(it)
 	}
 	rows := f.rows()
-	list, _ := was.([]string)
+	list, _ := current.([]string)
 	for i, o := range it.Options {
 		switch {
 		case slices.Contains(list, o.Value):
 			f.picked[i] = true
-		case was == o.Value:
+		case current == o.Value:
 			f.row = i
 		}
 	}
 	text := ""
-	if was != nil {
-		text = value(was)
+	if current != nil {
+		text = valueText(current)
 	}
 	switch {
 	case len(rows) == 0:
-		f.write(text)
-	case was == false:
+		f.startTyping(text)
+	case current == false:
 		f.row = slices.Index(rows, rowNo)
 	case it.ResponseType == fermata.ResponseApproval:
 		f.row = max(0, slices.Index(rows, text))
 	}
 }
 
-// write starts the input of text.
-func (f *inboxForm) write(text string) {
+// startTyping starts the input of text.
+func (f *inboxForm) startTyping(text string) {
 	f.typing, f.input = true, textinput.New()
 	f.input.Prompt = "> "
 	f.input.SetValue(text)
@@ -128,22 +128,22 @@ func (f *inboxForm) rows() []string {
 	return rows
 }
 
-// formKey handles a key in the form.
-func (m *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
+// handleFormKey handles a key in the form.
+func (m *inbox) handleFormKey(k tea.KeyPressMsg) tea.Cmd {
 	f := m.form
 	name := k.String()
 	switch {
 	case name == "esc":
 		m.form = nil
-		m.said = "nothing was sent"
+		m.status = "nothing was sent"
 		return nil
-	case name == "shift+tab" && f.at > 0:
-		f.enter(f.at - 1)
+	case name == "shift+tab" && f.itemIndex > 0:
+		f.startItem(f.itemIndex - 1)
 		return nil
-	case f.reviewing():
-		return m.reviewKey(name)
+	case f.isReviewing():
+		return m.handleReviewKey(name)
 	case f.typing:
-		return m.typeKey(k)
+		return m.handleTypedKey(k)
 	}
 	rows := f.rows()
 	if n := strings.Index("123456789", name); n >= 0 && len(name) == 1 && n < len(rows) {
@@ -161,7 +161,7 @@ func (m *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 		f.row = max(f.row-1, 0)
 	case "y", "n":
 		if f.item().ResponseType == fermata.ResponseBoolean {
-			return m.take(name == "y")
+			return m.storeValue(name == "y")
 		}
 	case "space", "x":
 		if f.item().ResponseType == fermata.ResponseMultiChoice && f.row < len(f.item().Options) {
@@ -182,16 +182,16 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 		delete(f.values, it.Key)
 		return m.goToNextItem()
 	case f.row >= len(it.Options) && row == rowOther && it.TakesOther():
-		f.write("")
+		f.startTyping("")
 		return nil
 	case it.ResponseType == fermata.ResponseMultiChoice:
-		return m.take(f.chosenValues())
+		return m.storeValue(f.chosenValues())
 	case it.ResponseType == fermata.ResponseChoice:
-		return m.take(it.Options[f.row].Value)
+		return m.storeValue(it.Options[f.row].Value)
 	case it.ResponseType == fermata.ResponseBoolean:
-		return m.take(row == rowYes)
+		return m.storeValue(row == rowYes)
 	default:
-		return m.take(row)
+		return m.storeValue(row)
 	}
 }
 
@@ -206,8 +206,8 @@ func (f *inboxForm) chosenValues() []string {
 	return list
 }
 
-// typeKey handles a key while the person types text.
-func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
+// handleTypedKey handles a key while the person types text.
+func (m *inbox) handleTypedKey(k tea.KeyPressMsg) tea.Cmd {
 	f := m.form
 	it := f.item()
 	if name := k.String(); name != "enter" && name != "tab" {
@@ -221,22 +221,22 @@ func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.goToNextItem()
 	}
 	if it.ResponseType == fermata.ResponseMultiChoice {
-		return m.take(append(f.chosenValues(), text))
+		return m.storeValue(append(f.chosenValues(), text))
 	}
-	v, err := notice.Read(it, text)
+	v, err := notice.ParseUnchecked(it, text)
 	if err != nil {
-		f.err = oneLine(err.Error())
+		f.errText = oneLine(err.Error())
 		return nil
 	}
-	return m.take(v)
+	return m.storeValue(v)
 }
 
-// take checks a value, stores it and goes to the next item.
-func (m *inbox) take(v any) tea.Cmd {
+// storeValue checks a value, stores it and goes to the next item.
+func (m *inbox) storeValue(v any) tea.Cmd {
 	f := m.form
 	v, err := f.item().Normalize(v)
 	if err != nil {
-		f.err = oneLine(err.Error())
+		f.errText = oneLine(err.Error())
 		return nil
 	}
 	f.values[f.item().Key] = v
@@ -246,21 +246,21 @@ func (m *inbox) take(v any) tea.Cmd {
 // goToNextItem goes to the next item. If the question has only one item, it sends an answer that is not dangerous.
 func (m *inbox) goToNextItem() tea.Cmd {
 	f := m.form
-	f.enter(f.at + 1)
-	if f.reviewing() && len(f.q.Items) == 1 && !delicate(f.q, f.values) {
+	f.startItem(f.itemIndex + 1)
+	if f.isReviewing() && len(f.q.Items) == 1 && !needsConsent(f.q, f.values) {
 		return m.submit()
 	}
 	return nil
 }
 
-// reviewKey handles a key on the last page.
-func (m *inbox) reviewKey(name string) tea.Cmd {
-	danger := delicate(m.form.q, m.form.values)
+// handleReviewKey handles a key on the last page.
+func (m *inbox) handleReviewKey(name string) tea.Cmd {
+	danger := needsConsent(m.form.q, m.form.values)
 	switch {
 	case name == "y", name == "enter" && !danger:
 		return m.submit()
 	case name == "b":
-		m.form.enter(len(m.form.q.Items) - 1)
+		m.form.startItem(len(m.form.q.Items) - 1)
 	}
 	return nil
 }
@@ -273,13 +273,13 @@ func (m *inbox) submit() tea.Cmd {
 
 // lines returns the form in at most height lines.
 func (f *inboxForm) lines(p printer, height int) []string {
-	if f.reviewing() {
+	if f.isReviewing() {
 		return f.reviewLines(p)
 	}
 	it := f.item()
 	head := "Your answer"
 	if n := len(f.q.Items); n > 1 {
-		head = fmt.Sprintf("%d of %d: %s", f.at+1, n, oneLine(it.Prompt))
+		head = fmt.Sprintf("%d of %d: %s", f.itemIndex+1, n, oneLine(it.Prompt))
 	}
 	lines := []string{p.bold(ansi.Truncate(head, p.width, "…"))}
 	keys := "enter takes it"
@@ -297,8 +297,8 @@ func (f *inboxForm) lines(p printer, height int) []string {
 	if len(f.q.Items) > 1 {
 		keys += ", shift+tab goes back"
 	}
-	if f.err != "" {
-		lines = append(lines, p.red(ansi.Truncate("! "+f.err, p.width, "…")))
+	if f.errText != "" {
+		lines = append(lines, p.red(ansi.Truncate("! "+f.errText, p.width, "…")))
 	}
 	return append(lines, p.dim(ansi.Truncate(keys+", esc leaves", p.width, "…")))
 }
@@ -335,11 +335,11 @@ func (f *inboxForm) reviewLines(p printer) []string {
 		it := &f.q.Items[i]
 		text := "(no answer)"
 		if v := f.values[it.Key]; v != nil {
-			text = oneLine(value(v))
+			text = oneLine(valueText(v))
 		}
 		lines = append(lines, ansi.Truncate("  "+oneLine(it.Key)+": "+text, p.width, "…"))
 	}
-	if risky := dangerous(f.q, f.values); len(risky) > 0 {
+	if risky := dangerousOptions(f.q, f.values); len(risky) > 0 {
 		lines = append(lines, p.red(ansi.Truncate("⚠ danger: "+oneLine(strings.Join(risky, ", ")), p.width, "…")))
 		return append(lines, p.dim("y sends, b goes back, esc leaves"))
 	}

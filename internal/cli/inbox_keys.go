@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// inboxKeys is the help text for the keys.
-var inboxKeys = [][2]string{
+// inboxKeyHelp is the help text for the keys.
+var inboxKeyHelp = [][2]string{
 	{"j k ↓ ↑", "next and previous question; in a question: a line down and up"},
 	{"space b", "a page down and up"},
 	{"g G", "first and last"},
@@ -26,34 +26,34 @@ var inboxKeys = [][2]string{
 	{"? q", "this help; leave"},
 }
 
-// key handles a key for the topmost part of the screen: the input line, the
+// handleKey handles a key for the topmost part of the screen: the input line, the
 // help, the form, the question or the list.
-func (m *inbox) key(k tea.KeyPressMsg) tea.Cmd {
+func (m *inbox) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
 	case name == "ctrl+c":
 		m.err = ErrInterrupted
 		return tea.Quit
-	case m.ask != nil:
-		return m.askKey(k)
+	case m.inputLine != nil:
+		return m.handleInputKey(k)
 	case m.help:
-		m.helpKey(name)
+		m.handleHelpKey(name)
 		return nil
 	case m.form != nil:
-		return m.formKey(k)
+		return m.handleFormKey(k)
 	case name == "?":
 		m.help, m.helpTop = true, 0
 		return nil
 	}
-	m.said = ""
+	m.status = ""
 	if m.reading {
-		return m.questionKey(name)
+		return m.handleQuestionKey(name)
 	}
-	return m.listKey(name)
+	return m.handleListKey(name)
 }
 
-func (m *inbox) helpKey(name string) {
-	last := max(len(m.helpLines(m.printer()))-m.rows(), 0)
+func (m *inbox) handleHelpKey(name string) {
+	last := max(len(m.helpLines(m.printer()))-m.visibleRows(), 0)
 	switch name {
 	case "j", "down", "space", "pgdown":
 		m.helpTop = min(m.helpTop+1, last)
@@ -64,7 +64,7 @@ func (m *inbox) helpKey(name string) {
 	}
 }
 
-func (m *inbox) listKey(name string) tea.Cmd {
+func (m *inbox) handleListKey(name string) tea.Cmd {
 	list := m.filteredList()
 	switch name {
 	case "q":
@@ -76,9 +76,9 @@ func (m *inbox) listKey(name string) tea.Cmd {
 	case "k", "up":
 		m.move(-1)
 	case "space", "pgdown":
-		m.move(m.rows())
+		m.move(m.visibleRows())
 	case "b", "pgup":
-		m.move(-m.rows())
+		m.move(-m.visibleRows())
 	case "g", "home":
 		m.move(-len(list))
 	case "G", "end":
@@ -99,7 +99,7 @@ func (m *inbox) listKey(name string) tea.Cmd {
 		if m.current() == nil {
 			return nil
 		}
-		return tea.Batch(m.open(), m.questionKey(name))
+		return tea.Batch(m.open(), m.handleQuestionKey(name))
 	}
 	return nil
 }
@@ -110,11 +110,11 @@ func (m *inbox) open() tea.Cmd {
 		return nil
 	}
 	m.reading, m.scroll = true, 0
-	m.notice()
-	return m.reread(m.chosen)
+	m.syncView()
+	return m.reread(m.chosenID)
 }
 
-func (m *inbox) questionKey(name string) tea.Cmd {
+func (m *inbox) handleQuestionKey(name string) tea.Cmd {
 	q := m.current()
 	if q == nil {
 		m.reading = false
@@ -128,15 +128,15 @@ func (m *inbox) questionKey(name string) tea.Cmd {
 	case "k", "up":
 		m.scroll--
 	case "space", "pgdown":
-		m.scroll += m.room()
+		m.scroll += m.visibleLines()
 	case "b", "pgup":
-		m.scroll -= m.room()
+		m.scroll -= m.visibleLines()
 	case "g", "home":
 		m.scroll = 0
 	case "G", "end":
-		m.scroll = len(m.text(q))
+		m.scroll = len(m.questionLines(q))
 	case "v":
-		m.bytes, m.scroll, m.read = !m.bytes, 0, 0
+		m.showBytes, m.scroll, m.linesRead = !m.showBytes, 0, 0
 	case "n":
 		m.move(1)
 		return m.open()
@@ -147,16 +147,16 @@ func (m *inbox) questionKey(name string) tea.Cmd {
 		return tea.Batch(m.reread(q.ID), m.refresh())
 	case "enter", "a", "r", "m", "c", "e", "x":
 		if q.Status != fermata.Pending {
-			m.said = "it is closed; n goes to the next one"
+			m.status = "it is closed; n goes to the next one"
 			return nil
 		}
-		return m.act(q, name)
+		return m.runKeyCommand(q, name)
 	}
 	return nil
 }
 
-// act runs the command of a key for a pending question.
-func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
+// runKeyCommand runs the command of a key for a pending question.
+func (m *inbox) runKeyCommand(q *fermata.Question, name string) tea.Cmd {
 	switch name {
 	case "m":
 		return m.prompt("comment", m.comment, func(text string) tea.Cmd { m.comment = text; return nil })
@@ -166,7 +166,7 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 		return m.prompt("extend by", "30m", func(text string) tea.Cmd { return m.extend(q, text) })
 	}
 	if err := q.CheckAssurance(m.me.caller); err != nil {
-		m.said = errorText(err)
+		m.status = errorText(err)
 		return nil
 	}
 	if name == "e" {
@@ -174,7 +174,7 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 	}
 	if q.Type != fermata.Approval {
 		if name != "enter" {
-			m.said = "this asks for no approval; enter answers it"
+			m.status = "this asks for no approval; enter answers it"
 			return nil
 		}
 		m.form = newInboxForm(q)
@@ -189,9 +189,9 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 			return m.send(q, map[string]any{q.Items[0].Key: fermata.Reject})
 		})
 	default:
-		m.said = "a approves, r rejects"
+		m.status = "a approves, r rejects"
 		if len(q.Action) > 0 {
-			m.said += ", e edits the action first"
+			m.status += ", e edits the action first"
 		}
 		return nil
 	}
@@ -203,18 +203,18 @@ func (m *inbox) prompt(label, text string, done func(string) tea.Cmd) tea.Cmd {
 	input.Prompt = ""
 	input.SetValue(text)
 	input.CursorEnd()
-	m.ask = &inboxAsk{label: label, input: input, done: done}
-	return m.ask.input.Focus()
+	m.inputLine = &inboxInputLine{label: label, input: input, done: done}
+	return m.inputLine.input.Focus()
 }
 
-func (m *inbox) askKey(k tea.KeyPressMsg) tea.Cmd {
-	a := m.ask
+func (m *inbox) handleInputKey(k tea.KeyPressMsg) tea.Cmd {
+	a := m.inputLine
 	switch k.String() {
 	case "esc":
-		m.ask = nil
+		m.inputLine = nil
 		return nil
 	case "enter":
-		m.ask = nil
+		m.inputLine = nil
 		return a.done(a.input.Value())
 	}
 	var cmd tea.Cmd
@@ -222,13 +222,13 @@ func (m *inbox) askKey(k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// paste inserts pasted text where the person types text, and ignores it
+// handlePaste inserts pasted text where the person types text, and ignores it
 // elsewhere.
-func (m *inbox) paste(msg tea.PasteMsg) tea.Cmd {
+func (m *inbox) handlePaste(msg tea.PasteMsg) tea.Cmd {
 	var cmd tea.Cmd
 	switch {
-	case m.ask != nil:
-		m.ask.input, cmd = m.ask.input.Update(msg)
+	case m.inputLine != nil:
+		m.inputLine.input, cmd = m.inputLine.input.Update(msg)
 	case m.form != nil && m.form.typing:
 		m.form.input, cmd = m.form.input.Update(msg)
 	}

@@ -21,43 +21,43 @@ type inbox struct {
 
 	width, height int
 	// skew is how far the server's clock is ahead of this machine's.
-	skew time.Duration
-	live bool
+	skew      time.Duration
+	connected bool
 	// loading reports whether the list is being read. stale reports whether it must be read again.
 	loading, stale, loaded bool
 
 	list []*fermata.Question
-	// chosen is the id of the selected question. It stays selected when the list changes. top is the first row on the
+	// chosenID is the id of the selected question. It stays selected when the list changes. top is the first row on the
 	// screen.
-	chosen string
-	top    int
-	filter string
+	chosenID string
+	topRow   int
+	filter   string
 
 	// reading reports whether the chosen question fills the screen, from line scroll on.
 	reading bool
 	scroll  int
-	// read is how many lines of the question were on the screen, from the first one on and without a gap. seen holds
+	// linesRead is how many lines of the question were on the screen, from the first one on and without a gap. seen holds
 	// the actions whose lines were all on the screen.
-	read    int
-	seen    map[string]bool
-	comment string
-	form    *inboxForm
-	ask     *inboxAsk
-	// edited is the action as the person edited it.
-	edited []byte
-	// bytes reports whether the exact bytes of the action are shown.
-	bytes bool
-	// editing is the file that the person wants to edit.
-	editing string
-	help    bool
-	helpTop int
-	said    string
-	busy    bool
-	err     error
+	linesRead int
+	seen      map[string]bool
+	comment   string
+	form      *inboxForm
+	inputLine *inboxInputLine
+	// editedAction is the action as the person edited it.
+	editedAction []byte
+	// showBytes reports whether the exact bytes of the action are shown.
+	showBytes bool
+	// editPath is the file that the person wants to edit.
+	editPath string
+	help     bool
+	helpTop  int
+	status   string
+	busy     bool
+	err      error
 }
 
-// inboxAsk is an input line at the bottom of the screen.
-type inboxAsk struct {
+// inboxInputLine is an input line at the bottom of the screen.
+type inboxInputLine struct {
 	label string
 	input textinput.Model
 	done  func(text string) tea.Cmd
@@ -74,19 +74,19 @@ func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), inboxClock()) }
 // Update handles a message: of the terminal, the server or the keyboard.
 func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	m.notice()
+	m.syncView()
 	return m, cmd
 }
 
 func (m *inbox) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height, m.read = msg.Width, msg.Height, 0
+		m.width, m.height, m.linesRead = msg.Width, msg.Height, 0
 	case inboxTick:
 		return inboxClock()
-	case inboxLive:
-		m.live = bool(msg)
-		if m.live {
+	case inboxConnection:
+		m.connected = bool(msg)
+		if m.connected {
 			return m.refresh()
 		}
 	case inboxEvent:
@@ -100,12 +100,12 @@ func (m *inbox) update(msg tea.Msg) tea.Cmd {
 		return m.handleList(msg)
 	case inboxRead:
 		m.replace(msg.q)
-	case inboxDone:
+	case inboxResult:
 		return m.handleSent(msg)
 	case tea.KeyPressMsg:
-		return m.key(msg)
+		return m.handleKey(msg)
 	case tea.PasteMsg:
-		return m.paste(msg)
+		return m.handlePaste(msg)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (m *inbox) refresh() tea.Cmd {
 
 // handleEvent handles an event of a question.
 func (m *inbox) handleEvent(e *fermata.Event) tea.Cmd {
-	if e.QuestionID == m.chosen {
+	if e.QuestionID == m.chosenID {
 		return tea.Batch(m.reread(e.QuestionID), m.refresh())
 	}
 	return m.refresh()
@@ -132,25 +132,25 @@ func (m *inbox) handleEvent(e *fermata.Event) tea.Cmd {
 func (m *inbox) handleList(msg inboxLoaded) tea.Cmd {
 	m.loading = false
 	if msg.err != nil {
-		m.said = errorText(msg.err)
+		m.status = errorText(msg.err)
 		return nil
 	}
 	m.loaded, m.skew = true, msg.skew
-	before, old, place := m.indexOfChosen(m.filteredList()), m.current(), m.indexOfChosen(m.list)
+	before, old, listIndex := m.indexOfChosen(m.filteredList()), m.current(), m.indexOfChosen(m.list)
 	m.list = msg.list
 	cmd := m.reloadList()
 	if old != nil && m.indexOfChosen(m.list) < 0 {
-		m.list = slices.Insert(m.list, min(place, len(m.list)), old)
+		m.list = slices.Insert(m.list, min(listIndex, len(m.list)), old)
 		if old.Status == fermata.Pending {
 			cmd = tea.Batch(cmd, m.reread(old.ID))
 		}
 	}
-	shown := m.filteredList()
-	if m.chosen == "" && len(shown) > 0 {
-		m.choose(shown[0].ID)
+	filtered := m.filteredList()
+	if m.chosenID == "" && len(filtered) > 0 {
+		m.choose(filtered[0].ID)
 	}
-	if after := m.indexOfChosen(shown); before >= 0 && after >= 0 {
-		m.top = max(m.top+after-before, 0)
+	if after := m.indexOfChosen(filtered); before >= 0 && after >= 0 {
+		m.topRow = max(m.topRow+after-before, 0)
 	}
 	return cmd
 }
@@ -173,8 +173,8 @@ func (m *inbox) replace(q *fermata.Question) {
 			m.list[i] = q
 		}
 	}
-	if q.ID == m.chosen && q.Status != fermata.Pending {
-		m.form, m.ask = nil, nil
+	if q.ID == m.chosenID && q.Status != fermata.Pending {
+		m.form, m.inputLine = nil, nil
 	}
 }
 
@@ -188,7 +188,7 @@ func (m *inbox) filteredList() []*fermata.Question {
 	filter := strings.ToLower(m.filter)
 	for _, q := range m.list {
 		text := strings.ToLower(strings.Join([]string{q.Title, q.Body, q.Project, string(q.Type), string(q.Risk), q.AskedBy.Name}, "\n"))
-		if strings.Contains(text, filter) || len(filter) >= fermata.LeastEnding && strings.HasSuffix(q.ID, filter) {
+		if strings.Contains(text, filter) || len(filter) >= fermata.MinIDSuffix && strings.HasSuffix(q.ID, filter) {
 			list = append(list, q)
 		}
 	}
@@ -197,13 +197,13 @@ func (m *inbox) filteredList() []*fermata.Question {
 
 // indexOfChosen returns the index of the chosen question in the list, or -1.
 func (m *inbox) indexOfChosen(list []*fermata.Question) int {
-	return slices.IndexFunc(list, func(q *fermata.Question) bool { return q.ID == m.chosen })
+	return slices.IndexFunc(list, func(q *fermata.Question) bool { return q.ID == m.chosenID })
 }
 
 // current returns the chosen question.
 func (m *inbox) current() *fermata.Question {
 	for _, q := range m.list {
-		if q.ID == m.chosen {
+		if q.ID == m.chosenID {
 			return q
 		}
 	}
@@ -216,14 +216,14 @@ func (m *inbox) move(n int) {
 	if len(list) == 0 {
 		return
 	}
-	left := m.current()
+	previous := m.current()
 	i := min(max(m.indexOfChosen(list)+n, 0), len(list)-1)
 	m.choose(list[i].ID)
-	if left == nil || left.Status == fermata.Pending {
+	if previous == nil || previous.Status == fermata.Pending {
 		return
 	}
-	m.list = slices.DeleteFunc(slices.Clone(m.list), func(q *fermata.Question) bool { return q.ID == left.ID })
-	if left.ID == m.chosen {
+	m.list = slices.DeleteFunc(slices.Clone(m.list), func(q *fermata.Question) bool { return q.ID == previous.ID })
+	if previous.ID == m.chosenID {
 		m.choose("")
 		if list := m.filteredList(); len(list) > 0 {
 			m.choose(list[len(list)-1].ID)
@@ -233,36 +233,36 @@ func (m *inbox) move(n int) {
 
 // choose selects a question and shows it from its beginning.
 func (m *inbox) choose(id string) {
-	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited, m.bytes = id, 0, 0, "", nil, nil, nil, false
+	m.chosenID, m.scroll, m.linesRead, m.comment, m.form, m.inputLine, m.editedAction, m.showBytes = id, 0, 0, "", nil, nil, nil, false
 }
 
-// notice keeps the scroll positions within the screen, keeps a question of the list selected, and records the actions
+// syncView keeps the scroll positions within the screen, keeps a question of the list selected, and records the actions
 // whose end was shown.
-func (m *inbox) notice() {
+func (m *inbox) syncView() {
 	list := m.filteredList()
-	if !m.reading && m.ask == nil && m.indexOfChosen(list) < 0 && len(list) > 0 {
+	if !m.reading && m.inputLine == nil && m.indexOfChosen(list) < 0 && len(list) > 0 {
 		m.choose(list[0].ID)
 	}
-	i, rows := max(m.indexOfChosen(list), 0), m.rows()
-	m.top = min(max(m.top, i-rows+1, 0), i, max(len(list)-rows, 0))
+	i, rows := max(m.indexOfChosen(list), 0), m.visibleRows()
+	m.topRow = min(max(m.topRow, i-rows+1, 0), i, max(len(list)-rows, 0))
 	q := m.current()
 	if !m.reading || q == nil {
 		return
 	}
-	lines := len(m.text(q))
-	m.scroll = min(max(m.scroll, 0), max(lines-m.room(), 0))
-	if m.scroll <= m.read {
-		m.read = max(m.read, m.scroll+m.room())
+	lines := len(m.questionLines(q))
+	m.scroll = min(max(m.scroll, 0), max(lines-m.visibleLines(), 0))
+	if m.scroll <= m.linesRead {
+		m.linesRead = max(m.linesRead, m.scroll+m.visibleLines())
 	}
-	if m.read >= lines {
-		m.seen[m.consent(q)] = true
+	if m.linesRead >= lines {
+		m.seen[m.actionKey(q)] = true
 	}
 }
 
-// consent returns the key of the text that an approving person has read: the action, or the edited action.
-func (m *inbox) consent(q *fermata.Question) string {
-	if m.edited != nil {
-		return q.ID + fermata.HashAction(m.edited)
+// actionKey returns the key of the text that an approving person has read: the action, or the edited action.
+func (m *inbox) actionKey(q *fermata.Question) string {
+	if m.editedAction != nil {
+		return q.ID + fermata.HashAction(m.editedAction)
 	}
 	return q.ID + q.ActionHash
 }

@@ -32,15 +32,15 @@ func (m *inbox) screen() []string {
 	switch {
 	case m.help:
 		body = m.helpLines(p)
-		body = body[min(m.helpTop, max(len(body)-m.rows(), 0)):]
+		body = body[min(m.helpTop, max(len(body)-m.visibleRows(), 0)):]
 	case m.reading && q != nil:
-		all := m.text(q)
+		all := m.questionLines(q)
 		body = all[min(m.scroll, len(all)):]
 		foot = m.questionFoot(p, len(all))
 	default:
 		body = m.listLines(p)
 	}
-	foot = append(foot, m.bottom(p)...)
+	foot = append(foot, m.bottomLines(p)...)
 	room := max(m.height-len(lines)-len(foot), 0)
 	body = body[:min(len(body), room)]
 	for len(body) < room {
@@ -66,24 +66,24 @@ func (m *inbox) header(p printer) string {
 	if m.filter != "" {
 		text += " · filter: " + oneLine(m.filter)
 	}
-	if !m.reading && m.top > 0 {
-		text += fmt.Sprintf(" · %d above", m.top)
+	if !m.reading && m.topRow > 0 {
+		text += fmt.Sprintf(" · %d above", m.topRow)
 	}
-	if m.loaded && !m.live {
+	if m.loaded && !m.connected {
 		text += " · connecting…"
 	}
 	return p.bold(text)
 }
 
-// rows returns how many questions fit on the screen.
-func (m *inbox) rows() int { return max(m.height-1-len(m.bottom(m.printer())), 1) }
+// visibleRows returns how many questions fit on the screen.
+func (m *inbox) visibleRows() int { return max(m.height-1-len(m.bottomLines(m.printer())), 1) }
 
-// room returns how many lines of a question fit on the screen.
-func (m *inbox) room() int {
+// visibleLines returns how many lines of a question fit on the screen.
+func (m *inbox) visibleLines() int {
 	if m.current() == nil {
-		return m.rows()
+		return m.visibleRows()
 	}
-	return max(m.rows()-len(m.questionFoot(m.printer(), 0)), 1)
+	return max(m.visibleRows()-len(m.questionFoot(m.printer(), 0)), 1)
 }
 
 func (m *inbox) listLines(p printer) []string {
@@ -96,9 +96,9 @@ func (m *inbox) listLines(p printer) []string {
 	case len(list) == 0:
 		return []string{"", "  Nothing waits for you.", "", "  Questions that you may answer appear here by themselves.", `  To see one: fermata ask "Which name?" -o one -o two`}
 	}
-	top := min(m.top, len(list)-1)
+	top := min(m.topRow, len(list)-1)
 	var lines []string
-	for i := top; i < min(top+m.rows(), len(list)); i++ {
+	for i := top; i < min(top+m.visibleRows(), len(list)); i++ {
 		lines = append(lines, m.row(p, list[i]))
 	}
 	return lines
@@ -110,19 +110,19 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 	if q.Type == fermata.Approval {
 		kind = "!"
 	}
-	if q.ID == m.chosen {
+	if q.ID == m.chosenID {
 		mark = "> "
 	}
-	left := "no end"
+	timeLeft := "no end"
 	switch {
 	case q.Resolution != nil:
-		left = string(q.Status)
+		timeLeft = string(q.Status)
 	case q.Deadline != nil && q.Deadline.After(m.now()):
-		left = span(q.Deadline.Sub(m.now()))
+		timeLeft = formatDuration(q.Deadline.Sub(m.now()))
 	case q.Deadline != nil:
-		left = "now"
+		timeLeft = "now"
 	}
-	head := fmt.Sprintf("%s%s %-8s %-8s ", mark, kind, left, q.Risk)
+	head := fmt.Sprintf("%s%s %-8s %-8s ", mark, kind, timeLeft, q.Risk)
 	tail := ""
 	isWide := p.width >= 70
 	if isWide {
@@ -135,7 +135,7 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 	}
 	line := head + title + strings.Repeat(" ", max(room-ansi.StringWidth(title), 0)) + tail
 	switch {
-	case q.ID == m.chosen:
+	case q.ID == m.chosenID:
 		return p.paint("7", line)
 	case q.Resolution != nil:
 		return p.dim(line)
@@ -150,29 +150,29 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 // title is cut to leave room for the items and the votes. The task gets the rest of the line.
 func titleWithFacts(q *fermata.Question, room int) string {
 	facts := ""
-	for _, fact := range factsBesideRisk(q) {
+	for _, fact := range factsWithoutRisk(q) {
 		facts += " · " + fact
 	}
 	line := ansi.Truncate(oneLine(q.Title), max(room-ansi.StringWidth(facts), 10), "…") + facts
-	left := room - ansi.StringWidth(line) - ansi.StringWidth(" · ")
-	if task := notice.TaskOf(q); task != "" && left > 0 {
-		line += " · " + ansi.Truncate(task, left, "…")
+	spaceLeft := room - ansi.StringWidth(line) - ansi.StringWidth(" · ")
+	if task := notice.TaskTitle(q); task != "" && spaceLeft > 0 {
+		line += " · " + ansi.Truncate(task, spaceLeft, "…")
 	}
 	return ansi.Truncate(line, room, "…")
 }
 
-// text returns the whole question, with the person's changes to its action.
-func (m *inbox) text(q *fermata.Question) []string {
+// questionLines returns the whole question, with the person's changes to its action.
+func (m *inbox) questionLines(q *fermata.Question) []string {
 	var buf bytes.Buffer
 	p := m.printer()
-	p.w, p.bytes = &buf, m.bytes
-	if m.edited != nil {
+	p.w, p.exactBytes = &buf, m.showBytes
+	if m.editedAction != nil {
 		p.line("%s", p.bold("What you changed"))
-		p.barred(visibleExact(changes(q.Action, m.edited)))
-		p.action("As you edited it; only this will run", m.edited, fermata.HashAction(m.edited))
+		p.printBarred(visibleExact(actionDiff(q.Action, m.editedAction)))
+		p.printAction("As you edited it; only this will run", m.editedAction, fermata.HashAction(m.editedAction))
 		p.line("\n%s\n", p.bold("What was asked"))
 	}
-	p.question(q, m.now())
+	p.printQuestion(q, m.now())
 	return strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")
 }
 
@@ -180,7 +180,7 @@ func (m *inbox) text(q *fermata.Question) []string {
 func (m *inbox) questionFoot(p printer, lines int) []string {
 	rule := strings.Repeat("─", p.width)
 	if lines > 0 {
-		room := m.room()
+		room := m.visibleLines()
 		if below := lines - m.scroll - room; below > 0 {
 			rule = "── 1 line more below: space "
 			if below > 1 {
@@ -201,13 +201,13 @@ func (m *inbox) questionFoot(p printer, lines int) []string {
 	return foot
 }
 
-// bottom returns the last line: an input line, a message or the keys. A message may need several lines.
-func (m *inbox) bottom(p printer) []string {
+// bottomLines returns the last line: an input line, a message or the keys. A message may need several lines.
+func (m *inbox) bottomLines(p printer) []string {
 	line := m.bottomLine(p)
-	if m.ask == nil && m.said == "" && !m.help && !m.reading && !m.busy && m.current() != nil {
-		return []string{p.dim(ansi.Truncate(m.s.belonging(m.current()), p.width, "…")), line}
+	if m.inputLine == nil && m.status == "" && !m.help && !m.reading && !m.busy && m.current() != nil {
+		return []string{p.dim(ansi.Truncate(m.s.questionSubline(m.current()), p.width, "…")), line}
 	}
-	if m.ask != nil || m.said == "" {
+	if m.inputLine != nil || m.status == "" {
 		return []string{line}
 	}
 	lines := strings.Split(ansi.Wrap(line, p.width, ""), "\n")
@@ -217,14 +217,14 @@ func (m *inbox) bottom(p printer) []string {
 func (m *inbox) bottomLine(p printer) string {
 	q := m.current()
 	switch {
-	case m.ask != nil:
-		label := oneLine(m.ask.label) + ": "
-		m.ask.input.SetWidth(max(p.width-ansi.StringWidth(label)-1, 8))
-		return p.bold(label) + m.ask.input.View()
+	case m.inputLine != nil:
+		label := oneLine(m.inputLine.label) + ": "
+		m.inputLine.input.SetWidth(max(p.width-ansi.StringWidth(label)-1, 8))
+		return p.bold(label) + m.inputLine.input.View()
 	case m.busy:
 		return "sending …"
-	case m.said != "":
-		return p.yellow(m.said)
+	case m.status != "":
+		return p.yellow(m.status)
 	case m.help:
 		return p.dim("j k move, any other key goes back")
 	case !m.reading || q == nil:
@@ -254,7 +254,7 @@ func (m *inbox) questionKeys(q *fermata.Question) string {
 
 func (m *inbox) helpLines(p printer) []string {
 	lines := []string{""}
-	for _, k := range inboxKeys {
+	for _, k := range inboxKeyHelp {
 		for i, part := range strings.Split(ansi.Wrap(k[1], max(p.width-12, 16), ""), "\n") {
 			if i > 0 {
 				k[0] = ""

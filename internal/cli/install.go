@@ -62,10 +62,10 @@ func (c *installCommand) Run(s *session) error {
 	}
 	switch {
 	case len(edits) == 0:
-		s.talk().line("nothing to do: it is as it should be")
+		s.stderr().line("nothing to do: it is as it should be")
 	case !c.Remove && !c.DryRun:
 		for _, note := range plan.notes {
-			s.talk().line("%s", note)
+			s.stderr().line("%s", note)
 		}
 	}
 	if !c.Remove {
@@ -82,25 +82,25 @@ func (c *installCommand) tellToken(s *session) error {
 		return err
 	}
 	if address := login.Address(s.URL); login.Token(address) == "" {
-		s.talk().line("no token is stored for %s in %s, and the hooks read no other: run fermata login --url %s, unless that server runs with --single-user", address, file, address)
+		s.stderr().line("no token is stored for %s in %s, and the hooks read no other: run fermata login --url %s, unless that server runs with --single-user", address, file, address)
 	}
 	return nil
 }
 
 func (c *installCommand) plan(s *session) (*installation, error) {
-	at, err := c.places(s)
+	target, err := c.places(s)
 	if err != nil {
 		return nil, err
 	}
 	switch c.Program {
 	case "claude":
-		return at.claude(), nil
+		return target.claude(), nil
 	case "codex":
-		return at.codex()
+		return target.codex()
 	case "opencode":
-		return at.opencode()
+		return target.opencode()
 	default:
-		return at.gemini(), nil
+		return target.gemini(), nil
 	}
 }
 
@@ -110,8 +110,8 @@ type fileEdit struct {
 	name, path    string
 	exists        bool
 	before, after []byte
-	// without returns the content without Fermata's part.
-	without func(content []byte) ([]byte, error)
+	// stripPart returns the content without Fermata's part.
+	stripPart func(content []byte) ([]byte, error)
 }
 
 // edits computes the changes of all files before the first file is written. Half an installation would let an agent
@@ -131,7 +131,7 @@ func (c *installCommand) edits(plan *installation) ([]fileEdit, error) {
 }
 
 func (c *installCommand) edit(f configFile) (fileEdit, error) {
-	e := fileEdit{name: f.path, path: f.path, without: func(content []byte) ([]byte, error) { return f.edit(content, true) }}
+	e := fileEdit{name: f.path, path: f.path, stripPart: func(content []byte) ([]byte, error) { return f.edit(content, true) }}
 	if target, err := filepath.EvalSymlinks(f.path); err == nil {
 		// A link stays a link; the file behind it changes.
 		e.path = target
@@ -152,7 +152,7 @@ func (c *installCommand) edit(f configFile) (fileEdit, error) {
 // apply changes one file. In a dry run it prints the change.
 func (c *installCommand) apply(s *session, e fileEdit) error {
 	if c.DryRun {
-		s.talk().line("dry run: would %s %s", e.verb(), e.name)
+		s.stderr().line("dry run: would %s %s", e.verb(), e.name)
 		return nil
 	}
 	if e.exists {
@@ -160,7 +160,7 @@ func (c *installCommand) apply(s *session, e fileEdit) error {
 			return err
 		}
 	}
-	s.talk().line("%s %s", e.verb()+"d", e.name)
+	s.stderr().line("%s %s", e.verb()+"d", e.name)
 	err := e.write()
 	if err == nil && c.Remove {
 		err = e.removeCopies()
@@ -194,7 +194,7 @@ func (e fileEdit) removeCopies() error {
 			errs = append(errs, err)
 			continue
 		}
-		if without, err := e.without(content); err == nil && string(without) == string(e.after) {
+		if stripped, err := e.stripPart(content); err == nil && string(stripped) == string(e.after) {
 			errs = append(errs, os.Remove(name))
 		}
 	}
@@ -256,8 +256,8 @@ func replaceFile(path string, content []byte) error {
 	return os.Rename(file.Name(), path)
 }
 
-// places holds the locations of the programs' configuration, and how the hooks call fermata.
-type places struct {
+// installTarget holds the locations of the programs' configuration, and how the hooks call fermata.
+type installTarget struct {
 	project bool
 	// dir is the project's folder. home is the person's home.
 	dir, home string
@@ -267,19 +267,19 @@ type places struct {
 	server []string
 }
 
-func (c *installCommand) places(s *session) (places, error) {
+func (c *installCommand) places(s *session) (installTarget, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return places{}, err
+		return installTarget{}, err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return places{}, err
+		return installTarget{}, err
 	}
-	p := places{project: c.Scope == "project", dir: dir, home: home, program: programName(c.Scope == "project")}
+	p := installTarget{project: c.Scope == "project", dir: dir, home: home, program: programName(c.Scope == "project")}
 	login, file, err := s.login()
 	if err != nil {
-		return places{}, err
+		return installTarget{}, err
 	}
 	address := login.Address(s.URL)
 	p.server = []string{"--server", address}

@@ -21,17 +21,17 @@ const (
 	gateSeconds = 60
 )
 
-// hook returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
+// gateHookLine returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
 // ends with 2: only 0 lets the tool run.
-func (p places) hook(program, flags string) string {
-	return p.mirrorHook(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
+func (p installTarget) gateHookLine(program, flags string) string {
+	return p.mirrorHookLine(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }
 
-// mirrorHook returns the command line of a hook that only mirrors.
-func (p places) mirrorHook(program, flags string) string {
-	line := shellWord(p.program) + " hook " + program
+// mirrorHookLine returns the command line of a hook that only mirrors.
+func (p installTarget) mirrorHookLine(program, flags string) string {
+	line := quoteShellWord(p.program) + " hook " + program
 	for _, word := range p.server {
-		line += " " + shellWord(word)
+		line += " " + quoteShellWord(word)
 	}
 	if flags != "" {
 		line += " " + flags
@@ -39,15 +39,15 @@ func (p places) mirrorHook(program, flags string) string {
 	return line
 }
 
-func shellWord(s string) string {
+func quoteShellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// handler is one hook of Claude Code, Codex or Gemini CLI.
-type handler struct {
+// hookHandler is one hook of Claude Code, Codex or Gemini CLI.
+type hookHandler struct {
 	Name    string `json:"name,omitempty"`
 	Type    string `json:"type"`
 	Command string `json:"command"`
@@ -57,24 +57,24 @@ type handler struct {
 	Wakes bool `json:"asyncRewake,omitempty"`
 }
 
-// matched is a group of hooks for some tools.
-type matched struct {
-	Matcher string    `json:"matcher,omitempty"`
-	Hooks   []handler `json:"hooks"`
+// hookGroup is a group of hooks for some tools.
+type hookGroup struct {
+	Matcher string        `json:"matcher,omitempty"`
+	Hooks   []hookHandler `json:"hooks"`
 }
 
-// wakes reports whether the group wakes an idle session.
-func (m matched) wakes() bool {
-	return slices.ContainsFunc(m.Hooks, func(h handler) bool { return h.Wakes })
+// hasWakingHook reports whether the group wakes an idle session.
+func (m hookGroup) hasWakingHook() bool {
+	return slices.ContainsFunc(m.Hooks, func(h hookHandler) bool { return h.Wakes })
 }
 
-func command(line string, timeout int) matched {
-	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: timeout}}}
+func commandHook(line string, timeout int) hookGroup {
+	return hookGroup{Hooks: []hookHandler{{Type: "command", Command: line, Timeout: timeout}}}
 }
 
-// waking returns a hook that waits in the background until it wakes the session.
-func waking(line string) matched {
-	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: int(longestWake.Seconds()), Wakes: true}}}
+// wakingHook returns a hook that waits in the background until it wakes the session.
+func wakingHook(line string) hookGroup {
+	return hookGroup{Hooks: []hookHandler{{Type: "command", Command: line, Timeout: int(maxWakeWait.Seconds()), Wakes: true}}}
 }
 
 // stdioServer is an MCP server that the program starts.
@@ -104,7 +104,7 @@ func claudeTools() []string {
 func allowParts() []jsonPart {
 	var parts []jsonPart
 	for _, tool := range claudeTools() {
-		parts = append(parts, jsonPart{at: []string{"permissions", "allow"}, value: tool, list: true, own: func(value []byte) bool {
+		parts = append(parts, jsonPart{path: []string{"permissions", "allow"}, value: tool, inList: true, isOwn: func(value []byte) bool {
 			var name string
 			return json.Unmarshal(value, &name) == nil && name == tool
 		}})
@@ -112,12 +112,12 @@ func allowParts() []jsonPart {
 	return parts
 }
 
-// allowed returns a note for the person: the tools that the program runs without a dialog.
-func allowed(tools []string) string {
+// allowedNote returns a note for the person: the tools that the program runs without a dialog.
+func allowedNote(tools []string) string {
 	return "allowed without a dialog, and nothing else: " + strings.Join(tools, ", ")
 }
 
-func (p places) claude() *installation {
+func (p installTarget) claude() *installation {
 	dir := envOr("CLAUDE_CONFIG_DIR", filepath.Join(p.home, ".claude"))
 	settings, servers := filepath.Join(dir, "settings.json"), filepath.Join(p.home, ".claude.json")
 	if os.Getenv("CLAUDE_CONFIG_DIR") != "" {
@@ -128,22 +128,22 @@ func (p places) claude() *installation {
 	}
 	return &installation{
 		files: []configFile{
-			jsonFile(servers, jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
+			jsonFile(servers, jsonPart{path: []string{"mcpServers", ownServerName}, isOwn: isOwnServer,
 				value: stdioServer{Type: "stdio", Command: p.program, Args: []string{"mcp"}, AlwaysLoad: true}}),
 			jsonFile(settings, slices.Concat(allowParts(), []jsonPart{
-				hookPart("PreToolUse", command(p.hook("claude", ""), gateSeconds)),
-				hookPart("PermissionRequest", command(p.mirrorHook("claude", "--wait "+deskWait), hookSeconds)),
-				hookPart("UserPromptSubmit", command(p.mirrorHook("claude", ""), gateSeconds)),
-				hookPart("SessionStart", command(p.mirrorHook("claude", ""), gateSeconds)),
-				hookPart("Stop", command(p.mirrorHook("claude", ""), gateSeconds)),
-				hookPart("Stop", waking(p.mirrorHook("claude", "--wake"))),
+				hookPart("PreToolUse", commandHook(p.gateHookLine("claude", ""), gateSeconds)),
+				hookPart("PermissionRequest", commandHook(p.mirrorHookLine("claude", "--wait "+deskWait), hookSeconds)),
+				hookPart("UserPromptSubmit", commandHook(p.mirrorHookLine("claude", ""), gateSeconds)),
+				hookPart("SessionStart", commandHook(p.mirrorHookLine("claude", ""), gateSeconds)),
+				hookPart("Stop", commandHook(p.mirrorHookLine("claude", ""), gateSeconds)),
+				hookPart("Stop", wakingHook(p.mirrorHookLine("claude", "--wake"))),
 			})...),
 		},
-		notes: []string{allowed(claudeTools()), "sessions that run already have to be started again"},
+		notes: []string{allowedNote(claudeTools()), "sessions that run already have to be started again"},
 	}
 }
 
-func (p places) codex() (*installation, error) {
+func (p installTarget) codex() (*installation, error) {
 	if p.project {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "Codex keeps its MCP servers and hooks per user").
 			WithHint("fermata install codex")
@@ -153,17 +153,17 @@ func (p places) codex() (*installation, error) {
 		files: []configFile{
 			tomlFile(filepath.Join(dir, "config.toml"), p.program),
 			jsonFile(filepath.Join(dir, "hooks.json"),
-				hookPart("PreToolUse", command(p.hook("codex", "--wait "+deskWait), hookSeconds)),
-				hookPart("PermissionRequest", command(p.mirrorHook("codex", "--wait "+deskWait), hookSeconds)),
-				hookPart("UserPromptSubmit", command(p.mirrorHook("codex", ""), gateSeconds)),
-				hookPart("SessionStart", command(p.mirrorHook("codex", ""), gateSeconds)),
-				hookPart("Stop", command(p.mirrorHook("codex", ""), gateSeconds))),
+				hookPart("PreToolUse", commandHook(p.gateHookLine("codex", "--wait "+deskWait), hookSeconds)),
+				hookPart("PermissionRequest", commandHook(p.mirrorHookLine("codex", "--wait "+deskWait), hookSeconds)),
+				hookPart("UserPromptSubmit", commandHook(p.mirrorHookLine("codex", ""), gateSeconds)),
+				hookPart("SessionStart", commandHook(p.mirrorHookLine("codex", ""), gateSeconds)),
+				hookPart("Stop", commandHook(p.mirrorHookLine("codex", ""), gateSeconds))),
 		},
 		notes: []string{"Codex runs hooks only after you trusted them: start codex and enter /hooks. Until then nothing is gated, and Codex does not say so."},
 	}, nil
 }
 
-func (p places) opencode() (*installation, error) {
+func (p installTarget) opencode() (*installation, error) {
 	dir := filepath.Join(envOr("XDG_CONFIG_HOME", filepath.Join(p.home, ".config")), "opencode")
 	plugins := filepath.Join(dir, "plugins")
 	if p.project {
@@ -179,13 +179,13 @@ func (p places) opencode() (*installation, error) {
 		Enabled bool     `json:"enabled"`
 		Timeout int      `json:"timeout"`
 	}{"local", []string{p.program, "mcp"}, true, 600_000}
-	gate, err := agent.OpenCodePlugin(p.hook("opencode", "--wait "+deskWait), false)
+	gate, err := agent.OpenCodePlugin(p.gateHookLine("opencode", "--wait "+deskWait), false)
 	if err != nil {
 		return nil, err
 	}
 	return &installation{
 		files: []configFile{
-			jsonFile(path, jsonPart{at: []string{"mcp", ownServer}, own: isOwnServer, value: server}),
+			jsonFile(path, jsonPart{path: []string{"mcp", ownServerName}, isOwn: isOwnServer, value: server}),
 			wholeFile(filepath.Join(plugins, "fermata.js"), gate),
 		},
 		notes: []string{"sessions that run already have to be started again"},
@@ -210,18 +210,18 @@ func wholeFile(path string, content []byte) configFile {
 	}}
 }
 
-func (p places) gemini() *installation {
+func (p installTarget) gemini() *installation {
 	dir := p.home
 	if p.project {
 		dir = p.dir
 	}
-	gate := command(p.hook("gemini", "--wait "+deskWait), hookSeconds*1000)
+	gate := commandHook(p.gateHookLine("gemini", "--wait "+deskWait), hookSeconds*1000)
 	gate.Matcher, gate.Hooks[0].Name = ".*", "fermata"
 	return &installation{
 		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
-			jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
+			jsonPart{path: []string{"mcpServers", ownServerName}, isOwn: isOwnServer,
 				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000, Tools: agent.DeskTools(agent.AskPerson), Trust: true}},
 			hookPart("BeforeTool", gate))},
-		notes: []string{allowed(agent.DeskTools(agent.AskPerson)), "sessions that run already have to be started again"},
+		notes: []string{allowedNote(agent.DeskTools(agent.AskPerson)), "sessions that run already have to be started again"},
 	}
 }

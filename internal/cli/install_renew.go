@@ -11,19 +11,19 @@ var serverFlags = []string{"--server", "--token-file", "--proxy"}
 
 // renewHook updates a group of hooks: how Fermata is started, and which server it asks. A person's other flags, such
 // as --strict, and the timeout stay. It reports whether it changed anything.
-func renewHook(have, want []byte) (matched, bool) {
-	var old, group matched
+func renewHook(have, want []byte) (hookGroup, bool) {
+	var old, group hookGroup
 	if json.Unmarshal(want, &group) != nil || len(group.Hooks) != 1 {
 		return group, false
 	}
 	if json.Unmarshal(have, &old) != nil || len(old.Hooks) != 1 {
 		return group, true
 	}
-	mine, line := readHookLine(old.Hooks[0].Command), readHookLine(group.Hooks[0].Command)
-	if len(mine.others) > 0 || len(mine.server) > 0 {
-		line.others = mine.others
+	oldLine, newLine := readHookLine(old.Hooks[0].Command), readHookLine(group.Hooks[0].Command)
+	if len(oldLine.otherFlags) > 0 || len(oldLine.server) > 0 {
+		newLine.otherFlags = oldLine.otherFlags
 	}
-	group.Hooks[0].Command = line.String()
+	group.Hooks[0].Command = newLine.String()
 	if old.Hooks[0].Timeout != 0 {
 		group.Hooks[0].Timeout = old.Hooks[0].Timeout
 	}
@@ -33,9 +33,9 @@ func renewHook(have, want []byte) (matched, bool) {
 
 // hookLine holds the parts of an installed hook's command line, with their quotes.
 type hookLine struct {
-	call           string
-	server, others []string
-	guard          string
+	call               string
+	server, otherFlags []string
+	guard              string
 }
 
 func readHookLine(text string) hookLine {
@@ -45,7 +45,7 @@ func readHookLine(text string) hookLine {
 		l.guard = " || " + guard
 	}
 	program, rest, _ := strings.Cut(line, " hook ")
-	words := shellWords(rest)
+	words := splitShellWords(rest)
 	l.call = program + " hook"
 	if len(words) > 0 {
 		l.call += " " + words[0]
@@ -57,7 +57,7 @@ func readHookLine(text string) hookLine {
 			n = min(2, len(words))
 			l.server = append(l.server, words[:n]...)
 		} else {
-			l.others = append(l.others, words[0])
+			l.otherFlags = append(l.otherFlags, words[0])
 		}
 		words = words[n:]
 	}
@@ -65,11 +65,11 @@ func readHookLine(text string) hookLine {
 }
 
 func (l hookLine) String() string {
-	return strings.Join(slices.Concat([]string{l.call}, l.server, l.others), " ") + l.guard
+	return strings.Join(slices.Concat([]string{l.call}, l.server, l.otherFlags), " ") + l.guard
 }
 
-// shellWords splits a line at the spaces outside quotes. The quotes stay.
-func shellWords(line string) []string {
+// splitShellWords splits a line at the spaces outside quotes. The quotes stay.
+func splitShellWords(line string) []string {
 	var words []string
 	var word strings.Builder
 	quoted := false

@@ -62,7 +62,7 @@ func (r rows) end() *hujson.Extra {
 	return &r.object.AfterExtra
 }
 
-func nameOf(m *hujson.ObjectMember) string {
+func memberName(m *hujson.ObjectMember) string {
 	literal, _ := m.Name.Value.(hujson.Literal)
 	return literal.String()
 }
@@ -79,7 +79,7 @@ func (r rows) indexOf(name string) int {
 	if r.object == nil {
 		return -1
 	}
-	return slices.IndexFunc(r.object.Members, func(m hujson.ObjectMember) bool { return nameOf(&m) == name })
+	return slices.IndexFunc(r.object.Members, func(m hujson.ObjectMember) bool { return memberName(&m) == name })
 }
 
 // add adds a row at the end, on a line of its own. If the object or list was empty, the text between its brackets
@@ -87,7 +87,7 @@ func (r rows) indexOf(name string) int {
 func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 	end, n := *r.end(), r.size()
 	comments := bytes.TrimRight(end, " \t\r\n")
-	trails := n > 0 && *r.gapAfter(n - 1) != nil
+	hasTrailingComma := n > 0 && *r.gapAfter(n - 1) != nil
 	before := comments
 	if n == 0 && len(comments) == 0 && bytes.Contains(end, []byte("\n")) {
 		before = end
@@ -100,7 +100,7 @@ func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 		row.BeforeExtra = hujson.Extra(" ")
 		r.object.Members = append(r.object.Members, hujson.ObjectMember{Name: key, Value: row})
 	}
-	if trails {
+	if hasTrailingComma {
 		*r.gapAfter(n) = hujson.Extra{}
 	}
 	*r.end() = slices.Clone(end[len(comments):])
@@ -109,7 +109,7 @@ func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 // remove removes a row. The comments before it stay, and so does a blank line.
 func (r rows) remove(n int, style style) {
 	last := r.size() - 1
-	comments, trails := bytes.TrimRight(*r.gapBefore(n), " \t\r\n"), *r.gapAfter(last) != nil
+	comments, hasTrailingComma := bytes.TrimRight(*r.gapBefore(n), " \t\r\n"), *r.gapAfter(last) != nil
 	next := r.end()
 	if n < last {
 		next = r.gapBefore(n + 1)
@@ -130,9 +130,9 @@ func (r rows) remove(n int, style style) {
 		return
 	}
 	switch after := r.gapAfter(n - 1); {
-	case trails && *after == nil:
+	case hasTrailingComma && *after == nil:
 		*after = hujson.Extra{}
-	case !trails:
+	case !hasTrailingComma:
 		*r.end() = slices.Concat(*after, *r.end())
 		*after = nil
 	}
@@ -145,9 +145,9 @@ func (r rows) removeNamed(name string, style style) {
 }
 
 // removeOwn removes Fermata's elements from the n-th one on, and reports whether there were any.
-func (r rows) removeOwn(own func([]byte) bool, n int, style style) (found bool) {
+func (r rows) removeOwn(isOwn func([]byte) bool, n int, style style) (found bool) {
 	for i := r.size() - 1; i >= n; i-- {
-		if own(bareJSON(&r.list.Elements[i])) {
+		if isOwn(bareJSON(&r.list.Elements[i])) {
 			r.remove(i, style)
 			found = true
 		}
@@ -167,9 +167,9 @@ func blankLine(before hujson.Extra) hujson.Extra {
 	return nil
 }
 
-// isLeft reports whether only brackets that Fermata wrote are left. An empty object on one line belongs to a person,
+// isOnlyOwnBrackets reports whether only brackets that Fermata wrote are left. An empty object on one line belongs to a person,
 // and so does one with the blank line of [rows.add]; isLeft then removes the added blank line.
-func (r rows) isLeft() bool {
+func (r rows) isOnlyOwnBrackets() bool {
 	if end := *r.end(); r.size() == 0 && len(end)%2 == 0 && bytes.Contains(end, []byte("\n")) {
 		if half := end[:len(end)/2]; bytes.Equal(half, end[len(end)/2:]) {
 			*r.end() = slices.Clone(half)
@@ -190,19 +190,19 @@ func styleOf(text []byte, root rows) style {
 	}
 	if root.size() > 0 {
 		before := string(*root.gapBefore(0))
-		own := before[strings.LastIndexByte(before, '\n')+1:]
-		if own != "" && len(own) < len(before) && strings.Trim(own, " \t") == "" {
-			s.unit = own
+		indent := before[strings.LastIndexByte(before, '\n')+1:]
+		if indent != "" && len(indent) < len(before) && strings.Trim(indent, " \t") == "" {
+			s.unit = indent
 		}
 	}
 	return s
 }
 
-// line returns a line end with the indentation of the depth.
-func (s style) line(depth int) string { return s.newline + strings.Repeat(s.unit, depth) }
+// newLine returns a line end with the indentation of the depth.
+func (s style) newLine(depth int) string { return s.newline + strings.Repeat(s.unit, depth) }
 
-// write returns a value as JSON that begins on a line with the indentation of the depth.
-func (s style) write(value any, depth int) (hujson.ValueTrimmed, error) {
+// format returns a value as JSON that begins on a line with the indentation of the depth.
+func (s style) format(value any, depth int) (hujson.ValueTrimmed, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

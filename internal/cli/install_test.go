@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// at returns the places of a person's machine inside a temporary folder.
-func at(t *testing.T) places {
+// newInstallTarget returns the places of a person's machine inside a temporary folder.
+func newInstallTarget(t *testing.T) installTarget {
 	t.Helper()
 	dir := t.TempDir()
-	return places{
+	return installTarget{
 		home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "project"), program: "fermata",
 		server: []string{"--server", "http://127.0.0.1:7433", "--token-file", "/home/ana/my config/login.json"},
 	}
 }
 
-// edited returns the content of a file after its edit.
-func edited(t *testing.T, f configFile, content string, remove bool) string {
+// applyEdit returns the content of a file after its edit.
+func applyEdit(t *testing.T, f configFile, content string, remove bool) string {
 	t.Helper()
 	out, err := f.edit([]byte(content), remove)
 	if err != nil {
@@ -51,7 +51,7 @@ const geminiSettings = `{
 // TestInstallKeepsTheRest checks that a second install changes nothing, and that removing restores the exact bytes.
 func TestInstallKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	p := at(t)
+	p := newInstallTarget(t)
 	claude, gemini := p.claude().files, p.gemini().files
 	codex, err := p.codex()
 	if err != nil {
@@ -80,23 +80,23 @@ func TestInstallKeepsTheRest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			with := edited(t, tt.file, tt.before, false)
+			with := applyEdit(t, tt.file, tt.before, false)
 			for _, part := range tt.parts {
 				if !strings.Contains(with, part) {
 					t.Errorf("there is no %q in\n%s", part, with)
 				}
 			}
-			if again := edited(t, tt.file, with, false); again != with {
+			if again := applyEdit(t, tt.file, with, false); again != with {
 				t.Errorf("written again it is\n%s", again)
 			}
-			without := edited(t, tt.file, with, true)
+			without := applyEdit(t, tt.file, with, true)
 			if strings.Contains(without, "fermata") {
 				t.Errorf("something is left:\n%s", without)
 			}
 			if without != tt.before {
 				t.Errorf("taken out it is\n%q\nwas\n%q", without, tt.before)
 			}
-			if edited(t, tt.file, tt.before, true) != tt.before {
+			if applyEdit(t, tt.file, tt.before, true) != tt.before {
 				t.Error("what was never written is not taken out")
 			}
 		})
@@ -106,7 +106,7 @@ func TestInstallKeepsTheRest(t *testing.T) {
 // install prints the exact names of the tools that run without a dialog.
 func TestInstallSaysWhatIsAllowed(t *testing.T) {
 	t.Parallel()
-	p := at(t)
+	p := newInstallTarget(t)
 	for program, i := range map[string]*installation{"mcp__fermata__ask_user": p.claude(), "ask_person": p.gemini()} {
 		said := strings.Join(i.notes, "\n")
 		if !strings.Contains(said, "allowed without a dialog, and nothing else: ") || !strings.Contains(said, program) {
@@ -131,7 +131,7 @@ var otherJSON = []string{
 // jsonFiles returns the JSON files that install edits.
 func jsonFiles(t *testing.T) map[string]configFile {
 	t.Helper()
-	p := at(t)
+	p := newInstallTarget(t)
 	codex, err := p.codex()
 	if err != nil {
 		t.Fatal(err)
@@ -150,11 +150,11 @@ func TestInstallIsTakenOutToTheByte(t *testing.T) {
 	t.Parallel()
 	for name, f := range jsonFiles(t) {
 		for _, before := range otherJSON {
-			with := edited(t, f, before, false)
-			if again := edited(t, f, with, false); again != with {
+			with := applyEdit(t, f, before, false)
+			if again := applyEdit(t, f, with, false); again != with {
 				t.Errorf("%s, written again, is\n%s\nwas\n%s", name, again, with)
 			}
-			if without := edited(t, f, with, true); without != before {
+			if without := applyEdit(t, f, with, true); without != before {
 				t.Errorf("%s, taken out of\n%s\nis\n%q\nwas\n%q", name, with, without, before)
 			}
 		}
@@ -173,12 +173,12 @@ func TestInstallKeepsWhatPeopleAdd(t *testing.T) {
 		"a stricter gate": {"claude settings", "login.json' ||", "login.json' --strict ||"},
 		"another server":  {"gemini", "\n  },\n  \"hooks\"", ",\n    \"other\": {\"command\": \"o\"}\n  },\n  \"hooks\""},
 	} {
-		with := edited(t, files[tt.file], "", false)
+		with := applyEdit(t, files[tt.file], "", false)
 		changed := strings.Replace(with, tt.from, tt.to, 1)
 		if changed == with {
 			t.Fatalf("%s: there is no %q in\n%s", name, tt.from, with)
 		}
-		if again := edited(t, files[tt.file], changed, false); again != changed {
+		if again := applyEdit(t, files[tt.file], changed, false); again != changed {
 			t.Errorf("%s is lost:\n%s", name, again)
 		}
 	}
@@ -194,12 +194,12 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 	t.Parallel()
 	f := tomlFile("config.toml", "fermata")
 	for _, before := range otherTOML {
-		with := edited(t, f, before, false)
-		if again := edited(t, f, with, false); again != with || !strings.HasPrefix(with, before) {
+		with := applyEdit(t, f, before, false)
+		if again := applyEdit(t, f, with, false); again != with || !strings.HasPrefix(with, before) {
 			t.Errorf("written again it is\n%s\nwas\n%s", again, with)
 		}
 		for _, after := range []string{"", "[projects.\"/x\"]\ntrust_level = \"trusted\"\n"} {
-			if without := edited(t, f, with+after, true); without != before+after {
+			if without := applyEdit(t, f, with+after, true); without != before+after {
 				t.Errorf("taken out of\n%s\nit is\n%q", with+after, without)
 			}
 		}
@@ -207,10 +207,10 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 		const other = "\n[mcp_servers.other2]\ncommand = \"o\"\nargs = [\"1\"]\n"
 		codex := strings.NewReplacer(blockBegin+"\n", "", "# Asking may wait for a person.\n", "", "3600", "3600.0\n\n[mcp_servers.fermata.tools.ask_user]\napproval_mode = \"approve\"").Replace(with)
 		codex = strings.Replace(codex, blockEnd, strings.TrimPrefix(other, "x")+blockEnd, 1)
-		if again := edited(t, f, codex, false); again != codex {
+		if again := applyEdit(t, f, codex, false); again != codex {
 			t.Errorf("written again it is\n%s\nwas\n%s", again, codex)
 		}
-		if without := edited(t, f, codex, true); without != before+other {
+		if without := applyEdit(t, f, codex, true); without != before+other {
 			t.Errorf("taken out of\n%s\nit is\n%q", codex, without)
 		}
 	}
@@ -220,14 +220,14 @@ func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
 func TestInstallRenewsTOML(t *testing.T) {
 	t.Parallel()
 	for _, before := range otherTOML {
-		old := edited(t, tomlFile("config.toml", "/old/fermata"), before, false)
+		old := applyEdit(t, tomlFile("config.toml", "/old/fermata"), before, false)
 		old = strings.Replace(old, "3600", "7200\nenv = { FERMATA_TOKEN = \"fmt_x\" }", 1)
 		f := tomlFile("config.toml", "/new/fermata")
-		again := edited(t, f, old, false)
+		again := applyEdit(t, f, old, false)
 		if want := strings.Replace(old, "/old/", "/new/", 1); again != want {
 			t.Errorf("it is\n%s", again)
 		}
-		if without := edited(t, f, again, true); without != before {
+		if without := applyEdit(t, f, again, true); without != before {
 			t.Errorf("taken out it is %q, was %q", without, before)
 		}
 	}
@@ -238,16 +238,16 @@ func TestInstallRenewsTOML(t *testing.T) {
 func TestInstallRenews(t *testing.T) {
 	t.Parallel()
 	files := jsonFiles(t)
-	old := strings.ReplaceAll(edited(t, files["claude settings"], "", false), "fermata hook", "/old/fermata hook")
-	if again, want := edited(t, files["claude settings"], old, false), edited(t, files["claude settings"], "", false); again != want {
+	old := strings.ReplaceAll(applyEdit(t, files["claude settings"], "", false), "fermata hook", "/old/fermata hook")
+	if again, want := applyEdit(t, files["claude settings"], old, false), applyEdit(t, files["claude settings"], "", false); again != want {
 		t.Errorf("hooks are\n%s", again)
 	}
-	servers := edited(t, files["claude servers"], "", false)
-	if again := edited(t, files["claude servers"], strings.Replace(servers, `"command": "fermata"`, `"command": "/old/fermata"`, 1), false); again != servers {
+	servers := applyEdit(t, files["claude servers"], "", false)
+	if again := applyEdit(t, files["claude servers"], strings.Replace(servers, `"command": "fermata"`, `"command": "/old/fermata"`, 1), false); again != servers {
 		t.Errorf("the server is\n%s", again)
 	}
 	const hook = `{"hooks":[{"type":"command","command":"fermata hook gemini"}]}`
-	twice := edited(t, files["gemini"], `{"hooks":{"BeforeTool":[`+hook+`,{"matcher":"mine"},`+hook+`]}}`, false)
+	twice := applyEdit(t, files["gemini"], `{"hooks":{"BeforeTool":[`+hook+`,{"matcher":"mine"},`+hook+`]}}`, false)
 	if strings.Count(twice, "hook gemini --server") != 1 || strings.Count(twice, "--wait 5m") != 1 || !strings.Contains(twice, `{"matcher":"mine"}`) {
 		t.Errorf("hooks are\n%s", twice)
 	}
@@ -257,11 +257,11 @@ func TestInstallRenews(t *testing.T) {
 // the token.
 func TestInstallKeepsFlags(t *testing.T) {
 	t.Parallel()
-	p := at(t)
+	p := newInstallTarget(t)
 	settings := p.claude().files[1]
-	mine := strings.Replace(edited(t, settings, "", false), "login.json' --wait 5m", "login.json' --wait 2m --strict", 1)
+	mine := strings.Replace(applyEdit(t, settings, "", false), "login.json' --wait 5m", "login.json' --wait 2m --strict", 1)
 	mine = strings.Replace(mine, `"timeout": 420`, `"timeout": 500`, 1)
-	if again := edited(t, settings, mine, false); again != mine {
+	if again := applyEdit(t, settings, mine, false); again != mine {
 		t.Errorf("nothing had to be renewed, and it is\n%s", again)
 	}
 	for _, old := range []string{
@@ -273,7 +273,7 @@ func TestInstallKeepsFlags(t *testing.T) {
 		if old == mine {
 			t.Fatal("nothing is old")
 		}
-		if again := edited(t, settings, old, false); again != mine {
+		if again := applyEdit(t, settings, old, false); again != mine {
 			t.Errorf("renewed it is\n%s\nwas\n%s", again, old)
 		}
 	}
@@ -344,7 +344,7 @@ func TestInstallNamesTheServer(t *testing.T) {
 
 func TestInstallRefuses(t *testing.T) {
 	t.Parallel()
-	p := at(t)
+	p := newInstallTarget(t)
 	codex, err := p.codex()
 	if err != nil {
 		t.Fatal(err)
@@ -372,18 +372,18 @@ func TestInstallRefuses(t *testing.T) {
 			}
 		})
 	}
-	if out, err := codex.files[0].edit([]byte(edited(t, codex.files[0], "", false)+"model = "), true); err == nil {
+	if out, err := codex.files[0].edit([]byte(applyEdit(t, codex.files[0], "", false)+"model = "), true); err == nil {
 		t.Errorf("a file that cannot be read became %s", out)
 	}
-	if out := edited(t, p.claude().files[0], `{"mcpServers":{"fermata":{"command":"npx"}}}`, true); !strings.Contains(out, "npx") {
+	if out := applyEdit(t, p.claude().files[0], `{"mcpServers":{"fermata":{"command":"npx"}}}`, true); !strings.Contains(out, "npx") {
 		t.Errorf("what somebody else wrote was removed: %s", out)
 	}
 }
 
 func TestProgramsAreQuoted(t *testing.T) {
 	t.Parallel()
-	p := places{program: "/opt/my tools/fermata"}
-	line := p.hook("codex", "")
+	p := installTarget{program: "/opt/my tools/fermata"}
+	line := p.gateHookLine("codex", "")
 	if !strings.HasPrefix(line, "'/opt/my tools/fermata' hook codex || ") {
 		t.Error(line)
 	}
@@ -416,7 +416,7 @@ func TestReplacedFilesKeepTheirMode(t *testing.T) {
 // no gate would look completely set up.
 func TestInstallsWholeOrNot(t *testing.T) {
 	t.Parallel()
-	p := at(t)
+	p := newInstallTarget(t)
 	settings := filepath.Join(p.home, ".claude", "settings.json")
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
 		t.Fatal(err)
@@ -441,7 +441,7 @@ func TestInstallsWholeOrNot(t *testing.T) {
 // author.
 func TestWholeFilesOfOthersStay(t *testing.T) {
 	t.Parallel()
-	plan, err := at(t).opencode()
+	plan, err := newInstallTarget(t).opencode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -450,10 +450,10 @@ func TestWholeFilesOfOthersStay(t *testing.T) {
 	if _, err := gate.edit([]byte(other), false); err == nil {
 		t.Error("another's plugin was replaced")
 	}
-	if got := edited(t, gate, other, true); got != other {
+	if got := applyEdit(t, gate, other, true); got != other {
 		t.Errorf("another's plugin became %q", got)
 	}
-	if got := edited(t, gate, edited(t, gate, "", false), true); got != "" {
+	if got := applyEdit(t, gate, applyEdit(t, gate, "", false), true); got != "" {
 		t.Errorf("the own plugin became %q", got)
 	}
 }

@@ -29,24 +29,24 @@ func tomlFile(path, program string) configFile {
 		}
 		switch {
 		case server == nil && remove:
-			return orNothing(withoutMarks(content), content), nil
+			return nilIfEmpty(removeMarks(content), content), nil
 		case server == nil:
-			return withBlock(withoutMarks(content), program)
+			return addBlock(removeMarks(content), program)
 		case !server.isOwn() && remove:
 			return content, nil
 		case !server.isOwn():
-			return nil, fmt.Errorf("mcp_servers.%s is there already, and was not written by fermata install; rename or remove it first", ownServer)
+			return nil, fmt.Errorf("mcp_servers.%s is there already, and was not written by fermata install; rename or remove it first", ownServerName)
 		case !remove && server.Command == program:
 			return content, nil
 		}
 		from, to := findPart(content)
 		if to == 0 {
-			return nil, fmt.Errorf("mcp_servers.%s is written in a way that cannot be changed; remove it by hand, or write it as [mcp_servers.%s]", ownServer, ownServer)
+			return nil, fmt.Errorf("mcp_servers.%s is written in a way that cannot be changed; remove it by hand, or write it as [mcp_servers.%s]", ownServerName, ownServerName)
 		}
 		if remove {
-			return orNothing(withoutMarks(cutPart(content, from, to)), content), nil
+			return nilIfEmpty(removeMarks(cutPart(content, from, to)), content), nil
 		}
-		part := commandLine.ReplaceAllLiteral(content[from:to], []byte("command = "+strconv.Quote(program)))
+		part := commandPattern.ReplaceAllLiteral(content[from:to], []byte("command = "+strconv.Quote(program)))
 		return slices.Concat(content[:from], part, content[to:]), nil
 	}}
 }
@@ -59,7 +59,7 @@ type tomlServer struct {
 
 // isOwn reports whether the server is Fermata's. It checks the command that starts the server.
 func (s *tomlServer) isOwn() bool {
-	return strings.HasPrefix(filepath.Base(s.Command), ownServer) && slices.Equal(s.Args, []string{"mcp"})
+	return strings.HasPrefix(filepath.Base(s.Command), ownServerName) && slices.Equal(s.Args, []string{"mcp"})
 }
 
 // serverOf returns the server with Fermata's name, or nil.
@@ -70,7 +70,7 @@ func serverOf(content []byte) (*tomlServer, error) {
 	if err := toml.Unmarshal(content, &have); err != nil {
 		return nil, fmt.Errorf("is not TOML: %w", err)
 	}
-	if _, ok := have.Servers[ownServer]; !ok {
+	if _, ok := have.Servers[ownServerName]; !ok {
 		return nil, nil
 	}
 	var servers struct {
@@ -83,14 +83,14 @@ func serverOf(content []byte) (*tomlServer, error) {
 	return &servers.Servers.Own, nil
 }
 
-// withBlock adds Fermata's part at the end, after a blank line if the rest ends with a line end.
-func withBlock(rest []byte, program string) ([]byte, error) {
+// addBlock adds Fermata's part at the end, after a blank line if the rest ends with a line end.
+func addBlock(rest []byte, program string) ([]byte, error) {
 	out := bytes.Clone(rest)
 	if len(out) > 0 {
 		out = append(out, '\n')
 	}
 	out = append(out, strings.Join([]string{
-		blockBegin, "[mcp_servers." + ownServer + "]", "command = " + strconv.Quote(program), `args = ["mcp"]`,
+		blockBegin, "[mcp_servers." + ownServerName + "]", "command = " + strconv.Quote(program), `args = ["mcp"]`,
 		"# Asking may wait for a person.", "tool_timeout_sec = 3600", blockEnd, "",
 	}, "\n")...)
 	if _, err := serverOf(out); err != nil {
@@ -100,10 +100,10 @@ func withBlock(rest []byte, program string) ([]byte, error) {
 }
 
 var (
-	ownTable    = regexp.MustCompile(`(?m)^\[mcp_servers\.("?)` + ownServer + `("?)[\].]`)
-	anyTable    = regexp.MustCompile(`(?m)^\[`)
-	lastValue   = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*\n?`)
-	commandLine = regexp.MustCompile(`(?m)^command = .*$`)
+	ownTablePattern  = regexp.MustCompile(`(?m)^\[mcp_servers\.("?)` + ownServerName + `("?)[\].]`)
+	anyTablePattern  = regexp.MustCompile(`(?m)^\[`)
+	lastValuePattern = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*\n?`)
+	commandPattern   = regexp.MustCompile(`(?m)^command = .*$`)
 )
 
 // findPart returns where Fermata's part begins and ends. The part is the block between the marks if no other table is
@@ -112,26 +112,26 @@ func findPart(content []byte) (from, to int) {
 	if begin := bytes.Index(content, []byte(blockBegin)); begin >= 0 {
 		if length := bytes.Index(content[begin:], []byte(blockEnd)); length >= 0 {
 			block := content[begin : begin+length]
-			if len(anyTable.FindAll(block, -1)) == len(ownTable.FindAll(block, -1)) {
+			if len(anyTablePattern.FindAll(block, -1)) == len(ownTablePattern.FindAll(block, -1)) {
 				return begin, lineEnd(content, begin+length)
 			}
 		}
 	}
-	at := ownTable.FindIndex(content)
+	at := ownTablePattern.FindIndex(content)
 	if at == nil {
 		return 0, 0
 	}
 	for next := at; next != nil; {
 		to += next[0]
 		table := content[to:]
-		if other := anyTable.FindIndex(table[1:]); other != nil {
+		if other := anyTablePattern.FindIndex(table[1:]); other != nil {
 			table = table[:other[0]+1]
 		}
-		values := lastValue.FindAllIndex(table, -1)
+		values := lastValuePattern.FindAllIndex(table, -1)
 		to += values[len(values)-1][1]
 		// Only blank lines may stand between this table and the next table of the server.
 		blank := len(content[to:]) - len(bytes.TrimLeft(content[to:], "\r\n \t"))
-		if next = ownTable.FindIndex(content[to:]); next != nil && next[0] != blank {
+		if next = ownTablePattern.FindIndex(content[to:]); next != nil && next[0] != blank {
 			next = nil
 		}
 	}
@@ -154,8 +154,8 @@ func cutPart(content []byte, from, to int) []byte {
 	return slices.Concat(content[:from], content[to:])
 }
 
-// withoutMarks removes marks without a block.
-func withoutMarks(content []byte) []byte {
+// removeMarks removes marks without a block.
+func removeMarks(content []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(content) {
 		if text := string(bytes.TrimRight(line, "\r\n")); text != blockBegin && text != blockEnd {
@@ -165,8 +165,8 @@ func withoutMarks(content []byte) []byte {
 	return out
 }
 
-// orNothing returns nil, which removes the file, if the file held only Fermata's part.
-func orNothing(rest, content []byte) []byte {
+// nilIfEmpty returns nil, which removes the file, if the file held only Fermata's part.
+func nilIfEmpty(rest, content []byte) []byte {
 	if len(rest) == 0 && len(content) > 0 {
 		return nil
 	}

@@ -67,11 +67,11 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	defer s.tellMore(more, len(list))
+	defer s.printMoreHint(more, len(list))
 	if s.JSON {
-		return s.json(list)
+		return s.writeJSON(list)
 	}
-	s.print(s.questionTable(list, status), c.noQuestion(status))
+	s.printTable(s.questionTable(list, status), c.noQuestion(status))
 	return nil
 }
 
@@ -100,25 +100,25 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 			last = q.Resolution.AnswerText()
 		}
 		if s.outTerm {
-			t.add(s.id(q.ID), string(q.Risk), last, q.Title)
-			t.below = append(t.below, s.belonging(q))
+			t.add(s.idText(q.ID), string(q.Risk), last, q.Title)
+			t.sublines = append(t.sublines, s.questionSubline(q))
 			continue
 		}
-		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.agoText(q.CreatedAt), s.assigneesText(q),
+		t.add(s.idText(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.agoText(q.CreatedAt), s.assigneesText(q),
 			q.TaskTitle, strconv.Itoa(len(q.Items)), notice.Votes(q))
 	}
 	return t
 }
 
-// belonging returns the second line of a question in a list: its type, task, project, progress and assignees.
-func (s *session) belonging(q *fermata.Question) string {
-	facts := append([]string{string(q.Type)}, notice.Belongs(q)...)
-	facts = append(facts, factsBesideRisk(q)...)
+// questionSubline returns the second line of a question in a list: its type, task, project, progress and assignees.
+func (s *session) questionSubline(q *fermata.Question) string {
+	facts := append([]string{string(q.Type)}, notice.TaskAndProject(q)...)
+	facts = append(facts, factsWithoutRisk(q)...)
 	return strings.Join(append(facts, "for "+s.assigneesText(q), s.agoText(q.CreatedAt)+" ago"), " · ")
 }
 
-// factsBesideRisk returns the number of items and the votes of a question. The risk has a column of its own.
-func factsBesideRisk(q *fermata.Question) []string {
+// factsWithoutRisk returns the number of items and the votes of a question. The risk has a column of its own.
+func factsWithoutRisk(q *fermata.Question) []string {
 	return slices.DeleteFunc(notice.Facts(q), func(fact string) bool { return fact == "risk "+string(q.Risk) })
 }
 
@@ -146,15 +146,15 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	defer s.tellMore(more, len(list))
+	defer s.printMoreHint(more, len(list))
 	if s.JSON {
-		return s.json(list)
+		return s.writeJSON(list)
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "P"}, {head: "TITLE", flex: true}, {head: "PROJECT", flex: true}, {head: "CHANGED"}}}
 	for _, task := range list {
-		t.add(s.id(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.agoText(task.UpdatedAt))
+		t.add(s.idText(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.agoText(task.UpdatedAt))
 	}
-	s.print(t, c.noTask())
+	s.printTable(t, c.noTask())
 	return nil
 }
 
@@ -178,7 +178,7 @@ func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*
 	if err != nil {
 		return nil, false, err
 	}
-	return pages(limit, func(cursor string, n int) ([]*fermata.Task, string, error) {
+	return collectPages(limit, func(cursor string, n int) ([]*fermata.Task, string, error) {
 		q.Cursor, q.Limit = cursor, n
 		return server.Tasks(ctx, q)
 	})
@@ -190,29 +190,29 @@ func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit i
 	if err != nil {
 		return nil, false, err
 	}
-	return pages(limit, func(cursor string, n int) ([]*fermata.Question, string, error) {
+	return collectPages(limit, func(cursor string, n int) ([]*fermata.Question, string, error) {
 		q.Cursor, q.Limit = cursor, n
 		return server.Questions(ctx, q)
 	})
 }
 
-// longestPage is the largest number of items that one request asks for.
-const longestPage = 100
+// maxPageSize is the largest number of items that one request asks for.
+const maxPageSize = 100
 
-// tellMore prints on standard error that a list was cut at its limit.
-func (s *session) tellMore(more bool, shown int) {
-	if more {
-		s.talk().line("%d shown, and there are more: --limit %d shows more of them", shown, 10*shown)
+// printMoreHint prints on standard error that a list was cut at its limit.
+func (s *session) printMoreHint(hasMore bool, shownCount int) {
+	if hasMore {
+		s.stderr().line("%d shown, and there are more: --limit %d shows more of them", shownCount, 10*shownCount)
 	}
 }
 
-// pages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so that
+// collectPages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so that
 // it is [] in JSON.
-func pages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
+func collectPages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
 	all := []T{}
 	cursor := ""
 	for {
-		items, next, err := read(cursor, min(limit-len(all), longestPage))
+		items, next, err := read(cursor, min(limit-len(all), maxPageSize))
 		if err != nil {
 			return nil, false, err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// live is a stream of events that runs concurrently with a command.
-type live struct {
+// eventStream is a stream of events that runs concurrently with a command.
+type eventStream struct {
 	// opened reports that the stream delivers every later event. State that was
 	// read before may be stale; read it again.
 	opened chan struct{}
@@ -20,15 +20,15 @@ type live struct {
 }
 
 // listen streams events until ctx ends.
-func (s *session) listen(ctx context.Context, taskID string) *live {
-	l := &live{
+func (s *session) listen(ctx context.Context, taskID string) *eventStream {
+	l := &eventStream{
 		opened: make(chan struct{}, 1), events: make(chan *fermata.Event), ended: make(chan error, 1),
 		dropped: make(chan struct{}, 1),
 	}
 	q := client.StreamQuery{
 		TaskID: taskID,
-		OnOpen: func() { signal(l.opened) }, OnReset: func() { signal(l.opened) },
-		OnDrop: func(error) { signal(l.dropped) },
+		OnOpen: func() { notify(l.opened) }, OnReset: func() { notify(l.opened) },
+		OnDrop: func(error) { notify(l.dropped) },
 	}
 	go func() {
 		l.ended <- s.client.Stream(ctx, q, func(e *fermata.Event) error {
@@ -43,8 +43,8 @@ func (s *session) listen(ctx context.Context, taskID string) *live {
 	return l
 }
 
-// signal leaves a note for a reader that may be busy. It never blocks.
-func signal(c chan struct{}) {
+// notify leaves a note for a reader that may be busy. It never blocks.
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -53,7 +53,7 @@ func signal(c chan struct{}) {
 
 // drain discards the events that have arrived, so that a burst of events counts
 // as one change.
-func (l *live) drain() {
+func (l *eventStream) drain() {
 	for {
 		select {
 		case <-l.events:

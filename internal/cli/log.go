@@ -37,7 +37,7 @@ Examples:
 
 func (c *logCommand) Run(ctx context.Context, s *session) error {
 	if c.isRun() {
-		if err := checkUnread("a run", map[string]bool{"--all": c.All, "--run": c.Number != ""}); err != nil {
+		if err := checkUnreadFlags("a run", map[string]bool{"--all": c.All, "--run": c.Number != ""}); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	}
 	l := &logReader{s: s, task: t, follow: c.Follow, raw: c.Raw || !s.outTerm}
 	for _, run := range runs {
-		if err := l.print(ctx, run); err != nil {
+		if err := l.printRun(ctx, run); err != nil {
 			return err
 		}
 	}
@@ -56,11 +56,11 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	}
 	if !c.Follow {
 		if len(runs) == 0 {
-			s.talk().line("no run has begun: the task is %s; fermata log %s --follow waits for one", stateText(t), shortID(t.ID))
+			s.stderr().line("no run has begun: the task is %s; fermata log %s --follow waits for one", stateText(t), shortID(t.ID))
 		}
 		return nil
 	}
-	return l.goOn(ctx)
+	return l.followRuns(ctx)
 }
 
 // isRun reports whether the id is the id of a run.
@@ -125,20 +125,20 @@ type logEntry struct {
 	fermata.LogChunk
 }
 
-// print prints the log of a run: the present output, or with follow the output until the run ends.
-func (l *logReader) print(ctx context.Context, run *fermata.Run) error {
+// printRun prints the log of a run: the present output, or with follow the output until the run ends.
+func (l *logReader) printRun(ctx context.Context, run *fermata.Run) error {
 	l.attempt = run.Attempt
 	if !l.s.JSON {
-		l.s.talk().line("%s", l.s.talk().dim(fmt.Sprintf("run %d · %s · %s", run.Attempt, run.ID, runText(run))))
+		l.s.stderr().line("%s", l.s.stderr().dim(fmt.Sprintf("run %d · %s · %s", run.Attempt, run.ID, runText(run))))
 	}
 	wait := time.Duration(0)
 	for offset := int64(0); ; {
-		chunks, next, ended, err := l.chunks(ctx, run.ID, offset, wait)
+		chunks, next, ended, err := l.readChunks(ctx, run.ID, offset, wait)
 		if err != nil {
 			return err
 		}
 		for _, chunk := range chunks {
-			if err := l.write(run, chunk); err != nil {
+			if err := l.writeChunk(run, chunk); err != nil {
 				return err
 			}
 		}
@@ -152,15 +152,15 @@ func (l *logReader) print(ctx context.Context, run *fermata.Run) error {
 			}
 		}
 		if l.follow && len(chunks) == 0 {
-			wait = longestLogWait
+			wait = maxLogWait
 		}
 	}
 }
 
-// chunks reads the output of a run from an offset on. With follow it waits for a server that is away.
-func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait time.Duration) (chunks []fermata.LogChunk, next int64, ended bool, err error) {
+// readChunks reads the output of a run from an offset on. With follow it waits for a server that is away.
+func (l *logReader) readChunks(ctx context.Context, run string, offset int64, wait time.Duration) (chunks []fermata.LogChunk, next int64, ended bool, err error) {
 	read := func() error {
-		chunks, next, ended, err = l.s.client.Log(ctx, run, offset, wait)
+		chunks, next, ended, err = l.s.client.RunLog(ctx, run, offset, wait)
 		return err
 	}
 	if l.follow {
@@ -171,8 +171,8 @@ func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait t
 	return chunks, next, ended, err
 }
 
-// longestLogWait is the longest time that one call waits for more output.
-const longestLogWait = 25 * time.Second
+// maxLogWait is the longest time that one call waits for more output.
+const maxLogWait = 25 * time.Second
 
 // runText returns the state of a run as text.
 func runText(run *fermata.Run) string {
@@ -185,11 +185,11 @@ func runText(run *fermata.Run) string {
 	return cmp.Or(string(run.Result), string(run.State))
 }
 
-// write prints a piece of output. On a terminal it prints only whole lines, because a chunk may end within a
+// writeChunk prints a piece of output. On a terminal it prints only whole lines, because a chunk may end within a
 // character.
-func (l *logReader) write(run *fermata.Run, chunk fermata.LogChunk) error {
+func (l *logReader) writeChunk(run *fermata.Run, chunk fermata.LogChunk) error {
 	if l.s.JSON {
-		return l.s.jsonLine(logEntry{run.ID, run.Attempt, chunk})
+		return l.s.writeJSONLine(logEntry{run.ID, run.Attempt, chunk})
 	}
 	if l.raw {
 		_, err := io.WriteString(l.s.out, chunk.Text)
@@ -213,53 +213,53 @@ func (l *logReader) flush(end string) error {
 	return err
 }
 
-// goOn prints the later runs until the task has ended.
-func (l *logReader) goOn(ctx context.Context) error {
+// followRuns prints the later runs until the task has ended.
+func (l *logReader) followRuns(ctx context.Context) error {
 	for {
 		var run *fermata.Run
 		err := l.s.retryUntilUp(ctx, func() (err error) {
-			run, err = l.nextRun(ctx)
+			run, err = l.awaitNextRun(ctx)
 			return err
 		})
 		if err != nil || run == nil {
 			return err
 		}
-		if err := l.print(ctx, run); err != nil {
+		if err := l.printRun(ctx, run); err != nil {
 			return err
 		}
 	}
 }
 
-// nextRun waits for the next run of the task. It returns nil if the task has ended.
-func (l *logReader) nextRun(ctx context.Context) (*fermata.Run, error) {
+// awaitNextRun waits for the next run of the task. It returns nil if the task has ended.
+func (l *logReader) awaitNextRun(ctx context.Context) (*fermata.Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := l.s.listen(ctx, l.task.ID)
-	told := fermata.TaskState("")
+	printedState := fermata.TaskState("")
 	for {
 		select {
 		case err := <-events.ended:
 			return nil, err
 		case <-events.dropped:
-			l.s.talk().line("%s", brokeText)
+			l.s.stderr().line("%s", connectionLostText)
 			continue
 		case <-events.opened:
 		case <-events.events:
 			events.drain()
 		}
-		run, state, err := l.look(ctx)
+		run, state, err := l.nextRunAndState(ctx)
 		if err != nil || run != nil || state.IsEnded() {
 			return run, err
 		}
-		if state != told && !l.s.JSON {
-			l.s.talk().line("%s", l.s.talk().dim("the task is "+string(state)))
-			told = state
+		if state != printedState && !l.s.JSON {
+			l.s.stderr().line("%s", l.s.stderr().dim("the task is "+string(state)))
+			printedState = state
 		}
 	}
 }
 
-// look returns the first run after the one that was printed last, and the state of the task.
-func (l *logReader) look(ctx context.Context) (*fermata.Run, fermata.TaskState, error) {
+// nextRunAndState returns the first run after the one that was printed last, and the state of the task.
+func (l *logReader) nextRunAndState(ctx context.Context) (*fermata.Run, fermata.TaskState, error) {
 	// Read the state first: a task that has ended starts no run.
 	t, err := l.s.client.Task(ctx, l.task.ID)
 	if err != nil {

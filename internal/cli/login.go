@@ -52,7 +52,7 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(me)
+		return s.writeJSON(me)
 	}
 	s.address = address
 	s.printDone(me.Workspace, "signed in as %s; stored in %s", oneLine(me.Name), path)

@@ -13,26 +13,26 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-const about = "Fermata lets an agent stop, ask a person, and go on with the answer."
+const appDescription = "Fermata lets an agent stop, ask a person, and go on with the answer."
 
 // Main runs one command line, without the name of the program, and returns the exit code.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) int {
 	s := newSession(stdin, stdout, stderr, hooks)
-	return s.exit(ctx, s.main(ctx, args))
+	return s.finish(ctx, s.main(ctx, args))
 }
 
-// halt carries the exit code with which the parser stops the program.
-type halt int
+// parserExit carries the exit code with which the parser stops the program.
+type parserExit int
 
 // main parses and runs the command line.
 func (s *session) main(ctx context.Context, args []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			code, ok := r.(halt)
+			code, ok := r.(parserExit)
 			if !ok {
 				panic(r)
 			}
-			err = outcome(code)
+			err = exitError(code)
 		}
 	}()
 	parser, flags, err := newParserOf(args, s)
@@ -52,10 +52,10 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.Token, err = s.tokenOf("--token", s.Token); err != nil {
+	if s.Token, err = s.tokenFromFlag("--token", s.Token); err != nil {
 		return err
 	}
-	if slices.Contains(longRunning, parsed.Selected().Name) {
+	if slices.Contains(longRunningCommands, parsed.Selected().Name) {
 		s.warnOfSecrets(args)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -69,13 +69,13 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if err != nil {
 		return nil, usageError(parser.Model.Name, err)
 	}
-	if err := checkTexts(args); err != nil || args[0] == "hook" {
+	if err := checkUTF8(args); err != nil || args[0] == "hook" {
 		return parsed, err
 	}
-	if err := checkEmpty(parsed, args); err != nil {
+	if err := checkEmptyFlags(parsed, args); err != nil {
 		return parsed, err
 	}
-	return parsed, checkRepeated(parsed, args)
+	return parsed, checkRepeatedFlags(parsed, args)
 }
 
 // newParserOf returns the parser for a command line, and the values of its global flags. If the first argument names a
@@ -96,16 +96,16 @@ func newParserOf(args []string, s *session) (*kong.Kong, *globals, error) {
 
 func newParser(grammar any, s *session, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
-		kong.Name("fermata"), kong.Description(about), kong.Writers(s.out, s.err),
-		kong.Exit(func(code int) { panic(halt(code)) }),
+		kong.Name("fermata"), kong.Description(appDescription), kong.Writers(s.out, s.errOut),
+		kong.Exit(func(code int) { panic(parserExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
 		kong.ExplicitGroups(groups), kong.Vars{"version": s.hooks.version()},
 	}, more...)...)
 }
 
-// checkTexts refuses arguments that are not valid UTF-8. JSON cannot carry them, so people would read text that nobody
+// checkUTF8 refuses arguments that are not valid UTF-8. JSON cannot carry them, so people would read text that nobody
 // wrote. The arguments of serve, worker and demo may belong to other programs, so they are not checked.
-func checkTexts(args []string) error {
+func checkUTF8(args []string) error {
 	if slices.Contains([]string{"serve", "worker", "demo"}, args[0]) {
 		return nil
 	}

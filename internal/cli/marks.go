@@ -15,8 +15,8 @@ type marks struct {
 	waits, asks        string
 	// steps maps the states of steps to symbols. ahead is the symbol of a step
 	// that has not begun.
-	steps map[fermata.StepState]string
-	ahead string
+	steps      map[fermata.StepState]string
+	notStarted string
 	// For drawings of steps: their beginning and end, the kinds of steps, and
 	// the arrows forward and back.
 	begin, end, box, ask, child, jump, back string
@@ -33,7 +33,7 @@ var symbols = marks{
 		fermata.StepRunning: "▶", fermata.StepWaiting: "◷", fermata.StepDone: "✓", fermata.StepSkipped: "»", fermata.StepFailed: "✗",
 		fermata.StepRejected: "⊝", fermata.StepCancelled: "⊗",
 	},
-	ahead: "○", begin: "○", end: "●", box: "■", ask: "?", child: "▤", jump: "→", back: "↺",
+	notStarted: "○", begin: "○", end: "●", box: "■", ask: "?", child: "▤", jump: "→", back: "↺",
 }
 
 var letters = marks{
@@ -47,7 +47,7 @@ var letters = marks{
 		fermata.StepRunning: "[>]", fermata.StepWaiting: "[z]", fermata.StepDone: "[v]", fermata.StepSkipped: "[/]", fermata.StepFailed: "[x]",
 		fermata.StepRejected: "[n]", fermata.StepCancelled: "[-]",
 	},
-	ahead: "[ ]", begin: "(o)", end: "(x)", box: "[ ]", ask: "[?]", child: "[+]", jump: "->", back: "<-",
+	notStarted: "[ ]", begin: "(o)", end: "(x)", box: "[ ]", ask: "[?]", child: "[+]", jump: "->", back: "<-",
 }
 
 // marks returns the symbols that the output can show.

@@ -61,9 +61,9 @@ func (c *memberAddCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone("", "added %s as %s", oneLine(m.Handle), m.Role)
 	if s.JSON {
-		return s.json(m)
+		return s.writeJSON(m)
 	}
-	s.data().line("%s", m.ID)
+	s.stdout().line("%s", m.ID)
 	return nil
 }
 
@@ -105,18 +105,18 @@ func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
 		how = "a mail to " + oneLine(i.Email) + " is on its way"
 	}
 	s.printDone("", "invited %s as %s; %s", oneLine(i.Handle), i.Role, how)
-	return s.link(i, i.URL)
+	return s.printLink(i, i.URL)
 }
 
-// link prints the link, which is shown only once. With --json it prints made.
-func (s *session) link(made any, url string) error {
+// printLink prints the link, which is shown only once. With --json it prints made.
+func (s *session) printLink(reply any, url string) error {
 	if url == "" {
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the link was lost on its way").WithHint("make another")
 	}
 	if s.JSON {
-		return s.json(made)
+		return s.writeJSON(reply)
 	}
-	s.data().line("%s", url)
+	s.stdout().line("%s", url)
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (c *memberLinkCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.printDone("", "made a link for %s; it works once, until %s", oneLine(l.Member), l.ExpiresAt.Local().Format("2006-01-02 15:04"))
-	return s.link(l, l.URL)
+	return s.printLink(l, l.URL)
 }
 
 type memberSetCommand struct {
@@ -193,7 +193,7 @@ func (c *memberSetCommand) change() (fermata.MemberChange, error) {
 	if c.Disable || c.Enable {
 		ch.Disabled = &c.Disable
 	}
-	if ch.OnlyName() && ch.Name == nil {
+	if ch.ChangesOnlyName() && ch.Name == nil {
 		return ch, fermata.Errorf(fermata.CodeInvalidRequest, "there is nothing to change").WithHint("fermata member set --help")
 	}
 	return ch, nil
@@ -217,7 +217,7 @@ func (c *memberSetCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone("", "changed %s", oneLine(m.Handle))
 	if s.JSON {
-		return s.json(m)
+		return s.writeJSON(m)
 	}
 	return nil
 }
@@ -240,13 +240,13 @@ func (c *memberListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(list)
+		return s.writeJSON(list)
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "HANDLE", flex: true}, {head: "ROLE"}, {head: "GROUPS", flex: true}, {head: "ADDED"}}}
 	for _, m := range list {
-		t.add(s.id(m.ID), m.Handle, roleText(m), strings.Join(m.Groups, ","), s.agoText(m.CreatedAt))
+		t.add(s.idText(m.ID), m.Handle, roleText(m), strings.Join(m.Groups, ","), s.agoText(m.CreatedAt))
 	}
-	s.print(t, "there is nobody")
+	s.printTable(t, "there is nobody")
 	return nil
 }
 

@@ -70,8 +70,8 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 }
 
 // remove removes the passkey, session or push device with the typed id.
-func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *client.Client, all devices, typed string) error {
-	kind, id, err := all.find(typed)
+func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *client.Client, all devices, typedID string) error {
+	kind, id, err := all.find(typedID)
 	if err != nil {
 		return err
 	}
@@ -93,35 +93,35 @@ func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *c
 }
 
 // find returns the device with the id, or with the typed ending of it.
-func (d devices) find(typed string) (kind, id string, err error) {
+func (d devices) find(typedID string) (kind, id string, err error) {
 	var ids []string
 	for _, p := range d.Passkeys {
-		if strings.HasSuffix(p.ID, strings.ToLower(typed)) {
+		if strings.HasSuffix(p.ID, strings.ToLower(typedID)) {
 			kind, ids = "passkey", append(ids, p.ID)
 		}
 	}
 	for _, one := range d.Sessions {
-		if strings.HasSuffix(one.ID, strings.ToLower(typed)) {
+		if strings.HasSuffix(one.ID, strings.ToLower(typedID)) {
 			kind, ids = "session", append(ids, one.ID)
 		}
 	}
 	for _, one := range d.Push {
-		if strings.HasSuffix(one.ID, strings.ToLower(typed)) {
+		if strings.HasSuffix(one.ID, strings.ToLower(typedID)) {
 			kind, ids = "push device", append(ids, one.ID)
 		}
 	}
 	switch {
-	case len(ids) == 0 || len(typed) < fermata.LeastEnding:
-		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys, sessions and push devices", typed).WithHint("fermata member devices HANDLE lists them")
+	case len(ids) == 0 || len(typedID) < fermata.MinIDSuffix:
+		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys, sessions and push devices", typedID).WithHint("fermata member devices HANDLE lists them")
 	case len(ids) > 1:
-		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).WithHint("type more of it")
+		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typedID, strings.Join(ids, ", ")).WithHint("type more of it")
 	}
 	return kind, ids[0], nil
 }
 
 func (d devices) print(s *session) error {
 	if s.JSON {
-		return s.json(d)
+		return s.writeJSON(d)
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "KIND"}, {head: "WHAT", flex: true}, {head: "ADDED"}, {head: "USED"}}}
 	for _, p := range d.Passkeys {
@@ -129,18 +129,18 @@ func (d devices) print(s *session) error {
 		if p.LastUsedAt != nil {
 			used = s.agoText(*p.LastUsedAt)
 		}
-		t.add(s.id(p.ID), "passkey", p.Name, s.agoText(p.CreatedAt), used)
+		t.add(s.idText(p.ID), "passkey", p.Name, s.agoText(p.CreatedAt), used)
 	}
 	for _, one := range d.Sessions {
-		t.add(s.id(one.ID), "session", one.UserAgent, s.agoText(one.CreatedAt), s.agoText(one.LastSeenAt))
+		t.add(s.idText(one.ID), "session", one.UserAgent, s.agoText(one.CreatedAt), s.agoText(one.LastSeenAt))
 	}
 	for _, one := range d.Push {
 		used := "never"
 		if one.LastSentAt != nil {
 			used = s.agoText(*one.LastSentAt)
 		}
-		t.add(s.id(one.ID), "push", one.Name+" · "+one.Endpoint, s.agoText(one.AddedAt), used)
+		t.add(s.idText(one.ID), "push", one.Name+" · "+one.Endpoint, s.agoText(one.AddedAt), used)
 	}
-	s.print(t, "no passkeys, no push devices, and signed in nowhere")
+	s.printTable(t, "no passkeys, no push devices, and signed in nowhere")
 	return nil
 }

@@ -40,7 +40,7 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.identities(all)
+		return s.printIdentities(all)
 	case c.Kind == "" || c.ID == "" && !c.Remove:
 		return fermata.Errorf(fermata.CodeInvalidRequest, "name the kind of channels and the person's id there").
 			WithHint("fermata member identity %s slack U0123456789", c.Handle)
@@ -63,7 +63,7 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone("", "%s is %s on %s", oneLine(i.Member), oneLine(i.ID), oneLine(i.Kind))
 	if s.JSON {
-		return s.json(i)
+		return s.writeJSON(i)
 	}
 	return nil
 }
@@ -73,21 +73,21 @@ func (c *memberIdentityCommand) checkUnread() error {
 	unread := map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}
 	switch {
 	case c.Remove:
-		return checkUnread("--remove", unread)
+		return checkUnreadFlags("--remove", unread)
 	case c.Handle == "":
-		return checkUnread("a list", unread)
+		return checkUnreadFlags("a list", unread)
 	}
 	return nil
 }
 
-func (s *session) identities(all []fermata.Identity) error {
+func (s *session) printIdentities(all []fermata.Identity) error {
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "MEMBER"}, {head: "KIND"}, {head: "ID"}, {head: "NAME", flex: true}}}
 	for _, i := range all {
 		t.add(i.Member, i.Kind, i.ID, i.Name)
 	}
-	s.print(t, "nobody is known in the systems behind channels")
+	s.printTable(t, "nobody is known in the systems behind channels")
 	return nil
 }

@@ -27,14 +27,14 @@ func (c *memberWhoCanCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(d)
+		return s.writeJSON(d)
 	}
 	t := &table{columns: []column{{head: "HANDLE", flex: true}, {head: "ROLE"}, {head: "MAY"}, {head: "WHY NOT", flex: true}}}
 	for _, one := range d.Items {
 		t.add(one.Handle, string(one.Role), yesOrNo(one.May), one.Why)
 	}
-	s.print(t, "there is nobody")
-	s.talk().line("%s", needs(d))
+	s.printTable(t, "there is nobody")
+	s.stderr().line("%s", requirementText(d))
 	return nil
 }
 
@@ -45,23 +45,23 @@ func yesOrNo(yes bool) string {
 	return "no"
 }
 
-// needs returns how many people must decide, and how strongly they must prove
+// requirementText returns how many people must decide, and how strongly they must prove
 // who they are.
-func needs(d *fermata.Deciders) string {
+func requirementText(d *fermata.Deciders) string {
 	text := "One answer decides"
 	if d.Required > 1 {
 		text = fmt.Sprintf("%d approvals decide", d.Required)
 	}
-	if how := knownBy[d.Least]; how != "" {
+	if how := assurancePhrases[d.LeastAssurance]; how != "" {
 		return text + ", by people who are known " + how + "."
 	}
-	if how := knownBy[d.Outside]; how != "" {
+	if how := assurancePhrases[d.LeastWithoutSignIn]; how != "" {
 		return text + "; over a channel or by a link, by people who are known " + how + "."
 	}
 	return text + "."
 }
 
-// knownBy names each way in which a person proves who they are.
-var knownBy = map[fermata.Assurance]string{
+// assurancePhrases names each way in which a person proves who they are.
+var assurancePhrases = map[fermata.Assurance]string{
 	fermata.AssuranceChannel: "in the channel", fermata.AssuranceSession: "by a sign-in in the browser", fermata.AssurancePasskey: "by a passkey",
 }

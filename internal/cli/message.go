@@ -24,7 +24,7 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 	if done, err := s.printDryRun(c.write, "POST", "/tasks/"+c.ID+"/messages", map[string]string{"body": text}); done {
 		return err
 	}
-	id, err := s.taskID(ctx, c.ID)
+	id, err := s.resolveTaskID(ctx, c.ID)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.printDone(m.WorkspaceID, "wrote %s to %s", m.ID, m.TaskID)
-	s.printFate(m)
+	s.printMessageReceipt(m)
 	if s.JSON {
-		return s.json(m)
+		return s.writeJSON(m)
 	}
 	return nil
 }

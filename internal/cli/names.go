@@ -22,18 +22,18 @@ Examples:
     fermata names workflow,run`
 }
 
-// namesWithin is the longest time that a person who pressed the tab key waits.
-const namesWithin = 5 * time.Second
+// namesTimeout is the longest time that a person who pressed the tab key waits.
+const namesTimeout = 5 * time.Second
 
-// mostNames is the largest number of offered runs. The newest are offered.
-const mostNames = 50
+// maxNames is the largest number of offered runs. The newest are offered.
+const maxNames = 50
 
 func (c *namesCommand) Run(ctx context.Context, s *session) error {
 	server, err := s.server()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, namesWithin)
+	ctx, cancel := context.WithTimeout(ctx, namesTimeout)
 	defer cancel()
 	for _, kind := range c.Kinds {
 		words, err := namesOf(ctx, server, kind)
@@ -42,46 +42,46 @@ func (c *namesCommand) Run(ctx context.Context, s *session) error {
 		}
 		for _, w := range words {
 			// A shell may run other characters in a word as a command.
-			if plainWord.MatchString(w.text) {
-				s.data().line("%s\t%s", w.text, oneLine(w.help))
+			if plainWordPattern.MatchString(w.text) {
+				s.stdout().line("%s\t%s", w.text, oneLine(w.help))
 			}
 		}
 	}
 	return nil
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
+var plainWordPattern = regexp.MustCompile(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
 
 // namesOf returns the names of one kind.
 func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, error) {
 	switch kind {
 	case "workflow":
 		all, err := server.Workflows(ctx)
-		return wordsOf(all, func(w *fermata.Workflow) word { return word{w.Name, w.Description} }), err
+		return toWords(all, func(w *fermata.Workflow) word { return word{w.Name, w.Description} }), err
 	case "run", "open_run", "ended_run":
-		q := client.WorkflowRunQuery{Limit: mostNames}
+		q := client.WorkflowRunQuery{Limit: maxNames}
 		for _, state := range fermata.TaskStates {
 			if kind == "open_run" && !state.IsEnded() || kind == "ended_run" && state.IsEnded() && state != fermata.TaskDone {
 				q.State = append(q.State, state)
 			}
 		}
 		all, _, err := server.WorkflowRuns(ctx, q)
-		return wordsOf(all, func(r *fermata.WorkflowRun) word { return word{shortID(r.ID), string(r.State) + " " + r.Title} }), err
+		return toWords(all, func(r *fermata.WorkflowRun) word { return word{shortID(r.ID), string(r.State) + " " + r.Title} }), err
 	case "tool":
 		all, err := server.Tools(ctx)
-		return wordsOf(all, func(t fermata.ToolInfo) word { return word{t.Name, t.Description} }), err
+		return toWords(all, func(t fermata.ToolInfo) word { return word{t.Name, t.Description} }), err
 	case "own_tool":
 		all, err := server.NamedTools(ctx)
-		return wordsOf(all, func(t *fermata.NamedTool) word { return word{t.Name, t.Description} }), err
+		return toWords(all, func(t *fermata.NamedTool) word { return word{t.Name, t.Description} }), err
 	default:
-		return nil, badPick("there are no names of the kind %q", kind)
+		return nil, inputErrorf("there are no names of the kind %q", kind)
 	}
 }
 
-func wordsOf[T any](all []T, of func(T) word) []word {
+func toWords[T any](all []T, convert func(T) word) []word {
 	words := make([]word, 0, len(all))
 	for _, v := range all {
-		words = append(words, of(v))
+		words = append(words, convert(v))
 	}
 	return words
 }

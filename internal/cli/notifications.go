@@ -63,7 +63,7 @@ func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
 		s.printDone("", "noted")
 	}
 	if s.JSON {
-		return s.json(p)
+		return s.writeJSON(p)
 	}
 	c.show(s, p)
 	return nil
@@ -84,7 +84,7 @@ func (c *notificationsCommand) apply(s *session, p *fermata.Preferences) error {
 		p.Language = *c.Language
 	}
 	if c.Digest != nil {
-		p.Digest = fermata.DigestEvery(*c.Digest)
+		p.Digest = fermata.DigestFrequency(*c.Digest)
 	}
 	return c.applyQuiet(p)
 }
@@ -92,7 +92,7 @@ func (c *notificationsCommand) apply(s *session, p *fermata.Preferences) error {
 func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
 	if c.Quiet != nil && *c.Quiet == "off" {
 		p.Quiet = nil
-		return checkUnread("--quiet off", map[string]bool{"--days": len(c.Days) > 0, "--urgent": c.Urgent != nil, "--deadlines": c.Deadline != nil})
+		return checkUnreadFlags("--quiet off", map[string]bool{"--days": len(c.Days) > 0, "--urgent": c.Urgent != nil, "--deadlines": c.Deadline != nil})
 	}
 	if c.Quiet != nil {
 		from, to, ok := strings.Cut(*c.Quiet, "-")
@@ -121,7 +121,7 @@ func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
 }
 
 func (c *notificationsCommand) show(s *session, p fermata.Preferences) {
-	out := s.data()
+	out := s.stdout()
 	zone := p.Zone
 	if zone == "" {
 		zone = "UTC"

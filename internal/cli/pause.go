@@ -25,10 +25,10 @@ func (c *pauseCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.move(ctx, change{c.write, c.ID, "pause", nil, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "pause", nil, func(ctx context.Context, id string) (*fermata.Task, error) {
 		t, err := server.PauseTask(ctx, id)
 		if err == nil && !s.JSON {
-			s.data().takeOver(t)
+			s.stdout().printTakeOver(t)
 		}
 		return t, err
 	}})

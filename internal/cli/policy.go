@@ -33,7 +33,7 @@ func (c *policyShowCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(p)
+		return s.writeJSON(p)
 	}
 	rows, err := policyRows(p)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *policyShowCommand) Run(ctx context.Context, s *session) error {
 		}
 		t.add(r.name, r.value, set)
 	}
-	s.print(t, "")
+	s.printTable(t, "")
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "give either settings or --file").
 			WithHint("fermata policy set min_timeout=1m; fermata policy show prints the names")
 	}
-	if err := checkNames("", c.Settings); err != nil {
+	if err := checkUniqueNames("", c.Settings); err != nil {
 		return err
 	}
 	server, err := s.server()
@@ -98,8 +98,8 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.DryRun {
-		s.talk().line("dry run: would send PUT %s/v1/policies", s.address)
-		return s.policyChange(after, difference)
+		s.stderr().line("dry run: would send PUT %s/v1/policies", s.address)
+		return s.printPolicyChange(after, difference)
 	}
 	if len(difference) > 0 {
 		if after, err = server.SetPolicy(ctx, after); err != nil {
@@ -109,16 +109,16 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 	} else {
 		s.printDone("", "the policy is as it was")
 	}
-	return s.policyChange(after, difference)
+	return s.printPolicyChange(after, difference)
 }
 
-// policyChange prints a policy as JSON, or the lines in which it changed.
-func (s *session) policyChange(p fermata.Policy, difference []string) error {
+// printPolicyChange prints a policy as JSON, or the lines in which it changed.
+func (s *session) printPolicyChange(p fermata.Policy, difference []string) error {
 	if s.JSON {
-		return s.json(p)
+		return s.writeJSON(p)
 	}
 	for _, line := range difference {
-		s.data().line("%s", line)
+		s.stdout().line("%s", line)
 	}
 	return nil
 }

@@ -21,20 +21,20 @@ type policyRow struct {
 	set         bool
 }
 
-// usualSettings holds the default values of settings that a policy does not set.
-var usualSettings = map[string]string{
+// defaultSettings holds the default values of settings that a policy does not set.
+var defaultSettings = map[string]string{
 	"min_timeout": "5m", "max_timeout": "24h", "resumed_timeout": "never", "reminders": "1h,1d", "remind_every": "7d",
 	"auto_confidence": "off", "ask_confidence": "off", "gate_default": "ask", "undo_seconds": "5", "least_assurance": "none",
 	"least_assurance.high": "session", "least_assurance.critical": "passkey", "least_risk": "low", "least_risk.approval": "medium", "project_risk": "low", "link_answers": "low", "admin_assurance": "channel",
 }
 
-// usualSetting returns the default value of a setting that a policy does not set.
-func usualSetting(name string) string {
+// defaultSetting returns the default value of a setting that a policy does not set.
+func defaultSetting(name string) string {
 	field, key, _ := strings.Cut(name, ".")
 	if field == "default_timeout" {
 		return string(fermata.QuestionType(key).DefaultTimeout())
 	}
-	return cmp.Or(usualSettings[name], usualSettings[field])
+	return cmp.Or(defaultSettings[name], defaultSettings[field])
 }
 
 // settingKeys returns the keys of a setting that has a value for each key, and nil for any other setting. For a
@@ -70,7 +70,7 @@ func settingName(field reflect.StructField) string {
 
 // policyRows returns every setting that a policy can have, in the order of the policy's fields.
 func policyRows(p fermata.Policy) ([]policyRow, error) {
-	all, err := split(p)
+	all, err := toFields(p)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func policyRows(p fermata.Policy) ([]policyRow, error) {
 			rows = append(rows, newPolicyRow(name, all[name]))
 			continue
 		}
-		byKey, err := inner(all[name])
+		byKey, err := keyedValues(all[name])
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func policyRows(p fermata.Policy) ([]policyRow, error) {
 	return rows, nil
 }
 
-// inner returns the values of a setting that has a value for each of several keys.
-func inner(value json.RawMessage) (fields, error) {
+// keyedValues returns the values of a setting that has a value for each of several keys.
+func keyedValues(value json.RawMessage) (fields, error) {
 	if len(value) == 0 {
 		return fields{}, nil
 	}
@@ -102,7 +102,7 @@ func inner(value json.RawMessage) (fields, error) {
 
 func newPolicyRow(name string, value json.RawMessage) policyRow {
 	if len(value) == 0 {
-		return policyRow{name: name, value: usualSetting(name)}
+		return policyRow{name: name, value: defaultSetting(name)}
 	}
 	var text string
 	var list []string
@@ -128,10 +128,10 @@ func policyDifference(before, after fermata.Policy) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, is := rowsByName(old), rowsByName(rows)
+	oldByName, newByName := rowsByName(old), rowsByName(rows)
 	var lines []string
-	for _, name := range fermata.Distinct(append(settingNames(old), settingNames(rows)...)) {
-		from, to := settingOf(was, name), settingOf(is, name)
+	for _, name := range fermata.SortUnique(append(settingNames(old), settingNames(rows)...)) {
+		from, to := settingOf(oldByName, name), settingOf(newByName, name)
 		if from != to {
 			lines = append(lines, fmt.Sprintf("%s: %s -> %s", name, describeSetting(from), describeSetting(to)))
 		}
@@ -177,39 +177,39 @@ func setPolicy(p fermata.Policy, name, value string) (fermata.Policy, error) {
 	field, ok := policyField(top)
 	isMap := ok && field.Type.Kind() == reflect.Map
 	if !ok || hasKey && !isMap {
-		return p, unknownSetting(name)
+		return p, unknownSettingError(name)
 	}
 	if !hasKey && isMap && value != "" {
-		return p, needsKey(field, value)
+		return p, missingKeyError(field, value)
 	}
-	all, err := split(p)
+	all, err := toFields(p)
 	if err != nil {
 		return p, err
 	}
-	at, within, typ := top, all, field.Type
+	jsonName, jsonObject, typ := top, all, field.Type
 	if hasKey {
-		if within, err = inner(all[top]); err != nil {
+		if jsonObject, err = keyedValues(all[top]); err != nil {
 			return p, err
 		}
-		at, typ = key, field.Type.Elem()
+		jsonName, typ = key, field.Type.Elem()
 	}
-	delete(within, at)
+	delete(jsonObject, jsonName)
 	if value != "" {
-		if within[at], err = settingJSON(name, value, typ); err != nil {
+		if jsonObject[jsonName], err = settingJSON(name, value, typ); err != nil {
 			return p, err
 		}
 	}
 	if hasKey {
-		if all[top], err = json.Marshal(within); err != nil {
+		if all[top], err = json.Marshal(jsonObject); err != nil {
 			return p, fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	p = fermata.DefaultPolicy()
-	return p, join(all, &p)
+	return p, decodeFields(all, &p)
 }
 
-// needsKey refuses a single value for a setting that has a value for each of several keys.
-func needsKey(field reflect.StructField, value string) error {
+// missingKeyError refuses a single value for a setting that has a value for each of several keys.
+func missingKeyError(field reflect.StructField, value string) error {
 	name, keys := settingName(field), settingKeys(field, nil)
 	if isByProject(field) {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s has a value for each project", name).WithHint("write %s.PROJECT=%s", name, value)
@@ -227,7 +227,7 @@ func policyField(name string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-func unknownSetting(name string) error {
+func unknownSettingError(name string) error {
 	var names []string
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[fermata.Policy]()) {
 		names = append(names, settingName(field))
@@ -243,7 +243,7 @@ func settingJSON(name, text string, typ reflect.Type) (json.RawMessage, error) {
 	var v any = text
 	switch typ.Kind() {
 	case reflect.Bool:
-		on, ok := notice.YesOrNo(text)
+		on, ok := notice.ParseYesNo(text)
 		if !ok {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %q is neither yes nor no", name, text)
 		}

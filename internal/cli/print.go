@@ -21,18 +21,18 @@ type printer struct {
 	// term reports whether a terminal shows the lines. A terminal continues a long line at its left edge, where the
 	// program's own text stands.
 	term bool
-	// bytes reports whether actions are shown as exact bytes, not in parts.
-	bytes bool
+	// exactBytes reports whether actions are shown as exact bytes, not in parts.
+	exactBytes bool
 }
 
-// data returns the printer of standard output.
-func (s *session) data() printer {
+// stdout returns the printer of standard output.
+func (s *session) stdout() printer {
 	return printer{w: s.out, color: s.color && s.outTerm, width: s.width, term: s.outTerm}
 }
 
-// talk returns the printer of standard error.
-func (s *session) talk() printer {
-	return printer{w: s.err, color: s.color && s.errTerm, width: s.width, term: s.errTerm}
+// stderr returns the printer of standard error.
+func (s *session) stderr() printer {
+	return printer{w: s.errOut, color: s.color && s.errTerm, width: s.width, term: s.errTerm}
 }
 
 func (p printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
@@ -50,8 +50,8 @@ func (p printer) red(text string) string    { return p.paint("31", text) }
 func (p printer) green(text string) string  { return p.paint("32", text) }
 func (p printer) yellow(text string) string { return p.paint("33", text) }
 
-// text writes wrapped text of several lines. It cleans the text.
-func (p printer) text(text string) {
+// printText writes wrapped text of several lines. It cleans the text.
+func (p printer) printText(text string) {
 	text = strings.TrimRight(clean(text), "\n")
 	if text == "" {
 		return
@@ -68,7 +68,7 @@ func (p printer) text(text string) {
 // the text.
 func (p printer) printWhole(text string) {
 	if p.term {
-		p.text(text)
+		p.printText(text)
 		return
 	}
 	p.line("%s", strings.TrimRight(clean(text), "\n"))
@@ -77,38 +77,38 @@ func (p printer) printWhole(text string) {
 // Bars stand before text of other authors, so that no such text looks like a line of the program. bar begins a line,
 // and barMore continues it.
 const (
-	bar     = "  │ "
-	barMore = "  ┊ "
+	barStart     = "  │ "
+	barContinued = "  ┊ "
 )
 
-// quote writes prose of other authors behind a bar, wrapped at words. It cleans the text.
-func (p printer) quote(indent, text string) {
+// printQuoted writes prose of other authors behind a bar, wrapped at words. It cleans the text.
+func (p printer) printQuoted(indent, text string) {
 	text = strings.TrimRight(clean(text), "\n")
 	if text == "" {
 		return
 	}
-	room := max(p.width-len(indent)-ansi.StringWidth(bar), 16)
+	room := max(p.width-len(indent)-ansi.StringWidth(barStart), 16)
 	for line := range strings.SplitSeq(expandTabs(text), "\n") {
 		for part := range strings.SplitSeq(ansi.Wrap(line, room, ""), "\n") {
-			fmt.Fprintln(p.w, strings.TrimRight(indent+bar+part, " "))
+			fmt.Fprintln(p.w, strings.TrimRight(indent+barStart+part, " "))
 		}
 	}
 }
 
-// barred writes lines that must not change behind a bar. On a terminal a long line continues below, behind a bar of
+// printBarred writes lines that must not change behind a bar. On a terminal a long line continues below, behind a bar of
 // its own. The text must be clean.
-func (p printer) barred(text string) {
-	room := max(p.width-ansi.StringWidth(bar), 16)
+func (p printer) printBarred(text string) {
+	room := max(p.width-ansi.StringWidth(barStart), 16)
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if !p.term {
-			p.line("%s", bar+line)
+			p.line("%s", barStart+line)
 			continue
 		}
 		for i, part := range strings.Split(ansi.Hardwrap(expandTabs(line), room, true), "\n") {
 			if i == 0 {
-				p.line("%s", bar+part)
+				p.line("%s", barStart+part)
 			} else {
-				p.line("%s", barMore+part)
+				p.line("%s", barContinued+part)
 			}
 		}
 	}
@@ -126,18 +126,18 @@ func (p printer) printLabelled(label, text string) {
 	if label != "" {
 		p.line("%s", label)
 	}
-	p.quote("", text)
+	p.printQuoted("", text)
 }
 
-// title writes a headline of another author. A long headline continues behind a bar.
-func (p printer) title(text string) {
+// printTitle writes a headline of another author. A long headline continues behind a bar.
+func (p printer) printTitle(text string) {
 	lines := []string{oneLine(text)}
 	if p.term {
-		lines = strings.Split(ansi.Wrap(lines[0], max(p.width-ansi.StringWidth(bar), 16), ""), "\n")
+		lines = strings.Split(ansi.Wrap(lines[0], max(p.width-ansi.StringWidth(barStart), 16), ""), "\n")
 	}
 	for i, line := range lines {
 		if i > 0 {
-			p.line("%s", bar+p.bold(line))
+			p.line("%s", barStart+p.bold(line))
 		} else {
 			p.line("%s", p.bold(line))
 		}
@@ -153,9 +153,9 @@ func wrapLines(lines []string, width int) []string {
 		if !more {
 			continue
 		}
-		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
+		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barContinued), 8), true)
 		for part := range strings.SplitSeq(rest, "\n") {
-			list = append(list, barMore+part)
+			list = append(list, barContinued+part)
 		}
 	}
 	return list
@@ -185,9 +185,9 @@ func expandTabs(text string) string {
 	return sb.String()
 }
 
-// json writes a document to standard output.
-func (s *session) json(v any) error {
-	data, err := encode(v, "  ")
+// writeJSON writes a document to standard output.
+func (s *session) writeJSON(v any) error {
+	data, err := encodeJSON(v, "  ")
 	if err != nil {
 		return err
 	}
@@ -195,9 +195,9 @@ func (s *session) json(v any) error {
 	return err
 }
 
-// jsonLine writes a document on one line of standard output.
-func (s *session) jsonLine(v any) error {
-	data, err := encode(v, "")
+// writeJSONLine writes a document on one line of standard output.
+func (s *session) writeJSONLine(v any) error {
+	data, err := encodeJSON(v, "")
 	if err != nil {
 		return err
 	}
@@ -205,9 +205,9 @@ func (s *session) jsonLine(v any) error {
 	return err
 }
 
-// encode returns JSON in which no character is hidden. Characters that a terminal would obey or not show are escaped,
+// encodeJSON returns JSON in which no character is hidden. Characters that a terminal would obey or not show are escaped,
 // which means the same in JSON.
-func encode(v any, indent string) ([]byte, error) {
+func encodeJSON(v any, indent string) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

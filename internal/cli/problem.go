@@ -17,17 +17,17 @@ type problem struct {
 	ExitCode   int               `json:"exit_code"`
 }
 
-// problem writes an error as a document on the last line of standard error, so
+// printProblem writes an error as a document on the last line of standard error, so
 // that standard output holds only data.
-func (s *session) problem(err error) error {
+func (s *session) printProblem(err error) error {
 	p := problem{Code: fermata.CodeOf(err), Detail: err.Error(), ExitCode: exitCode(fermata.CodeOf(err))}
 	if e, ok := asError(err); ok {
 		p.Hint, p.Problems, p.Question, p.RetryAfter = s.hint(e), e.Problems, e.Question, e.RetryAfter.Seconds()
 	}
-	data, err := encode(map[string]problem{"error": p}, "")
+	data, err := encodeJSON(map[string]problem{"error": p}, "")
 	if err != nil {
 		return err
 	}
-	_, err = s.err.Write(data)
+	_, err = s.errOut.Write(data)
 	return err
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// ask writes a prompt to standard error and reads a line of standard input. At the end of the input it returns io.EOF.
-func (s *session) ask(ctx context.Context, prompt string) (string, error) {
+// promptLine writes a prompt to standard error and reads a line of standard input. At the end of the input it returns io.EOF.
+func (s *session) promptLine(ctx context.Context, prompt string) (string, error) {
 	if s.NoInput {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
 	}
-	_, _ = io.WriteString(s.err, prompt+": ")
+	_, _ = io.WriteString(s.errOut, prompt+": ")
 	return s.nextLine(ctx)
 }
 
@@ -41,7 +41,7 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 		return "", context.Cause(ctx)
 	case r := <-read:
 		if r.err == nil && !utf8.ValidString(r.line) {
-			return "", badPick("the line is not valid UTF-8, nothing was sent")
+			return "", inputErrorf("the line is not valid UTF-8, nothing was sent")
 		}
 		return r.line, r.err
 	}
@@ -49,11 +49,11 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 
 // confirm asks a yes-or-no question. Every answer but yes is no.
 func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
-	line, err := s.ask(ctx, prompt+" [y/N]")
+	line, err := s.promptLine(ctx, prompt+" [y/N]")
 	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
-	yes, _ := notice.YesOrNo(strings.TrimSpace(line))
+	yes, _ := notice.ParseYesNo(strings.TrimSpace(line))
 	return yes, err
 }
 
@@ -64,7 +64,7 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 	for i := range q.Items {
 		it := &q.Items[i]
 		for {
-			line, err := s.ask(ctx, promptOf(q, it))
+			line, err := s.promptLine(ctx, promptOf(q, it))
 			if errors.Is(err, io.EOF) {
 				line, err = "", nil
 			}
@@ -73,36 +73,36 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 			}
 			if strings.TrimSpace(line) == "" {
 				if it.IsRequired() {
-					return nil, nothingGiven(q)
+					return nil, noAnswerError(q)
 				}
 				break
 			}
-			v, err := notice.Pick(it, line)
+			v, err := notice.ParseValue(it, line)
 			if err == nil {
 				values[it.Key] = v
 				break
 			}
 			refused := fermata.Invalid(fermata.Problem{Field: it.Key, Message: err.Error()})
 			if it.IsStrict() {
-				refused = refused.WithHint("%s", q.OwnWords())
+				refused = refused.WithHint("%s", q.OwnWordsHint())
 			}
 			if !s.inTerm {
 				return nil, refused
 			}
-			s.complain(refused)
+			s.printError(refused)
 		}
 	}
 	return values, nil
 }
 
-// nothingGiven returns an error that a question got no answer. Its hint shows how to give one on the command line.
-func nothingGiven(q *fermata.Question) error {
+// noAnswerError returns an error that a question got no answer. Its hint shows how to give one on the command line.
+func noAnswerError(q *fermata.Question) error {
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent")
 	if len(q.Items) == 1 {
 		return e.WithHint("give it behind the id, as in: fermata respond %s ANSWER", q.ID)
 	}
 	var flags []string
-	for _, key := range keys(q) {
+	for _, key := range itemKeys(q) {
 		flags = append(flags, "--answer "+key+"=VALUE")
 	}
 	return e.WithHint("give one for each item, as in: fermata respond %s %s", q.ID, strings.Join(flags, " "))

@@ -108,7 +108,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 // An answer that gives one item twice, or leaves standard input unread, is refused.
 func TestNoAnswerIsDroppedInSilence(t *testing.T) {
 	t.Parallel()
-	q := open(t, fermata.Ask{Title: "Set it up", Timeout: "1h", Items: []fermata.Item{
+	q := openQuestion(t, fermata.Ask{Title: "Set it up", Timeout: "1h", Items: []fermata.Item{
 		{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText},
 		{Key: "port", Prompt: "Which port?", ResponseType: fermata.ResponseNumber},
 	}})
@@ -124,14 +124,14 @@ func TestNoAnswerIsDroppedInSilence(t *testing.T) {
 		s := newSession(strings.NewReader("nobody reads this"), nil, nil, Hooks{})
 		words, pairs, err := s.readAnswers(q, c.words, c.pairs)
 		if err == nil {
-			_, err = answerFrom(q, words, pairs)
+			_, err = parseAnswer(q, words, pairs)
 		}
 		e, ok := asError(err)
 		if !ok || !strings.Contains(e.Message+e.Hint, c.says) {
 			t.Errorf("%q %q: %v", c.words, c.pairs, err)
 		}
 	}
-	dash := open(t, fermata.Ask{Question: "Which sign?", Options: []fermata.Option{{Value: "+"}, {Value: "-"}}, Timeout: "1h"})
+	dash := openQuestion(t, fermata.Ask{Question: "Which sign?", Options: []fermata.Option{{Value: "+"}, {Value: "-"}}, Timeout: "1h"})
 	s := newSession(strings.NewReader(""), nil, nil, Hooks{})
 	if words, _, err := s.readAnswers(dash, []string{"-"}, nil); err != nil || words[0] != "-" {
 		t.Errorf("an option may be called -: %q, %v", words, err)

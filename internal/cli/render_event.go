@@ -8,11 +8,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// telling lists the keys of an event's data that a line shows, in this order.
-var telling = []string{"workflow", "trigger", "step", "state", "error", "repository", "issue", "label", "title", "task_title", "project", "risk", "items", "approvals", "votes", "required", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
+// shownEventKeys lists the keys of an event's data that a line shows, in this order.
+var shownEventKeys = []string{"workflow", "trigger", "step", "state", "error", "repository", "issue", "label", "title", "task_title", "project", "risk", "items", "approvals", "votes", "required", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
 
-// eventLine writes an event on one line.
-func (p printer) eventLine(e *fermata.Event) {
+// printEventLine writes an event on one line.
+func (p printer) printEventLine(e *fermata.Event) {
 	at := e.At.UTC().Format("15:04:05")
 	subject := e.TaskID
 	if e.QuestionID != "" {
@@ -23,10 +23,10 @@ func (p printer) eventLine(e *fermata.Event) {
 
 // eventText returns the actor of an event and the important parts of its data.
 func eventText(e *fermata.Event) string {
-	parts := []string{actor(e.Actor)}
+	parts := []string{actorName(e.Actor)}
 	var data map[string]any
 	if json.Unmarshal(e.Data, &data) == nil {
-		for _, key := range telling {
+		for _, key := range shownEventKeys {
 			v, ok := data[key]
 			if !ok || v == nil || v == "" {
 				continue
@@ -35,14 +35,14 @@ func eventText(e *fermata.Event) string {
 			if answers, many := v.(map[string]any); many {
 				text = valuesText(answers)
 			}
-			parts = append(parts, key+"="+cut(oneLine(text), 60))
+			parts = append(parts, key+"="+truncate(oneLine(text), 60))
 		}
 	}
 	return strings.Join(parts, "  ")
 }
 
-// cut shortens text to n characters.
-func cut(s string, n int) string {
+// truncate shortens text to n characters.
+func truncate(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s

@@ -13,47 +13,47 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// question writes a whole question: the items, its context, the action, and
+// printQuestion writes a whole question: the items, its context, the action, and
 // what happens at the deadline.
-func (p printer) question(q *fermata.Question, now time.Time) {
+func (p printer) printQuestion(q *fermata.Question, now time.Time) {
 	if !p.term {
-		p.wholeQuestion(q, now)
+		p.printWholeQuestion(q, now)
 		return
 	}
 	var buf bytes.Buffer
 	inner := p
 	inner.w = &buf
-	inner.wholeQuestion(q, now)
+	inner.printWholeQuestion(q, now)
 	for _, line := range wrapLines(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width) {
 		p.line("%s", line)
 	}
 }
 
-func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
-	p.title(q.Title)
-	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actor(q.AskedBy) + " " + span(now.Sub(q.CreatedAt)) + " ago"}
+func (p printer) printWholeQuestion(q *fermata.Question, now time.Time) {
+	p.printTitle(q.Title)
+	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actorName(q.AskedBy) + " " + formatDuration(now.Sub(q.CreatedAt)) + " ago"}
 	if q.AskCount > 1 {
 		facts = append(facts, fmt.Sprintf("asked %d times", q.AskCount))
 	}
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
-	p.belonging(q)
+	p.printQuestionFacts(q)
 	if q.Body != "" {
 		p.line("")
-		p.quote("", q.Body)
+		p.printQuoted("", q.Body)
 	}
-	p.context(q.Context)
-	p.action("What will run", q.Action, q.ActionHash)
-	p.items(q)
+	p.printContext(q.Context)
+	p.printAction("What will run", q.Action, q.ActionHash)
+	p.printItems(q)
 	p.line("")
-	p.ending(q, now)
+	p.printEnding(q, now)
 }
 
-// belonging writes the id, the task and the project of a question, and its
+// printQuestionFacts writes the id, the task and the project of a question, and its
 // votes.
-func (p printer) belonging(q *fermata.Question) {
+func (p printer) printQuestionFacts(q *fermata.Question) {
 	task := "task " + shortID(q.TaskID)
-	if title := notice.TaskOf(q); title != "" {
-		task += " “" + cut(title, 60) + "”"
+	if title := notice.TaskTitle(q); title != "" {
+		task += " “" + truncate(title, 60) + "”"
 	}
 	facts := []string{q.ID, task, "project " + oneLine(q.Project)}
 	if votes := notice.Votes(q); votes != "" {
@@ -62,14 +62,14 @@ func (p printer) belonging(q *fermata.Question) {
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
 }
 
-// context writes the context of a question.
-func (p printer) context(c *fermata.QuestionContext) {
+// printContext writes the context of a question.
+func (p printer) printContext(c *fermata.QuestionContext) {
 	if c == nil {
 		return
 	}
 	if c.Text != "" {
 		p.line("")
-		p.barred(clean(c.Text))
+		p.printBarred(clean(c.Text))
 	}
 	if c.Step != "" {
 		p.line("")
@@ -78,31 +78,31 @@ func (p printer) context(c *fermata.QuestionContext) {
 	if c.Error != "" {
 		p.line("")
 		p.line("%s", p.red("Error"))
-		p.barred(clean(c.Error))
+		p.printBarred(clean(c.Error))
 	}
 	if c.Preview != nil {
 		p.line("")
 		p.line("Preview (%s)", oneLine(c.Preview.Kind))
-		p.barred(clean(c.Preview.Text))
+		p.printBarred(clean(c.Preview.Text))
 	}
 }
 
-// action writes the complete action that a person consents to. It hides
+// printAction writes the complete action that a person consents to. It hides
 // nothing. It writes a command as it was typed, or on demand the exact bytes.
-func (p printer) action(head string, action json.RawMessage, hash string) {
+func (p printer) printAction(head string, action json.RawMessage, hash string) {
 	if len(action) == 0 {
 		return
 	}
 	p.line("")
 	p.line("%s", p.bold(head))
-	if p.bytes {
-		p.barred(visibleExact(string(action)))
+	if p.exactBytes {
+		p.printBarred(visibleExact(string(action)))
 	} else {
 		for i, part := range notice.ActionParts(action) {
 			if i > 0 {
 				p.line("%s", p.bold(part.Head))
 			}
-			p.barred(part.Text)
+			p.printBarred(part.Text)
 		}
 	}
 	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
@@ -118,14 +118,14 @@ func indentJSON(action json.RawMessage) string {
 	return string(action)
 }
 
-func (p printer) items(q *fermata.Question) {
+func (p printer) printItems(q *fermata.Question) {
 	for i := range q.Items {
 		it := &q.Items[i]
 		if len(q.Items) == 1 && it.Prompt == q.Title {
 			if len(it.Options) > 0 {
 				p.line("")
 			}
-			p.options(it, "  ")
+			p.printOptions(it, "  ")
 			continue
 		}
 		p.line("")
@@ -137,15 +137,15 @@ func (p printer) items(q *fermata.Question) {
 			head = strings.TrimSpace(fmt.Sprintf("[%s] %s", oneLine(it.Key), head))
 		}
 		p.printLabelled(head, it.Prompt)
-		p.options(it, "  ")
+		p.printOptions(it, "  ")
 	}
 }
 
-// options writes the options of an item, each with the number that selects it.
-func (p printer) options(it *fermata.Item, indent string) {
+// printOptions writes the options of an item, each with the number that selects it.
+func (p printer) printOptions(it *fermata.Item, indent string) {
 	for i, o := range it.Options {
 		mark := "-"
-		if notice.Numbered(it) {
+		if notice.CanPickByNumber(it) {
 			mark = fmt.Sprintf("%d", i+1)
 		}
 		line := mark + "  " + oneLine(o.Text())
@@ -158,8 +158,8 @@ func (p printer) options(it *fermata.Item, indent string) {
 		if o.Danger {
 			line += p.red("  ⚠ danger")
 		}
-		p.option(indent, strings.Repeat(" ", len(mark)+2), line)
-		p.quote(indent+strings.Repeat(" ", len(mark)), o.Description)
+		p.printOption(indent, strings.Repeat(" ", len(mark)+2), line)
+		p.printQuoted(indent+strings.Repeat(" ", len(mark)), o.Description)
 	}
 	var notes []string
 	if it.ResponseType == fermata.ResponseMultiChoice {
@@ -172,112 +172,112 @@ func (p printer) options(it *fermata.Item, indent string) {
 		notes = append(notes, "may be left out")
 	}
 	if it.Default != nil {
-		notes = append(notes, "default: "+oneLine(value(it.Default)))
+		notes = append(notes, "default: "+oneLine(valueText(it.Default)))
 	}
 	if len(notes) > 0 {
 		p.line("%s%s", indent, p.dim(strings.Join(notes, "; ")))
 	}
 }
 
-// option writes the line of an option. A long line continues behind a bar.
-func (p printer) option(indent, deeper, line string) {
+// printOption writes the line of an option. A long line continues behind a bar.
+func (p printer) printOption(indent, deeper, line string) {
 	parts := []string{line}
 	if p.term {
-		parts = strings.Split(ansi.Hardwrap(line, max(p.width-len(indent)-len(deeper)-ansi.StringWidth(barMore), 16), true), "\n")
+		parts = strings.Split(ansi.Hardwrap(line, max(p.width-len(indent)-len(deeper)-ansi.StringWidth(barContinued), 16), true), "\n")
 	}
 	for i, part := range parts {
 		if i > 0 {
-			part = deeper + strings.TrimLeft(barMore, " ") + part
+			part = deeper + strings.TrimLeft(barContinued, " ") + part
 		}
 		p.line("%s%s", indent, part)
 	}
 }
 
-// ending writes how the question ended, or what happens if nobody answers.
-func (p printer) ending(q *fermata.Question, now time.Time) {
+// printEnding writes how the question ended, or what happens if nobody answers.
+func (p printer) printEnding(q *fermata.Question, now time.Time) {
 	for _, v := range q.Votes {
-		p.printLabelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
+		p.printLabelled(fmt.Sprintf("%s voted %s.", actorName(v.By), v.Value), v.Comment)
 	}
 	if q.Resolution != nil {
-		p.resolution(q.Resolution)
+		p.printResolution(q.Resolution)
 		return
 	}
-	if h := q.Held; h != nil {
-		p.text(fmt.Sprintf("%s answered %s; it counts from %s on, unless it is taken back.",
-			actor(h.By), oneLine(valuesText(h.Answers)), h.ReleaseAt.UTC().Format("15:04:05 MST")))
-		p.comment(h.Comment)
+	if h := q.HeldAnswer; h != nil {
+		p.printText(fmt.Sprintf("%s answered %s; it counts from %s on, unless it is taken back.",
+			actorName(h.By), oneLine(valuesText(h.Answers)), h.ReleaseAt.UTC().Format("15:04:05 MST")))
+		p.printComment(h.Comment)
 		return
 	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		p.line("%d people must approve.", q.Approvals.Required)
 	}
 	if len(q.Assignees) > 0 {
-		p.text("For " + strings.Join(q.Assignees, ", ") + ".")
+		p.printText("For " + strings.Join(q.Assignees, ", ") + ".")
 	}
-	if q.Unreached != "" && q.Status == fermata.Pending {
-		p.text("Nobody is told of it, it is in the inbox only: " + oneLine(q.Unreached) + ".")
+	if q.UnreachedReason != "" && q.Status == fermata.Pending {
+		p.printText("Nobody is told of it, it is in the inbox only: " + oneLine(q.UnreachedReason) + ".")
 	}
 	if q.Deadline == nil {
 		p.line("It waits until somebody answers.")
 		return
 	}
-	left := "The deadline has passed"
+	timeLeft := "The deadline has passed"
 	if d := q.Deadline.Sub(now); d > 0 {
-		left = span(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
+		timeLeft = formatDuration(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
 	}
-	p.text(left + "; then " + notice.AtDeadline(q) + ".")
+	p.printText(timeLeft + "; then " + notice.DeadlineEffect(q) + ".")
 }
 
-func (p printer) resolution(r *fermata.Resolution) {
-	p.sentence(r)
-	p.comment(r.Comment)
-	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
-	if h := r.Overtaken; h != nil {
-		p.printLabelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", actor(h.By)), valuesText(h.Answers))
-		p.comment(h.Comment)
+func (p printer) printResolution(r *fermata.Resolution) {
+	p.printSentence(r)
+	p.printComment(r.Comment)
+	p.printAction("Approved with edits; only this may run", r.Action, r.ActionHash)
+	if h := r.OvertakenAnswer; h != nil {
+		p.printLabelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", actorName(h.By)), valuesText(h.Answers))
+		p.printComment(h.Comment)
 	}
-	for _, late := range r.Late {
-		p.printLabelled(fmt.Sprintf("After the deadline %s answered:", actor(late.By)), valuesText(late.Answers))
-		p.comment(late.Comment)
+	for _, late := range r.LateAnswers {
+		p.printLabelled(fmt.Sprintf("After the deadline %s answered:", actorName(late.By)), valuesText(late.Answers))
+		p.printComment(late.Comment)
 	}
 }
 
-// comment writes a person's comment on the answer.
-func (p printer) comment(text string) {
+// printComment writes a person's comment on the answer.
+func (p printer) printComment(text string) {
 	if text != "" {
 		p.printLabelled("Comment:", text)
 	}
 }
 
-// sentence writes how a question ended. A long answer of a person stands behind
+// printSentence writes how a question ended. A long answer of a person stands behind
 // a bar.
-func (p printer) sentence(r *fermata.Resolution) {
+func (p printer) printSentence(r *fermata.Resolution) {
 	sentence := r.Sentence()
 	answer := r.AnswerText()
 	if head, ok := strings.CutSuffix(sentence, ": "+answer); ok && answer != "" {
 		p.printLabelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
 		return
 	}
-	p.text(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
+	p.printText(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
 }
 
-// actor returns the name of an actor, or the kind if there is no name.
-func actor(a fermata.Actor) string {
+// actorName returns the name of an actor, or the kind if there is no name.
+func actorName(a fermata.Actor) string {
 	if a.Name == "" {
 		return string(a.Kind)
 	}
 	return oneLine(a.Name)
 }
 
-// value returns the value of an answer as people read it.
-func value(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
+// valueText returns the value of an answer as people read it.
+func valueText(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
 
 // valuesText returns the values of items as people read them. It leaves out the
 // key of a single item.
 func valuesText(values map[string]any) string {
 	if len(values) == 1 {
 		for _, v := range values {
-			return value(v)
+			return valueText(v)
 		}
 	}
 	return (&fermata.Resolution{Answers: values}).AnswerText()

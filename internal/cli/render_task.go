@@ -10,9 +10,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// task writes a task with its whole pending question.
-func (p printer) task(t *fermata.Task, now time.Time) {
-	p.title(t.Title)
+// printTask writes a task with its whole pending question.
+func (p printer) printTask(t *fermata.Task, now time.Time) {
+	p.printTitle(t.Title)
 	state := stateText(t)
 	facts := []string{state, fmt.Sprintf("priority %d", t.Priority), "project " + oneLine(t.Project)}
 	for name, text := range map[string]string{"agent ": t.Agent, "runner ": t.Runner} {
@@ -24,13 +24,13 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 		facts = append(facts, "isolated")
 	}
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
-	p.line("%s", p.dim(fmt.Sprintf("%s · made by %s %s ago", t.ID, actor(t.CreatedBy), span(now.Sub(t.CreatedAt)))))
+	p.line("%s", p.dim(fmt.Sprintf("%s · made by %s %s ago", t.ID, actorName(t.CreatedBy), formatDuration(now.Sub(t.CreatedAt)))))
 	if len(t.Labels) > 0 {
-		p.text("Labels: " + oneLine(strings.Join(t.Labels, ", ")))
+		p.printText("Labels: " + oneLine(strings.Join(t.Labels, ", ")))
 	}
 	if t.Body != "" {
 		p.line("")
-		p.quote("", t.Body)
+		p.printQuoted("", t.Body)
 	}
 	if t.Summary != "" {
 		p.line("")
@@ -39,8 +39,8 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
 	}
-	p.noWorker(t.NoWorker)
-	p.takeOver(t)
+	p.printNoWorker(t.NoWorker)
+	p.printTakeOver(t)
 	if t.Unread > 0 {
 		p.line("Answers and messages for the next run: %d", t.Unread)
 	}
@@ -48,7 +48,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 		p.line("")
 		p.line("%s", p.yellow("Waits for an answer to:"))
 		p.line("")
-		p.question(t.PendingQuestion, now)
+		p.printQuestion(t.PendingQuestion, now)
 	}
 }
 
@@ -58,7 +58,7 @@ func (p printer) printActivity(e *fermata.TimelineEntry, now time.Time) {
 		return
 	}
 	p.line("")
-	ago := span(now.Sub(e.At)) + " ago"
+	ago := formatDuration(now.Sub(e.At)) + " ago"
 	if e.Progress == nil {
 		p.line("A run began %s, and has reported nothing yet.", ago)
 		return
@@ -73,8 +73,8 @@ func (p printer) printActivity(e *fermata.TimelineEntry, now time.Time) {
 	p.printLabelled("Now, "+ago+":", text)
 }
 
-// work writes where the work of the task is, even if it is not finished.
-func (p printer) work(t *fermata.Task) {
+// printWork writes where the work of the task is, even if it is not finished.
+func (p printer) printWork(t *fermata.Task) {
 	if t.Session == nil {
 		return
 	}
@@ -97,8 +97,8 @@ func (p printer) work(t *fermata.Task) {
 	}
 }
 
-// answers writes the closed questions of a task, each with its answer and its author.
-func (p printer) answers(list []*fermata.Question) {
+// printAnswers writes the closed questions of a task, each with its answer and its author.
+func (p printer) printAnswers(list []*fermata.Question) {
 	if len(list) == 0 {
 		return
 	}
@@ -106,13 +106,13 @@ func (p printer) answers(list []*fermata.Question) {
 	p.line("%s", p.bold("What was asked"))
 	for _, q := range list {
 		p.line("")
-		p.title(q.Title)
+		p.printTitle(q.Title)
 		facts := []string{q.ID, string(q.Type)}
 		p.line("%s", p.dim(strings.Join(append(facts, notice.Facts(q)...), " · ")))
 		for _, v := range q.Votes {
-			p.printLabelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
+			p.printLabelled(fmt.Sprintf("%s voted %s.", actorName(v.By), v.Value), v.Comment)
 		}
-		p.resolution(q.Resolution)
+		p.printResolution(q.Resolution)
 	}
 }
 
@@ -127,9 +127,9 @@ func stateText(t *fermata.Task) string {
 	return fmt.Sprintf("%s (%s)", t.State, oneLine(t.Reason))
 }
 
-// messages writes the messages of a task's thread. If the task has ended, it also marks a clarification that the agent
+// printMessages writes the messages of a task's thread. If the task has ended, it also marks a clarification that the agent
 // never answered.
-func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
+func (p printer) printMessages(list []*fermata.Message, ended bool, now time.Time) {
 	for i, m := range list {
 		p.line("")
 		kind := ""
@@ -139,21 +139,21 @@ func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
 		case m.Cancels:
 			kind = " cancelled the task"
 		}
-		p.line("%s", p.dim(fmt.Sprintf("%s%s, %s ago:", actor(m.Author), kind, span(now.Sub(m.CreatedAt)))))
-		p.quote("", m.Body)
-		if text := receiptText(m); text != "" {
+		p.line("%s", p.dim(fmt.Sprintf("%s%s, %s ago:", actorName(m.Author), kind, formatDuration(now.Sub(m.CreatedAt)))))
+		p.printQuoted("", m.Body)
+		if text := messageReceiptText(m); text != "" {
 			p.line("%s", p.dim("→ "+text))
 		}
-		if ended && m.Kind == fermata.MessageClarification && !slices.ContainsFunc(list[i+1:], byAgent) {
+		if ended && m.Kind == fermata.MessageClarification && !slices.ContainsFunc(list[i+1:], isByAgent) {
 			p.line("%s", p.dim("→ the task ended without a reply to this"))
 		}
 	}
 }
 
-func byAgent(m *fermata.Message) bool { return m.Author.Kind == fermata.ActorAgent }
+func isByAgent(m *fermata.Message) bool { return m.Author.Kind == fermata.ActorAgent }
 
-// noWorker writes why no running worker takes the task, and the command that starts one.
-func (p printer) noWorker(n *fermata.NoWorker) {
+// printNoWorker writes why no running worker takes the task, and the command that starts one.
+func (p printer) printNoWorker(n *fermata.NoWorker) {
 	if n == nil {
 		return
 	}
@@ -161,31 +161,31 @@ func (p printer) noWorker(n *fermata.NoWorker) {
 	p.line("Start one: %s", oneLine(n.Start))
 }
 
-// blockers writes the tasks that a task waits for, with the state of each known one.
-func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
+// printBlockers writes the tasks that a task waits for, with the state of each known one.
+func (p printer) printBlockers(ids []string, known map[string]*fermata.Task) {
 	for _, id := range ids {
 		t := known[id]
 		if t == nil {
-			p.text("Blocked by " + id)
+			p.printText("Blocked by " + id)
 			continue
 		}
-		p.text(fmt.Sprintf("Blocked by %s  %s  %s", id, stateText(t), oneLine(t.Title)))
-		p.noWorker(t.NoWorker)
+		p.printText(fmt.Sprintf("Blocked by %s  %s  %s", id, stateText(t), oneLine(t.Title)))
+		p.printNoWorker(t.NoWorker)
 	}
 }
 
-// takeOver writes how a person opens the session of a paused task, and how to give it back.
-func (p printer) takeOver(t *fermata.Task) {
+// printTakeOver writes how a person opens the session of a paused task, and how to give it back.
+func (p printer) printTakeOver(t *fermata.Task) {
 	if !t.IsPaused() {
 		return
 	}
-	if t.TakeOver != "" {
+	if t.TakeOverCommand != "" {
 		where := ""
 		if t.Session.Worker != "" {
 			where = " at the worker " + oneLine(t.Session.Worker)
 		}
 		p.line("An agent that still runs has a few seconds to end. Open its session by hand%s after that:", where)
-		p.line("    %s", oneLine(t.TakeOver))
+		p.line("    %s", oneLine(t.TakeOverCommand))
 	}
 	p.line("Hand it back: fermata resume %s --message \"what you did\"", t.ID)
 }

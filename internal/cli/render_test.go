@@ -39,8 +39,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// open returns the question of a request, opened at noon.
-func open(t *testing.T, a fermata.Ask) *fermata.Question {
+// openQuestion returns the question of a request, opened at noon.
+func openQuestion(t *testing.T, a fermata.Ask) *fermata.Question {
 	t.Helper()
 	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop", Priority: 2, Runner: fermata.RunnerExternal}
 	by := fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}
@@ -51,10 +51,10 @@ func open(t *testing.T, a fermata.Ask) *fermata.Question {
 	return q
 }
 
-func questions(t *testing.T) map[string]*fermata.Question {
+func sampleQuestions(t *testing.T) map[string]*fermata.Question {
 	t.Helper()
 	off := false
-	choice := open(t, fermata.Ask{
+	choice := openQuestion(t, fermata.Ask{
 		Question: "Which database?", Default: "pg", Timeout: "30m", Assignees: []string{"anna", "group:ops"},
 		Body: "The old one is *slow*. " + strings.Repeat("It really is. ", 12) + "\x1b[2J",
 		Options: []fermata.Option{
@@ -63,18 +63,18 @@ func questions(t *testing.T) map[string]*fermata.Question {
 		},
 		Context: &fermata.QuestionContext{Step: "migrate", Error: "timeout\nafter 30 s", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b\u202e\n"}},
 	})
-	approval := open(t, fermata.Ask{
+	approval := openQuestion(t, fermata.Ask{
 		Type: fermata.Approval, Title: "Run this?", Risk: fermata.RiskHigh, Approvals: &fermata.Quorum{Required: 2},
 		Action: json.RawMessage("{\"command\":\"rm\u00a0-rf \u200b/tmp/x " + strings.Repeat("long ", 30) + "\",\"cwd\":\"\\u202e\"}"),
 	})
-	several := open(t, fermata.Ask{
+	several := openQuestion(t, fermata.Ask{
 		Type: fermata.ErrorRecovery, Title: "Two things", Timeout: fermata.Never,
 		Items: []fermata.Item{
 			{Key: "port", Prompt: "Which port?", Options: options("80", "8080"), Other: new(true)},
 			{Key: "tags", Header: "Tags", Prompt: "Which tags?", ResponseType: fermata.ResponseMultiChoice, Options: options("a", "b"), Required: &off},
 		},
 	})
-	answered := open(t, fermata.Ask{Question: "Name?"})
+	answered := openQuestion(t, fermata.Ask{Question: "Name?"})
 	answered.Status = fermata.Answered
 	answered.Resolution = &fermata.Resolution{
 		Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: noon, Answer: "Bob\x07", Comment: "as agreed",
@@ -85,9 +85,9 @@ func questions(t *testing.T) map[string]*fermata.Question {
 
 func TestRenderQuestion(t *testing.T) {
 	t.Parallel()
-	for name, q := range questions(t) {
+	for name, q := range sampleQuestions(t) {
 		var out bytes.Buffer
-		printer{w: &out, width: 80}.question(q, noon.Add(5*time.Minute))
+		printer{w: &out, width: 80}.printQuestion(q, noon.Add(5*time.Minute))
 		golden(t, "question_"+name+".txt", out.String())
 	}
 }
@@ -105,26 +105,26 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 			Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: bad, Text: bad}},
 			Resolution: &fermata.Resolution{
 				Status: fermata.TimedOut, Outcome: fermata.TakeDefault, Answer: bad, Comment: bad, Action: json.RawMessage(bad),
-				Late: []fermata.Late{{By: fermata.Actor{Name: bad}, Answers: map[string]any{bad: bad}, Comment: bad}},
+				LateAnswers: []fermata.LateAnswer{{By: fermata.Actor{Name: bad}, Answers: map[string]any{bad: bad}, Comment: bad}},
 			},
 			Votes: []fermata.Vote{{By: fermata.Actor{Name: bad}, Comment: bad}},
 		},
 	}
 	var out bytes.Buffer
 	p := printer{w: &out, width: 80}
-	p.task(task, noon)
-	p.messages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, true, noon)
+	p.printTask(task, noon)
+	p.printMessages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, true, noon)
 	data, _ := json.Marshal(map[string]string{"title": bad, "body": bad})
-	p.eventLine(&fermata.Event{Actor: fermata.Actor{Name: bad}, Data: data})
-	p.finding(finding{Check: "token", Status: "warn", Detail: bad})
+	p.printEventLine(&fermata.Event{Actor: fermata.Actor{Name: bad}, Data: data})
+	p.printFinding(finding{Check: "token", Status: "warn", Detail: bad})
 	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
-	s.complain(fermata.Errorf(fermata.CodeInternal, "%s", bad).WithHint("%s", bad))
-	s.complain(fermata.Invalid(fermata.Problem{Field: bad, Message: bad}, fermata.Problem{Field: bad, Message: bad}))
-	s.print(&table{columns: []column{{head: "X"}}, rows: [][]string{{bad}}}, "")
-	for _, line := range drawn(s, symbols, task) {
+	s.printError(fermata.Errorf(fermata.CodeInternal, "%s", bad).WithHint("%s", bad))
+	s.printError(fermata.Invalid(fermata.Problem{Field: bad, Message: bad}, fermata.Problem{Field: bad, Message: bad}))
+	s.printTable(&table{columns: []column{{head: "X"}}, rows: [][]string{{bad}}}, "")
+	for _, line := range treeLines(s, symbols, task) {
 		p.line("%s", line)
 	}
-	if i := strings.IndexFunc(out.String(), notice.Hidden); i >= 0 {
+	if i := strings.IndexFunc(out.String(), notice.IsHidden); i >= 0 {
 		t.Errorf("a hidden character came through: %q", out.String()[max(0, i-60):i+20])
 	}
 }
@@ -150,7 +150,7 @@ func TestSpan(t *testing.T) {
 		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m1s", 10*time.Minute + time.Second: "10m",
 		time.Hour: "1h", 25*time.Hour + time.Minute: "1d1h", 90 * time.Minute: "1h30m",
 	} {
-		if got := span(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("span(%s): got %s, want %s", d, got, want)
 		}
 	}
@@ -166,31 +166,31 @@ func TestTree(t *testing.T) {
 		{ID: "task_d", ParentID: "task_a", Title: "right", State: fermata.TaskFailed, Reason: "question_timed_out"},
 		{ID: "task_e", ParentID: "task_a", Title: "last", State: fermata.TaskBlocked, BlockedBy: []string{"task_b", "task_d", "task_x"}},
 	}
-	golden(t, "tree.txt", strings.Join(drawn(s, symbols, list...), "\n")+"\n")
-	golden(t, "tree_plain.txt", strings.Join(drawn(s, letters, list...), "\n")+"\n")
+	golden(t, "tree.txt", strings.Join(treeLines(s, symbols, list...), "\n")+"\n")
+	golden(t, "tree_plain.txt", strings.Join(treeLines(s, letters, list...), "\n")+"\n")
 }
 
-// drawn returns the lines of a tree.
-func drawn(s *session, m marks, list ...*fermata.Task) []string {
-	v := &treeView{s: s, marks: m, list: list, beside: map[string]*fermata.Task{}}
+// treeLines returns the lines of a tree.
+func treeLines(s *session, m marks, list ...*fermata.Task) []string {
+	v := &treeView{s: s, marks: m, list: list, tasksByID: map[string]*fermata.Task{}}
 	for _, t := range list {
-		v.beside[t.ID] = t
+		v.tasksByID[t.ID] = t
 	}
-	return v.s.linesOf(v)
+	return v.s.drawingLines(v)
 }
 
 // A held answer shows the instant from which it counts, and does not ask others to answer. An answer that did not
 // count stays readable.
 func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 	t.Parallel()
-	q := open(t, fermata.Ask{Question: "Which database?", Timeout: "never"})
+	q := openQuestion(t, fermata.Ask{Question: "Which database?", Timeout: "never"})
 	alice := fermata.Caller{Kind: fermata.ActorHuman, MemberID: "mem_1", Name: "alice", Role: fermata.RoleAdmin, Scopes: fermata.Scopes}
 	if _, err := q.Hold(fermata.Answer{Answer: "pg", Comment: "as ever"}, alice, fermata.DefaultPolicy(), noon); err != nil {
 		t.Fatal(err)
 	}
 	shown := func() string {
 		var out bytes.Buffer
-		printer{w: &out, width: 80}.ending(q, noon)
+		printer{w: &out, width: 80}.printEnding(q, noon)
 		return strings.Join(strings.Fields(out.String()), " ")
 	}
 	if held := shown(); !strings.Contains(held, "alice answered pg; it counts from 12:00:05 UTC on") || !strings.Contains(held, "as ever") || strings.Contains(held, "until somebody answers") {
@@ -208,7 +208,7 @@ func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 func TestEventsOfStepsNameThem(t *testing.T) {
 	t.Parallel()
 	got := eventText(&fermata.Event{
-		Type: fermata.EventStepFinished, Actor: fermata.System,
+		Type: fermata.EventStepFinished, Actor: fermata.SystemActor,
 		Data: []byte(`{"workflow":"release","step":"build","occurrence":1,"tool":"shell","state":"failed","error":"no rule"}`),
 	})
 	if want := "system  workflow=release  step=build  state=failed  error=no rule"; got != want {

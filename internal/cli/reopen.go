@@ -18,5 +18,5 @@ func (c *reopenCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.move(ctx, change{c.write, c.ID, "reopen", nil, server.ReopenTask})
+	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "reopen", nil, server.ReopenTask})
 }

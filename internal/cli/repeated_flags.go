@@ -10,21 +10,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// longRunning are the commands that run for a long time.
-var longRunning = []string{"serve", "worker", "mcp", "demo"}
+// longRunningCommands are the commands that run for a long time.
+var longRunningCommands = []string{"serve", "worker", "mcp", "demo"}
 
-// checkRepeated refuses a flag that stands twice on the command line although only one value is read. The other value
+// checkRepeatedFlags refuses a flag that stands twice on the command line although only one value is read. The other value
 // would silently be lost. A switch that is set twice loses nothing. For long-running commands the last value counts,
 // so that a unit or a script can override a flag.
-func checkRepeated(parsed *kong.Context, args []string) error {
-	if slices.Contains(longRunning, parsed.Selected().Name) {
+func checkRepeatedFlags(parsed *kong.Context, args []string) error {
+	if slices.Contains(longRunningCommands, parsed.Selected().Name) {
 		return nil
 	}
 	seen := map[*kong.Flag]bool{}
 	for _, part := range parsed.Path {
 		flag := part.Flag
 		if flag != nil && flag.IsMap() {
-			if err := checkNames("--"+flag.Name+" ", valuesOf(flag, args)); err != nil {
+			if err := checkUniqueNames("--"+flag.Name+" ", valuesOf(flag, args)); err != nil {
 				return err
 			}
 		}
@@ -52,9 +52,9 @@ func valuesOf(flag *kong.Flag, args []string) (values []string) {
 	return values
 }
 
-// checkNames refuses NAME=VALUE pairs with the same name, because one of them would silently be lost. The prefix
+// checkUniqueNames refuses NAME=VALUE pairs with the same name, because one of them would silently be lost. The prefix
 // stands before the name in the error.
-func checkNames(prefix string, settings []string) error {
+func checkUniqueNames(prefix string, settings []string) error {
 	seen := map[string]bool{}
 	for _, setting := range settings {
 		name, _, _ := strings.Cut(setting, "=")

@@ -14,7 +14,7 @@ func TestNoCommandDropsARepeatedFlag(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	for _, leaf := range commands(t) {
-		if slices.Contains(longRunning, leaf.Name) {
+		if slices.Contains(longRunningCommands, leaf.Name) {
 			continue
 		}
 		for _, flag := range leaf.Flags {
@@ -23,8 +23,8 @@ func TestNoCommandDropsARepeatedFlag(t *testing.T) {
 			}
 			tried++
 			given := "--" + flag.Name + "=" + firstOf(flag.Enum)
-			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), required(leaf, flag), []string{given, given})
-			if out := fails(t, args); !strings.Contains(out, "--"+flag.Name+" is given twice") {
+			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), requiredFlags(leaf, flag), []string{given, given})
+			if out := failureText(t, args); !strings.Contains(out, "--"+flag.Name+" is given twice") {
 				t.Errorf("%q says %q", args, out)
 			}
 		}
@@ -47,7 +47,7 @@ func TestNoCommandDropsAnArgument(t *testing.T) {
 		for _, arg := range leaf.Positional {
 			args = append(args, firstOf(arg.Enum))
 		}
-		if out := fails(t, append(args, "unwanted")); !strings.Contains(out, "unwanted") {
+		if out := failureText(t, append(args, "unwanted")); !strings.Contains(out, "unwanted") {
 			t.Errorf("%s says %q", leaf.FullPath(), out)
 		}
 	}

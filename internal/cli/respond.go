@@ -67,45 +67,45 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	kept := ""
+	keptPath := ""
 	if values == nil || q.Type == fermata.Approval {
-		s.talk().question(q, s.now())
-		s.talk().line("")
+		s.stderr().printQuestion(q, s.now())
+		s.stderr().line("")
 	}
 	if values == nil {
-		if values, kept, err = c.askFor(ctx, s, q); err != nil {
+		if values, keptPath, err = c.askFor(ctx, s, q); err != nil {
 			return err
 		}
 	}
 	q, err = c.send(ctx, s, q, values)
-	if kept != "" {
+	if keptPath != "" {
 		if err != nil {
-			s.talk().line("your text is kept in %s", kept)
+			s.stderr().line("your text is kept in %s", keptPath)
 		} else {
-			_ = os.Remove(kept)
+			_ = os.Remove(keptPath)
 		}
 	}
 	if err != nil || q == nil {
 		return err
 	}
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }
 
 // askFor asks for the answer at the terminal, or in an editor. kept is the file with the text of the editor.
-func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, kept string, err error) {
+func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, keptPath string, err error) {
 	if c.isClosed(q) {
 		return nil, "", q.ClosedError()
 	}
-	if err := s.mustBeKnown(ctx, q); err != nil {
+	if err := s.checkAssurance(ctx, q); err != nil {
 		return nil, "", err
 	}
 	if c.Edit {
-		return s.edit(ctx, q)
+		return s.editAnswer(ctx, q)
 	}
-	values, err = s.fill(ctx, q)
+	values, err = s.askValues(ctx, q)
 	return values, "", err
 }
 
@@ -115,7 +115,7 @@ func (c *respondCommand) givenAnswer(s *session, q *fermata.Question) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return answerFrom(q, words, pairs)
+	return parseAnswer(q, words, pairs)
 }
 
 // isClosed reports whether the question accepts no answer. After a timeout it still accepts one.
@@ -128,7 +128,7 @@ func (*respondCommand) isClosed(q *fermata.Question) bool {
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
-	return s.sendAnswer(ctx, c.write, q, a, consentNeeded{needed: delicate(q, values), given: c.Yes, how: c.repeatCommand(q)})
+	return s.sendAnswer(ctx, c.write, q, a, consentRequest{needed: needsConsent(q, values), given: c.Yes, confirmCommand: c.repeatCommand(q)})
 }
 
 // repeatCommand returns the command that sends the same answer without a confirmation.
@@ -150,23 +150,23 @@ func (c *respondCommand) repeatCommand(q *fermata.Question) string {
 	return strings.Join(words, " ")
 }
 
-// consentNeeded describes whether a person must confirm an answer before it is sent.
-type consentNeeded struct {
+// consentRequest describes whether a person must confirm an answer before it is sent.
+type consentRequest struct {
 	// needed reports whether a confirmation is needed, and given whether the command line has it.
 	needed, given bool
-	// how is the command that confirms.
-	how string
+	// confirmCommand is the command that confirms.
+	confirmCommand string
 }
 
-// get asks a person at a terminal to confirm. Without a terminal, the command line must confirm, so that an unattended
+// obtain asks a person at a terminal to confirm. Without a terminal, the command line must confirm, so that an unattended
 // program releases nothing by accident.
-func (n consentNeeded) get(ctx context.Context, s *session, answer string) error {
+func (n consentRequest) obtain(ctx context.Context, s *session, answer string) error {
 	if !n.needed || n.given {
 		return nil
 	}
-	if !s.interactive() {
+	if !s.isInteractive() {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent: %s needs --yes where nobody can be asked back", answer).
-			WithHint("read what it releases, then run: %s", n.how)
+			WithHint("read what it releases, then run: %s", n.confirmCommand)
 	}
 	yes, err := s.confirm(ctx, "send "+answer+"?")
 	if err == nil && !yes {
@@ -175,24 +175,24 @@ func (n consentNeeded) get(ctx context.Context, s *session, answer string) error
 	return err
 }
 
-// delicate reports whether a person must confirm an answer before it is sent.
-func delicate(q *fermata.Question, values map[string]any) bool {
-	return len(dangerous(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
+// needsConsent reports whether a person must confirm an answer before it is sent.
+func needsConsent(q *fermata.Question, values map[string]any) bool {
+	return len(dangerousOptions(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
 }
 
 // sendAnswer sends an answer and prints the result. If consent is needed, it first asks the person at a terminal.
-func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentNeeded) (*fermata.Question, error) {
+func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentRequest) (*fermata.Question, error) {
 	if done, err := s.printDryRun(w, "POST", "/questions/"+q.ID+"/answer", a); done {
 		return nil, err
 	}
-	if err := s.mustBeKnown(ctx, q); err != nil {
+	if err := s.checkAssurance(ctx, q); err != nil {
 		return nil, err
 	}
-	text := value(a.Answer)
+	text := valueText(a.Answer)
 	if a.Answer == nil {
 		text = valuesText(a.Answers)
 	}
-	if err := consent.get(ctx, s, oneLine(text)); err != nil {
+	if err := consent.obtain(ctx, s, oneLine(text)); err != nil {
 		return nil, err
 	}
 	server, err := s.server()
@@ -203,23 +203,23 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	if err != nil {
 		return nil, err
 	}
-	s.printDone(closed.WorkspaceID, "%s: %s", closed.ID, became(closed, len(q.Votes)))
+	s.printDone(closed.WorkspaceID, "%s: %s", closed.ID, answerResultText(closed, len(q.Votes)))
 	return closed, nil
 }
 
-// became returns the result of an answer as text. votes is the number of votes before the answer.
-func became(q *fermata.Question, votes int) string {
+// answerResultText returns the result of an answer as text. votes is the number of votes before the answer.
+func answerResultText(q *fermata.Question, votesBefore int) string {
 	switch {
-	case q.Held != nil:
-		return fmt.Sprintf("held until %s; fermata undo %s takes it back", q.Held.ReleaseAt.UTC().Format(time.RFC3339), shortID(q.ID))
-	case q.Resolution == nil && q.Approvals != nil && len(q.Votes) <= votes:
+	case q.HeldAnswer != nil:
+		return fmt.Sprintf("held until %s; fermata undo %s takes it back", q.HeldAnswer.ReleaseAt.UTC().Format(time.RFC3339), shortID(q.ID))
+	case q.Resolution == nil && q.Approvals != nil && len(q.Votes) <= votesBefore:
 		return fmt.Sprintf("your vote was counted before, and counts once; %d of %d have voted", len(q.Votes), q.Approvals.Required)
 	case q.Resolution == nil && q.Approvals != nil:
 		return fmt.Sprintf("your vote counts: %s; more people are needed", notice.Votes(q))
 	case q.Resolution == nil:
 		return "the answer was taken"
-	case len(q.Resolution.Late) > 0:
-		if q.Resolution.Late[len(q.Resolution.Late)-1].Restarted {
+	case len(q.Resolution.LateAnswers) > 0:
+		if q.Resolution.LateAnswers[len(q.Resolution.LateAnswers)-1].Restarted {
 			return "answered after the deadline; the task goes on with it"
 		}
 		return "answered after the deadline; the answer was kept (the same answer again with --restart lets the task go on with it)"

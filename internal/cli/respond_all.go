@@ -21,12 +21,12 @@ func (c *respondCommand) walk(ctx context.Context, s *session, project string) e
 	for _, q := range list {
 		seen++
 		if seen > 1 {
-			s.talk().line("\n%s", strings.Repeat("─", min(s.width, 40)))
+			s.stderr().line("\n%s", strings.Repeat("─", min(s.width, 40)))
 		}
 		err := c.respondToOne(ctx, s, q.ID)
 		switch {
 		case errors.Is(err, errQuit):
-			return answersRefused(refused)
+			return refusedAnswersError(refused)
 		case errors.Is(err, errAnswerRefused):
 			refused++
 		case err != nil:
@@ -34,16 +34,16 @@ func (c *respondCommand) walk(ctx context.Context, s *session, project string) e
 		}
 	}
 	if seen == 0 {
-		s.talk().line("nothing waits for an answer")
+		s.stderr().line("nothing waits for an answer")
 	}
-	return answersRefused(refused)
+	return refusedAnswersError(refused)
 }
 
 // errAnswerRefused reports that a question was left without an answer, because the answer or the person was refused.
 // The error has been printed, and the walk continues with the next question.
 var errAnswerRefused = errors.New("the answer was refused")
 
-func answersRefused(n int) error {
+func refusedAnswersError(n int) error {
 	if n == 0 {
 		return nil
 	}
@@ -59,10 +59,10 @@ func (c *respondCommand) respondToOne(ctx context.Context, s *session, id string
 	if err != nil || q.Status != fermata.Pending {
 		return err
 	}
-	s.talk().question(q, s.now())
-	s.talk().line("")
-	if err := s.mustBeKnown(ctx, q); err != nil {
-		s.complain(err)
+	s.stderr().printQuestion(q, s.now())
+	s.stderr().line("")
+	if err := s.checkAssurance(ctx, q); err != nil {
+		s.printError(err)
 		return errAnswerRefused
 	}
 	for {
@@ -76,7 +76,7 @@ func (c *respondCommand) respondToOne(ctx context.Context, s *session, id string
 		if err == nil {
 			return nil
 		}
-		s.complain(err)
+		s.printError(err)
 		if !s.inTerm {
 			return errAnswerRefused
 		}
@@ -92,7 +92,7 @@ func (s *session) walkItems(ctx context.Context, q *fermata.Question) (map[strin
 	texts := map[string]string{}
 	for i := range q.Items {
 		it := &q.Items[i]
-		line, err := s.ask(ctx, promptOf(q, it)+" (empty: next, q: quit)")
+		line, err := s.promptLine(ctx, promptOf(q, it)+" (empty: next, q: quit)")
 		line = strings.TrimSpace(line)
 		switch {
 		case errors.Is(err, io.EOF), err == nil && line == "q":
@@ -105,7 +105,7 @@ func (s *session) walkItems(ctx context.Context, q *fermata.Question) (map[strin
 			texts[it.Key] = line
 		}
 	}
-	values, err := pickAll(q, texts)
+	values, err := parseAnswerTexts(q, texts)
 	if err != nil {
 		return map[string]any{}, err
 	}

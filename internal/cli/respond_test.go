@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// desk is a server with one question. It accepts and stores the answer.
-func desk(t *testing.T, q *fermata.Question) (url string, sent *fermata.Answer) {
+// newAnswerServer is a server with one question. It accepts and stores the answer.
+func newAnswerServer(t *testing.T, q *fermata.Question) (url string, sent *fermata.Answer) {
 	t.Helper()
 	sent = new(fermata.Answer)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func desk(t *testing.T, q *fermata.Question) (url string, sent *fermata.Answer) 
 
 func TestRespondReadsALine(t *testing.T) {
 	t.Parallel()
-	url, sent := desk(t, questions(t)["choice"])
+	url, sent := newAnswerServer(t, sampleQuestions(t)["choice"])
 	code, _, talk := run(t, "1\n", "--url", url, "respond", "3f9k2a", "--comment", "so be it")
 	if code != exitOK || sent.Answer != "pg" || sent.Comment != "so be it" || sent.Channel != "cli" {
 		t.Errorf("got %d, sent %+v\n%s", code, sent, talk)
@@ -55,7 +55,7 @@ func TestRespondReadsALine(t *testing.T) {
 // The demo cancels the prompt when its question is closed.
 func TestRespondIsEndedByItsCaller(t *testing.T) {
 	t.Parallel()
-	url, _ := desk(t, questions(t)["choice"])
+	url, _ := newAnswerServer(t, sampleQuestions(t)["choice"])
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, talk bytes.Buffer
@@ -66,7 +66,7 @@ func TestRespondIsEndedByItsCaller(t *testing.T) {
 
 func TestRespondWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	url, _ := desk(t, questions(t)["choice"])
+	url, _ := newAnswerServer(t, sampleQuestions(t)["choice"])
 	for _, args := range [][]string{{"respond", "3f9k2a"}, {"respond", "3f9k2a", "--no-input"}, {"respond", "3f9k2a", "green"}} {
 		if code, _, talk := run(t, "", append([]string{"--url", url}, args...)...); code != exitUsage {
 			t.Errorf("%q: got %d, want 2\n%s", args, code, talk)
@@ -76,8 +76,8 @@ func TestRespondWithoutAnAnswer(t *testing.T) {
 
 func TestApproveSendsTheHashOfWhatItShows(t *testing.T) {
 	t.Parallel()
-	q := questions(t)["approval"]
-	url, sent := desk(t, q)
+	q := sampleQuestions(t)["approval"]
+	url, sent := newAnswerServer(t, q)
 	code, _, talk := run(t, "", "--url", url, "approve", "3f9k2a")
 	if code != exitUsage || sent.Answer != nil || !strings.Contains(talk, "hint: read what it releases, then run: fermata approve 3f9k2a --yes") {
 		t.Errorf("without --yes: got %d, sent %+v\n%s", code, sent, talk)
@@ -93,8 +93,8 @@ func TestApproveSendsTheHashOfWhatItShows(t *testing.T) {
 
 func TestApproveRefusesAnotherAction(t *testing.T) {
 	t.Parallel()
-	q := questions(t)["approval"]
-	url, sent := desk(t, q)
+	q := sampleQuestions(t)["approval"]
+	url, sent := newAnswerServer(t, q)
 	if code, _, _ := run(t, "", "--url", url, "approve", "3f9k2a", "--yes", "--hash", "0000"); code != exitUsage || sent.Answer != nil {
 		t.Errorf("another hash: got %d, sent %+v", code, sent)
 	}
@@ -106,8 +106,8 @@ func TestApproveRefusesAnotherAction(t *testing.T) {
 
 func TestRespondAll(t *testing.T) {
 	t.Parallel()
-	q := questions(t)["choice"]
-	url, sent := desk(t, q)
+	q := sampleQuestions(t)["choice"]
+	url, sent := newAnswerServer(t, q)
 	if code, _, talk := run(t, "\n", "--url", url, "respond", "--all"); code != exitOK || sent.Answer != nil {
 		t.Errorf("skipping: got %d, sent %+v\n%s", code, sent, talk)
 	}
@@ -123,7 +123,7 @@ func TestRespondAll(t *testing.T) {
 }
 
 func TestRespondInAnEditor(t *testing.T) {
-	url, sent := desk(t, questions(t)["choice"])
+	url, sent := newAnswerServer(t, sampleQuestions(t)["choice"])
 	t.Setenv("VISUAL", `sh -c 'grep -q "#| Which database?" "$1" && echo 1 >> "$1"' -`)
 	if code, _, talk := run(t, "", "--url", url, "respond", "3f9k2a", "--edit"); code != exitOK || sent.Answer != "pg" {
 		t.Errorf("got %d, sent %+v\n%s", code, sent, talk)

@@ -20,7 +20,7 @@ func TestParserOfOneCommand(t *testing.T) {
 	}
 	say := func(parser *kong.Kong, args []string) {
 		defer func() {
-			if _, stopped := recover().(halt); !stopped {
+			if _, stopped := recover().(parserExit); !stopped {
 				t.Errorf("%q was not ended by its help", args)
 			}
 		}()

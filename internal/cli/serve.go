@@ -43,7 +43,7 @@ func (serveCommand) Help() string {
 
 func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	var err error
-	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
+	if c.AgentToken, err = s.tokenFromFlag("--agent-token", c.AgentToken); err != nil {
 		return err
 	}
 	if err = c.checkWorkers(); err != nil {

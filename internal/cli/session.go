@@ -24,10 +24,10 @@ type session struct {
 	hooks Hooks
 	stdin io.Reader
 	lines *bufio.Reader
-	// readBy is the flag that read standard input as a file. It is empty if none did.
-	readBy string
-	out    io.Writer
-	err    io.Writer
+	// stdinFlag is the flag that read standard input as a file. It is empty if none did.
+	stdinFlag string
+	out       io.Writer
+	errOut    io.Writer
 	// inTerm, outTerm and errTerm report whether each stream is a terminal that a person uses.
 	inTerm, outTerm, errTerm bool
 	width                    int
@@ -38,13 +38,13 @@ type session struct {
 	client  *client.Client
 	// signedIn reports whether the client has a token.
 	signedIn bool
-	// lost reports that the connection broke, so the shown state may be old.
-	lost bool
+	// disconnected reports that the connection broke, so the shown state may be old.
+	disconnected bool
 }
 
 func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session {
 	s := &session{
-		hooks: hooks, stdin: stdin, lines: bufio.NewReader(stdin), out: stdout, err: stderr,
+		hooks: hooks, stdin: stdin, lines: bufio.NewReader(stdin), out: stdout, errOut: stderr,
 		width: defaultWidth, now: time.Now,
 	}
 	_, s.inTerm = terminal(stdin)
@@ -63,8 +63,8 @@ func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session
 	return s
 }
 
-// resize reads the size of the terminal again and returns its height.
-func (s *session) resize() int {
+// updateSize reads the size of the terminal again and returns its height.
+func (s *session) updateSize() int {
 	if file, ok := terminal(s.out); ok {
 		if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 20 {
 			s.width = w
@@ -83,8 +83,8 @@ func terminal(stream any) (*os.File, bool) {
 	return file, true
 }
 
-// interactive reports whether forms can ask a person.
-func (s *session) interactive() bool {
+// isInteractive reports whether forms can ask a person.
+func (s *session) isInteractive() bool {
 	return s.inTerm && s.errTerm && !s.NoInput
 }
 

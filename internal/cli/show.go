@@ -28,25 +28,25 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 	}
 	if q != nil {
 		if s.JSON {
-			return s.json(q)
+			return s.writeJSON(q)
 		}
-		p := s.data()
-		p.bytes = c.Bytes
-		p.question(q, s.now())
+		p := s.stdout()
+		p.exactBytes = c.Bytes
+		p.printQuestion(q, s.now())
 		return nil
 	}
 	if s.JSON {
-		return s.json(t)
+		return s.writeJSON(t)
 	}
-	asked, err := s.askedBy(ctx, t)
+	asked, err := s.closedQuestions(ctx, t)
 	if err != nil {
 		return err
 	}
-	progress, err := s.doingNow(ctx, t)
+	progress, err := s.currentProgress(ctx, t)
 	if err != nil {
 		return err
 	}
-	thread, _, err := pages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
+	thread, _, err := collectPages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
 		return s.client.Messages(ctx, t.ID, cursor, n)
 	})
 	if err != nil {
@@ -56,41 +56,41 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p := s.data()
-	p.bytes = c.Bytes
-	p.task(t, s.now())
-	p.blockers(t.BlockedBy, blockers)
+	p := s.stdout()
+	p.exactBytes = c.Bytes
+	p.printTask(t, s.now())
+	p.printBlockers(t.BlockedBy, blockers)
 	p.printActivity(progress, s.now())
-	p.work(t)
+	p.printWork(t)
 	switch {
 	case t.Runner == fermata.RunnerWorkflow:
 		p.line("%s", p.dim("Its steps: fermata workflow show "+shortID(t.ID)))
 	case t.Runs > 0:
 		p.line("%s", p.dim("What the agent printed: fermata log "+shortID(t.ID)))
 	}
-	p.answers(asked)
-	p.messages(thread, t.State.IsEnded(), s.now())
+	p.printAnswers(asked)
+	p.printMessages(thread, t.State.IsEnded(), s.now())
 	return nil
 }
 
-// mostQuestions is the largest number of shown questions of a task. The newest are shown.
-const mostQuestions = 1000
+// maxShownQuestions is the largest number of shown questions of a task. The newest are shown.
+const maxShownQuestions = 1000
 
-// askedBy returns the closed questions of a task, oldest first.
-func (s *session) askedBy(ctx context.Context, t *fermata.Task) ([]*fermata.Question, error) {
-	list, _, err := s.questions(ctx, client.QuestionQuery{TaskID: t.ID}, mostQuestions)
+// closedQuestions returns the closed questions of a task, oldest first.
+func (s *session) closedQuestions(ctx context.Context, t *fermata.Task) ([]*fermata.Question, error) {
+	list, _, err := s.questions(ctx, client.QuestionQuery{TaskID: t.ID}, maxShownQuestions)
 	list = slices.DeleteFunc(list, func(q *fermata.Question) bool { return q.Resolution == nil })
 	slices.SortFunc(list, func(a, b *fermata.Question) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return list, err
 }
 
-// mostBlockers is the largest number of tasks that are read for the blockers of a task.
-const mostBlockers = 20
+// maxBlockers is the largest number of tasks that are read for the blockers of a task.
+const maxBlockers = 20
 
 // blockersOf returns the tasks that a task waits for, by id. It leaves out tasks that the person may not see.
 func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*fermata.Task, error) {
 	known := map[string]*fermata.Task{}
-	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), mostBlockers)] {
+	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), maxBlockers)] {
 		blocker, err := s.client.Task(ctx, id)
 		switch {
 		case err == nil:
@@ -102,12 +102,12 @@ func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*
 	return known, nil
 }
 
-// doingNow returns the last progress report of the present run.
-func (s *session) doingNow(ctx context.Context, t *fermata.Task) (*fermata.TimelineEntry, error) {
+// currentProgress returns the last progress report of the present run.
+func (s *session) currentProgress(ctx context.Context, t *fermata.Task) (*fermata.TimelineEntry, error) {
 	if t.State != fermata.TaskInProgress {
 		return nil, nil //nolint:nilnil // nothing is under way
 	}
-	last, _, err := s.client.Timeline(ctx, t.ID, "", longestPage)
+	last, _, err := s.client.Timeline(ctx, t.ID, "", maxPageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -27,16 +27,16 @@ Examples:
 }
 
 func (c *snoozeCommand) Run(ctx context.Context, s *session) error {
-	said := 0
+	count := 0
 	for _, one := range []bool{c.For != "", c.Until != "", c.Wake} {
 		if one {
-			said++
+			count++
 		}
 	}
-	if said != 1 {
+	if count != 1 {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "say for how long, or --until, or --wake")
 	}
-	until, err := s.instant(c.Until)
+	until, err := s.parseInstant(c.Until)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (c *snoozeCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	put := fermata.Snooze{For: c.For, Until: until}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/snooze", put); done {
+	snooze := fermata.Snooze{For: c.For, Until: until}
+	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/snooze", snooze); done {
 		return err
 	}
-	if q, err = s.client.Snooze(ctx, q.ID, put); err != nil {
+	if q, err = s.client.Snooze(ctx, q.ID, snooze); err != nil {
 		return err
 	}
 	if q.SnoozedUntil == nil {
@@ -57,7 +57,7 @@ func (c *snoozeCommand) Run(ctx context.Context, s *session) error {
 		s.printDone(q.WorkspaceID, "%s is out of your inbox until %s", q.ID, q.SnoozedUntil.UTC().Format(time.RFC3339))
 	}
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }

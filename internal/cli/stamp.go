@@ -10,11 +10,11 @@ import (
 // shortID returns the ending of an id that tables show. Every command accepts
 // it.
 func shortID(id string) string {
-	return id[max(0, len(id)-fermata.LeastEnding):]
+	return id[max(0, len(id)-fermata.MinIDSuffix):]
 }
 
-// id returns the ending of an id for people, and the whole id for scripts.
-func (s *session) id(id string) string {
+// idText returns the ending of an id for people, and the whole id for scripts.
+func (s *session) idText(id string) string {
 	if s.outTerm {
 		return shortID(id)
 	}
@@ -27,7 +27,7 @@ func (s *session) agoText(t time.Time) string {
 	if !s.outTerm {
 		return t.UTC().Format(time.RFC3339)
 	}
-	return span(s.now().Sub(t))
+	return formatDuration(s.now().Sub(t))
 }
 
 // leftText returns the time until an instant for people, and the instant for
@@ -45,11 +45,11 @@ func (s *session) leftText(t *time.Time) string {
 	if d <= 0 {
 		return "now"
 	}
-	return span(d)
+	return formatDuration(d)
 }
 
-// span returns a duration in its two largest units.
-func span(d time.Duration) string {
+// formatDuration returns a duration in its two largest units.
+func formatDuration(d time.Duration) string {
 	d = max(d, 0)
 	switch {
 	case d < time.Minute:

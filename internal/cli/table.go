@@ -20,20 +20,20 @@ type column struct {
 type table struct {
 	columns []column
 	rows    [][]string
-	// below are lines under the rows on a terminal. They are not shown if the
+	// sublines are lines under the rows on a terminal. They are not shown if the
 	// table is empty.
-	below []string
+	sublines []string
 }
 
 // add appends a row. The cells may hold any text.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print writes the table to standard output. For an empty table it writes the
+// printTable writes the table to standard output. For an empty table it writes the
 // text none to standard error, so that no program takes the text for a row.
-func (s *session) print(t *table, none string) {
+func (s *session) printTable(t *table, emptyText string) {
 	if len(t.rows) == 0 {
-		if none != "" {
-			s.talk().line("%s", none)
+		if emptyText != "" {
+			s.stderr().line("%s", emptyText)
 		}
 		return
 	}
@@ -47,14 +47,14 @@ func (s *session) print(t *table, none string) {
 		}
 		return
 	}
-	p := s.data()
+	p := s.stdout()
 	for i, line := range t.lines(s.width) {
 		if i == 0 {
 			line = p.dim(line)
 		}
 		p.line("%s", line)
-		if i > 0 && i <= len(t.below) {
-			p.line("%s", p.dim(ansi.Truncate("        "+oneLine(t.below[i-1]), s.width, "…")))
+		if i > 0 && i <= len(t.sublines) {
+			p.line("%s", p.dim(ansi.Truncate("        "+oneLine(t.sublines[i-1]), s.width, "…")))
 		}
 	}
 }

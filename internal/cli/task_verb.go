@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// change is a command that changes one task.
-type change struct {
+// taskChange is a command that changes one task.
+type taskChange struct {
 	write write
 	// id may be the ending of an id. verb is the last part of the address.
 	id, verb string
@@ -16,12 +16,12 @@ type change struct {
 	send     func(ctx context.Context, id string) (*fermata.Task, error)
 }
 
-// move sends a change of a task and prints the new state.
-func (s *session) move(ctx context.Context, c change) error {
+// sendTaskChange sends a change of a task and prints the new state.
+func (s *session) sendTaskChange(ctx context.Context, c taskChange) error {
 	if done, err := s.printDryRun(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
 		return err
 	}
-	id, err := s.taskID(ctx, c.id)
+	id, err := s.resolveTaskID(ctx, c.id)
 	if err != nil {
 		return err
 	}
@@ -31,14 +31,14 @@ func (s *session) move(ctx context.Context, c change) error {
 	}
 	s.printDone(t.WorkspaceID, "%s is %s", t.ID, stateText(t))
 	if s.JSON {
-		return s.json(t)
+		return s.writeJSON(t)
 	}
 	return nil
 }
 
-// instant reads a point in time: a duration from now, RFC 3339, or a date. For
+// parseInstant reads a point in time: a duration from now, RFC 3339, or a date. For
 // an empty text it returns nil.
-func (s *session) instant(text string) (*time.Time, error) {
+func (s *session) parseInstant(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // none is an answer here
 	}

@@ -13,26 +13,26 @@ const fileMark = "@"
 // textOrFile returns the text of a flag, or the content of the file after an @. The file @- is standard input. A text
 // that begins with an @ is written with @@.
 func (s *session) textOrFile(flag, text string) (string, error) {
-	if err := notDash(flag, text); err != nil {
+	if err := checkNotDash(flag, text); err != nil {
 		return "", err
 	}
 	name, ok := strings.CutPrefix(text, fileMark)
 	if !ok || strings.HasPrefix(name, fileMark) {
 		return name, nil
 	}
-	data, err := s.readFile(flag, name, mostInFile)
+	data, err := s.readFile(flag, name, maxFileSize)
 	if e, ok := asError(err); ok {
 		return "", e.WithHint("a text that begins with @ names a file; write @@ for a text that begins with an @")
 	}
 	return string(data), err
 }
 
-// notDash refuses a text that is only a dash. It usually means standard input, whose content would silently be lost.
-func notDash(flag, text string) error {
+// checkNotDash refuses a text that is only a dash. It usually means standard input, whose content would silently be lost.
+func checkNotDash(flag, text string) error {
 	if text != standardInput {
 		return nil
 	}
-	return badFile(flag, "a dash alone is no text").WithHint("@- reads a text from standard input, where a command takes @FILE")
+	return flagErrorf(flag, "a dash alone is no text").WithHint("@- reads a text from standard input, where a command takes @FILE")
 }
 
 // wordsOrFile returns the words of an argument as one text. A single word may name a file; several words are always

@@ -34,7 +34,7 @@ func TestAnAnswerMayNameAFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, sent := desk(t, &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Well?", Items: c.items})
+			url, sent := newAnswerServer(t, &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Well?", Items: c.items})
 			code, _, talk := run(t, "", append([]string{"--url", url, "respond", "3f9k2a"}, c.args...)...)
 			c.want.Channel = "cli"
 			if diff := cmp.Diff(c.want, *sent); code != exitOK || diff != "" {
@@ -46,7 +46,7 @@ func TestAnAnswerMayNameAFile(t *testing.T) {
 
 func TestAnAnswerThatNamesNoFile(t *testing.T) {
 	t.Parallel()
-	url, sent := desk(t, &fermata.Question{
+	url, sent := newAnswerServer(t, &fermata.Question{
 		ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Why?",
 		Items: []fermata.Item{{Key: "why", Prompt: "Why?", ResponseType: fermata.ResponseText}},
 	})

@@ -28,17 +28,17 @@ type thread struct {
 	cursor string
 }
 
-func (s *session) thread(taskID string) *thread {
+func (s *session) newThread(taskID string) *thread {
 	return &thread{s: s, taskID: taskID, messages: map[string]*fermata.Message{}}
 }
 
-// entry loads the objects that an event refers to. It returns nil for an event that does not belong to a conversation.
-func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
+// loadEntry loads the objects that an event refers to. It returns nil for an event that does not belong to a conversation.
+func (t *thread) loadEntry(ctx context.Context, e *fermata.Event) (*entry, error) {
 	x := &entry{Event: e}
 	var err error
 	switch e.Type {
 	case fermata.EventMessagePosted:
-		x.Message, err = t.message(ctx, e)
+		x.Message, err = t.findMessage(ctx, e)
 	case fermata.EventQuestionAsked, fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 		x.Question, err = t.s.client.Question(ctx, e.QuestionID)
 	case fermata.EventRunFinished:
@@ -52,8 +52,8 @@ func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
 	return x, err
 }
 
-// message returns the message of an event. It reads further pages until it finds the message.
-func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Message, error) {
+// findMessage returns the message of an event. It reads further pages until it finds the message.
+func (t *thread) findMessage(ctx context.Context, e *fermata.Event) (*fermata.Message, error) {
 	var data struct {
 		ID string `json:"message_id"`
 	}
@@ -61,7 +61,7 @@ func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Messag
 		return nil, fermata.Internal("read an event", err)
 	}
 	for t.messages[data.ID] == nil {
-		page, next, err := t.s.client.Messages(ctx, t.taskID, t.cursor, longestPage)
+		page, next, err := t.s.client.Messages(ctx, t.taskID, t.cursor, maxPageSize)
 		if err != nil {
 			return nil, err
 		}
@@ -81,56 +81,56 @@ func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Messag
 	return m, nil
 }
 
-// text returns an entry for people, or "" if they need not see it.
-func (t *thread) text(x *entry, p printer) string {
+// entryText returns an entry for people, or "" if they need not see it.
+func (t *thread) entryText(x *entry, p printer) string {
 	var buf bytes.Buffer
 	p.w = &buf
 	e := x.Event
 	at := p.dim(e.At.In(t.s.now().Location()).Format("15:04"))
 	head := func(format string, args ...any) { p.line("%s  %s", at, fmt.Sprintf(format, args...)) }
-	who := p.bold(actor(e.Actor))
+	who := p.bold(actorName(e.Actor))
 	switch {
 	case x.Message != nil && x.Message.Kind == fermata.MessageClarification:
 		head("%s asks back:", who)
-		p.quote("  ", x.Message.Body)
+		p.printQuoted("  ", x.Message.Body)
 	case x.Message != nil && x.Message.Cancels:
 		head("%s cancelled the task:", who)
-		p.quote("  ", x.Message.Body)
+		p.printQuoted("  ", x.Message.Body)
 	case x.Message != nil:
 		head("%s:", who)
-		p.quote("  ", x.Message.Body)
+		p.printQuoted("  ", x.Message.Body)
 	case e.Type == fermata.EventQuestionAsked:
 		head("%s asks (%s):", who, shortID(e.QuestionID))
 		inner := p
-		inner.w, inner.width = &prefixed{w: &buf, prefix: "       "}, p.width-7
-		inner.question(asAsked(x.Question), t.s.now())
+		inner.w, inner.width = &prefixWriter{w: &buf, prefix: "       "}, p.width-7
+		inner.printQuestion(withoutResult(x.Question), t.s.now())
 	case x.Question != nil:
-		head("%s: %s", p.green(shortID(e.QuestionID)), oneLine(t.closing(x)))
+		head("%s: %s", p.green(shortID(e.QuestionID)), oneLine(t.closingText(x)))
 	case x.Run != nil:
 		head("%s ended a run: %s", who, x.Run.Result)
-		p.quote("  ", x.Run.Summary)
+		p.printQuoted("  ", x.Run.Summary)
 	case e.Type == fermata.EventProgressReported:
 		head("%s %s", p.dim("…"), progressText(e))
 	default:
-		if text := plainText(e); text != "" {
+		if text := otherEventText(e); text != "" {
 			head("%s", p.dim(text))
 		}
 	}
 	return buf.String()
 }
 
-// asAsked returns the question without its votes and its end, because the thread shows these at their own time.
-func asAsked(q *fermata.Question) *fermata.Question {
+// withoutResult returns the question without its votes and its end, because the thread shows these at their own time.
+func withoutResult(q *fermata.Question) *fermata.Question {
 	asked := *q
-	asked.Votes, asked.Held = nil, nil
+	asked.Votes, asked.HeldAnswer = nil, nil
 	if q.Resolution != nil {
 		asked.Status, asked.Resolution, asked.Deadline = fermata.Pending, nil, nil
 	}
 	return &asked
 }
 
-// closing returns how a question closed.
-func (*thread) closing(x *entry) string {
+// closingText returns how a question closed.
+func (*thread) closingText(x *entry) string {
 	if r := x.Question.Resolution; r != nil {
 		text := r.Sentence()
 		if r.Comment != "" {
@@ -155,8 +155,8 @@ func progressText(e *fermata.Event) string {
 	return text
 }
 
-// plainText returns the text of an event that is neither a message nor a question.
-func plainText(e *fermata.Event) string {
+// otherEventText returns the text of an event that is neither a message nor a question.
+func otherEventText(e *fermata.Event) string {
 	var data struct {
 		From, To, Reason, Worker, Value string
 		Required, Votes                 int
@@ -166,7 +166,7 @@ func plainText(e *fermata.Event) string {
 		Step, Feedback, Hash            string
 	}
 	_ = json.Unmarshal(e.Data, &data) // fields that cannot be read are left out
-	who := actor(e.Actor)
+	who := actorName(e.Actor)
 	switch e.Type {
 	case fermata.EventTaskCreated:
 		return who + " made the task"
@@ -219,24 +219,24 @@ func plainText(e *fermata.Event) string {
 	}
 }
 
-// prefixed writes a prefix before every line.
-type prefixed struct {
+// prefixWriter writes a prefix before every line.
+type prefixWriter struct {
 	w      io.Writer
 	prefix string
-	inside bool
+	inLine bool
 }
 
-func (w *prefixed) Write(data []byte) (int, error) {
+func (w *prefixWriter) Write(data []byte) (int, error) {
 	var sb strings.Builder
 	for line := range strings.SplitAfterSeq(string(data), "\n") {
 		if line == "" {
 			continue
 		}
-		if !w.inside && line != "\n" {
+		if !w.inLine && line != "\n" {
 			sb.WriteString(w.prefix)
 		}
 		sb.WriteString(line)
-		w.inside = !strings.HasSuffix(line, "\n")
+		w.inLine = !strings.HasSuffix(line, "\n")
 	}
 	_, err := io.WriteString(w.w, sb.String())
 	return len(data), err

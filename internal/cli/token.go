@@ -67,9 +67,9 @@ func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 			WithHint("fermata token revoke %s, then make another", shortID(token.ID))
 	}
 	if s.JSON {
-		return s.json(token)
+		return s.writeJSON(token)
 	}
-	s.data().line("%s", token.Secret)
+	s.stdout().line("%s", token.Secret)
 	return nil
 }
 
@@ -99,13 +99,13 @@ func (c *tokenListCommand) Run(ctx context.Context, s *session) error {
 		}
 	}
 	if s.JSON {
-		return s.json(list)
+		return s.writeJSON(list)
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "NAME", flex: true}, {head: "KIND"}, {head: "MEMBER", flex: true}, {head: "SCOPES", flex: true}, {head: "PROJECTS", flex: true}, {head: "EXPIRES"}, {head: "USED"}}}
 	for _, token := range list {
-		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), strings.Join(token.Projects, ","), s.expiry(token), s.lastUsedText(token))
+		t.add(s.idText(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), strings.Join(token.Projects, ","), s.expiryText(token), s.lastUsedText(token))
 	}
-	s.print(t, "there are no tokens; fermata token create NAME makes one")
+	s.printTable(t, "there are no tokens; fermata token create NAME makes one")
 	return nil
 }
 
@@ -117,7 +117,7 @@ func scopeList(scopes []fermata.Scope) string {
 	return strings.Join(list, ",")
 }
 
-func (s *session) expiry(t *fermata.Token) string {
+func (s *session) expiryText(t *fermata.Token) string {
 	switch {
 	case t.RevokedAt != nil:
 		return "revoked"
@@ -160,7 +160,7 @@ func (c *tokenRevokeCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(token.WorkspaceID, "revoked %s (%s)", token.ID, oneLine(token.Name))
 	if s.JSON {
-		return s.json(token)
+		return s.writeJSON(token)
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(v.list)
+		return s.writeJSON(v.list)
 	}
-	for _, line := range s.linesOf(v) {
-		s.data().line("%s", line)
+	for _, line := range s.drawingLines(v) {
+		s.stdout().line("%s", line)
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ type treeView struct {
 	marks marks
 	// list is the tree, parents first. beside maps ids to the tasks of the tree
 	// and to the tasks outside it that one of them waits for.
-	list   []*fermata.Task
-	beside map[string]*fermata.Task
+	list      []*fermata.Task
+	tasksByID map[string]*fermata.Task
 }
 
 // read reads the tree from the server.
@@ -66,20 +66,20 @@ func (v *treeView) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.list, v.beside = list, map[string]*fermata.Task{}
+	v.list, v.tasksByID = list, map[string]*fermata.Task{}
 	for _, t := range list {
-		v.beside[t.ID] = t
+		v.tasksByID[t.ID] = t
 	}
 	for _, t := range list {
 		for _, id := range t.BlockedBy {
-			if t.State.IsEnded() || v.beside[id] != nil {
+			if t.State.IsEnded() || v.tasksByID[id] != nil {
 				continue
 			}
 			other, err := v.s.client.Task(ctx, id)
-			if unexpected(err) {
+			if isLookupFailure(err) {
 				return err
 			}
-			v.beside[id] = other
+			v.tasksByID[id] = other
 		}
 	}
 	return nil
@@ -91,9 +91,9 @@ type row struct {
 	indent, text string
 	// key changes when the row has new content. The clock changes only text.
 	key string
-	// now reports whether the row is under way. A screen that is too small
+	// isActive reports whether the row is under way. A screen that is too small
 	// shows such a row first.
-	now bool
+	isActive bool
 }
 
 // rows returns the tasks below their parents, beginning with the top of the
@@ -111,7 +111,7 @@ func (v *treeView) rows() []row {
 		if len(children) > 0 {
 			under = rest + v.marks.down
 		}
-		rows = append(rows, row{indent: first, text: v.head(t), key: t.ID + stateText(t) + t.Title})
+		rows = append(rows, row{indent: first, text: v.headLine(t), key: t.ID + stateText(t) + t.Title})
 		for _, detail := range v.details(t) {
 			detail.indent = under
 			rows = append(rows, detail)
@@ -130,10 +130,10 @@ func (v *treeView) rows() []row {
 	return rows
 }
 
-// inState returns a text in the colour of a state.
-func (p printer) inState(state fermata.TaskState, text string) string {
+// colorByState returns a text in the colour of a state.
+func (p printer) colorByState(state fermata.TaskState, text string) string {
 	switch {
-	case state.Suspended():
+	case state.IsSuspended():
 		return p.yellow(text)
 	case state == fermata.TaskFailed:
 		return p.red(text)
@@ -144,50 +144,50 @@ func (p printer) inState(state fermata.TaskState, text string) string {
 	}
 }
 
-// head returns the line of a task: symbol, state in words, id and title.
-func (v *treeView) head(t *fermata.Task) string {
-	p := v.s.data()
-	state := p.inState(t.State, v.marks.state(t.State)+" "+stateText(t))
-	return state + "  " + p.dim(v.s.id(t.ID)) + "  " + oneLine(t.Title)
+// headLine returns the line of a task: symbol, state in words, id and title.
+func (v *treeView) headLine(t *fermata.Task) string {
+	p := v.s.stdout()
+	state := p.colorByState(t.State, v.marks.state(t.State)+" "+stateText(t))
+	return state + "  " + p.dim(v.s.idText(t.ID)) + "  " + oneLine(t.Title)
 }
 
 // details returns the tasks that a task waits for, and its question.
 func (v *treeView) details(t *fermata.Task) []row {
 	var list []row
 	for _, id := range t.BlockedBy {
-		other := v.beside[id]
-		if t.State.IsEnded() || other != nil && t.SatisfiedBy(other) {
+		other := v.tasksByID[id]
+		if t.State.IsEnded() || other != nil && t.IsUnblockedBy(other) {
 			continue
 		}
-		line := v.marks.waits + " waits for " + oneLine(v.s.id(id))
+		line := v.marks.waits + " waits for " + oneLine(v.s.idText(id))
 		if other != nil {
 			line += "  " + oneLine(other.Title) + " (" + string(other.State) + ")"
 		}
 		list = append(list, row{text: line, key: t.ID + line})
 	}
 	if q := t.PendingQuestion; q != nil && !t.State.IsEnded() {
-		p := v.s.data()
-		text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title)
+		p := v.s.stdout()
+		text := p.yellow(v.marks.asks) + " " + p.dim(v.s.idText(q.ID)) + "  " + oneLine(q.Title)
 		key := fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))
-		list = append(list, row{text: text + p.dim("  ["+v.assigneesText(q)+"]"), key: key})
+		list = append(list, row{text: text + p.dim("  ["+v.questionFacts(q)+"]"), key: key})
 	}
 	return list
 }
 
-// assigneesText returns the type, the assignees and the deadline of a question.
-func (v *treeView) assigneesText(q *fermata.Question) string {
+// questionFacts returns the type, the assignees and the deadline of a question.
+func (v *treeView) questionFacts(q *fermata.Question) string {
 	whom := "anybody"
 	if len(q.Assignees) > 0 {
 		whom = oneLine(strings.Join(q.Assignees, ", "))
 	}
 	parts := []string{string(q.Type), whom}
-	switch left := v.s.leftText(q.Deadline); {
+	switch timeLeft := v.s.leftText(q.Deadline); {
 	case q.Deadline == nil:
 		parts = append(parts, "no end")
 	case v.s.outTerm:
-		parts = append(parts, left+" left")
+		parts = append(parts, timeLeft+" left")
 	default:
-		parts = append(parts, "until "+left)
+		parts = append(parts, "until "+timeLeft)
 	}
 	// A narrow screen cuts the end, so the assignees and the deadline come
 	// first.

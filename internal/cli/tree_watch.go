@@ -16,58 +16,58 @@ type drawing interface {
 	// document returns the value that --json prints. It is nil before the first read.
 	document() any
 	rows() []row
-	// concerns reports whether an event may change the drawing.
-	concerns(e *fermata.Event) bool
+	// isAffectedBy reports whether an event may change the drawing.
+	isAffectedBy(e *fermata.Event) bool
 	// isOver reports whether the drawing cannot change again.
 	isOver() bool
 }
 
-// brokeText tells the person that the connection broke, and so nothing new is shown.
-const brokeText = "(the connection broke; connecting again)"
+// connectionLostText tells the person that the connection broke, and so nothing new is shown.
+const connectionLostText = "(the connection broke; connecting again)"
 
-// readAgain is the pause before a drawing is read again after the server was unreachable.
-const readAgain = time.Second
+// retryDelay is the pause before a drawing is read again after the server was unreachable.
+const retryDelay = time.Second
 
 // watch shows a drawing and its changes until it is over or ctx ends. A server that is away for a while does not end
 // it.
 func (s *session) watch(ctx context.Context, d drawing) error {
 	l := s.listen(ctx, "")
-	show := s.shower(d)
+	show := s.drawFunc(d)
 	var clock <-chan time.Time
 	if s.outTerm && !s.JSON {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		clock = ticker.C
 	}
-	var again <-chan time.Time
+	var retry <-chan time.Time
 	for {
 		stale := false
 		select {
 		case err := <-l.ended:
 			return err
 		case <-l.dropped:
-			s.lost = true
+			s.disconnected = true
 			if clock == nil {
-				s.talk().line("%s", brokeText)
+				s.stderr().line("%s", connectionLostText)
 			}
 		case <-clock:
 			// The remaining times change without an event.
 		case <-l.opened:
-			s.lost, stale = false, true
-		case <-again:
+			s.disconnected, stale = false, true
+		case <-retry:
 			stale = true
 		case e := <-l.events:
-			stale = d.document() == nil || d.concerns(e)
+			stale = d.document() == nil || d.isAffectedBy(e)
 			if !stale {
 				continue
 			}
 			l.drain()
 		}
 		if stale {
-			again = nil
+			retry = nil
 			switch err := d.read(ctx); {
 			case fermata.CodeOf(err) == fermata.CodeUnavailable && ctx.Err() == nil:
-				again = time.After(readAgain)
+				retry = time.After(retryDelay)
 			case err != nil:
 				return err
 			}
@@ -81,9 +81,9 @@ func (s *session) watch(ctx context.Context, d drawing) error {
 	}
 }
 
-// concerns reports whether an event belongs to a shown task. A new task may be below a shown one.
-func (v *treeView) concerns(e *fermata.Event) bool {
-	return e.Type == fermata.EventTaskCreated || v.beside[e.TaskID] != nil
+// isAffectedBy reports whether an event belongs to a shown task. A new task may be below a shown one.
+func (v *treeView) isAffectedBy(e *fermata.Event) bool {
+	return e.Type == fermata.EventTaskCreated || v.tasksByID[e.TaskID] != nil
 }
 
 // isOver returns false, because an ended task may be reopened.
@@ -96,23 +96,23 @@ func (v *treeView) document() any {
 	return v.list
 }
 
-// shower returns a function that shows a drawing again. On a terminal it redraws in place; elsewhere it prints the
+// drawFunc returns a function that shows a drawing again. On a terminal it redraws in place; elsewhere it prints the
 // changed lines.
-func (s *session) shower(d drawing) func() error {
+func (s *session) drawFunc(d drawing) func() error {
 	switch {
 	case s.JSON:
-		return s.printJSON(d)
+		return s.jsonDrawFunc(d)
 	case s.outTerm && s.color:
-		return s.redraw(d)
+		return s.screenDrawFunc(d)
 	default:
-		return s.printChanges(d)
+		return s.changesDrawFunc(d)
 	}
 }
 
-func (s *session) printJSON(d drawing) func() error {
+func (s *session) jsonDrawFunc(d drawing) func() error {
 	var last string
 	return func() error {
-		data, err := encode(d.document(), "")
+		data, err := encodeJSON(d.document(), "")
 		if err != nil || string(data) == last {
 			return err
 		}
@@ -122,18 +122,18 @@ func (s *session) printJSON(d drawing) func() error {
 	}
 }
 
-// redraw returns a function that draws over the earlier drawing.
-func (s *session) redraw(d drawing) func() error {
+// screenDrawFunc returns a function that draws over the earlier drawing.
+func (s *session) screenDrawFunc(d drawing) func() error {
 	drawn := 0
 	return func() error {
-		height := s.resize()
-		lines := s.linesOf(d)
+		height := s.updateSize()
+		lines := s.drawingLines(d)
 		if !d.isOver() {
 			// Cut a drawing that still changes to the screen. One that is over stays complete, and scrolls.
-			lines = s.window(lines, focus(d), max(height-3, 3))
+			lines = s.cropLines(lines, lastActiveRow(d), max(height-3, 3))
 		}
-		if s.lost {
-			lines = append(lines, s.data().dim(s.fit(brokeText)))
+		if s.disconnected {
+			lines = append(lines, s.stdout().dim(s.fit(connectionLostText)))
 		}
 		up := ""
 		if drawn > 0 {
@@ -145,11 +145,11 @@ func (s *session) redraw(d drawing) func() error {
 	}
 }
 
-// focus returns the index of the last row that is under way, or 0 if there is none.
-func focus(d drawing) int {
+// lastActiveRow returns the index of the last row that is under way, or 0 if there is none.
+func lastActiveRow(d drawing) int {
 	last := 0
 	for i, r := range d.rows() {
-		if r.now {
+		if r.isActive {
 			last = i
 		}
 	}
@@ -159,12 +159,12 @@ func focus(d drawing) int {
 // headLines is the number of first lines that stay visible if a drawing is longer than the screen.
 const headLines = 2
 
-// window cuts lines to the room on the screen, so that the line in focus is visible.
-func (s *session) window(lines []string, focus, room int) []string {
+// cropLines cuts lines to the room on the screen, so that the line in focus is visible.
+func (s *session) cropLines(lines []string, focus, room int) []string {
 	if len(lines) <= room {
 		return lines
 	}
-	dim := s.data().dim
+	dim := s.stdout().dim
 	if focus < room-1 {
 		return append(lines[:room-1:room-1], dim(fmt.Sprintf("… and %d lines more", len(lines)-room+1)))
 	}
@@ -181,11 +181,11 @@ func (s *session) window(lines []string, focus, room int) []string {
 	return shown
 }
 
-// printChanges returns a function that prints the whole drawing the first time, and then each row with new content.
-func (s *session) printChanges(d drawing) func() error {
+// changesDrawFunc returns a function that prints the whole drawing the first time, and then each row with new content.
+func (s *session) changesDrawFunc(d drawing) func() error {
 	var before map[string]bool
 	return func() error {
-		p := s.data()
+		p := s.stdout()
 		now := map[string]bool{}
 		for _, r := range d.rows() {
 			now[r.key] = true
@@ -201,8 +201,8 @@ func (s *session) printChanges(d drawing) func() error {
 	}
 }
 
-// linesOf returns the rows of a drawing, cut to the terminal.
-func (s *session) linesOf(d drawing) []string {
+// drawingLines returns the rows of a drawing, cut to the terminal.
+func (s *session) drawingLines(d drawing) []string {
 	rows := d.rows()
 	lines := make([]string, 0, len(rows))
 	for _, r := range rows {

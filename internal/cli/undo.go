@@ -32,7 +32,7 @@ func (c *undoCommand) Run(ctx context.Context, s *session) error {
 	}
 	s.printDone(q.WorkspaceID, "took your answer to %s back; it waits again", q.ID)
 	if s.JSON {
-		return s.json(q)
+		return s.writeJSON(q)
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ type versionCommand struct{}
 
 func (versionCommand) Run(s *session) error {
 	if s.JSON {
-		return s.json(map[string]string{"version": s.hooks.version(), "go": runtime.Version()})
+		return s.writeJSON(map[string]string{"version": s.hooks.version(), "go": runtime.Version()})
 	}
-	s.data().line("fermata %s (%s, %s/%s)", s.hooks.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	s.stdout().line("fermata %s (%s, %s/%s)", s.hooks.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

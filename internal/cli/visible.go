@@ -10,12 +10,12 @@ func clean(s string) string { return notice.Clean(s) }
 
 // visibleExact shows the exact text that a person consents to; see
 // [notice.Exact].
-func visibleExact(s string) string { return notice.Exact(s) }
+func visibleExact(s string) string { return notice.CleanStrictly(s) }
 
 // oneLine makes a text fit into a cell; see [notice.OneLine].
 func oneLine(s string) string { return notice.OneLine(s) }
 
-// badPick returns an error about a person's input.
-func badPick(format string, args ...any) error {
+// inputErrorf returns an error about a person's input.
+func inputErrorf(format string, args ...any) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, format, args...)
 }

@@ -11,11 +11,11 @@ import (
 func TestJSONHidesNothingAndMeansTheSame(t *testing.T) {
 	t.Parallel()
 	in := "a\u202e\u009b\U000e0041<&>漢\x7f"
-	data, err := encode(map[string]string{"x": in}, "")
+	data, err := encodeJSON(map[string]string{"x": in}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.ContainsFunc(string(data), notice.Hidden) {
+	if strings.ContainsFunc(string(data), notice.IsHidden) {
 		t.Errorf("%q holds a hidden character", data)
 	}
 	var back map[string]string

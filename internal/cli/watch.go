@@ -49,15 +49,15 @@ func (s *session) follow(ctx context.Context, q client.StreamQuery) error {
 	if err != nil {
 		return err
 	}
-	q.OnDrop = func(error) { s.talk().line("the connection broke; connecting again") }
-	q.OnReset = func() { s.talk().line("events were missed: the server keeps them no longer") }
+	q.OnDrop = func(error) { s.stderr().line("the connection broke; connecting again") }
+	q.OnReset = func() { s.stderr().line("events were missed: the server keeps them no longer") }
 	return server.Stream(ctx, q, s.printEvent)
 }
 
 func (s *session) printEvent(e *fermata.Event) error {
 	if s.JSON {
-		return s.jsonLine(e)
+		return s.writeJSONLine(e)
 	}
-	s.data().eventLine(e)
+	s.stdout().printEventLine(e)
 	return nil
 }

@@ -13,8 +13,8 @@ type whoami struct {
 	caller fermata.Caller
 }
 
-// whoAmI asks the server who the caller is.
-func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
+// fetchWhoami asks the server who the caller is.
+func (s *session) fetchWhoami(ctx context.Context) (*whoami, error) {
 	server, err := s.server()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
 }
 
 // mayAnswer reports whether the caller may answer a question. It uses the same rule as the server.
-func (w *whoami) mayAnswer(q *fermata.Question) bool { return q.MayAnswer(w.caller) == nil }
+func (w *whoami) mayAnswer(q *fermata.Question) bool { return q.CheckMayAnswer(w.caller) == nil }
 
 // hasVoted reports whether the caller has already voted on a question.
 func (w *whoami) hasVoted(q *fermata.Question) bool {
@@ -42,13 +42,13 @@ func (w *whoami) hasVoted(q *fermata.Question) bool {
 	return false
 }
 
-// mustBeKnown refuses a question that needs a stronger sign-in than the caller has, before the person does work that
+// checkAssurance refuses a question that needs a stronger sign-in than the caller has, before the person does work that
 // the server would refuse. It asks the server who the caller is only if a token is not enough.
-func (s *session) mustBeKnown(ctx context.Context, q *fermata.Question) error {
+func (s *session) checkAssurance(ctx context.Context, q *fermata.Question) error {
 	if q.CheckAssurance(fermata.Caller{Assurance: fermata.AssuranceChannel}) == nil {
 		return nil
 	}
-	me, err := s.whoAmI(ctx)
+	me, err := s.fetchWhoami(ctx)
 	if err != nil || me.Assurance == "" {
 		return err // the server gives an assurance only for people
 	}

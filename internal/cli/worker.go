@@ -63,7 +63,7 @@ func (f agentFlags) check() error {
 		return err
 	}
 	others := slices.ContainsFunc(f.Runner, func(name string) bool { return name != "command" })
-	return checkUnread("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
+	return checkUnreadFlags("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
 		"--program":             f.Program != "" && !others,
 		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
 		"--allow-unknown-agent": f.AllowUnknownAgent && !slices.Contains(f.Runner, "acp"),
@@ -80,24 +80,24 @@ func (f agentFlags) checkFlags() error {
 }
 
 // checkAtLeast refuses a duration that is shorter than the flag allows.
-func checkAtLeast(flag string, d, least time.Duration) error {
-	if d >= least {
+func checkAtLeast(flag string, d, minimum time.Duration) error {
+	if d >= minimum {
 		return nil
 	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, least, d)
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, minimum, d)
 }
 
 // givenFlags returns the flags for agents on the command line. Environment variables do not count, because they may be
 // meant for another command.
 func (f agentFlags) givenFlags() []string {
-	here := func(variable string) bool { return os.Getenv(variable) == "" }
+	isUnset := func(variable string) bool { return os.Getenv(variable) == "" }
 	return givenFlags(map[string]bool{
-		"--runner": !slices.Equal(f.Runner, []string{"command"}) && here("FERMATA_RUNNER"), "--program": f.Program != "",
+		"--runner": !slices.Equal(f.Runner, []string{"command"}) && isUnset("FERMATA_RUNNER"), "--program": f.Program != "",
 		"--allow-task-commands": f.AllowTaskCommands, "--run-timeout": f.RunTimeout != 0, "--live-wait": f.LiveWait != defaultLiveWait,
 		"--allow-unknown-agent": f.AllowUnknownAgent,
-		"--pass-env":            len(f.PassEnv) > 0, "--isolate": f.Isolate && here("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
+		"--pass-env":            len(f.PassEnv) > 0, "--isolate": f.Isolate && isUnset("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
 		"--isolate-write": len(f.IsolateWrite) > 0, "--isolate-offline": f.IsolateOffline,
-		"--agent-token": f.AgentToken != "" && here("FERMATA_AGENT_TOKEN"), "an agent program": len(f.Command) > 0,
+		"--agent-token": f.AgentToken != "" && isUnset("FERMATA_AGENT_TOKEN"), "an agent program": len(f.Command) > 0,
 	})
 }
 
@@ -130,14 +130,14 @@ func (workerCommand) Help() string {
 
 func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	var err error
-	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
+	if c.AgentToken, err = s.tokenFromFlag("--agent-token", c.AgentToken); err != nil {
 		return err
 	}
 	if err = c.check(); err != nil {
 		return err
 	}
-	if c.Lease < fermata.ShortestLease || c.Lease > fermata.LongestLease {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.ShortestLease, fermata.LongestLease, c.Lease)
+	if c.Lease < fermata.MinLease || c.Lease > fermata.MaxLease {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.MinLease, fermata.MaxLease, c.Lease)
 	}
 	if s.hooks.Worker == nil {
 		return notBuilt("worker")

@@ -29,8 +29,8 @@ type workflowCommand struct {
 	Tools    workflowToolsCommand    `cmd:"" help:"The tools of the workspace that steps may name."`
 }
 
-// source reads a definition or a file of tools; - is standard input.
-func (s *session) source(file string) ([]byte, error) {
+// readSource reads a definition or a file of tools; - is standard input.
+func (s *session) readSource(file string) ([]byte, error) {
 	data, err := s.readFile("definition", file, fermata.MaxWorkflowSource)
 	if e, ok := asError(err); ok {
 		return nil, e.WithHint("name a YAML file, or - for standard input")
@@ -48,16 +48,16 @@ func (s *session) checkLocally(source []byte) (*client.WorkflowCheck, error) {
 	return &check, nil
 }
 
-// workflowOrRun returns the workflow with the name, or the run with the id or
+// findWorkflowOrRun returns the workflow with the name, or the run with the id or
 // its ending.
-func (s *session) workflowOrRun(ctx context.Context, word string) (*fermata.Workflow, *fermata.WorkflowRun, error) {
+func (s *session) findWorkflowOrRun(ctx context.Context, word string) (*fermata.Workflow, *fermata.WorkflowRun, error) {
 	server, err := s.server()
 	if err != nil {
 		return nil, nil, err
 	}
 	if !strings.HasPrefix(word, fermata.PrefixTask+"_") {
 		w, err := server.Workflow(ctx, word, "")
-		if err == nil || unexpected(err) {
+		if err == nil || isLookupFailure(err) {
 			return w, nil, err
 		}
 	}

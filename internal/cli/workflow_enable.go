@@ -19,7 +19,7 @@ func (workflowEnableCommand) Help() string {
 }
 
 func (c *workflowEnableCommand) Run(ctx context.Context, s *session) error {
-	return s.armWorkflow(ctx, c.write, c.Name, "enable", (*client.Client).EnableWorkflow)
+	return s.setWorkflowEnabled(ctx, c.write, c.Name, "enable", (*client.Client).EnableWorkflow)
 }
 
 type workflowDisableCommand struct {
@@ -36,11 +36,11 @@ Examples:
 }
 
 func (c *workflowDisableCommand) Run(ctx context.Context, s *session) error {
-	return s.armWorkflow(ctx, c.write, c.Name, "disable", (*client.Client).DisableWorkflow)
+	return s.setWorkflowEnabled(ctx, c.write, c.Name, "disable", (*client.Client).DisableWorkflow)
 }
 
-// armWorkflow enables or disables a workflow by the given call.
-func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, call func(*client.Client, context.Context, string) (*fermata.Workflow, error)) error {
+// setWorkflowEnabled enables or disables a workflow by the given call.
+func (s *session) setWorkflowEnabled(ctx context.Context, w write, name, verb string, call func(*client.Client, context.Context, string) (*fermata.Workflow, error)) error {
 	if done, err := s.printDryRun(w, "POST", "/workflows/"+name+"/"+verb, nil); done {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, c
 	}
 	s.printDone(after.WorkspaceID, "%s is %s", oneLine(after.Name), enabledText(after))
 	if s.JSON {
-		return s.json(after)
+		return s.writeJSON(after)
 	}
 	return nil
 }

@@ -32,11 +32,11 @@ func (c *workflowGraphCommand) Run(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.JSON:
-		return s.json(g)
+		return s.writeJSON(g)
 	case c.Mermaid:
-		s.data().line("%s", mermaid(g))
+		s.stdout().line("%s", mermaid(g))
 	default:
-		s.graph(g, s.marks(c.Plain), "")
+		s.printGraph(g, s.marks(c.Plain), "")
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (c *workflowGraphCommand) read(ctx context.Context, s *session) (*fermata.W
 	if _, err := os.Stat(c.Name); err == nil || c.Name == "-" {
 		return c.ofFile(s)
 	}
-	w, run, err := s.workflowOrRun(ctx, c.Name)
+	w, run, err := s.findWorkflowOrRun(ctx, c.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (c *workflowGraphCommand) read(ctx context.Context, s *session) (*fermata.W
 }
 
 func (c *workflowGraphCommand) ofFile(s *session) (*fermata.WorkflowGraph, error) {
-	source, err := s.source(c.Name)
+	source, err := s.readSource(c.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (c *workflowGraphCommand) ofFile(s *session) (*fermata.WorkflowGraph, error
 		return nil, err
 	}
 	if !check.Valid || check.Graph == nil {
-		return nil, s.refusedFile(c.Name, check, "there is nothing to draw")
+		return nil, s.reportRefusedFile(c.Name, check, "there is nothing to draw")
 	}
 	return check.Graph, nil
 }
@@ -91,80 +91,80 @@ func isStep(n fermata.GraphNode) bool {
 	return n.Kind != nodeStart && n.Kind != nodeEnd && n.Kind != nodeTimeout
 }
 
-// graph draws the steps below each other. The line between two steps is the
+// printGraph draws the steps below each other. The line between two steps is the
 // edge to the next step. Every other edge stands below its step.
-func (s *session) graph(g *fermata.WorkflowGraph, m marks, indent string) {
+func (s *session) printGraph(g *fermata.WorkflowGraph, m marks, indent string) {
 	if g == nil {
-		s.data().line("%sthe definition cannot be read any more", indent)
+		s.stdout().line("%sthe definition cannot be read any more", indent)
 		return
 	}
 	for _, line := range drawGraph(g, m) {
-		s.data().line("%s", s.fit(indent+line))
+		s.stdout().line("%s", s.fit(indent+line))
 	}
 }
 
 // graphDrawing is a graph that is drawn as lines.
 type graphDrawing struct {
-	marks marks
-	nodes map[string]fermata.GraphNode
-	out   map[string][]fermata.GraphEdge
-	// column holds the nodes from top to bottom.
-	column []fermata.GraphNode
-	lines  []string
+	marks     marks
+	nodes     map[string]fermata.GraphNode
+	edgesFrom map[string][]fermata.GraphEdge
+	// order holds the nodes from top to bottom.
+	order []fermata.GraphNode
+	lines []string
 }
 
 func drawGraph(g *fermata.WorkflowGraph, m marks) []string {
-	d := &graphDrawing{marks: m, nodes: map[string]fermata.GraphNode{}, out: map[string][]fermata.GraphEdge{}}
+	d := &graphDrawing{marks: m, nodes: map[string]fermata.GraphNode{}, edgesFrom: map[string][]fermata.GraphEdge{}}
 	for _, n := range g.Nodes {
 		d.nodes[n.ID] = n
 		if n.Kind != nodeTimeout {
-			d.column = append(d.column, n)
+			d.order = append(d.order, n)
 		}
 	}
 	for _, e := range g.Edges {
-		d.out[e.From] = append(d.out[e.From], e)
+		d.edgesFrom[e.From] = append(d.edgesFrom[e.From], e)
 	}
 	width := 0
-	for _, n := range d.column {
+	for _, n := range d.order {
 		width = max(width, len([]rune(oneLine(n.ID))))
 	}
 	phase := ""
-	for i, n := range d.column {
+	for i, n := range d.order {
 		if n.Phase != phase && n.Phase != "" {
 			d.lines = append(d.lines, n.Phase+":")
 		}
 		phase = n.Phase
 		next := ""
-		if i+1 < len(d.column) {
-			next = d.column[i+1].ID
+		if i+1 < len(d.order) {
+			next = d.order[i+1].ID
 		}
-		d.node(n, next, width)
+		d.drawNode(n, next, width)
 	}
 	return d.lines
 }
 
-func (d *graphDrawing) node(n fermata.GraphNode, next string, width int) {
+func (d *graphDrawing) drawNode(n fermata.GraphNode, next string, width int) {
 	tool := ""
 	if n.Tool != "" {
 		tool = "  " + oneLine(n.Tool)
 	}
 	d.lines = append(d.lines, strings.TrimRight(d.symbol(n)+" "+pad(oneLine(n.ID), width)+tool, " "))
-	rail, on := strings.Repeat(" ", len([]rune(d.marks.down))), false
-	var away []string
-	for _, e := range joinEdges(d.out[n.ID]) {
-		leadsOn := e.To == next && !e.Back
-		on = on || leadsOn
-		if !leadsOn || !plainLabel(e.Label) {
-			away = append(away, d.edge(e))
+	rail, hasNextEdge := strings.Repeat(" ", len([]rune(d.marks.down))), false
+	var otherEdges []string
+	for _, e := range joinEdges(d.edgesFrom[n.ID]) {
+		isNextEdge := e.To == next && !e.Back
+		hasNextEdge = hasNextEdge || isNextEdge
+		if !isNextEdge || !isPlainLabel(e.Label) {
+			otherEdges = append(otherEdges, d.edgeText(e))
 		}
 	}
-	if on {
+	if hasNextEdge {
 		rail = d.marks.down
 	}
 	if n.Condition != "" {
 		d.lines = append(d.lines, rail+"  if "+oneLine(n.Condition))
 	}
-	for _, text := range away {
+	for _, text := range otherEdges {
 		d.lines = append(d.lines, rail+"  "+text)
 	}
 	if next != "" {
@@ -177,7 +177,7 @@ func joinEdges(edges []fermata.GraphEdge) []fermata.GraphEdge {
 	var list []fermata.GraphEdge
 	for _, e := range edges {
 		i := slices.IndexFunc(list, func(other fermata.GraphEdge) bool { return other.To == e.To && other.Back == e.Back })
-		if i >= 0 && !plainLabel(list[i].Label) && !plainLabel(e.Label) {
+		if i >= 0 && !isPlainLabel(list[i].Label) && !isPlainLabel(e.Label) {
 			list[i].Label += ", " + e.Label
 			continue
 		}
@@ -186,31 +186,31 @@ func joinEdges(edges []fermata.GraphEdge) []fermata.GraphEdge {
 	return list
 }
 
-// plainLabel reports whether a label adds nothing to the line.
-func plainLabel(label string) bool { return label == "" || label == "next" }
+// isPlainLabel reports whether a label adds nothing to the line.
+func isPlainLabel(label string) bool { return label == "" || label == "next" }
 
-// edge returns where an edge leads, past the node of a timeout.
-func (d *graphDrawing) edge(e fermata.GraphEdge) string {
+// edgeText returns where an edge leads, past the node of a timeout.
+func (d *graphDrawing) edgeText(e fermata.GraphEdge) string {
 	arrow := d.marks.jump
 	if e.Back {
 		arrow = d.marks.back
 	}
-	text := arrow + " " + d.name(e.To)
-	if !plainLabel(e.Label) {
+	text := arrow + " " + d.nodeName(e.To)
+	if !isPlainLabel(e.Label) {
 		text = oneLine(e.Label) + " " + text
 	}
 	if d.nodes[e.To].Kind != nodeTimeout {
 		return text
 	}
-	for _, on := range d.out[e.To] {
-		text += " " + d.edge(fermata.GraphEdge{To: on.To, Back: on.Back})
+	for _, next := range d.edgesFrom[e.To] {
+		text += " " + d.edgeText(fermata.GraphEdge{To: next.To, Back: next.Back})
 		break
 	}
 	return text
 }
 
-// name returns the name of a node. For the node of a timeout it is the tool.
-func (d *graphDrawing) name(id string) string {
+// nodeName returns the name of a node. For the node of a timeout it is the tool.
+func (d *graphDrawing) nodeName(id string) string {
 	if n := d.nodes[id]; n.Kind == nodeTimeout && n.Tool != "" {
 		return oneLine(n.Tool)
 	}

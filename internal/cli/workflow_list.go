@@ -28,25 +28,25 @@ func (c *workflowListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "NAME"}, {head: "STATE"}, {head: "PROJECT", flex: true}, {head: "STARTED BY", flex: true}, {head: "NEXT"}, {head: "LAST RUN"}, {head: "AGO"}}}
 	for _, w := range all {
 		next, state, ago := "", "", ""
-		if at := nextAt(w.Triggers); at != nil {
+		if at := nextRunAt(w.Triggers); at != nil {
 			next = s.leftText(at)
 		}
 		if w.LastRun != nil {
 			state, ago = runState(w.LastRun), s.agoText(w.LastRun.CreatedAt)
 		}
-		t.add(w.Name, enabledText(w), w.Project, startedBy(w.Triggers), next, state, ago)
+		t.add(w.Name, enabledText(w), w.Project, triggersText(w.Triggers), next, state, ago)
 	}
-	s.print(t, "there are no workflows; fermata workflow put FILE stores one")
+	s.printTable(t, "there are no workflows; fermata workflow put FILE stores one")
 	return nil
 }
 
-// nextAt returns the time of the next scheduled run, or nil if there is none.
-func nextAt(triggers []fermata.WorkflowTrigger) *time.Time {
+// nextRunAt returns the time of the next scheduled run, or nil if there is none.
+func nextRunAt(triggers []fermata.WorkflowTrigger) *time.Time {
 	var first *time.Time
 	for _, t := range triggers {
 		if t.NextAt != nil && (first == nil || t.NextAt.Before(*first)) {
@@ -56,8 +56,8 @@ func nextAt(triggers []fermata.WorkflowTrigger) *time.Time {
 	return first
 }
 
-// startedBy returns a short list of the triggers.
-func startedBy(triggers []fermata.WorkflowTrigger) string {
+// triggersText returns a short list of the triggers.
+func triggersText(triggers []fermata.WorkflowTrigger) string {
 	var list []string
 	for _, t := range triggers {
 		text := string(t.Type)
@@ -108,18 +108,18 @@ func (c *workflowRunsCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, more, err := pages(int(c.Limit), func(cursor string, n int) ([]*fermata.WorkflowRun, string, error) {
+	list, more, err := collectPages(int(c.Limit), func(cursor string, n int) ([]*fermata.WorkflowRun, string, error) {
 		q.Cursor, q.Limit = cursor, n
 		return server.WorkflowRuns(ctx, q)
 	})
 	if err != nil {
 		return err
 	}
-	defer s.tellMore(more, len(list))
+	defer s.printMoreHint(more, len(list))
 	if s.JSON {
-		return s.json(list)
+		return s.writeJSON(list)
 	}
-	s.print(s.runTable(list), "no run fits; fermata workflow run NAME starts one")
+	s.printTable(s.runTable(list), "no run fits; fermata workflow run NAME starts one")
 	return nil
 }
 
@@ -131,29 +131,29 @@ func (s *session) runTable(list []*fermata.WorkflowRun) *table {
 		if r.State.IsEnded() {
 			step = ""
 		}
-		t.add(s.id(r.ID), runState(r), r.Workflow, step, s.starter(r), s.agoText(r.CreatedAt), s.durationText(r.CreatedAt, r.EndedAt), r.Title)
+		t.add(s.idText(r.ID), runState(r), r.Workflow, step, s.starterText(r), s.agoText(r.CreatedAt), s.durationText(r.CreatedAt, r.EndedAt), r.Title)
 	}
 	return t
 }
 
-// starter returns the trigger of a run. On a terminal it adds the person behind it.
-func (s *session) starter(r *fermata.WorkflowRun) string {
+// starterText returns the trigger of a run. On a terminal it adds the person behind it.
+func (s *session) starterText(r *fermata.WorkflowRun) string {
 	if s.outTerm {
-		return originOf(r)
+		return originText(r)
 	}
 	return string(r.Trigger)
 }
 
-// originOf returns the trigger of a run and the person behind it. If a person or another workflow started the run, it
+// originText returns the trigger of a run and the person behind it. If a person or another workflow started the run, it
 // returns only the starter.
-func originOf(r *fermata.WorkflowRun) string {
+func originText(r *fermata.WorkflowRun) string {
 	switch {
 	case r.StartedBy == nil:
 		return string(r.Trigger)
 	case r.Trigger == fermata.TriggerManual || r.Trigger == fermata.TriggerWorkflow:
-		return actor(*r.StartedBy)
+		return actorName(*r.StartedBy)
 	default:
-		return string(r.Trigger) + " (" + actor(*r.StartedBy) + ")"
+		return string(r.Trigger) + " (" + actorName(*r.StartedBy) + ")"
 	}
 }
 
@@ -163,5 +163,5 @@ func (s *session) durationText(from time.Time, to *time.Time) string {
 	if to != nil {
 		end = *to
 	}
-	return span(end.Sub(from))
+	return formatDuration(end.Sub(from))
 }

@@ -41,7 +41,7 @@ func mermaid(g *fermata.WorkflowGraph) string {
 		if e.Back {
 			arrow = "-.->"
 		}
-		if !plainLabel(e.Label) {
+		if !isPlainLabel(e.Label) {
 			arrow += `|"` + mermaidText(e.Label) + `"|`
 		}
 		lines = append(lines, fmt.Sprintf("    %s %s %s", numbers[e.From], arrow, numbers[e.To]))

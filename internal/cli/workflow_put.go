@@ -27,7 +27,7 @@ Examples:
 }
 
 func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
-	source, err := s.source(c.File)
+	source, err := s.readSource(c.File)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !check.Valid {
-		return s.refusedFile(c.File, check, "nothing was stored")
+		return s.reportRefusedFile(c.File, check, "nothing was stored")
 	}
 	d := client.Definition{Source: string(source), Enabled: c.enabledFlag()}
 	if done, err := s.printDryRun(c.write, "PUT", "/workflows/"+check.Name, d); done {
@@ -51,17 +51,17 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !check.Valid {
-		return s.refusedFile(c.File, check, "nothing was stored")
+		return s.reportRefusedFile(c.File, check, "nothing was stored")
 	}
-	s.talk().problems(c.File, check.Problems)
+	s.stderr().printProblems(c.File, check.Problems)
 	before, err := server.Workflow(ctx, check.Name, "")
-	if unexpected(err) {
+	if isLookupFailure(err) {
 		return err
 	}
 	if before != nil && before.Source == d.Source && (d.Enabled == nil || *d.Enabled == before.Enabled) {
 		s.printDone(before.WorkspaceID, "%s is as it was, %s", oneLine(before.Name), enabledText(before))
 		if s.JSON {
-			return s.json(before)
+			return s.writeJSON(before)
 		}
 		return nil
 	}
@@ -69,11 +69,11 @@ func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printDone(after.WorkspaceID, "%s", whatChanged(before, after))
+	s.printDone(after.WorkspaceID, "%s", changeText(before, after))
 	if s.JSON {
-		return s.json(after)
+		return s.writeJSON(after)
 	}
-	s.howToStart(after)
+	s.printStartHints(after)
 	return nil
 }
 
@@ -84,22 +84,22 @@ func (c *workflowPutCommand) enabledFlag() *bool {
 	return &c.Enable
 }
 
-// refusedFile prints the problems of a file, and what was not done because of
+// reportRefusedFile prints the problems of a file, and what was not done because of
 // them.
-func (s *session) refusedFile(file string, check *client.WorkflowCheck, so string) error {
+func (s *session) reportRefusedFile(file string, check *client.WorkflowCheck, consequence string) error {
 	if s.JSON {
-		if err := s.json(checkedFile{file, *check}); err != nil {
+		if err := s.writeJSON(checkedFile{file, *check}); err != nil {
 			return err
 		}
-		return outcome(exitFailed)
+		return exitError(exitFailed)
 	}
-	s.talk().problems(file, check.Problems)
-	s.talk().line("%s: %s; %s", oneLine(file), verdict(check), so)
-	return outcome(exitFailed)
+	s.stderr().printProblems(file, check.Problems)
+	s.stderr().line("%s: %s; %s", oneLine(file), checkSummary(check), consequence)
+	return exitError(exitFailed)
 }
 
-// whatChanged returns what storing a definition changed.
-func whatChanged(before, after *fermata.Workflow) string {
+// changeText returns what storing a definition changed.
+func changeText(before, after *fermata.Workflow) string {
 	name, state := oneLine(after.Name), enabledText(after)
 	switch {
 	case before == nil:
@@ -108,18 +108,18 @@ func whatChanged(before, after *fermata.Workflow) string {
 		return name + " is " + state + " now; its definition is as it was"
 	}
 	text := "changed " + name + " from " + shortHash(before.Hash) + " to " + shortHash(after.Hash) + ", " + state
-	added, gone := differ(steps(after.Graph), steps(before.Graph)), differ(steps(before.Graph), steps(after.Graph))
+	added, removed := missingFrom(stepNames(after.Graph), stepNames(before.Graph)), missingFrom(stepNames(before.Graph), stepNames(after.Graph))
 	if len(added) > 0 {
 		text += "; new steps: " + oneLine(strings.Join(added, ", "))
 	}
-	if len(gone) > 0 {
-		text += "; gone: " + oneLine(strings.Join(gone, ", "))
+	if len(removed) > 0 {
+		text += "; gone: " + oneLine(strings.Join(removed, ", "))
 	}
 	return text
 }
 
-// steps returns the names of the steps of a graph.
-func steps(g *fermata.WorkflowGraph) []string {
+// stepNames returns the names of the steps of a graph.
+func stepNames(g *fermata.WorkflowGraph) []string {
 	var names []string
 	if g == nil {
 		return nil
@@ -132,8 +132,8 @@ func steps(g *fermata.WorkflowGraph) []string {
 	return names
 }
 
-// differ returns the elements of a that are not in b.
-func differ(a, b []string) []string {
+// missingFrom returns the elements of a that are not in b.
+func missingFrom(a, b []string) []string {
 	var list []string
 	for _, name := range a {
 		if !slices.Contains(b, name) {
@@ -150,31 +150,31 @@ func enabledText(w *fermata.Workflow) string {
 	return "disabled"
 }
 
-// howToStart prints how runs of the workflow start.
-func (s *session) howToStart(w *fermata.Workflow) {
+// printStartHints prints how runs of the workflow start.
+func (s *session) printStartHints(w *fermata.Workflow) {
 	if !w.Enabled {
-		s.talk().line("no trigger starts a run: fermata workflow enable %s", oneLine(w.Name))
+		s.stderr().line("no trigger starts a run: fermata workflow enable %s", oneLine(w.Name))
 		return
 	}
 	for _, t := range w.Triggers {
 		switch t.Type {
 		case fermata.TriggerManual:
-			s.talk().line("start it: fermata workflow run %s", oneLine(w.Name))
+			s.stderr().line("start it: fermata workflow run %s", oneLine(w.Name))
 		case fermata.TriggerSchedule:
 			if t.NextAt != nil {
-				s.talk().line("next run by schedule: %s", t.NextAt.UTC().Format("2006-01-02 15:04 UTC"))
+				s.stderr().line("next run by schedule: %s", t.NextAt.UTC().Format("2006-01-02 15:04 UTC"))
 			}
 		case fermata.TriggerWebhook:
-			s.talk().line("webhook: POST %s, signed; make the secret: fermata workflow webhook-secret %s", s.webhook(t), oneLine(w.Name))
+			s.stderr().line("webhook: POST %s, signed; make the secret: fermata workflow webhook-secret %s", s.webhookURL(t), oneLine(w.Name))
 		default:
 			// Labels, events and other workflows need no action of the person.
 		}
 	}
 }
 
-// webhook returns the address of a webhook. If the server does not know its
+// webhookURL returns the address of a webhook. If the server does not know its
 // public address, it gives only the path.
-func (s *session) webhook(t fermata.WorkflowTrigger) string {
+func (s *session) webhookURL(t fermata.WorkflowTrigger) string {
 	if strings.HasPrefix(t.URL, "/") {
 		return oneLine(s.address + t.URL)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// review returns a graph with every kind of edge that can leave a step.
-func review() *fermata.WorkflowGraph {
+// reviewGraph returns a graph with every kind of edge that can leave a step.
+func reviewGraph() *fermata.WorkflowGraph {
 	return &fermata.WorkflowGraph{
 		Nodes: []fermata.GraphNode{
 			{ID: "start", Kind: "start"},
@@ -46,13 +46,13 @@ func review() *fermata.WorkflowGraph {
 
 func TestGraph(t *testing.T) {
 	t.Parallel()
-	golden(t, "workflow_graph.txt", strings.Join(drawGraph(review(), symbols), "\n")+"\n")
-	plain := strings.Join(drawGraph(review(), letters), "\n") + "\n"
+	golden(t, "workflow_graph.txt", strings.Join(drawGraph(reviewGraph(), symbols), "\n")+"\n")
+	plain := strings.Join(drawGraph(reviewGraph(), letters), "\n") + "\n"
 	golden(t, "workflow_graph_plain.txt", plain)
 	if strings.ContainsFunc(plain, func(r rune) bool { return r > '~' }) {
 		t.Error("plain letters are not plain")
 	}
-	golden(t, "workflow_graph.mmd", mermaid(review())+"\n")
+	golden(t, "workflow_graph.mmd", mermaid(reviewGraph())+"\n")
 }
 
 func TestGraphFitsTheTerminal(t *testing.T) {
@@ -60,9 +60,9 @@ func TestGraphFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
 	s.outTerm, s.color, s.width = true, false, 80
-	g := review()
+	g := reviewGraph()
 	g.Nodes[2].Condition = strings.Repeat("inputs.version == 'x' || ", 20)
-	s.graph(g, symbols, "  ")
+	s.printGraph(g, symbols, "  ")
 	for line := range strings.Lines(out.String()) {
 		if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
 			t.Errorf("%d wide: %q", w, line)
@@ -87,8 +87,8 @@ func TestMermaidKeepsTextInItsPlace(t *testing.T) {
 	}
 }
 
-// anyRun returns a run that waits for its question, after a step of each kind.
-func anyRun() *fermata.WorkflowRun {
+// waitingRun returns a run that waits for its question, after a step of each kind.
+func waitingRun() *fermata.WorkflowRun {
 	at := func(ago time.Duration) *time.Time {
 		i := noon.Add(-ago)
 		return &i
@@ -96,7 +96,7 @@ func anyRun() *fermata.WorkflowRun {
 	item := 1
 	return &fermata.WorkflowRun{
 		ID: "task_01k5h2m9n0abcdefghjk", Workflow: "release", Hash: "0123456789abcdef", Title: "release for #42", State: fermata.TaskAwaitingApproval,
-		Trigger: fermata.TriggerLabel, CreatedAt: *at(time.Hour), Graph: review(),
+		Trigger: fermata.TriggerLabel, CreatedAt: *at(time.Hour), Graph: reviewGraph(),
 		PendingQuestion: &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Title: "Publish 1.4.0?", Type: fermata.Approval, Assignees: []string{"group:release"}, Deadline: at(-time.Hour)},
 		Steps: []*fermata.WorkflowStep{
 			{Step: "fetch", Occurrence: 1, Tool: "http", State: fermata.StepFailed, Attempt: 3, StartedAt: *at(time.Hour), EndedAt: at(59 * time.Minute),
@@ -116,11 +116,11 @@ func TestRunOfWorkflow(t *testing.T) {
 	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
 	s.now = noonClock
 	draw := func(m marks, run *fermata.WorkflowRun) string {
-		return strings.Join(s.linesOf(&runView{s: s, marks: m, run: run}), "\n") + "\n"
+		return strings.Join(s.drawingLines(&runView{s: s, marks: m, run: run}), "\n") + "\n"
 	}
-	golden(t, "workflow_run.txt", draw(symbols, anyRun()))
-	golden(t, "workflow_run_plain.txt", draw(letters, anyRun()))
-	ended := anyRun()
+	golden(t, "workflow_run.txt", draw(symbols, waitingRun()))
+	golden(t, "workflow_run_plain.txt", draw(letters, waitingRun()))
+	ended := waitingRun()
 	ended.State, ended.Reason, ended.Summary, ended.CanRetry = fermata.TaskFailed, fermata.ReasonStepFailed, "fetch failed: the server replied 503", true
 	if out := draw(symbols, ended); strings.Contains(out, "not yet") || !strings.Contains(out, "  │ fetch failed") || !strings.Contains(out, "workflow retry ") {
 		t.Errorf("ended:\n%s", out)
@@ -138,21 +138,21 @@ func TestForgingInWorkflows(t *testing.T) {
 		var out bytes.Buffer
 		s := newSession(strings.NewReader(""), &out, &out, Hooks{})
 		s.now, s.outTerm, s.errTerm, s.color, s.width = noonClock, true, true, false, 80
-		run := anyRun()
+		run := waitingRun()
 		run.Title, run.Workflow, run.Reason, run.Summary, run.State = f.Text, f.Text, f.Text, f.Text, fermata.TaskFailed
 		run.StartedBy = &fermata.Actor{Name: f.Text}
 		run.Steps[0].Note, run.Steps[0].Tool, run.Steps[0].Error = f.Text, f.Text, &fermata.StepError{Code: f.Text, Message: f.Text, Hint: f.Text}
 		run.Steps[1].Output, _ = json.Marshal(f.Text)
 		run.Steps[3].Output, _ = json.Marshal(map[string]string{"answer": f.Text, "by": f.Text})
 		run.PendingQuestion.Title = f.Text
-		lines := s.linesOf(&runView{s: s, marks: symbols, run: run})
+		lines := s.drawingLines(&runView{s: s, marks: symbols, run: run})
 		for _, line := range lines {
-			s.data().line("%s", line)
+			s.stdout().line("%s", line)
 		}
 		if drawn := strings.Count(out.String(), "\n"); drawn != len(lines) {
 			t.Errorf("%s/%s: %d lines became %d", f.Class, f.Name, len(lines), drawn)
 		}
-		g := review()
+		g := reviewGraph()
 		g.Nodes[1].ID, g.Nodes[1].Tool, g.Nodes[2].Condition, g.Edges[3].Label = f.Text, f.Text, f.Text, f.Text
 		s.showWorkflow(&fermata.Workflow{
 			Name: f.Text, Description: f.Text, Project: f.Text, Hash: "01234567", UpdatedBy: fermata.Actor{Name: f.Text}, Graph: g,
@@ -162,7 +162,7 @@ func TestForgingInWorkflows(t *testing.T) {
 		}, symbols)
 		s.showTool(fermata.ToolInfo{Name: f.Text, Kind: f.Text, Description: f.Text, Error: f.Text})
 		out.WriteString(mermaid(g))
-		if i := strings.IndexFunc(out.String(), notice.Hidden); i >= 0 {
+		if i := strings.IndexFunc(out.String(), notice.IsHidden); i >= 0 {
 			t.Errorf("%s/%s: a hidden character came through: %q", f.Class, f.Name, out.String()[max(0, i-60):i+20])
 		}
 	}
@@ -202,7 +202,7 @@ func TestExitCodeOfARun(t *testing.T) {
 		{fermata.TaskSkipped, "", 7}, {fermata.TaskAwaitingInput, "", 8}, {fermata.TaskDeferred, "", 8}, {fermata.TaskCancelled, "", 9},
 	} {
 		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
-		if got := s.exit(t.Context(), endOf(&fermata.WorkflowRun{State: c.state, Reason: c.reason})); got != c.want {
+		if got := s.finish(t.Context(), runExitError(&fermata.WorkflowRun{State: c.state, Reason: c.reason})); got != c.want {
 			t.Errorf("%s %s: %d, want %d", c.state, c.reason, got, c.want)
 		}
 	}
@@ -215,17 +215,17 @@ func TestWhatARunWaitsForIsSeen(t *testing.T) {
 	for _, room := range []int{3, 8, 22} {
 		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
 		s.now, s.outTerm, s.width = noonClock, true, 80
-		run := anyRun()
+		run := waitingRun()
 		for i := range 30 {
 			run.Steps = append([]*fermata.WorkflowStep{{Step: fmt.Sprint("done", i), Occurrence: 1, Tool: "shell", State: fermata.StepDone}}, run.Steps...)
 		}
 		v := &runView{s: s, marks: symbols, run: run}
-		lines := s.window(s.linesOf(v), focus(v), room)
+		lines := s.cropLines(s.drawingLines(v), lastActiveRow(v), room)
 		text := strings.Join(lines, "\n")
-		if len(lines) > room || !strings.Contains(text, s.id(run.PendingQuestion.ID)) || !strings.Contains(text, "… ") {
+		if len(lines) > room || !strings.Contains(text, s.idText(run.PendingQuestion.ID)) || !strings.Contains(text, "… ") {
 			t.Errorf("%d lines for %d:\n%s", len(lines), room, text)
 		}
-		if room > 8 && !strings.HasPrefix(text, s.linesOf(v)[0]) {
+		if room > 8 && !strings.HasPrefix(text, s.drawingLines(v)[0]) {
 			t.Errorf("the head is gone:\n%s", text)
 		}
 	}
@@ -264,7 +264,7 @@ func TestStepsAheadOfARunThatWentBack(t *testing.T) {
 func TestAnAnswerOfSeveralItemsIsToldByItem(t *testing.T) {
 	t.Parallel()
 	step := &fermata.WorkflowStep{QuestionID: "q_1", Output: json.RawMessage(`{"answer":{"n":4,"why":"so"},"answers":{"n":4,"why":"so"},"by":"ann"}`)}
-	if got := answerIn(step); !strings.Contains(got, "(ann)") || strings.Contains(got, "map[") || !strings.Contains(got, "so") {
+	if got := stepAnswer(step); !strings.Contains(got, "(ann)") || strings.Contains(got, "map[") || !strings.Contains(got, "so") {
 		t.Errorf("it says %q", got)
 	}
 }

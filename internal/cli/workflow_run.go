@@ -61,9 +61,9 @@ func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wa
 	case wait.on:
 		return s.awaitRun(ctx, run, wait.limit)
 	case s.JSON:
-		return s.json(run)
+		return s.writeJSON(run)
 	}
-	s.data().line("%s", run.ID)
+	s.stdout().line("%s", run.ID)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string
 
 // inputsOfFile adds the inputs of a file in their original text, so that no digit of a number is lost.
 func (c *workflowRunCommand) inputsOfFile(s *session, inputs map[string]any) error {
-	data, err := s.readFile("--inputs", c.Inputs, mostInFile)
+	data, err := s.readFile("--inputs", c.Inputs, maxFileSize)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *workflowRunCommand) inputsOfFile(s *session, inputs map[string]any) err
 	}
 	var written map[string]json.RawMessage
 	if err := json.Unmarshal(data, &written); err != nil || written == nil {
-		return badFile("--inputs", "%s is no JSON object", c.Inputs).WithHint(`write it like {"issue": 42}`)
+		return flagErrorf("--inputs", "%s is no JSON object", c.Inputs).WithHint(`write it like {"issue": 42}`)
 	}
 	for name, value := range written {
 		inputs[name] = value
@@ -134,25 +134,25 @@ func unknownInput(w *fermata.Workflow, name string) error {
 
 // inputValue converts a text to the type of an input.
 func inputValue(in fermata.WorkflowInput, text string) (any, error) {
-	wrong := func(want string) error {
+	typeError := func(want string) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--input %s: %q is no %s", in.Name, text, in.Type).WithHint("write %s", want)
 	}
 	switch in.Type {
 	case "number":
 		text := strings.TrimSpace(text)
 		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
-			return nil, wrong("a number such as 42 or 0.5")
+			return nil, typeError("a number such as 42 or 0.5")
 		}
 		return json.Number(text), nil
 	case "boolean":
-		on, ok := notice.YesOrNo(strings.TrimSpace(text))
+		on, ok := notice.ParseYesNo(strings.TrimSpace(text))
 		if !ok {
-			return nil, wrong("true or false")
+			return nil, typeError("true or false")
 		}
 		return on, nil
 	case "object", "array":
 		if !json.Valid([]byte(text)) {
-			return nil, wrong("JSON, or @FILE for a file with JSON")
+			return nil, typeError("JSON, or @FILE for a file with JSON")
 		}
 		var v any
 		if err := unmarshalFile("--input "+in.Name, "", []byte(text), &v); err != nil {
@@ -161,7 +161,7 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 		_, isList := v.([]any)
 		_, isObject := v.(map[string]any)
 		if in.Type == "array" && !isList || in.Type == "object" && !isObject {
-			return nil, wrong("a JSON " + in.Type)
+			return nil, typeError("a JSON " + in.Type)
 		}
 		// Keep the text, so that no digit of a number is lost.
 		return json.RawMessage(text), nil
@@ -173,47 +173,47 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 // awaitRun waits for the end of a run and prints it. A limit ends the wait, and the run continues; 0 is no limit.
 func (s *session) awaitRun(ctx context.Context, run *fermata.WorkflowRun, limit time.Duration) error {
 	v := &runView{s: s, id: run.ID, marks: s.marks(false), run: run}
-	gaveUp, err := s.untilEnded(ctx, v, limit)
+	gaveUp, err := s.awaitRunEnd(ctx, v, limit)
 	if err != nil {
 		return err
 	}
 	if gaveUp {
-		s.talk().line("it has not ended yet; %s goes on", run.ID)
+		s.stderr().line("it has not ended yet; %s goes on", run.ID)
 	}
 	if s.JSON {
-		err = s.json(v.run)
+		err = s.writeJSON(v.run)
 	} else {
-		for _, line := range s.linesOf(v) {
-			s.data().line("%s", line)
+		for _, line := range s.drawingLines(v) {
+			s.stdout().line("%s", line)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return endOf(v.run)
+	return runExitError(v.run)
 }
 
-// untilEnded follows a run until it ends, and reports whether the limit came first. It prints each question of the run
+// awaitRunEnd follows a run until it ends, and reports whether the limit came first. It prints each question of the run
 // once.
-func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duration) (bool, error) {
+func (s *session) awaitRunEnd(ctx context.Context, v *runView, limit time.Duration) (bool, error) {
 	l := s.listen(ctx, v.id)
-	var up <-chan time.Time
+	var timeout <-chan time.Time
 	if limit > 0 {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
-		up = timer.C
+		timeout = timer.C
 	}
-	told := map[string]bool{}
+	printed := map[string]bool{}
 	for {
-		if q := v.run.PendingQuestion; q != nil && !told[q.ID] && !v.isOver() {
-			told[q.ID] = true
-			s.talk().line("waits for an answer: fermata respond %s  (%s)", shortID(q.ID), oneLine(q.Title))
+		if q := v.run.PendingQuestion; q != nil && !printed[q.ID] && !v.isOver() {
+			printed[q.ID] = true
+			s.stderr().line("waits for an answer: fermata respond %s  (%s)", shortID(q.ID), oneLine(q.Title))
 		}
 		if v.isOver() {
 			return false, nil
 		}
 		select {
-		case <-up:
+		case <-timeout:
 			return true, nil
 		case err := <-l.ended:
 			return false, err
@@ -229,21 +229,21 @@ func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duratio
 	}
 }
 
-// endOf returns the exit code for the end of a run.
-func endOf(run *fermata.WorkflowRun) error {
+// runExitError returns the exit code for the end of a run.
+func runExitError(run *fermata.WorkflowRun) error {
 	switch run.State {
 	case fermata.TaskDone:
 		return nil
 	case fermata.TaskFailed:
 		if run.Reason == fermata.ReasonRejected {
-			return outcome(exitRejected)
+			return exitError(exitRejected)
 		}
-		return outcome(exitFailed)
+		return exitError(exitFailed)
 	case fermata.TaskCancelled:
-		return outcome(exitCancelled)
+		return exitError(exitCancelled)
 	case fermata.TaskSkipped:
-		return outcome(exitTimedOut)
+		return exitError(exitTimedOut)
 	default:
-		return outcome(exitPending)
+		return exitError(exitPending)
 	}
 }

@@ -30,7 +30,7 @@ func (c *workflowSchemaCommand) Run(s *session) error {
 	if err := json.Indent(&indented, s.hooks.WorkflowSchema(), "", "  "); err != nil {
 		return fermata.Internal("write the schema", err)
 	}
-	s.data().line("%s", indented.String())
+	s.stdout().line("%s", indented.String())
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
 	url := ""
 	for _, t := range w.Triggers {
 		if t.Type == fermata.TriggerWebhook {
-			url = s.webhook(t)
+			url = s.webhookURL(t)
 		}
 	}
 	if url == "" {
@@ -80,9 +80,9 @@ func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
 			WithHint("make another: fermata workflow webhook-secret %s", c.Name)
 	}
 	if s.JSON {
-		return s.json(map[string]string{"secret": secret, "url": url})
+		return s.writeJSON(map[string]string{"secret": secret, "url": url})
 	}
-	s.talk().line("call it with POST %s", url)
-	s.data().line("%s", secret)
+	s.stderr().line("call it with POST %s", url)
+	s.stdout().line("%s", secret)
 	return nil
 }

@@ -29,16 +29,16 @@ Examples:
     fermata workflow show 3f9k2a --json | jq '.steps[] | {step, state, output}'`
 }
 
-// shownRuns is the number of last runs that are shown with a workflow.
-const shownRuns = 5
+// maxShownRuns is the number of last runs that are shown with a workflow.
+const maxShownRuns = 5
 
 func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
-	w, run, err := s.workflowOrRun(ctx, c.Word)
+	w, run, err := s.findWorkflowOrRun(ctx, c.Word)
 	if err != nil {
 		return err
 	}
 	if run != nil {
-		if err := checkUnread("a run", map[string]bool{"--source": c.Source, "--hash": c.Hash != ""}); err != nil {
+		if err := checkUnreadFlags("a run", map[string]bool{"--source": c.Source, "--hash": c.Hash != ""}); err != nil {
 			return err
 		}
 		return c.run(ctx, s, run)
@@ -57,16 +57,16 @@ func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(w)
+		return s.writeJSON(w)
 	}
-	runs, _, err := s.client.WorkflowRuns(ctx, client.WorkflowRunQuery{Workflow: w.Name, Limit: shownRuns})
+	runs, _, err := s.client.WorkflowRuns(ctx, client.WorkflowRunQuery{Workflow: w.Name, Limit: maxShownRuns})
 	if err != nil {
 		return err
 	}
 	s.showWorkflow(w, s.marks(c.Plain))
 	if len(runs) > 0 {
-		s.data().line("\nLast runs")
-		s.print(s.runTable(runs), "")
+		s.stdout().line("\nLast runs")
+		s.printTable(s.runTable(runs), "")
 	}
 	return nil
 }
@@ -80,21 +80,21 @@ func (c *workflowShowCommand) run(ctx context.Context, s *session, run *fermata.
 		return err
 	}
 	if s.JSON {
-		return s.json(v.run)
+		return s.writeJSON(v.run)
 	}
-	for _, line := range s.linesOf(v) {
-		s.data().line("%s", line)
+	for _, line := range s.drawingLines(v) {
+		s.stdout().line("%s", line)
 	}
 	return nil
 }
 
 // showWorkflow prints a workflow.
 func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
-	p := s.data()
-	p.title(w.Name)
+	p := s.stdout()
+	p.printTitle(w.Name)
 	p.line("%s", p.dim(fmt.Sprintf("%s · project %s · definition %s, stored by %s %s",
-		enabledText(w), oneLine(w.Project), shortHash(w.Hash), actor(w.UpdatedBy), s.sinceText(w.UpdatedAt))))
-	p.quote("", w.Description)
+		enabledText(w), oneLine(w.Project), shortHash(w.Hash), actorName(w.UpdatedBy), s.sinceText(w.UpdatedAt))))
+	p.printQuoted("", w.Description)
 	p.line("\nStarted by")
 	for _, t := range w.Triggers {
 		p.line("  %s", s.triggerText(w, t))
@@ -109,10 +109,10 @@ func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
 		p.line("  %s", s.fit(inputText(in)))
 	}
 	p.line("\nSteps")
-	s.graph(w.Graph, m, "  ")
+	s.printGraph(w.Graph, m, "  ")
 	if len(w.Warnings) > 0 {
 		p.line("")
-		p.problems(w.Name, w.Warnings)
+		p.printProblems(w.Name, w.Warnings)
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *session) triggerText(w *fermata.Workflow, t fermata.WorkflowTrigger) st
 	case t.Type == fermata.TriggerSchedule:
 		parts = append(parts, "no next time")
 	case t.Type == fermata.TriggerWebhook:
-		parts = append(parts, "POST "+s.webhook(t))
+		parts = append(parts, "POST "+s.webhookURL(t))
 		if !w.HasWebhookSecret {
 			parts = append(parts, "without a secret")
 		}
@@ -152,10 +152,10 @@ func inputText(in fermata.WorkflowInput) string {
 		parts = append(parts, "required")
 	}
 	if in.Default != nil {
-		parts = append(parts, "default "+oneLine(value(in.Default)))
+		parts = append(parts, "default "+oneLine(valueText(in.Default)))
 	}
 	if len(in.Enum) > 0 {
-		parts = append(parts, "one of "+oneLine(value(in.Enum)))
+		parts = append(parts, "one of "+oneLine(valueText(in.Enum)))
 	}
 	if in.Description != "" {
 		parts = append(parts, oneLine(in.Description))

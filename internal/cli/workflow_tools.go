@@ -39,7 +39,7 @@ func (c *toolsListCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "NAME", flex: true}, {head: "KIND"}, {head: "WHAT IT DOES", flex: true}}}
 	for _, tool := range all {
@@ -49,7 +49,7 @@ func (c *toolsListCommand) Run(ctx context.Context, s *session) error {
 		}
 		t.add(tool.Name, tool.Kind, what)
 	}
-	s.print(t, "there are no tools")
+	s.printTable(t, "there are no tools")
 	return nil
 }
 
@@ -59,13 +59,13 @@ func (c *toolsListCommand) listDefined(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(all)
+		return s.writeJSON(all)
 	}
 	t := &table{columns: []column{{head: "NAME"}, {head: "KIND"}, {head: "WHAT IT DOES", flex: true}, {head: "BY", flex: true}, {head: "AGO"}}}
 	for _, tool := range all {
 		t.add(tool.Name, toolKind(tool), tool.Description, tool.UpdatedBy.Name, s.agoText(tool.UpdatedAt))
 	}
-	s.print(t, "the workspace has defined no tools; fermata workflow tools put FILE does")
+	s.printTable(t, "the workspace has defined no tools; fermata workflow tools put FILE does")
 	return nil
 }
 
@@ -105,7 +105,7 @@ Examples:
 }
 
 func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
-	source, err := s.source(c.File)
+	source, err := s.readSource(c.File)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	}
 	stored, err := server.PutNamedTools(ctx, all)
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
-		f.refusedTogether(err)
+		f.addServerRefusals(err)
 		return c.refusedFile(s, f)
 	}
 	if err != nil {
@@ -141,20 +141,20 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	for _, t := range stored {
 		s.printDone("", "defined the tool %s", oneLine(t.Name))
 		if t.Listing != nil && t.Listing.Error != "" {
-			s.talk().line("%s %s did not list its tools: %s", s.talk().yellow("warning:"), oneLine(t.Name), oneLine(t.Listing.Error))
+			s.stderr().line("%s %s did not list its tools: %s", s.stderr().yellow("warning:"), oneLine(t.Name), oneLine(t.Listing.Error))
 		}
 	}
 	if s.JSON {
-		return s.json(stored)
+		return s.writeJSON(stored)
 	}
 	return nil
 }
 
 // refusedFile prints the problems of the file.
 func (c *toolsPutCommand) refusedFile(s *session, f *toolsFile) error {
-	s.talk().problems(c.File, f.problems)
-	s.talk().line("%s: %s; nothing was stored", oneLine(c.File), countText(len(f.problems), "problem"))
-	return outcome(exitFailed)
+	s.stderr().printProblems(c.File, f.problems)
+	s.stderr().line("%s: %s; nothing was stored", oneLine(c.File), countText(len(f.problems), "problem"))
+	return exitError(exitFailed)
 }
 
 type toolsRemoveCommand struct {

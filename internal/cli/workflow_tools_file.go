@@ -20,13 +20,13 @@ import (
 
 // toolsFile is a file with tools and MCP servers.
 type toolsFile struct {
-	tools    []placedTool
+	tools    []locatedTool
 	problems []fermata.DefinitionProblem
 	lines    []string
 }
 
-// placedTool is a tool with its place in the file.
-type placedTool struct {
+// locatedTool is a tool with its place in the file.
+type locatedTool struct {
 	client.ToolDefinition
 	name         string
 	line, column int
@@ -61,32 +61,32 @@ func readToolsFile(source []byte) *toolsFile {
 	f := &toolsFile{lines: strings.Split(string(source), "\n")}
 	parsed, err := parser.ParseBytes(source, 0)
 	if err != nil {
-		f.addParserError(spot{1, 1}, "", err)
+		f.addParserError(position{1, 1}, "", err)
 		return f
 	}
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		f.add(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
+		f.addProblem(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
 		return f
 	}
-	for _, section := range entries(parsed.Docs[0].Body) {
+	for _, section := range mappingEntries(parsed.Docs[0].Body) {
 		switch name := section.Key.String(); name {
 		case "tools":
 			f.readEntries(section, readTool)
 		case "mcp_servers":
 			f.readEntries(section, readServer)
 		default:
-			at := section.Key.GetToken().Position
-			f.add(at.Line, at.Column, name, fmt.Sprintf("%q is no part of such a file", name), "it has tools: and mcp_servers:")
+			pos := section.Key.GetToken().Position
+			f.addProblem(pos.Line, pos.Column, name, fmt.Sprintf("%q is no part of such a file", name), "it has tools: and mcp_servers:")
 		}
 	}
 	if len(f.tools) == 0 && len(f.problems) == 0 {
-		f.add(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
+		f.addProblem(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
 	}
 	return f
 }
 
-// entries returns the entries of a mapping.
-func entries(node ast.Node) []*ast.MappingValueNode {
+// mappingEntries returns the entries of a mapping.
+func mappingEntries(node ast.Node) []*ast.MappingValueNode {
 	switch node := node.(type) {
 	case *ast.MappingNode:
 		return node.Values
@@ -99,24 +99,24 @@ func entries(node ast.Node) []*ast.MappingValueNode {
 
 // readEntries reads the entries of a section.
 func (f *toolsFile) readEntries(section *ast.MappingValueNode, read func(ast.Node) (client.ToolDefinition, error)) {
-	all := entries(section.Value)
+	all := mappingEntries(section.Value)
 	if len(all) == 0 {
-		at := section.Key.GetToken().Position
-		f.add(at.Line, at.Column, "", section.Key.String()+" holds no names", "write each one as a key: run_checks: {command: [make, test]}")
+		pos := section.Key.GetToken().Position
+		f.addProblem(pos.Line, pos.Column, "", section.Key.String()+" holds no names", "write each one as a key: run_checks: {command: [make, test]}")
 	}
 	for _, entry := range all {
 		name := strings.Trim(entry.Key.String(), `"'`)
-		at := entry.Key.GetToken().Position
-		if slices.ContainsFunc(f.tools, func(t placedTool) bool { return t.name == name }) {
-			f.add(at.Line, at.Column, name, fmt.Sprintf("the name %q stands twice", name), "tools and MCP servers share their names")
+		pos := entry.Key.GetToken().Position
+		if slices.ContainsFunc(f.tools, func(t locatedTool) bool { return t.name == name }) {
+			f.addProblem(pos.Line, pos.Column, name, fmt.Sprintf("the name %q stands twice", name), "tools and MCP servers share their names")
 			continue
 		}
 		t, err := read(entry.Value)
 		if err != nil {
-			f.addParserError(spot{at.Line, at.Column}, name, err)
+			f.addParserError(position{pos.Line, pos.Column}, name, err)
 			continue
 		}
-		f.tools = append(f.tools, placedTool{t, name, at.Line, at.Column})
+		f.tools = append(f.tools, locatedTool{t, name, pos.Line, pos.Column})
 	}
 }
 
@@ -167,7 +167,7 @@ func decodeNode(node ast.Node, into any) error {
 // check adds the problems of the tools themselves.
 func (f *toolsFile) check(check func(*fermata.NamedTool) error) {
 	for _, t := range f.tools {
-		if err := check(t.Named(t.name)); err != nil {
+		if err := check(t.NamedTool(t.name)); err != nil {
 			f.addRefusal(t, err)
 		}
 	}
@@ -175,38 +175,38 @@ func (f *toolsFile) check(check func(*fermata.NamedTool) error) {
 }
 
 // addRefusal adds each reason why a tool was refused.
-func (f *toolsFile) addRefusal(t placedTool, err error) {
+func (f *toolsFile) addRefusal(t locatedTool, err error) {
 	e, ok := asError(err)
 	if !ok || len(e.Problems) == 0 {
-		f.add(t.line, t.column, t.name, t.name+": "+err.Error(), "")
+		f.addProblem(t.line, t.column, t.name, t.name+": "+err.Error(), "")
 		return
 	}
 	for _, p := range e.Problems {
-		f.refusedField(t, p)
+		f.addFieldProblem(t, p)
 	}
 }
 
-func (f *toolsFile) refusedField(t placedTool, p fermata.Problem) {
-	f.add(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
+func (f *toolsFile) addFieldProblem(t locatedTool, p fermata.Problem) {
+	f.addProblem(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
 }
 
 var itemField = regexp.MustCompile(`^items\[(\d+)\]\.?(.*)$`)
 
-// refusedTogether adds each reason why the server refused the tools, at the place of the tool in question.
-func (f *toolsFile) refusedTogether(err error) {
+// addServerRefusals adds each reason why the server refused the tools, at the place of the tool in question.
+func (f *toolsFile) addServerRefusals(err error) {
 	e, _ := asError(err)
 	if e == nil || len(e.Problems) == 0 {
-		f.add(1, 1, "", err.Error(), "")
+		f.addProblem(1, 1, "", err.Error(), "")
 		return
 	}
 	for _, p := range e.Problems {
 		m := itemField.FindStringSubmatch(p.Field)
 		if m == nil {
-			f.add(1, 1, "", p.Field+": "+p.Message, "")
+			f.addProblem(1, 1, "", p.Field+": "+p.Message, "")
 			continue
 		}
 		if i, err := strconv.Atoi(m[1]); err == nil && i < len(f.tools) {
-			f.refusedField(f.tools[i], fermata.Problem{Field: m[2], Message: p.Message})
+			f.addFieldProblem(f.tools[i], fermata.Problem{Field: m[2], Message: p.Message})
 		}
 	}
 }
@@ -220,25 +220,25 @@ func (f *toolsFile) definitions() []client.NamedDefinition {
 	return all
 }
 
-// spot is a place in a file.
-type spot struct{ line, column int }
+// position is a place in a file.
+type position struct{ line, column int }
 
 // addParserError adds an error of the parser, at the place that it names, or else at the given place.
-func (f *toolsFile) addParserError(at spot, path string, err error) {
+func (f *toolsFile) addParserError(pos position, path string, err error) {
 	message := err.Error()
 	if e, ok := errors.AsType[yaml.Error](err); ok {
 		message = e.GetMessage()
 		if token := e.GetToken(); token != nil && token.Position != nil {
-			at = spot{token.Position.Line, token.Position.Column}
+			pos = position{token.Position.Line, token.Position.Column}
 		}
 	}
 	if path != "" {
 		message = path + ": " + message
 	}
-	f.add(at.line, at.column, path, message, "")
+	f.addProblem(pos.line, pos.column, path, message, "")
 }
 
-func (f *toolsFile) add(line, column int, path, message, hint string) {
+func (f *toolsFile) addProblem(line, column int, path, message, hint string) {
 	p := fermata.DefinitionProblem{Line: line, Column: column, Path: path, Message: message, Hint: hint}
 	if line >= 1 && line <= len(f.lines) {
 		text := strings.TrimRight(f.lines[line-1], "\r")

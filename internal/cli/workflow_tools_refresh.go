@@ -31,11 +31,11 @@ func (c *toolsRefreshCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.json(t)
+		return s.writeJSON(t)
 	}
 	if why := t.Listing.Error; why != "" {
 		s.printDone("", "%s did not list its tools: %s", oneLine(t.Name), oneLine(why))
-		return outcome(exitFailed)
+		return exitError(exitFailed)
 	}
 	s.printDone("", "%s has %s", oneLine(t.Name), countText(len(t.Listing.Tools), "tool"))
 	return nil

@@ -27,7 +27,7 @@ func (c *toolsShowCommand) Run(ctx context.Context, s *session) error {
 	}
 	var named *fermata.NamedTool
 	if !strings.Contains(c.Name, ".") {
-		if named, err = server.NamedTool(ctx, c.Name); unexpected(err) {
+		if named, err = server.NamedTool(ctx, c.Name); isLookupFailure(err) {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (c *toolsShowCommand) Run(ctx context.Context, s *session) error {
 		return fermata.NotFound("tool", c.Name).WithHint("fermata workflow tools list shows them")
 	}
 	if s.JSON {
-		return s.json(all[i])
+		return s.writeJSON(all[i])
 	}
 	s.showTool(all[i])
 	return nil
@@ -51,12 +51,12 @@ func (c *toolsShowCommand) Run(ctx context.Context, s *session) error {
 
 func (s *session) showNamedTool(t *fermata.NamedTool) error {
 	if s.JSON {
-		return s.json(t)
+		return s.writeJSON(t)
 	}
-	p := s.data()
-	p.title(t.Name)
-	p.line("%s", p.dim(toolKind(t)+", defined by "+actor(t.UpdatedBy)+" "+s.sinceText(t.UpdatedAt)))
-	p.quote("", t.Description)
+	p := s.stdout()
+	p.printTitle(t.Name)
+	p.line("%s", p.dim(toolKind(t)+", defined by "+actorName(t.UpdatedBy)+" "+s.sinceText(t.UpdatedAt)))
+	p.printQuoted("", t.Description)
 	switch {
 	case t.Agent != nil:
 		for _, fact := range [][2]string{{"runner", t.Agent.Runner}, {"agent", t.Agent.Agent}, {"size", t.Agent.Size}} {
@@ -65,7 +65,7 @@ func (s *session) showNamedTool(t *fermata.NamedTool) error {
 			}
 		}
 		p.line("prompt:")
-		p.quote("", t.Agent.Prompt)
+		p.printQuoted("", t.Agent.Prompt)
 	case t.Server != nil:
 		s.showToolServer(t.Server)
 		s.showListing(t.Listing)
@@ -78,12 +78,12 @@ func (s *session) showNamedTool(t *fermata.NamedTool) error {
 	if t.Isolated {
 		p.line("isolated: only a worker with --isolate runs it")
 	}
-	p.schema("output", t.Schema)
+	p.printSchema("output", t.Schema)
 	return nil
 }
 
 func (s *session) showToolServer(t *fermata.ToolServer) {
-	p := s.data()
+	p := s.stdout()
 	if t.URL != "" {
 		p.line("url: %s", oneLine(t.URL))
 	} else {
@@ -105,7 +105,7 @@ func (s *session) showListing(l *fermata.ToolListing) {
 	if l == nil {
 		return
 	}
-	p := s.data()
+	p := s.stdout()
 	p.line("%s, asked %s", countText(len(l.Tools), "tool"), s.sinceText(l.At))
 	if l.Error != "" {
 		p.line("it did not answer: %s", oneLine(l.Error))
@@ -114,7 +114,7 @@ func (s *session) showListing(l *fermata.ToolListing) {
 
 // commandText returns a command as JSON, because no shell runs it.
 func commandText(command []string) string {
-	data, err := encode(command, "")
+	data, err := encodeJSON(command, "")
 	if err != nil {
 		return ""
 	}
@@ -122,19 +122,19 @@ func commandText(command []string) string {
 }
 
 func (s *session) showTool(t fermata.ToolInfo) {
-	p := s.data()
-	p.title(t.Name)
+	p := s.stdout()
+	p.printTitle(t.Name)
 	p.line("%s", p.dim(oneLine(strings.ReplaceAll(t.Kind, "_", " "))))
-	p.quote("", t.Description)
+	p.printQuoted("", t.Description)
 	if t.Error != "" {
 		p.line("its tools are not known: %s", oneLine(t.Error))
 	}
-	p.schema("input", t.Input)
-	p.schema("output", t.Output)
+	p.printSchema("input", t.Input)
+	p.printSchema("output", t.Output)
 }
 
-// schema writes the fields of a JSON Schema.
-func (p printer) schema(name string, schema json.RawMessage) {
+// printSchema writes the fields of a JSON Schema.
+func (p printer) printSchema(name string, schema json.RawMessage) {
 	var s struct {
 		Required []string `json:"required"`
 		Defs     map[string]struct {
@@ -162,23 +162,23 @@ func (p printer) schema(name string, schema json.RawMessage) {
 	}
 	slices.Sort(names)
 	for _, field := range names {
-		is := s.Properties[field]
-		if def, ok := s.Defs[strings.TrimPrefix(is.Ref, "#/$defs/")]; ok && is.Ref != "" {
-			is.Type, is.Enum = def.Type, def.Enum
+		property := s.Properties[field]
+		if def, ok := s.Defs[strings.TrimPrefix(property.Ref, "#/$defs/")]; ok && property.Ref != "" {
+			property.Type, property.Enum = def.Type, def.Enum
 		}
 		parts := []string{oneLine(field)}
-		if is.Type != nil {
-			parts = append(parts, oneLine(value(is.Type)))
+		if property.Type != nil {
+			parts = append(parts, oneLine(valueText(property.Type)))
 		}
 		if slices.Contains(s.Required, field) {
 			parts = append(parts, "required")
 		}
-		if is.Enum != nil {
-			parts = append(parts, "one of "+oneLine(value(is.Enum)))
+		if property.Enum != nil {
+			parts = append(parts, "one of "+oneLine(valueText(property.Enum)))
 		}
-		if is.Description != "" {
-			parts = append(parts, oneLine(is.Description))
+		if property.Description != "" {
+			parts = append(parts, oneLine(property.Description))
 		}
-		p.text("  " + strings.Join(parts, "  "))
+		p.printText("  " + strings.Join(parts, "  "))
 	}
 }

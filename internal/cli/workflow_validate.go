@@ -35,7 +35,7 @@ func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
 	var files []checkedFile
 	valid := true
 	for _, name := range c.Files {
-		source, err := s.source(name)
+		source, err := s.readSource(name)
 		if err != nil {
 			return err
 		}
@@ -47,17 +47,17 @@ func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
 		valid = valid && check.Valid
 	}
 	if s.JSON {
-		if err := s.json(files); err != nil {
+		if err := s.writeJSON(files); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range files {
-			s.data().problems(f.File, f.Problems)
-			s.talk().line("%s: %s", oneLine(f.File), verdict(&f.WorkflowCheck))
+			s.stdout().printProblems(f.File, f.Problems)
+			s.stderr().line("%s: %s", oneLine(f.File), checkSummary(&f.WorkflowCheck))
 		}
 	}
 	if !valid {
-		return outcome(exitFailed)
+		return exitError(exitFailed)
 	}
 	return nil
 }
@@ -73,8 +73,8 @@ func (c *workflowValidateCommand) check(ctx context.Context, s *session, source 
 	return server.CheckWorkflow(ctx, string(source))
 }
 
-// verdict returns the result of a check in one sentence.
-func verdict(c *client.WorkflowCheck) string {
+// checkSummary returns the result of a check in one sentence.
+func checkSummary(c *client.WorkflowCheck) string {
 	errors, warnings := 0, 0
 	for _, p := range c.Problems {
 		if p.Warning {
@@ -100,16 +100,16 @@ func countText(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// problems writes the problems of a file: the place, the line with a caret, and
+// printProblems writes the problems of a file: the place, the line with a caret, and
 // a hint.
-func (p printer) problems(file string, list []fermata.DefinitionProblem) {
+func (p printer) printProblems(file string, list []fermata.DefinitionProblem) {
 	for _, problem := range list {
-		place := fmt.Sprintf("%s:%d:%d:", oneLine(file), problem.Line, problem.Column)
+		position := fmt.Sprintf("%s:%d:%d:", oneLine(file), problem.Line, problem.Column)
 		message := p.red(oneLine(problem.Message))
 		if problem.Warning {
 			message = p.yellow("warning: ") + oneLine(problem.Message)
 		}
-		p.line("%s %s", p.bold(place), message)
+		p.line("%s %s", p.bold(position), message)
 		for line := range strings.SplitSeq(strings.TrimRight(problem.Excerpt, "\n"), "\n") {
 			if line != "" {
 				p.line("  %s", clean(line))

@@ -12,7 +12,7 @@ import (
 
 // step returns the line of a step.
 func (v *runView) step(step *fermata.WorkflowStep, width int) row {
-	p := v.s.data()
+	p := v.s.stdout()
 	state := fmt.Sprintf("%-9s", step.State)
 	switch step.State {
 	case fermata.StepWaiting:
@@ -59,10 +59,10 @@ func (v *runView) details(step *fermata.WorkflowStep) []row {
 		rows = append(rows, v.question(q))
 	}
 	if child := v.children[step.ChildID]; child != nil {
-		text := v.marks.waits + " " + stateText(child) + "  " + v.s.data().dim(v.s.id(child.ID)) + "  " + oneLine(child.Title)
+		text := v.marks.waits + " " + stateText(child) + "  " + v.s.stdout().dim(v.s.idText(child.ID)) + "  " + oneLine(child.Title)
 		rows = append(rows, row{text: text, key: child.ID + stateText(child)})
 		if n := child.NoWorker; n != nil {
-			rows = append(rows, v.wrapText("  ", oneLine(n.String()), child.ID, v.s.data().yellow)...)
+			rows = append(rows, v.wrapText("  ", oneLine(n.String()), child.ID, v.s.stdout().yellow)...)
 		}
 		if q := child.PendingQuestion; q != nil {
 			rows = append(rows, v.question(q))
@@ -77,26 +77,26 @@ func (v *runView) details(step *fermata.WorkflowStep) []row {
 	}
 	if e := step.Error; e != nil {
 		key := fmt.Sprint(stepName(step), step.Attempt)
-		rows = append(rows, v.wrapText("", oneLine(e.Message)+" ["+oneLine(e.Code)+"]", key, v.s.data().red)...)
+		rows = append(rows, v.wrapText("", oneLine(e.Message)+" ["+oneLine(e.Code)+"]", key, v.s.stdout().red)...)
 		if e.Hint != "" {
 			rows = append(rows, v.wrapText("", "hint: "+oneLine(e.Hint), key, nil)...)
 		}
 	}
 	if text := shortOutput(step); text != "" {
-		rows = append(rows, row{text: v.s.data().dim("= " + text), key: stepName(step) + text})
+		rows = append(rows, row{text: v.s.stdout().dim("= " + text), key: stepName(step) + text})
 	}
 	return rows
 }
 
-// errorIndent is the deepest indentation of a step's details.
-const errorIndent = 6
+// maxDetailIndent is the deepest indentation of a step's details.
+const maxDetailIndent = 6
 
 // wrapText returns rows with a text that must not be cut. On a terminal it
 // takes as many rows as it needs.
 func (v *runView) wrapText(indent, text, key string, paint func(string) string) []row {
 	lines := []string{text}
 	if v.s.outTerm {
-		lines = strings.Split(ansi.Wrap(text, max(v.s.width-errorIndent, 16), ""), "\n")
+		lines = strings.Split(ansi.Wrap(text, max(v.s.width-maxDetailIndent, 16), ""), "\n")
 	}
 	rows := make([]row, 0, len(lines))
 	for _, line := range lines {
@@ -111,30 +111,30 @@ func (v *runView) wrapText(indent, text, key string, paint func(string) string) 
 
 // question returns the line of a pending question.
 func (v *runView) question(q *fermata.Question) row {
-	p := v.s.data()
+	p := v.s.stdout()
 	tree := treeView{s: v.s}
-	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.assigneesText(q)+"]")
+	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.idText(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.questionFacts(q)+"]")
 	return row{text: text, key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
 }
 
-// longestOutput is the largest part of an output on a line.
-const longestOutput = 100
+// maxOutputLength is the largest part of an output on a line.
+const maxOutputLength = 100
 
 // shortOutput returns a step's output on one line, cut to a limit. For an
 // answered question it is the answer and its author.
 func shortOutput(step *fermata.WorkflowStep) string {
 	text := oneLine(string(step.Output))
-	if answer := answerIn(step); answer != "" {
+	if answer := stepAnswer(step); answer != "" {
 		text = answer
 	}
 	if text == "null" || text == "{}" || text == "" {
 		return ""
 	}
-	return ansi.Truncate(text, longestOutput, "…")
+	return ansi.Truncate(text, maxOutputLength, "…")
 }
 
-// answerIn returns people's answer to a step, or "" if the step asked nothing.
-func answerIn(step *fermata.WorkflowStep) string {
+// stepAnswer returns people's answer to a step, or "" if the step asked nothing.
+func stepAnswer(step *fermata.WorkflowStep) string {
 	var a struct {
 		Answer  any            `json:"answer"`
 		Answers map[string]any `json:"answers"`
@@ -147,7 +147,7 @@ func answerIn(step *fermata.WorkflowStep) string {
 	}
 	text := valuesText(a.Answers)
 	if _, several := a.Answer.(map[string]any); a.Answer != nil && !several {
-		text = value(a.Answer)
+		text = valueText(a.Answer)
 	}
 	if text == "" {
 		return ""

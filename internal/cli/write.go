@@ -16,18 +16,18 @@ func (s *session) printDryRun(w write, method, path string, body any) (bool, err
 	if _, err := s.server(); err != nil {
 		return true, err
 	}
-	s.talk().line("dry run: would send %s %s/v1%s", method, s.address, path)
+	s.stderr().line("dry run: would send %s %s/v1%s", method, s.address, path)
 	if body == nil {
 		body = struct{}{}
 	}
-	return true, s.json(body)
+	return true, s.writeJSON(body)
 }
 
 // printDone prints on standard error what was done, and on which server.
 func (s *session) printDone(workspace, format string, args ...any) {
-	place := s.address
+	location := s.address
 	if workspace != "" {
-		place += ", workspace " + clean(workspace)
+		location += ", workspace " + clean(workspace)
 	}
-	s.talk().line("%s (%s)", fmt.Sprintf(format, args...), place)
+	s.stderr().line("%s (%s)", fmt.Sprintf(format, args...), location)
 }

@@ -51,8 +51,8 @@ func Load(path string) (Login, error) {
 
 // Address returns the address of the server to use: asked, else the stored one,
 // else [DefaultURL].
-func (l Login) Address(asked string) string {
-	for _, url := range []string{asked, l.URL} {
+func (l Login) Address(requestedURL string) string {
+	for _, url := range []string{requestedURL, l.URL} {
 		if url = Canonical(url); url != "" {
 			return url
 		}

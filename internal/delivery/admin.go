@@ -15,7 +15,7 @@ import (
 
 // AllKinds lists the kinds of channels that this server supports.
 func (s *Service) AllKinds(_ context.Context, c fermata.Caller) ([]fermata.ChannelKind, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	var all []fermata.ChannelKind
@@ -30,10 +30,10 @@ func (s *Service) AllKinds(_ context.Context, c fermata.Caller) ([]fermata.Chann
 
 // Channels lists the workspace's channels.
 func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Channel, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	all, err := s.db.In(ctx, c.WorkspaceID).Channels()
+	all, err := s.db.Reader(ctx, c.WorkspaceID).Channels()
 	for i := range all {
 		all[i] = s.addOpenError(c.WorkspaceID, s.hideSecrets(all[i]))
 	}
@@ -42,27 +42,27 @@ func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Ch
 
 // addOpenError sets the last error of a channel that could not be opened, if it has none yet.
 func (s *Service) addOpenError(workspace string, c *fermata.Channel) *fermata.Channel {
-	if l := s.workspace(workspace).channelByID(c.ID); l != nil && l.opened != nil && c.LastError == "" {
-		c.LastError = words(l.opened)
+	if l := s.workspace(workspace).channelByID(c.ID); l != nil && l.openErr != nil && c.LastError == "" {
+		c.LastError = errorText(l.openErr)
 	}
 	return c
 }
 
 // ChannelNamed returns the channel with the name.
 func (s *Service) ChannelNamed(ctx context.Context, c fermata.Caller, name string) (*fermata.Channel, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	found, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(name)
+	found, err := s.db.Reader(ctx, c.WorkspaceID).ChannelByName(name)
 	if err != nil {
 		return nil, err
 	}
 	return s.addOpenError(c.WorkspaceID, s.hideSecrets(found)), nil
 }
 
-// accept checks new settings, completes them in row, and makes sure that a channel can be opened with them. It
+// prepareChannel checks new settings, completes them in row, and makes sure that a channel can be opened with them. It
 // returns the settings that are shown only this once.
-func (s *Service) accept(workspace string, row *fermata.Channel, before map[string]any) (once map[string]any, err error) {
+func (s *Service) prepareChannel(workspace string, row *fermata.Channel, before map[string]any) (shownOnce map[string]any, err error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
 		return nil, fermata.Invalid(fermata.Problem{Field: "kind", Message: "there are no channels of the kind " + row.Kind}).
@@ -71,27 +71,27 @@ func (s *Service) accept(workspace string, row *fermata.Channel, before map[stri
 	if err := k.check(row.Settings); err != nil {
 		return nil, err
 	}
-	once = map[string]any{}
+	shownOnce = map[string]any{}
 	if k.Prepare != nil {
-		if err := k.prepare(row, before, once); err != nil {
+		if err := k.completeSettings(row, before, shownOnce); err != nil {
 			return nil, err
 		}
 	}
-	settings, err := k.settings(row)
+	settings, err := k.resolveSettings(row)
 	if err != nil {
 		return nil, err
 	}
 	_, err = k.Open(settings, s.env(workspace, row))
-	return once, err
+	return shownOnce, err
 }
 
-// prepare completes the settings, and adds to once the values that it made.
-func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
+// completeSettings completes the settings, and adds to once the values that it made.
+func (k Kind) completeSettings(row *fermata.Channel, before, shownOnce map[string]any) error {
 	var old json.RawMessage
 	if before != nil {
-		old = data(before)
+		old = mustJSON(before)
 	}
-	completed, err := k.Prepare(old, data(row.Settings))
+	completed, err := k.Prepare(old, mustJSON(row.Settings))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (k Kind) prepare(row *fermata.Channel, before, once map[string]any) error {
 	for name, v := range settings {
 		made := !reflect.DeepEqual(row.Settings[name], v)
 		if made && !containsValue(before, v) {
-			once[name] = v
+			shownOnce[name] = v
 		}
 	}
 	row.Settings = settings
@@ -123,40 +123,40 @@ func containsValue(settings map[string]any, v any) bool {
 // writeChannel writes a channel and returns it to the caller, with the secrets that were made for it. The reply that
 // is stored for a repeated call contains no secrets.
 func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func(*store.Tx) (row *fermata.Channel, made map[string]any, err error)) (*fermata.Channel, error) {
-	var once map[string]any
-	shown, err := engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
+	var shownOnce map[string]any
+	channel, err := engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
 		row, made, err := write(tx)
 		if err != nil {
 			return nil, err
 		}
-		once = made
+		shownOnce = made
 		return s.hideSecrets(row), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(shown.Settings, once)
-	return shown, nil
+	maps.Copy(channel.Settings, shownOnce)
+	return channel, nil
 }
 
 // AddChannel adds a channel.
 func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.NewChannel) (*fermata.Channel, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
-	row := &fermata.Channel{Name: n.Name, Kind: n.Kind, Settings: fermata.Merge(n.Settings, nil), Enabled: !n.Disabled}
-	if k, ok := s.kind(n.Kind); ok && k.BuiltIn && k.Fixed == nil {
+	row := &fermata.Channel{Name: n.Name, Kind: n.Kind, Settings: fermata.MergeSettings(n.Settings, nil), Enabled: !n.Disabled}
+	if k, ok := s.kind(n.Kind); ok && k.BuiltIn && k.FixedSettings == nil {
 		return nil, fermata.Invalid(fermata.Problem{Field: "kind", Message: "there is one " + n.Kind + " channel, and it comes with the server"})
 	}
-	once, err := s.accept(c.WorkspaceID, row, nil)
+	shownOnce, err := s.prepareChannel(c.WorkspaceID, row, nil)
 	if err != nil {
 		return nil, err
 	}
 	return s.writeChannel(ctx, c, func(tx *store.Tx) (*fermata.Channel, map[string]any, error) {
-		if err := nameIsFree(tx.Reader, row.Name); err != nil {
+		if err := checkNameFree(tx.Reader, row.Name); err != nil {
 			return nil, nil, err
 		}
 		if row.Enabled {
@@ -166,17 +166,17 @@ func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.Ne
 		}
 		row.ID, row.CreatedAt = fermata.NewID(fermata.PrefixChannel, tx.Now()), tx.Now()
 		tx.InsertChannel(row)
-		tx.Append(&fermata.Event{Type: fermata.EventChannelAdded, Actor: c.Actor(), Data: data(facts(row))})
-		return row, once, nil
+		tx.Append(&fermata.Event{Type: fermata.EventChannelAdded, Actor: c.Actor(), Data: mustJSON(channelEventData(row))})
+		return row, shownOnce, nil
 	})
 }
 
-// facts returns the data of a channel for events. It contains no secrets.
-func facts(c *fermata.Channel) map[string]any {
+// channelEventData returns the data of a channel for events. It contains no secrets.
+func channelEventData(c *fermata.Channel) map[string]any {
 	return map[string]any{"channel_id": c.ID, "name": c.Name, "kind": c.Kind, "enabled": c.Enabled}
 }
 
-func nameIsFree(r store.Reader, name string) error {
+func checkNameFree(r store.Reader, name string) error {
 	_, err := r.ChannelByName(name)
 	if err == nil {
 		return fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
@@ -189,7 +189,7 @@ func nameIsFree(r store.Reader, name string) error {
 
 // ChangeChannel changes a channel.
 func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name string, ch fermata.ChannelChange) (*fermata.Channel, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	return s.writeChannel(ctx, c, func(tx *store.Tx) (*fermata.Channel, map[string]any, error) {
@@ -198,7 +198,7 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			return nil, nil, err
 		}
 		if ch.Name != nil && *ch.Name != row.Name {
-			if err := nameIsFree(tx.Reader, *ch.Name); err != nil {
+			if err := checkNameFree(tx.Reader, *ch.Name); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -209,20 +209,20 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 		if err := ch.Apply(row); err != nil {
 			return nil, nil, err
 		}
-		var once map[string]any
+		var shownOnce map[string]any
 		if len(ch.Settings) > 0 {
-			if k, ok := s.kind(row.Kind); ok && k.fixes(row) {
+			if k, ok := s.kind(row.Kind); ok && k.hasFixedSettings(row) {
 				return nil, nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: "are fixed: the server was started with them"})
 			}
-			row.Settings = fermata.Merge(before.Settings, ch.Settings)
-			if once, err = s.accept(c.WorkspaceID, row, before.Settings); err != nil {
+			row.Settings = fermata.MergeSettings(before.Settings, ch.Settings)
+			if shownOnce, err = s.prepareChannel(c.WorkspaceID, row, before.Settings); err != nil {
 				return nil, nil, err
 			}
-			row.Works()
+			row.NoteWorking()
 		}
 		tx.SaveChannel(row)
 		if row.Enabled {
-			tx.HastenDeliveriesOf(row.ID)
+			tx.RetryDeliveriesOf(row.ID)
 		} else {
 			tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
 		}
@@ -230,14 +230,14 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			return nil, nil, err
 		}
 		if before.Enabled && !row.Enabled {
-			if row.LeftRoutes, err = leadNowhere(tx, row); err != nil {
+			if row.UnmatchedRouteSteps, err = deadRouteSteps(tx, row); err != nil {
 				return nil, nil, err
 			}
 		}
-		changed := facts(row)
+		changed := channelEventData(row)
 		changed["settings"] = slices.Sorted(maps.Keys(ch.Settings))
-		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: c.Actor(), Data: data(changed)})
-		return row, once, nil
+		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: c.Actor(), Data: mustJSON(changed)})
+		return row, shownOnce, nil
 	})
 }
 
@@ -258,15 +258,15 @@ func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Ch
 	if err != nil {
 		return err
 	}
-	routes, named := plan.Routes.Rename(from, row.Name)
+	routes, named := plan.Routes.RenameChannel(from, row.Name)
 	if named {
 		setRoutes(tx, c, routes)
 	}
 	return nil
 }
 
-// leadNowhere lists the steps of routes that lead nowhere when the channel without is removed.
-func leadNowhere(tx *store.Tx, without *fermata.Channel) ([]string, error) {
+// deadRouteSteps lists the steps of routes that lead nowhere when the channel without is removed.
+func deadRouteSteps(tx *store.Tx, removed *fermata.Channel) ([]string, error) {
 	plan, err := tx.Plan()
 	if err != nil {
 		return nil, err
@@ -275,14 +275,14 @@ func leadNowhere(tx *store.Tx, without *fermata.Channel) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	channels = slices.DeleteFunc(channels, func(ch *fermata.Channel) bool { return ch.ID == without.ID })
-	return append([]string{}, plan.Routes.LeadingNowhere([]string{without.Name, without.Kind}, channels)...), nil
+	channels = slices.DeleteFunc(channels, func(ch *fermata.Channel) bool { return ch.ID == removed.ID })
+	return append([]string{}, plan.Routes.UnmatchedSteps([]string{removed.Name, removed.Kind}, channels)...), nil
 }
 
 // RemoveChannel removes a channel, and returns the steps of routes that then lead nowhere. The messages that were
 // sent over the channel stay on record.
 func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name string) (*fermata.ChannelRemoval, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.ChannelRemoval, error) {
@@ -294,30 +294,30 @@ func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name stri
 			return nil, fermata.Errorf(fermata.CodePolicyViolation, "the channel %s comes with the server", row.Name).
 				WithHint("disable it: fermata channel disable %s", row.Name)
 		}
-		left, err := leadNowhere(tx, row)
+		deadSteps, err := deadRouteSteps(tx, row)
 		if err != nil {
 			return nil, err
 		}
 		tx.SkipDeliveriesOf(row.ID, fermata.SkippedChannelGone)
-		tx.RestDeliveriesOf(row.ID)
+		tx.EndDeliveriesOf(row.ID)
 		tx.DeleteChannel(row.ID)
-		tx.Append(&fermata.Event{Type: fermata.EventChannelRemoved, Actor: c.Actor(), Data: data(facts(row))})
-		return &fermata.ChannelRemoval{Name: row.Name, LeftRoutes: left}, nil
+		tx.Append(&fermata.Event{Type: fermata.EventChannelRemoved, Actor: c.Actor(), Data: mustJSON(channelEventData(row))})
+		return &fermata.ChannelRemoval{Name: row.Name, UnmatchedRouteSteps: deadSteps}, nil
 	})
 }
 
 // Routes returns the routes of questions.
 func (s *Service) Routes(ctx context.Context, c fermata.Caller) (fermata.Routes, error) {
-	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadPolicy, fermata.UnloadedResource); err != nil {
 		return fermata.Routes{}, err
 	}
-	plan, err := s.db.In(ctx, c.WorkspaceID).Plan()
+	plan, err := s.db.Reader(ctx, c.WorkspaceID).Plan()
 	return plan.Routes, err
 }
 
 // SetRoutes sets the routes for questions that are asked later.
 func (s *Service) SetRoutes(ctx context.Context, c fermata.Caller, routes fermata.Routes) (fermata.Routes, error) {
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return routes, err
 	}
 	if err := routes.Check(); err != nil {
@@ -328,7 +328,7 @@ func (s *Service) SetRoutes(ctx context.Context, c fermata.Caller, routes fermat
 		if err != nil {
 			return routes, err
 		}
-		if err := routes.CheckChannels(s.routable(channels)); err != nil {
+		if err := routes.CheckChannels(s.routableNames(channels)); err != nil {
 			return routes, err
 		}
 		setRoutes(tx, c, routes)
@@ -338,12 +338,12 @@ func (s *Service) SetRoutes(ctx context.Context, c fermata.Caller, routes fermat
 
 func setRoutes(tx *store.Tx, c fermata.Caller, routes fermata.Routes) {
 	tx.SetRoutes(routes)
-	tx.Append(&fermata.Event{Type: fermata.EventRoutesChanged, Actor: c.Actor(), Data: data(map[string]any{"routes": routes})})
+	tx.Append(&fermata.Event{Type: fermata.EventRoutesChanged, Actor: c.Actor(), Data: mustJSON(map[string]any{"routes": routes})})
 }
 
-// routable lists the names that a step of a route may contain: the channels, and the supported kinds, even those
+// routableNames lists the names that a step of a route may contain: the channels, and the supported kinds, even those
 // without a channel. The default routes name such kinds.
-func (s *Service) routable(channels []*fermata.Channel) []string {
+func (s *Service) routableNames(channels []*fermata.Channel) []string {
 	var names []string
 	for _, ch := range channels {
 		if ch.Kind != fermata.KindCallback {
@@ -351,7 +351,7 @@ func (s *Service) routable(channels []*fermata.Channel) []string {
 		}
 	}
 	for _, k := range s.Kinds {
-		if k.To != ToAsker {
+		if k.Audience != ToAsker {
 			names = append(names, k.Name)
 		}
 	}

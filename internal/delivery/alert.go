@@ -21,58 +21,58 @@ type alertData struct {
 }
 
 const (
-	// watchGrace is the time after the last step of a question's route within
+	// arrivalGrace is the time after the last step of a question's route within
 	// which the question must have reached a person. The time is shorter if the
 	// deadline is near.
-	watchGrace = time.Minute
-	watchEvery = 5 * time.Second
+	arrivalGrace  = time.Minute
+	checkInterval = 5 * time.Second
 )
 
-// watched is the kind of rows that check whether a question reached a person.
+// kindCheck is the kind of rows that check whether a question reached a person.
 // These rows are not messages.
-const watched = "watch"
+const kindCheck = "watch"
 
-// watch plans a check whether any message about an urgent question arrived.
-func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
+// planArrivalCheck plans a check whether any message about an urgent question arrived.
+func (b *batch) planArrivalCheck(q *fermata.Question, steps []routeStep, e *fermata.Event) {
 	last := time.Duration(0)
 	for _, s := range steps {
 		last = max(last, s.delay)
 	}
-	at := e.At.Add(last + watchGrace)
+	at := e.At.Add(last + arrivalGrace)
 	if q.Deadline != nil {
 		if half := e.At.Add(q.Deadline.Sub(e.At) / 2); half.Before(at) {
 			at = half
 		}
 	}
-	b.lookAt(q, notice.Alert, at, "watch")
+	b.planCheck(q, notice.Alert, at, "watch")
 }
 
-// lookAt plans a row that is not a message: a check of the question at the
+// planCheck plans a row that is not a message: a check of the question at the
 // instant, for the purpose.
-func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time, what string) {
-	at = fermata.Cut(at)
+func (b *batch) planCheck(q *fermata.Question, purpose notice.Purpose, at time.Time, keyPart string) {
+	at = fermata.TruncateTime(at)
 	b.rows = append(b.rows, &fermata.Delivery{
-		ID: fermata.NewID(fermata.PrefixDelivery, b.now), QuestionID: q.ID, TaskID: q.TaskID, ChannelID: watched + ":" + b.w.id, Kind: watched,
+		ID: fermata.NewID(fermata.PrefixDelivery, b.now), QuestionID: q.ID, TaskID: q.TaskID, ChannelID: kindCheck + ":" + b.w.id, Kind: kindCheck,
 		Purpose: string(purpose), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
-		DeliveryKeeps: fermata.DeliveryKeeps{Unique: q.ID + "/" + what},
+		DeliveryInternals: fermata.DeliveryInternals{UniqueKey: q.ID + "/" + keyPart},
 	})
 }
 
-// look runs the regular checks until ctx ends. It raises an alert for urgent
+// runChecks runs the regular checks until ctx ends. It raises an alert for urgent
 // questions that reached no person, and for tasks that no worker takes. It
 // sends reminders of questions that have waited long.
-func (w *workspace) look(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
+func (w *workspace) runChecks(ctx context.Context) {
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	var unclaimed time.Time
 	for {
-		if w.active() {
-			if err := w.lookOnce(ctx); err != nil && ctx.Err() == nil {
+		if w.isActive() {
+			if err := w.runDueChecks(ctx); err != nil && ctx.Err() == nil {
 				w.s.Log.ErrorContext(ctx, "look for questions that reached nobody or wait for long", "error", err)
 			}
-			if time.Since(unclaimed) >= unclaimedEvery {
+			if time.Since(unclaimed) >= unclaimedInterval {
 				unclaimed = time.Now()
-				if err := w.lookForUnclaimed(ctx); err != nil && ctx.Err() == nil {
+				if err := w.checkUnclaimed(ctx); err != nil && ctx.Err() == nil {
 					w.s.Log.ErrorContext(ctx, "look for tasks that no worker takes", "error", err)
 				}
 			}
@@ -85,12 +85,12 @@ func (w *workspace) look(ctx context.Context) {
 	}
 }
 
-func (w *workspace) lookOnce(ctx context.Context) error {
+func (w *workspace) runDueChecks(ctx context.Context) error {
 	now, err := w.s.db.Now(ctx)
 	if err != nil {
 		return err
 	}
-	due, err := w.s.db.DueDeliveries(ctx, watched+":"+w.id, now, 100)
+	due, err := w.s.db.DueDeliveries(ctx, kindCheck+":"+w.id, now, 100)
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -98,7 +98,7 @@ func (w *workspace) lookOnce(ctx context.Context) error {
 	for _, d := range due {
 		ids = append(ids, d.ID)
 	}
-	b, err := w.reminding(ctx, now)
+	b, err := w.newReminderBatch(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -108,35 +108,35 @@ func (w *workspace) lookOnce(ctx context.Context) error {
 			return err
 		}
 		for _, d := range rows {
-			judge := w.judge
+			handle := w.checkArrival
 			if d.Purpose == string(notice.Reminder) {
-				judge = b.remindAgain
+				handle = b.remindAgain
 			}
 			// Another process may have been first.
 			if !d.IsDue(tx.Now()) {
 				continue
 			}
-			if err := judge(tx, d); err != nil {
+			if err := handle(tx, d); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		w.wakeLanes()
+		w.wakeSenders()
 	}
 	return err
 }
 
-// judge ends a check: either the question has reached a person, or it tells the
+// checkArrival ends a check: either the question has reached a person, or it tells the
 // operators.
-func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
-	q, err := tx.Question(look.QuestionID)
+func (w *workspace) checkArrival(tx *store.Tx, check *fermata.Delivery) error {
+	q, err := tx.Question(check.QuestionID)
 	if err != nil {
 		return err
 	}
-	look.Skip(tx.Now(), fermata.SkippedNotNeeded)
-	tx.SaveDelivery(look)
+	check.Skip(tx.Now(), fermata.SkippedNotNeeded)
+	tx.SaveDelivery(check)
 	if q.Status != fermata.Pending {
 		return nil
 	}
@@ -144,33 +144,33 @@ func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
 	if err != nil {
 		return err
 	}
-	why := "nothing was sent: nobody who may answer it can be reached over the channels of its route"
+	reason := "nothing was sent: nobody who may answer it can be reached over the channels of its route"
 	for _, d := range rows {
 		switch {
-		case d.Kind == watched:
+		case d.Kind == kindCheck:
 		case d.State == fermata.DeliverySent, d.Reason == fermata.WaitsForPage:
 			return nil
 		case d.Reason == fermata.WaitsForQuiet:
-			why = "those who may answer it have quiet hours"
+			reason = "those who may answer it have quiet hours"
 		case d.LastError != "":
-			why = "the last error, over " + d.Channel + ": " + d.LastError
+			reason = "the last error, over " + d.Channel + ": " + d.LastError
 		case d.State == fermata.DeliveryWaiting && d.Reason == "":
-			why = "it is still waiting to be sent over " + d.Channel
+			reason = "it is still waiting to be sent over " + d.Channel
 		}
 	}
-	tx.SetUnreached(q, why)
-	alertUndelivered(tx, q, why)
+	tx.SetUnreached(q, reason)
+	alertUndelivered(tx, q, reason)
 	return nil
 }
 
 // alertUndelivered tells the operators about a question that has reached no
 // person.
-func alertUndelivered(tx *store.Tx, q *fermata.Question, why string) {
+func alertUndelivered(tx *store.Tx, q *fermata.Question, reason string) {
 	tx.Append(&fermata.Event{
-		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System,
-		Data: data(alertData{
+		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.SystemActor,
+		Data: mustJSON(alertData{
 			Kind: "undelivered", Title: "A question has reached nobody",
-			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, deadlineText(q), why),
+			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, deadlineText(q), reason),
 		}),
 	})
 }
@@ -185,8 +185,8 @@ func deadlineText(q *fermata.Question) string {
 // alertChannel tells the operators about a channel that has failed for a while.
 func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	tx.Append(&fermata.Event{
-		Type: fermata.EventDeliveryAlert, Actor: fermata.System,
-		Data: data(alertData{
+		Type: fermata.EventDeliveryAlert, Actor: fermata.SystemActor,
+		Data: mustJSON(alertData{
 			Kind: "channel", Channel: c.Name, Title: "The channel " + c.Name + " does not work",
 			Body: fmt.Sprintf("Nothing could be sent over it since %s: %s. Try fermata channel test %s.",
 				c.FailingSince.UTC().Format(time.RFC3339), c.LastError, c.Name),
@@ -194,28 +194,28 @@ func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	})
 }
 
-// alert plans the messages to the operators. They go over every channel except
+// planAlert plans the messages to the operators. They go over every channel except
 // the faulty one, and never over a public one.
-func (b *batch) alert(e *fermata.Event) {
+func (b *batch) planAlert(e *fermata.Event) {
 	var d alertData
 	if json.Unmarshal(e.Data, &d) != nil {
 		return
 	}
 	members := b.people.operators()
-	told := map[string]bool{}
+	reached := map[string]bool{}
 	for _, l := range b.channels {
 		info := l.info()
-		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.opened != nil {
+		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.openErr != nil {
 			continue
 		}
 		for _, a := range b.people.addresses(l.kind, members) {
 			// Two channels of the same kind reach a person at the same address.
-			place := info.Kind + "/" + a.member + "/" + a.device
-			if a.member != "" && told[place] {
+			destination := info.Kind + "/" + a.member + "/" + a.device
+			if a.member != "" && reached[destination] {
 				continue
 			}
-			told[place] = true
-			row := b.row(l, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+			reached[destination] = true
+			row := b.newDelivery(l, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
 			row.TaskID, row.Title, row.Body = e.TaskID, d.Title, d.Body
 			b.rows = append(b.rows, row)
 		}

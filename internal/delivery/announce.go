@@ -41,7 +41,7 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 	if err != nil {
 		return 0, err
 	}
-	b := &batch{w: w, channels: w.usableChannels(), people: p, now: now}
+	b := &batch{w: w, channels: w.sortedChannels(), people: p, now: now}
 	for _, name := range a.Channels {
 		channels := channelsNamed(b.channels, name)
 		if len(channels) == 0 {
@@ -50,7 +50,7 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 		}
 		for _, l := range channels {
 			for _, to := range p.addresses(l.kind, members) {
-				row := b.row(l, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, l.info().ID, to.member, to.device))
+				row := b.newDelivery(l, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, l.info().ID, to.member, to.device))
 				row.TaskID, row.Title, row.Body = a.TaskID, a.Title, a.Body
 				b.rows = append(b.rows, row)
 			}
@@ -66,7 +66,7 @@ func (s *Service) Announce(ctx context.Context, workspace string, a Announcement
 		return nil
 	})
 	if err == nil {
-		w.wakeLanes()
+		w.wakeSenders()
 	}
 	return len(b.rows), err
 }
@@ -96,13 +96,13 @@ func (s *Service) Settings(ctx context.Context, workspace, kind string) (json.Ra
 	if !ok {
 		return nil, fermata.NotFound("kind of channels", kind)
 	}
-	rows, err := s.db.In(ctx, workspace).Channels()
+	rows, err := s.db.Reader(ctx, workspace).Channels()
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
 		if row.Kind == kind && row.Enabled {
-			return k.settings(row)
+			return k.resolveSettings(row)
 		}
 	}
 	return nil, fermata.NotFound("channel of the kind", kind)

@@ -17,14 +17,14 @@ import (
 func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		last := func(person string, n int) *notice.Notice {
-			w.seen(person, n)
+			w.awaitMessages(person, n)
 			all := w.wall.Notices("wall-" + person)
 			return all[len(all)-1]
 		}
-		low := pick
+		low := pickQuestion
 		low.Risk = fermata.RiskLow
 		q := w.ask(low)
 		ann, bob := last("ann", 1), last("bob", 1)
@@ -34,10 +34,10 @@ func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 		}
 		v, err := w.e.OpenAnswerLink(w.Context(), token)
 		w.ok(err)
-		if v.Member.Handle != "ann" || v.Question.ID != q.ID || v.Refused != nil {
+		if v.Member.Handle != "ann" || v.Question.ID != q.ID || v.Refusal != nil {
 			t.Errorf("the link is %+v", v)
 		}
-		medium := pick
+		medium := pickQuestion
 		medium.Risk = fermata.RiskMedium
 		w.ask(medium)
 		if n := last("ann", 2); n.Answer != "" {
@@ -52,7 +52,7 @@ func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 			t.Error("the policy opens medium risk, and there is no link")
 		}
 		secret := low
-		secret.Options = append([]fermata.Option{{Value: fermata.NewSecret()}}, pick.Options...)
+		secret.Options = append([]fermata.Option{{Value: fermata.NewSecret()}}, pickQuestion.Options...)
 		w.ask(secret)
 		if n := last("ann", 4); n.Answer != "" || n.Decide {
 			t.Errorf("a question that holds a secret can be decided: %+v", n)

@@ -14,10 +14,10 @@ import (
 func TestAgentsSeeNoDeliveriesOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
+		w.addChannel()
 		q := w.ask(fermata.Ask{Title: "Which?", Assignees: []string{"ann"}})
-		sent := w.rests(q)
+		sent := w.awaitRest(q)
 		if len(sent) == 0 {
 			t.Fatal("nothing was sent")
 		}

@@ -21,15 +21,15 @@ type batch struct {
 	head int64
 	now  time.Time
 
-	questions map[string]*fermata.Question
-	wishes    map[string]fermata.Preferences
+	questions   map[string]*fermata.Question
+	preferences map[string]fermata.Preferences
 	// rows are the deliveries to add. wants is, by question, the number of the event that its messages must show.
-	rows  []*fermata.Delivery
-	wants map[string]int64
-	// told is, by question, why no person is told about it at the moment; it is empty if one is told. alarms are the
+	rows      []*fermata.Delivery
+	wantedSeq map[string]int64
+	// unreached is, by question, why no person is told about it at the moment; it is empty if one is told. alarms are the
 	// questions about which the operators are told at once.
-	told   map[string]string
-	alarms []*fermata.Question
+	unreached map[string]string
+	alarms    []*fermata.Question
 	// stale reports whether the channels or the routes had changed, so that nothing was written.
 	stale bool
 }
@@ -44,11 +44,11 @@ func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 		subscribed = append(subscribed, s.Types...)
 	}
 	var err error
-	if b.events, err = r.Events(store.EventFilter{After: after, Before: b.head + 1, Types: plannedTypes(subscribed), Limit: planBatch}); err != nil {
+	if b.events, err = r.Events(store.EventFilter{After: after, Before: b.head + 1, Types: typesToPlan(subscribed), Limit: maxPlanBatch}); err != nil {
 		return err
 	}
-	if len(b.events) == planBatch {
-		b.head = b.events[planBatch-1].Seq
+	if len(b.events) == maxPlanBatch {
+		b.head = b.events[maxPlanBatch-1].Seq
 	}
 	if len(b.events) == 0 {
 		return nil
@@ -66,11 +66,11 @@ func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 func (b *batch) loadSubjects(r store.Reader) error {
 	var questionIDs []string
 	for _, e := range b.events {
-		if e.QuestionID != "" && slices.Contains(plannedOf, e.Type) {
+		if e.QuestionID != "" && slices.Contains(plannedEventTypes, e.Type) {
 			questionIDs = append(questionIDs, e.QuestionID)
 		}
 	}
-	questions, err := r.QuestionsByID(fermata.Distinct(questionIDs))
+	questions, err := r.QuestionsByID(fermata.SortUnique(questionIDs))
 	if err != nil {
 		return err
 	}
@@ -78,32 +78,32 @@ func (b *batch) loadSubjects(r store.Reader) error {
 	for _, q := range questions {
 		b.questions[q.ID] = q
 	}
-	b.wishes = map[string]fermata.Preferences{}
+	b.preferences = map[string]fermata.Preferences{}
 	if len(b.people.members) == 0 {
 		return nil
 	}
-	b.wishes, err = r.Preferences(b.people.ids())
+	b.preferences, err = r.Preferences(b.people.ids())
 	return err
 }
 
-// sleptThrough reports whether a question timed out while a message about it waited for the end of quiet hours. In
+// hasExpiredInQuietHours reports whether a question timed out while a message about it waited for the end of quiet hours. In
 // this case the person is told about the end.
-func sleptThrough(d *fermata.Delivery, q *fermata.Question) bool {
+func hasExpiredInQuietHours(d *fermata.Delivery, q *fermata.Question) bool {
 	return d.Reason == fermata.WaitsForQuiet && q.Status == fermata.TimedOut
 }
 
-// note records why no person is told about a question, if the reason changed.
-func (b *batch) note(q *fermata.Question, why string) {
-	if q.Unreached != why {
-		b.told[q.ID], q.Unreached = why, why
+// setUnreached records why no person is told about a question, if the reason changed.
+func (b *batch) setUnreached(q *fermata.Question, reason string) {
+	if q.UnreachedReason != reason {
+		b.unreached[q.ID], q.UnreachedReason = reason, reason
 	}
 }
 
-// idle reports whether there is nothing to write for the events. Progress that no member subscribed to needs no
+// isIdle reports whether there is nothing to write for the events. Progress that no member subscribed to needs no
 // write.
-func (b *batch) idle() bool {
+func (b *batch) isIdle() bool {
 	planned := func(e *fermata.Event) bool { return e.Type != fermata.EventProgressReported }
-	return len(b.rows) == 0 && !hearProgress(b.wishes) && !slices.ContainsFunc(b.events, planned)
+	return len(b.rows) == 0 && !anyWantsProgress(b.preferences) && !slices.ContainsFunc(b.events, planned)
 }
 
 // planEvents plans the deliveries for every event.
@@ -114,27 +114,27 @@ func (b *batch) planEvents() {
 		switch e.Type {
 		case fermata.EventQuestionAsked:
 			if q != nil && q.Status == fermata.Pending {
-				b.asked(q, e)
+				b.planAsked(q, e)
 			}
 		case fermata.EventQuestionEscalated:
 			if q != nil && q.Status == fermata.Pending {
-				b.escalated(q, e)
+				b.planEscalated(q, e)
 			}
-			b.wants[e.QuestionID] = e.Seq
+			b.wantedSeq[e.QuestionID] = e.Seq
 		case fermata.EventQuestionAssigned:
 			if q != nil && q.Status == fermata.Pending {
-				b.assigned(q, e)
+				b.planAssigned(q, e)
 			}
-			b.wants[e.QuestionID] = e.Seq
+			b.wantedSeq[e.QuestionID] = e.Seq
 		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
-			b.callBack(q, e)
-			b.wants[e.QuestionID] = e.Seq
+			b.planCallback(q, e)
+			b.wantedSeq[e.QuestionID] = e.Seq
 		case fermata.EventQuestionExtended, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate:
-			b.wants[e.QuestionID] = e.Seq
+			b.wantedSeq[e.QuestionID] = e.Seq
 		case fermata.EventDeliveryAlert:
-			b.alert(e)
+			b.planAlert(e)
 		case fermata.EventProgressReported:
-			b.progress(e)
+			b.planProgress(e)
 		default:
 		}
 	}
@@ -145,14 +145,14 @@ func (b *batch) write(tx *store.Tx) error {
 	for _, d := range b.rows {
 		tx.PlanDelivery(d)
 	}
-	for id, why := range b.told {
-		tx.SetUnreached(b.questions[id], why)
+	for id, reason := range b.unreached {
+		tx.SetUnreached(b.questions[id], reason)
 	}
 	for _, q := range b.alarms {
-		alertUndelivered(tx, q, b.told[q.ID])
+		alertUndelivered(tx, q, b.unreached[q.ID])
 	}
-	ids := make([]string, 0, len(b.wants))
-	for id := range b.wants {
+	ids := make([]string, 0, len(b.wantedSeq))
+	for id := range b.wantedSeq {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
@@ -162,10 +162,10 @@ func (b *batch) write(tx *store.Tx) error {
 	}
 	for _, d := range rows {
 		q := b.questions[d.QuestionID]
-		if d.Wanted >= b.wants[d.QuestionID] && d.Shown >= b.wants[d.QuestionID] {
+		if d.WantedEvent >= b.wantedSeq[d.QuestionID] && d.ShownEvent >= b.wantedSeq[d.QuestionID] {
 			continue
 		}
-		d.Want(b.wants[d.QuestionID], q == nil || q.Status != fermata.Pending && !sleptThrough(d, q), tx.Now())
+		d.NoteQuestionChange(b.wantedSeq[d.QuestionID], q == nil || q.Status != fermata.Pending && !hasExpiredInQuietHours(d, q), tx.Now())
 		tx.SaveDelivery(d)
 	}
 	return nil

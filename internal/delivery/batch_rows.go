@@ -10,22 +10,22 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// step is one step of a route: a channel, a delay and a condition.
-type step struct {
+// routeStep is one step of a route: a channel, a delay and a condition.
+type routeStep struct {
 	channel *openChannel
 	delay   time.Duration
-	when    fermata.RouteWhen
+	when    fermata.RouteCondition
 	// named reports whether the question itself names the channel.
 	named bool
 }
 
-// steps returns the steps for a question: the channels that the question names,
+// resolveSteps returns the steps for a question: the channels that the question names,
 // then its route. A channel that is in both is used once, with the shorter
 // delay.
-func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
-	var all []step
-	add := func(s step) {
-		i := slices.IndexFunc(all, func(other step) bool { return other.channel == s.channel })
+func (b *batch) resolveSteps(named []string, route []fermata.RouteStep) []routeStep {
+	var all []routeStep
+	add := func(s routeStep) {
+		i := slices.IndexFunc(all, func(other routeStep) bool { return other.channel == s.channel })
 		switch {
 		case i < 0:
 			all = append(all, s)
@@ -35,45 +35,45 @@ func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 	}
 	for _, name := range named {
 		for _, l := range channelsNamed(b.channels, name) {
-			add(step{channel: l, when: fermata.WhenAlways, named: true})
+			add(routeStep{channel: l, when: fermata.WhenAlways, named: true})
 		}
 	}
 	for _, r := range route {
 		for _, l := range channelsNamed(b.channels, r.Channel) {
-			add(step{channel: l, delay: r.Delay(), when: r.When})
+			add(routeStep{channel: l, delay: r.Delay(), when: r.When})
 		}
 	}
 	return all
 }
 
-// asked plans the deliveries for a new question: the messages along its route,
+// planAsked plans the deliveries for a new question: the messages along its route,
 // the reminders, and a check whether one of them arrived.
-func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
-	steps := b.steps(q.Channels, b.plan.Routes.ForType(q.Type))
-	members := b.people.mayAnswer(q)
+func (b *batch) planAsked(q *fermata.Question, e *fermata.Event) {
+	steps := b.resolveSteps(q.Channels, b.plan.Routes.ForType(q.Type))
+	members := b.people.eligibleMembers(q)
 	for _, s := range steps {
-		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
-		for i, after := range q.RemindAfter() {
+		b.planMessages(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
+		for i, after := range q.ReminderDelays() {
 			if at := e.At.Add(after); after > s.delay && (q.Deadline == nil || at.Before(*q.Deadline)) {
-				b.toAll(q, s, members, notice.Reminder, at, fmt.Sprintf("reminder%d", i))
+				b.planMessages(q, s, members, notice.Reminder, at, fmt.Sprintf("reminder%d", i))
 			}
 		}
 	}
-	b.repeat(q)
-	why := b.whyUnreached(q, steps, members, e.At)
-	b.note(q, why)
+	b.planReminderCheck(q)
+	reason := b.unreachedReason(q, steps, members, e.At)
+	b.setUnreached(q, reason)
 	switch {
 	case q.Type.Urgency() != fermata.UrgencyHigh:
-	case why == "":
-		b.watch(q, steps, e)
+	case reason == "":
+		b.planArrivalCheck(q, steps, e)
 	default:
 		b.alarms = append(b.alarms, q)
 	}
 }
 
-// escalated plans the deliveries for a question that reaches its next level.
+// planEscalated plans the deliveries for a question that reaches its next level.
 // The people whom the level adds are told at once.
-func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
+func (b *batch) planEscalated(q *fermata.Question, e *fermata.Event) {
 	if q.EscalationLevel < 1 || q.EscalationLevel > len(q.Escalation) {
 		return
 	}
@@ -84,57 +84,57 @@ func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 		at.Level = q.EscalationLevel
 	}
 	level := q.Escalation[at.Level-1]
-	only := *q
+	levelQuestion := *q
 	if len(level.Assignees) > 0 {
-		only.Assignees = level.Assignees
+		levelQuestion.Assignees = level.Assignees
 	}
-	members := b.people.mayAnswer(&only)
-	for _, s := range b.steps(level.Channels, b.plan.Routes.ForType(q.Type)) {
-		b.toAll(q, step{channel: s.channel, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
+	members := b.people.eligibleMembers(&levelQuestion)
+	for _, s := range b.resolveSteps(level.Channels, b.plan.Routes.ForType(q.Type)) {
+		b.planMessages(q, routeStep{channel: s.channel, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
 	}
 }
 
-// assigned plans the deliveries to the people to whom a question was assigned.
-func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
-	members := b.people.mayAnswer(q)
-	for _, s := range b.steps(q.Channels, b.plan.Routes.ForType(q.Type)) {
-		if s.channel.kind.To == ToPlace {
+// planAssigned plans the deliveries to the people to whom a question was assigned.
+func (b *batch) planAssigned(q *fermata.Question, e *fermata.Event) {
+	members := b.people.eligibleMembers(q)
+	for _, s := range b.resolveSteps(q.Channels, b.plan.Routes.ForType(q.Type)) {
+		if s.channel.kind.Audience == ToPlace {
 			continue
 		}
 		// A person who was asked before is not asked again, because the key of
 		// the delivery is the same.
-		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
+		b.planMessages(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
 	}
 }
 
-// toAll plans one message for each address of the members over a channel.
-func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, purpose notice.Purpose, at time.Time, what string) {
+// planMessages plans one message for each address of the members over a channel.
+func (b *batch) planMessages(q *fermata.Question, s routeStep, members []*fermata.Member, purpose notice.Purpose, at time.Time, keyPart string) {
 	info := s.channel.info()
-	for _, a := range b.people.placeAddresses(q, s.channel, members) {
-		d := b.row(s.channel, a, purpose, at, fmt.Sprintf("%s/%s/%s/%s/%s", q.ID, what, info.ID, a.member, a.device))
-		d.QuestionID, d.TaskID, d.When, d.Wanted = q.ID, q.TaskID, s.when, b.head
-		wishes := b.wishes[a.member]
-		if a.member != "" && !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
+	for _, a := range b.people.questionAddresses(q, s.channel, members) {
+		d := b.newDelivery(s.channel, a, purpose, at, fmt.Sprintf("%s/%s/%s/%s/%s", q.ID, keyPart, info.ID, a.member, a.device))
+		d.QuestionID, d.TaskID, d.Condition, d.WantedEvent = q.ID, q.TaskID, s.when, b.head
+		prefs := b.preferences[a.member]
+		if a.member != "" && !s.named && !prefs.Wants(info.Name, info.Kind, q.Type) {
 			continue
 		}
-		if next, gathers := wishes.NextDigest(at); a.member != "" && gathers && !s.named && q.Type.Urgency() == fermata.UrgencyLow {
+		if next, hasDigest := prefs.NextDigest(at); a.member != "" && hasDigest && !s.named && q.Type.Urgency() == fermata.UrgencyLow {
 			d.Purpose, d.Reason, d.NextAt = string(notice.Digest), fermata.WaitsForDigest, &next
 		}
 		b.rows = append(b.rows, d)
-		if purpose != notice.Asked || what != "asked" || q.EscalationLevel > 0 {
-			b.note(q, "")
+		if purpose != notice.Asked || keyPart != "asked" || q.EscalationLevel > 0 {
+			b.setUnreached(q, "")
 		}
 	}
 }
 
-// row returns a new delivery that waits.
-func (b *batch) row(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
-	at = fermata.Cut(at)
+// newDelivery returns a new delivery that waits.
+func (b *batch) newDelivery(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
+	at = fermata.TruncateTime(at)
 	info := l.info()
 	return &fermata.Delivery{
 		ID: fermata.NewID(fermata.PrefixDelivery, b.now), ChannelID: info.ID, Kind: info.Kind, MemberID: a.member,
 		Purpose: string(purpose), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
-		DeliveryKeeps: fermata.DeliveryKeeps{Unique: unique, DeviceID: a.device, When: fermata.WhenAlways},
+		DeliveryInternals: fermata.DeliveryInternals{UniqueKey: unique, DeviceID: a.device, Condition: fermata.WhenAlways},
 	}
 }
 
@@ -142,10 +142,10 @@ func (b *batch) row(l *openChannel, a address, purpose notice.Purpose, at time.T
 // type.
 func (b *batch) planForSubscribers(e *fermata.Event) {
 	for _, l := range b.channels {
-		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(b.subscriptionsAt(l, e.Seq), e.Type) {
+		if info := l.info(); e.At.Before(info.CreatedAt) || !isSubscribed(b.subscriptionsAt(l, e.Seq), e.Type) {
 			continue
 		}
-		d := b.row(l, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, l.info().ID))
+		d := b.newDelivery(l, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, l.info().ID))
 		d.TaskID, d.EventSeq = e.TaskID, e.Seq
 		b.rows = append(b.rows, d)
 	}
@@ -180,13 +180,13 @@ func subscriptions(c *fermata.Channel) []string {
 	return types
 }
 
-func subscribes(types []string, t fermata.EventType) bool {
+func isSubscribed(types []string, t fermata.EventType) bool {
 	return slices.Contains(types, "*") || slices.Contains(types, string(t))
 }
 
-// progress plans the messages about progress to the members who switched these
+// planProgress plans the messages about progress to the members who switched these
 // on.
-func (b *batch) progress(e *fermata.Event) {
+func (b *batch) planProgress(e *fermata.Event) {
 	var d struct {
 		Message string `json:"message"`
 		Step    string `json:"step"`
@@ -194,11 +194,11 @@ func (b *batch) progress(e *fermata.Event) {
 	if json.Unmarshal(e.Data, &d) != nil || d.Message == "" {
 		return
 	}
-	for _, s := range b.steps(nil, b.plan.Routes.Progress) {
+	for _, s := range b.resolveSteps(nil, b.plan.Routes.Progress) {
 		info := s.channel.info()
 		var members []*fermata.Member
 		for _, m := range b.people.members {
-			if wishes := b.wishes[m.ID]; m.DisabledAt == nil && wishes.WantsProgress(info.Name, info.Kind) {
+			if prefs := b.preferences[m.ID]; m.DisabledAt == nil && prefs.WantsProgress(info.Name, info.Kind) {
 				members = append(members, m)
 			}
 		}
@@ -206,8 +206,8 @@ func (b *batch) progress(e *fermata.Event) {
 			continue
 		}
 		for _, a := range b.people.addresses(s.channel.kind, members) {
-			row := b.row(s.channel, a, notice.Alert, e.At.Add(s.delay), fmt.Sprintf("progress/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
-			row.TaskID, row.When, row.Title, row.Body = e.TaskID, s.when, "Progress", d.Message
+			row := b.newDelivery(s.channel, a, notice.Alert, e.At.Add(s.delay), fmt.Sprintf("progress/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+			row.TaskID, row.Condition, row.Title, row.Body = e.TaskID, s.when, "Progress", d.Message
 			b.rows = append(b.rows, row)
 		}
 	}

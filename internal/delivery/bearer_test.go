@@ -31,22 +31,22 @@ func (w *world) withToken(name string, scopes ...fermata.Scope) fermata.Caller {
 func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
-		w.member("op", fermata.RoleOperator)
-		w.member("half", fermata.RoleOperator)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
+		w.addMember("op", fermata.RoleOperator)
+		w.addMember("half", fermata.RoleOperator)
 		w.members["half"].Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleViewer}
-		low := pick
+		low := pickQuestion
 		low.Risk, low.Assignees = fermata.RiskLow, []string{"ann"}
 		q := w.ask(low)
-		w.seen("ann", 1)
-		d := w.rests(q)[0]
+		w.awaitMessages("ann", 1)
+		d := w.awaitRest(q)[0]
 		sent := w.wall.Notices("wall-ann")[0]
 		_, link, _ := strings.Cut(sent.Answer, "/a/")
 		if link == "" || sent.Reply == "" {
 			t.Fatalf("the message decides nothing: %+v", sent)
 		}
-		kept, err := w.db.In(t.Context(), store.DefaultWorkspace).Delivery(d.ID)
+		kept, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Delivery(d.ID)
 		w.ok(err)
 		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
 			t.Errorf("the database keeps %q", kept.Content)
@@ -82,13 +82,13 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 // Only an operator of the message's project can send it again.
 func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.member("op", fermata.RoleOperator)
-	w.member("half", fermata.RoleOperator)
+	w := newWorld(t, storetest.SQLite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.addMember("op", fermata.RoleOperator)
+	w.addMember("half", fermata.RoleOperator)
 	w.members["half"].Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleViewer}
-	q := w.ask(pick)
-	d := w.rests(q)[0]
+	q := w.ask(pickQuestion)
+	d := w.awaitRest(q)[0]
 	for name, c := range map[string]fermata.Caller{
 		"agent": agent, "responder": w.caller("ann"), "viewer there": w.caller("half"), "token that reads": w.withToken("op", fermata.ScopeRead),
 	} {
@@ -100,19 +100,19 @@ func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
 	w.ok(err)
 }
 
-// logged is the text of a log.
-type logged struct {
+// logBuffer is the text of a log.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *logged) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
@@ -125,7 +125,7 @@ type echo struct{}
 func (echo) Check(context.Context) error { return nil }
 
 func (echo) Send(_ context.Context, n *notice.Notice) (notice.Receipt, error) {
-	return notice.Receipt{}, notice.Hopeless(errors.New("550 refused: " + n.Answer + " from reply+" + n.Reply + "@example.com"))
+	return notice.Receipt{}, notice.Permanent(errors.New("550 refused: " + n.Answer + " from reply+" + n.Reply + "@example.com"))
 }
 
 func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
@@ -136,11 +136,11 @@ func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (no
 func TestErrorsTellNoLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		log := &logged{}
-		w := newWorld(t, opts, setup{to: delivery.ToPeople, options: func(o *delivery.Options) {
+		log := &logBuffer{}
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople, options: func(o *delivery.Options) {
 			o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			o.Kinds = append(o.Kinds, delivery.Kind{
-				Name: "echo", To: delivery.ToPeople, Settings: json.RawMessage(`{"type":"object"}`),
+				Name: "echo", Audience: delivery.ToPeople, Settings: json.RawMessage(`{"type":"object"}`),
 				Open: func(json.RawMessage, notice.Env) (delivery.Channel, error) { return echo{}, nil },
 			})
 		}})
@@ -148,16 +148,16 @@ func TestErrorsTellNoLink(t *testing.T) {
 		w.ok(err)
 		_, err = w.s.SetIdentity(t.Context(), admin, "ann", fermata.Identity{Kind: "echo", ID: "ann"})
 		w.ok(err)
-		w.routes(fermata.RouteStep{After: "0s", Channel: "echo"})
-		low := pick
+		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "echo"})
+		low := pickQuestion
 		low.Risk, low.Assignees = fermata.RiskLow, []string{"ann"}
-		all := w.rests(w.ask(low))
+		all := w.awaitRest(w.ask(low))
 		d := all[slices.IndexFunc(all, func(d *fermata.Delivery) bool { return d.Purpose == string(notice.Asked) })]
 		full, err := w.s.Delivery(t.Context(), w.caller("ann"), d.ID)
 		w.ok(err)
 		channel, err := w.s.ChannelNamed(t.Context(), admin, "echo")
 		w.ok(err)
-		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+		events, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
 		w.ok(err)
 		told, err := json.Marshal([]any{full, channel, events, log.String()})
 		w.ok(err)
@@ -182,13 +182,13 @@ func TestErrorsTellNoLink(t *testing.T) {
 // A reply that quotes the message passes no link on to the agent.
 func TestRepliesHandOnNoLink(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})
-	w.channel()
+	w := newWorld(t, storetest.SQLite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
 	q := w.ask(fermata.Ask{Title: "Why?", Question: "Why?", Risk: fermata.RiskLow, Assignees: []string{"ann"}})
-	m := w.seen("ann", 1)[0]
+	m := w.awaitMessages("ann", 1)[0]
 	sent := w.wall.Notices("wall-ann")[0]
 	text := "because\nAnswer: " + sent.Answer + "\nOn Monday, reply+" + sent.Reply + "@example.com wrote"
-	w.ok(w.wall.Say(wall.Click{From: "wall-ann", Delivery: m.ID, Text: text}))
+	w.ok(w.wall.SendClick(wall.Click{From: "wall-ann", Delivery: m.ID, Text: text}))
 	got, err := w.e.Question(t.Context(), admin, q.ID)
 	w.ok(err)
 	if got.Resolution == nil || !strings.Contains(got.Resolution.AnswerText(), "because") || strings.Contains(got.Resolution.AnswerText(), sent.Answer) ||

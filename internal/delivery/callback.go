@@ -10,34 +10,34 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// callBack plans the callback to the asker with the outcome of the question, if
+// planCallback plans the callback to the asker with the outcome of the question, if
 // the question names an address for it.
-func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
+func (b *batch) planCallback(q *fermata.Question, e *fermata.Event) {
 	if q == nil || q.CallbackURL == "" {
 		return
 	}
 	for _, l := range b.channels {
-		if l.kind.To != ToAsker {
+		if l.kind.Audience != ToAsker {
 			continue
 		}
 		// One callback is enough, however many channels of this kind there are.
-		d := b.row(l, address{}, notice.Event, b.now, "callback/"+q.ID)
+		d := b.newDelivery(l, address{}, notice.Event, b.now, "callback/"+q.ID)
 		d.QuestionID, d.TaskID, d.EventSeq = q.ID, q.TaskID, e.Seq
 		b.rows = append(b.rows, d)
 		return
 	}
 }
 
-// calledBack is the body of the callback to the asker. It contains the answer
+// callbackBody is the body of the callback to the asker. It contains the answer
 // as it was given, as the API returns it: with a part removed, the asker could
 // not use it.
-type calledBack struct {
-	Type      string         `json:"type"`
-	Timestamp time.Time      `json:"timestamp"`
-	Data      calledBackData `json:"data"`
+type callbackBody struct {
+	Type      string       `json:"type"`
+	Timestamp time.Time    `json:"timestamp"`
+	Data      callbackData `json:"data"`
 }
 
-type calledBackData struct {
+type callbackData struct {
 	QuestionID string                 `json:"question_id"`
 	TaskID     string                 `json:"task_id"`
 	Project    string                 `json:"project"`
@@ -49,9 +49,9 @@ type calledBackData struct {
 	Metadata   map[string]string      `json:"metadata,omitempty"`
 }
 
-// outcomeOf fills in the outcome of the delivery's question, and the address of
+// fillOutcome fills in the outcome of the delivery's question, and the address of
 // the callback.
-func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
+func fillOutcome(r store.Reader, c *claim, n *notice.Notice) error {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {
 		return err
@@ -60,9 +60,9 @@ func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
 		return fmt.Errorf("the question %s has not ended", q.ID)
 	}
 	n.To.Target = q.CallbackURL
-	n.Raw, err = fermata.ExactJSON(calledBack{
+	n.Raw, err = fermata.ExactJSON(callbackBody{
 		Type: "question." + string(q.Status), Timestamp: q.Resolution.At,
-		Data: calledBackData{
+		Data: callbackData{
 			QuestionID: q.ID, TaskID: q.TaskID, Project: q.Project, Title: q.Title, AskedBy: q.AskedBy,
 			Status: q.Status, Resolution: q.Resolution, State: q.State, Metadata: q.Metadata,
 		},

@@ -29,13 +29,13 @@ type Channel interface {
 // /v1/inbound/{name of the channel}/. The handler checks signatures, freshness
 // and repetition before it calls hear, and replies in time.
 type Receiver interface {
-	Handler(hear notice.Hear) http.Handler
+	Handler(hear notice.InboundHandler) http.Handler
 }
 
 // Listener is a channel that fetches incoming messages: it keeps a connection
 // or polls, until ctx ends. Only one process at a time listens.
 type Listener interface {
-	Listen(ctx context.Context, hear notice.Hear) error
+	Listen(ctx context.Context, hear notice.InboundHandler) error
 }
 
 // Voucher is a channel that tells whether its remote system vouches for the
@@ -45,14 +45,14 @@ type Voucher interface {
 	Vouches() bool
 }
 
-// Keyed is a channel with a public key that pages give to browsers.
-type Keyed interface {
+// KeyProvider is a channel with a public key that pages give to browsers.
+type KeyProvider interface {
 	PublicKey(ctx context.Context) (string, error)
 }
 
-// DeviceTaker is a channel that decides to which devices it sends.
-type DeviceTaker interface {
-	MayAdd(subscription json.RawMessage) error
+// DeviceChecker is a channel that decides to which devices it sends.
+type DeviceChecker interface {
+	CheckDevice(subscription json.RawMessage) error
 }
 
 // Audience tells to whom the messages of a channel go.
@@ -75,13 +75,13 @@ const (
 
 // Kind makes the channels of one kind.
 type Kind struct {
-	Name string
-	To   Audience
+	Name     string
+	Audience Audience
 	// BuiltIn reports whether there is one channel of the kind, named after it,
 	// which comes with the server. Fixed are its settings if the server was
 	// started with them; if Fixed is nil, they can be changed.
-	BuiltIn bool
-	Fixed   json.RawMessage
+	BuiltIn       bool
+	FixedSettings json.RawMessage
 	// Prepare completes settings before they are stored; nil stores them as
 	// they are. The values that it adds are shown once, even secrets.
 	Prepare func(before, after json.RawMessage) (json.RawMessage, error)

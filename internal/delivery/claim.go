@@ -9,22 +9,22 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// renewClaimEvery is how often the lease of a claim is renewed while its message is sent.
-const renewClaimEvery = fermata.DeliveryLease / 3
+// renewClaimInterval is how often the lease of a claim is renewed while its message is sent.
+const renewClaimInterval = fermata.DeliveryLease / 3
 
 // claim is a delivery that this process has the right to work on.
 type claim struct {
 	*fermata.Delivery
-	// late is the time from when the delivery was due until it was claimed.
-	late time.Duration
-	// doubtful reports whether an earlier claim ended without a result, so that the message may have been sent.
-	doubtful bool
-	// with are the other deliveries of the same digest.
-	with []*fermata.Delivery
+	// lateness is the time from when the delivery was due until it was claimed.
+	lateness time.Duration
+	// maybeSent reports whether an earlier claim ended without a result, so that the message may have been sent.
+	maybeSent bool
+	// digestOthers are the other deliveries of the same digest.
+	digestOthers []*fermata.Delivery
 }
 
 // claim claims those of the deliveries that are still due.
-func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
+func (l *openChannel) claim(ctx context.Context, due []store.DueRow) ([]*claim, error) {
 	var ids []string
 	for _, d := range due {
 		ids = append(ids, d.ID)
@@ -36,14 +36,14 @@ func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, err
 		if err != nil {
 			return err
 		}
-		taken := map[string]bool{}
+		claimed := map[string]bool{}
 		for _, d := range rows {
-			if taken[d.ID] || !d.IsDue(tx.Now()) || d.Leased(tx.Now()) {
+			if claimed[d.ID] || !d.IsDue(tx.Now()) || d.IsLeased(tx.Now()) {
 				continue
 			}
-			c := &claim{Delivery: d, late: tx.Now().Sub(*d.NextAt), doubtful: d.LeasedUntil != nil}
-			taken[d.ID] = true
-			if err := l.gather(tx, c, taken); err != nil {
+			c := &claim{Delivery: d, lateness: tx.Now().Sub(*d.NextAt), maybeSent: d.LeasedUntil != nil}
+			claimed[d.ID] = true
+			if err := l.claimDigestOthers(tx, c, claimed); err != nil {
 				return err
 			}
 			d.Lease(tx.Now())
@@ -55,8 +55,8 @@ func (l *openChannel) claim(ctx context.Context, due []store.Due) ([]*claim, err
 	return claims, err
 }
 
-// gather claims the other deliveries that go into the same digest.
-func (l *openChannel) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
+// claimDigestOthers claims the other deliveries that go into the same digest.
+func (l *openChannel) claimDigestOthers(tx *store.Tx, c *claim, claimed map[string]bool) error {
 	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
 		return nil
 	}
@@ -65,19 +65,19 @@ func (l *openChannel) gather(tx *store.Tx, c *claim, taken map[string]bool) erro
 		return err
 	}
 	for _, d := range others {
-		if taken[d.ID] {
+		if claimed[d.ID] {
 			continue
 		}
-		taken[d.ID] = true
+		claimed[d.ID] = true
 		d.Lease(tx.Now())
 		tx.SaveDelivery(d)
-		c.with = append(c.with, d)
+		c.digestOthers = append(c.digestOthers, d)
 	}
 	return nil
 }
 
-// holds reports whether the delivery, as it is stored now, is still leased by the claim.
-func (c *claim) holds(d *fermata.Delivery) bool {
+// isHolderOf reports whether the delivery, as it is stored now, is still leased by the claim.
+func (c *claim) isHolderOf(d *fermata.Delivery) bool {
 	return d.LeasedUntil != nil && d.LeasedUntil.Equal(*c.LeasedUntil)
 }
 
@@ -89,14 +89,14 @@ func idsOf(deliveries []*fermata.Delivery) []string {
 	return ids
 }
 
-// hold renews the lease of a claim until release is called. So a message that takes long is sent once, and a message
+// keepLease renews the lease of a claim until release is called. So a message that takes long is sent once, and a message
 // whose process dies is soon sent by another process. After release, the claim does not change.
-func (l *openChannel) hold(ctx context.Context, c *claim) (release func()) {
+func (l *openChannel) keepLease(ctx context.Context, c *claim) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		runEvery(ctx, renewClaimEvery, func() {
+		runEvery(ctx, renewClaimInterval, func() {
 			// A write that has begun is not cancelled, because its outcome must be known.
 			if err := l.renew(context.WithoutCancel(ctx), c); err != nil {
 				l.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
@@ -111,12 +111,12 @@ func (l *openChannel) renew(ctx context.Context, c *claim) error {
 	var until *time.Time
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		until = c.LeasedUntil
-		rows, err := tx.DeliveriesByID(append(idsOf(c.with), c.ID))
+		rows, err := tx.DeliveriesByID(append(idsOf(c.digestOthers), c.ID))
 		if err != nil {
 			return err
 		}
 		for _, d := range rows {
-			if c.holds(d) {
+			if c.isHolderOf(d) {
 				d.Lease(tx.Now())
 				tx.SaveDelivery(d)
 				until = d.LeasedUntil

@@ -15,28 +15,28 @@ import (
 // compose makes the notice of a delivery. If nothing is to be sent at the moment, it returns no notice and the
 // outcome.
 func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
-	r := l.w.s.db.In(ctx, l.w.id)
+	r := l.w.s.db.Reader(ctx, l.w.id)
 	now, err := l.w.s.db.Now(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	n := &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now}
-	if c.State != fermata.DeliverySent && (c.doubtful || c.Tries > 0) {
+	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
 		n.Since = c.CreatedAt
 	}
-	o := &outcome{shown: c.Wanted}
+	o := &outcome{shownSeq: c.WantedEvent}
 	p, err := l.w.loadPeople(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	wishes, o2, err := l.recipient(r, c, p, n)
+	prefs, o2, err := l.fillRecipient(r, c, p, n)
 	if err != nil || o2 != nil {
 		return nil, o2, err
 	}
 	switch n.Purpose {
 	case notice.Event:
-		if l.kind.To == ToAsker {
-			return n, o, outcomeOf(r, c, n)
+		if l.kind.Audience == ToAsker {
+			return n, o, fillOutcome(r, c, n)
 		}
 		n.Raw, err = eventOf(r, c.EventSeq)
 		return n, o, err
@@ -49,14 +49,14 @@ func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *o
 		if c.TaskID != "" {
 			n.Open = l.w.s.PublicURL + "/tasks/" + c.TaskID
 		}
-		if until := wishes.NotBefore(now, true); c.State != fermata.DeliverySent && until.After(now) {
-			return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+		if until := prefs.QuietUntil(now, true); c.State != fermata.DeliverySent && until.After(now) {
+			return nil, &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
 		}
 		return n, o, nil
 	case notice.Digest:
-		return l.digest(r, c, p, wishes, n, o)
+		return l.composeDigest(r, c, p, prefs, n, o)
 	default:
-		return l.noticeOfQuestion(ctx, r, c, p, wishes, n, o)
+		return l.composeQuestion(ctx, r, c, p, prefs, n, o)
 	}
 }
 
@@ -82,8 +82,8 @@ func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
 	return clean, nil
 }
 
-// recipient fills in the recipient of the message.
-func (l *openChannel) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
+// fillRecipient fills in the recipient of the message.
+func (l *openChannel) fillRecipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
 	if c.MemberID == "" {
 		return fermata.Preferences{}, nil, nil
 	}
@@ -97,26 +97,26 @@ func (l *openChannel) recipient(r store.Reader, c *claim, p *people, n *notice.N
 	if c.DeviceID != "" {
 		device, err := r.Device(c.DeviceID)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return fermata.Preferences{}, &outcome{skip: fermata.SkippedDeviceGone}, nil
+			return fermata.Preferences{}, &outcome{skipReason: fermata.SkippedDeviceGone}, nil
 		}
 		if err != nil {
 			return fermata.Preferences{}, nil, err
 		}
-		if ended, err := holderEnded(r, device, n.At); ended || err != nil {
-			return fermata.Preferences{}, &outcome{skip: fermata.SkippedDeviceGone}, err
+		if ended, err := isHolderEnded(r, device, n.At); ended || err != nil {
+			return fermata.Preferences{}, &outcome{skipReason: fermata.SkippedDeviceGone}, err
 		}
 		if n.To.Device, err = json.Marshal(device.Subscription); err != nil {
 			return fermata.Preferences{}, nil, err
 		}
 	}
 	all, err := r.Preferences([]string{m.ID})
-	wishes := all[m.ID]
-	n.To.Language, n.To.Zone = wishes.Language, wishes.Zone
-	return wishes, nil, err
+	prefs := all[m.ID]
+	n.To.Language, n.To.Zone = prefs.Language, prefs.Zone
+	return prefs, nil, err
 }
 
-// holderEnded reports whether the session or the token that added a device has ended.
-func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error) {
+// isHolderEnded reports whether the session or the token that added a device has ended.
+func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error) {
 	var ended bool
 	var err error
 	switch {
@@ -143,9 +143,9 @@ func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error)
 // that was sent before stays as it is.
 func withhold(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
-		return &outcome{rest: true}
+		return &outcome{nothingToDo: true}
 	}
-	return &outcome{skip: fermata.SkippedNotEligible}
+	return &outcome{skipReason: fermata.SkippedNotEligible}
 }
 
 // withholdAlert withholds an alert about a task that is hidden from its recipient. It returns nil if the alert may be sent.
@@ -161,8 +161,8 @@ func withholdAlert(r store.Reader, c *claim, p *people) (*outcome, error) {
 	return withhold(c), nil
 }
 
-// noticeOfQuestion makes the notice of one question.
-func (l *openChannel) noticeOfQuestion(ctx context.Context, r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+// composeQuestion makes the notice of one question.
+func (l *openChannel) composeQuestion(ctx context.Context, r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {
 		return nil, nil, err
@@ -170,10 +170,10 @@ func (l *openChannel) noticeOfQuestion(ctx context.Context, r store.Reader, c *c
 	if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) {
 		return nil, withhold(c), nil
 	}
-	o.shows = q.Status
+	o.shownStatus = q.Status
 	if c.State != fermata.DeliverySent {
-		if held, err := l.holds(ctx, c, p, wishes, q, n.At); held != nil || err != nil {
-			return nil, held, err
+		if unsendable, err := l.checkSendable(ctx, c, p, prefs, q, n.At); unsendable != nil || err != nil {
+			return nil, unsendable, err
 		}
 	}
 	t, err := r.Task(q.TaskID)
@@ -182,37 +182,37 @@ func (l *openChannel) noticeOfQuestion(ctx context.Context, r store.Reader, c *c
 	}
 	n.TaskTitle, n.Project, n.Open = withoutSecrets(t.Title), q.Project, l.w.s.PublicURL+"/q/"+q.ID
 	info := l.info()
-	n.To.Target = q.Target(info.Name, info.Kind)
+	n.To.Target = q.WantedPlace(info.Name, info.Kind)
 	if c.MemberID == "" {
 		n.To.People, n.To.Name = p.mentionNames(q, info), c.Title
 	}
-	shown, whole := publicQuestion(q, l.kind.Public)
+	shown, isComplete := publicQuestion(q, l.kind.Public)
 	n.Question, n.Outcome = shown, notice.OutcomeOf(shown)
 	if q.Status != fermata.Pending {
 		return n, o, nil
 	}
-	if err := l.offer(ctx, r, c.Delivery, p.byID[c.MemberID], q, n, whole); err != nil {
+	if err := l.fillDecision(ctx, r, c.Delivery, p.byID[c.MemberID], q, n, isComplete); err != nil {
 		return nil, nil, err
 	}
-	o.decides = n.Decide
-	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], whole)
+	o.offersDecision = n.Decide
+	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], isComplete)
 	return n, o, err
 }
 
-// offer sets whether the message offers a decision, and the secret that an answer to it carries.
-func (l *openChannel) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, whole bool) (err error) {
-	asks := caller(l.w.id, l.assurance())
+// fillDecision sets whether the message offers a decision, and the secret that an answer to it carries.
+func (l *openChannel) fillDecision(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, isComplete bool) (err error) {
+	answerer := placeCaller(l.w.id, l.assurance())
 	if m != nil {
-		asks = memberCaller(l.w.id, m, l.assurance())
-		n.Question.Answerable = q.MayAnswer(asks) == nil
+		answerer = memberCaller(l.w.id, m, l.assurance())
+		n.Question.Answerable = q.CheckMayAnswer(answerer) == nil
 	}
-	n.Decide = whole && mayDecide(q, asks, d.MemberID)
+	n.Decide = isComplete && mayDecide(q, answerer, d.MemberID)
 	if n.Decide && m != nil {
-		refused := l.checkLink(ctx, m, q)
-		if refused != nil && fermata.CodeOf(refused) != fermata.CodeNotEligible {
-			return refused
+		refusal := l.checkLink(ctx, m, q)
+		if refusal != nil && fermata.CodeOf(refusal) != fermata.CodeNotEligible {
+			return refusal
 		}
-		n.Decide = refused == nil
+		n.Decide = refusal == nil
 	}
 	n.Reply, err = l.replySecret(ctx, r, d)
 	return err
@@ -224,7 +224,7 @@ func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *ferma
 	if l.assurance() != fermata.AssuranceLink {
 		return nil
 	}
-	return l.w.s.e.MayAnswerByLink(ctx, l.w.id, m, q)
+	return l.w.s.e.CheckAnswerByLink(ctx, l.w.id, m, q)
 }
 
 // assurance returns the assurance of people who answer over the channel.
@@ -242,15 +242,15 @@ func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 		// It is known who answers in a place only when a person answers.
 		open := *q
 		open.Assignees, open.Approvals = nil, nil
-		return open.MayDecide(c) == nil
+		return open.CheckMayDecide(c) == nil
 	}
-	return q.MayDecide(c) == nil
+	return q.CheckMayDecide(c) == nil
 }
 
 // answerLink returns the address at which the member answers without signing in. It is empty if such an answer is not
 // allowed.
-func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, whole bool) (string, error) {
-	if m == nil || !whole || l.w.s.PublicURL == "" {
+func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, isComplete bool) (string, error) {
+	if m == nil || !isComplete || l.w.s.PublicURL == "" {
 		return "", nil
 	}
 	token, err := l.w.s.e.AnswerLink(ctx, l.w.id, q.ID, m.ID)
@@ -260,55 +260,55 @@ func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fe
 	return l.w.s.PublicURL + "/a/" + token, err
 }
 
-// holds returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it
+// checkSendable returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it
 // returns the outcome.
-func (l *openChannel) holds(ctx context.Context, c *claim, p *people, wishes fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
+func (l *openChannel) checkSendable(ctx context.Context, c *claim, p *people, prefs fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
 	closed := q.Status != fermata.Pending || q.IsOverdue(now)
 	switch m := p.byID[c.MemberID]; {
-	case closed && c.doubtful:
+	case closed && c.maybeSent:
 		// The message may have been sent, so its recipient must be told how the question ended.
 		return nil, nil
-	case sleptThrough(c.Delivery, q):
-		if until := wishes.NotBefore(now, false); until.After(now) {
-			return &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+	case hasExpiredInQuietHours(c.Delivery, q):
+		if until := prefs.QuietUntil(now, false); until.After(now) {
+			return &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
 		}
 		return nil, nil
 	case closed:
-		return &outcome{skip: fermata.SkippedClosed}, nil
-	case m != nil && !may(q.MayAnswer(m.Caller())):
-		return &outcome{skip: fermata.SkippedNotEligible}, nil
+		return &outcome{skipReason: fermata.SkippedClosed}, nil
+	case m != nil && !isAllowed(q.CheckMayAnswer(m.Caller())):
+		return &outcome{skipReason: fermata.SkippedNotEligible}, nil
 	}
 	info := l.info()
 	if c.MemberID != "" {
-		if !wishes.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
-			return &outcome{skip: fermata.SkippedPreferences}, nil
+		if !prefs.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
+			return &outcome{skipReason: fermata.SkippedPreferences}, nil
 		}
-		if until := wishes.HoldUntil(q, now); until.After(now) {
-			return &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+		if until := prefs.QuestionQuietUntil(q, now); until.After(now) {
+			return &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
 		}
 	}
-	if c.When == fermata.WhenPageClosed {
-		open, err := l.pageOpen(ctx, c, p, q)
+	if c.Condition == fermata.WhenPageClosed {
+		open, err := l.recipientHasOpenPage(ctx, c, p, q)
 		if err != nil {
 			return nil, err
 		}
 		if open {
-			return &outcome{until: c.NextLook(now), reason: fermata.WaitsForPage}, nil
+			return &outcome{deferUntil: c.NextPageCheck(now), deferReason: fermata.WaitsForPage}, nil
 		}
 	}
 	return nil, nil
 }
 
-// may reports whether a rule allows something; the reason of a refusal does not matter here.
-func may(refused error) bool { return refused == nil }
+// isAllowed reports whether a rule allows something; the reason of a refusal does not matter here.
+func isAllowed(refused error) bool { return refused == nil }
 
-// pageOpen reports whether a recipient of the message has a page open and so sees the question already.
-func (l *openChannel) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
+// recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
+func (l *openChannel) recipientHasOpenPage(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
 	if c.MemberID != "" {
 		return l.w.s.hasPage(ctx, l.w.id, c.MemberID)
 	}
 	var ids []string
-	for _, m := range p.mayAnswer(q) {
+	for _, m := range p.eligibleMembers(q) {
 		ids = append(ids, m.ID)
 	}
 	return l.w.s.hasPage(ctx, l.w.id, ids...)
@@ -324,36 +324,36 @@ func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 	return false
 }
 
-// digest makes a notice that gathers questions of low urgency.
-func (l *openChannel) digest(r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
-	if until := wishes.NotBefore(n.At, false); until.After(n.At) {
-		return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+// composeDigest makes a notice that gathers questions of low urgency.
+func (l *openChannel) composeDigest(r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+	if until := prefs.QuietUntil(n.At, false); until.After(n.At) {
+		return nil, &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
 	}
 	ids := []string{c.QuestionID}
-	for _, d := range c.with {
+	for _, d := range c.digestOthers {
 		ids = append(ids, d.QuestionID)
 	}
-	questions, err := r.QuestionsByID(fermata.Distinct(ids))
+	questions, err := r.QuestionsByID(fermata.SortUnique(ids))
 	if err != nil {
 		return nil, nil, err
 	}
-	around, err := r.Surroundings(questions, c.MemberID)
+	details, err := r.QuestionDetails(questions, c.MemberID)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := p.byID[c.MemberID]
 	for _, q := range questions {
-		if q.Status != fermata.Pending || m == nil || q.MayAnswer(m.Caller()) != nil {
+		if q.Status != fermata.Pending || m == nil || q.CheckMayAnswer(m.Caller()) != nil {
 			continue
 		}
 		shown, _ := publicQuestion(q, l.kind.Public)
-		shown.TaskTitle = withoutSecrets(around.Titles[q.TaskID])
+		shown.TaskTitle = withoutSecrets(details.Titles[q.TaskID])
 		n.Questions = append(n.Questions, shown)
 	}
 	if len(n.Questions) == 0 {
-		return nil, &outcome{skip: fermata.SkippedClosed}, nil
+		return nil, &outcome{skipReason: fermata.SkippedClosed}, nil
 	}
-	n.Title, n.Open, o.shows = digestTitle(len(n.Questions)), l.w.s.PublicURL+"/", fermata.Pending
+	n.Title, n.Open, o.shownStatus = digestTitle(len(n.Questions)), l.w.s.PublicURL+"/", fermata.Pending
 	return n, o, nil
 }
 
@@ -365,16 +365,16 @@ func digestTitle(n int) string {
 }
 
 // memberCaller returns the caller for a member who answers without a session.
-func memberCaller(workspace string, m *fermata.Member, known fermata.Assurance) fermata.Caller {
+func memberCaller(workspace string, m *fermata.Member, assurance fermata.Assurance) fermata.Caller {
 	c := m.Caller()
-	c.WorkspaceID, c.Assurance, c.Outside = workspace, known, true
+	c.WorkspaceID, c.Assurance, c.WithoutSignIn = workspace, assurance, true
 	return c
 }
 
-// caller returns the caller for an unknown person in a place; it has every permission.
-func caller(workspace string, known fermata.Assurance) fermata.Caller {
+// placeCaller returns the caller for an unknown person in a place; it has every permission.
+func placeCaller(workspace string, assurance fermata.Assurance) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: workspace, Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
-		Assurance: known, Outside: true,
+		Assurance: assurance, WithoutSignIn: true,
 	}
 }

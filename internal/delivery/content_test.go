@@ -18,13 +18,13 @@ import (
 func TestALongMessageIsKeptToAWholeLetter(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		for _, pad := range []string{"", "x"} {
 			action, err := json.Marshal(map[string]string{"text": pad + strings.Repeat("é", 200<<10)})
 			w.ok(err)
 			q := w.ask(fermata.Ask{Type: fermata.Approval, Title: "Publish it?", Action: action, Assignees: []string{"ann"}})
-			for _, d := range w.rests(q) {
+			for _, d := range w.awaitRest(q) {
 				whole, err := w.s.Delivery(t.Context(), admin, d.ID)
 				w.ok(err)
 				if whole.State != fermata.DeliverySent || !utf8.ValidString(whole.Content) || len(whole.Content) < 250<<10 {

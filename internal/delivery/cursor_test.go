@@ -14,20 +14,20 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// planned returns the number of the last event whose deliveries are planned.
-func (w *world) planned() int64 {
+// plannedSeq returns the number of the last event whose deliveries are planned.
+func (w *world) plannedSeq() int64 {
 	w.Helper()
-	plan, err := w.db.In(w.Context(), store.DefaultWorkspace).Plan()
+	plan, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Plan()
 	w.ok(err)
 	return plan.Seq
 }
 
-// happen writes n events without a subscriber.
-func (w *world) happen(n int) {
+// appendEvents writes n events without a subscriber.
+func (w *world) appendEvents(n int) {
 	w.Helper()
 	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for range n {
-			tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System})
+			tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.SystemActor})
 		}
 		return nil
 	}))
@@ -38,24 +38,24 @@ func (w *world) happen(n int) {
 func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
-		w.ask(pick)
-		w.seen("ann", 1)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
+		w.ask(pickQuestion)
+		w.awaitMessages("ann", 1)
 		stood := map[int64]bool{}
-		began := w.planned()
+		began := w.plannedSeq()
 		w.await("the cursor moves after a thousand events", func() bool {
-			w.happen(25)
-			stood[w.planned()] = true
-			return w.planned() >= began+1000
+			w.appendEvents(25)
+			stood[w.plannedSeq()] = true
+			return w.plannedSeq() >= began+1000
 		})
 		if len(stood) > 2 {
 			t.Errorf("the cursor stood at %d places", len(stood))
 		}
 		// No event after the cursor is missed.
-		w.happen(25)
-		w.ask(pick)
-		w.seen("ann", 2)
+		w.appendEvents(25)
+		w.ask(pickQuestion)
+		w.awaitMessages("ann", 2)
 	})
 }
 
@@ -66,11 +66,11 @@ func (w *world) subscribe(types ...any) {
 	settings["events"] = types
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: "wall", Settings: settings})
 	w.ok(err)
-	w.routes([]fermata.RouteStep{}...)
+	w.setRoutes([]fermata.RouteStep{}...)
 }
 
-// arrives waits for n events of a type, and checks that there are no more.
-func (w *world) arrives(typ string, n int) {
+// awaitEvents waits for n events of a type, and checks that there are no more.
+func (w *world) awaitEvents(typ string, n int) {
 	w.Helper()
 	count := func() int {
 		found := 0
@@ -92,24 +92,24 @@ func (w *world) arrives(typ string, n int) {
 func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
 		w.subscribe("question.asked")
-		w.ask(pick)
-		w.arrives("question.asked", 1)
-		w.happen(10)
+		w.ask(pickQuestion)
+		w.awaitEvents("question.asked", 1)
+		w.appendEvents(10)
 		_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Settings: map[string]any{"events": []any{"*"}}})
 		w.ok(err)
-		w.happen(1)
-		w.arrives("task.created", 1)
+		w.appendEvents(1)
+		w.awaitEvents("task.created", 1)
 		for _, enabled := range []bool{false, true} {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
 			w.ok(err)
 			if !enabled {
-				w.happen(10)
+				w.appendEvents(10)
 			}
 		}
-		w.happen(1)
-		w.arrives("task.created", 2)
+		w.appendEvents(1)
+		w.awaitEvents("task.created", 2)
 	})
 }
 
@@ -118,7 +118,7 @@ func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
 		w.subscribe("question.asked")
 		w.stop()
 		patience.Receive(t, "the service stops", w.stopped)
@@ -127,18 +127,18 @@ func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 			w.ok(err)
 		}
 		listen := func(types ...any) { change(fermata.ChannelChange{Settings: map[string]any{"events": types}}) }
-		w.ask(pick)
-		w.happen(10)
+		w.ask(pickQuestion)
+		w.appendEvents(10)
 		listen("task.created")
-		w.happen(3)
-		w.ask(pick)
+		w.appendEvents(3)
+		w.ask(pickQuestion)
 		listen("question.asked")
-		w.happen(10)
-		w.ask(pick)
+		w.appendEvents(10)
+		w.ask(pickQuestion)
 		w.start()
-		w.ask(pick)
-		w.arrives("question.asked", 3)
-		w.arrives("task.created", 3+1) // with the task of the second question
+		w.ask(pickQuestion)
+		w.awaitEvents("question.asked", 3)
+		w.awaitEvents("task.created", 3+1) // with the task of the second question
 	})
 }
 
@@ -147,21 +147,21 @@ func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
 		w.subscribe("question.asked")
 		_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "other", Kind: "wall", Settings: w.wall.Settings()})
 		w.ok(err)
-		w.routes([]fermata.RouteStep{}...)
+		w.setRoutes([]fermata.RouteStep{}...)
 		w.stop()
 		patience.Receive(t, "the service stops", w.stopped)
-		w.ask(pick)
+		w.ask(pickQuestion)
 		for _, enabled := range []bool{false, true} {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
 			w.ok(err)
-			w.ask(pick)
+			w.ask(pickQuestion)
 		}
 		w.start()
-		w.arrives("question.asked", 1)
+		w.awaitEvents("question.asked", 1)
 	})
 }
 
@@ -170,26 +170,26 @@ func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
-		w.ask(pick)
-		w.seen("ann", 1)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
+		w.ask(pickQuestion)
+		w.awaitMessages("ann", 1)
 		_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
 		w.ok(err)
-		w.ask(pick)
+		w.ask(pickQuestion)
 		w.stop()
 		patience.Receive(t, "the service stops", w.stopped)
 		fixed, err := json.Marshal(w.wall.Settings())
 		w.ok(err)
-		w.s.Kinds[0].BuiltIn, w.s.Kinds[0].Fixed = true, fixed
+		w.s.Kinds[0].BuiltIn, w.s.Kinds[0].FixedSettings = true, fixed
 		w.start()
 		w.await("the channel is there", func() bool {
 			all, err := w.s.Channels(t.Context(), admin)
 			w.ok(err)
 			return len(all) == 1
 		})
-		q := w.ask(pick)
-		if m := w.seen("ann", 2)[1]; m.Question != q.ID {
+		q := w.ask(pickQuestion)
+		if m := w.awaitMessages("ann", 2)[1]; m.Question != q.ID {
 			t.Errorf("ann sees %+v, want %s", m, q.ID)
 		}
 	})
@@ -200,8 +200,8 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 func TestAQuestionGoesByTheRoutesThatWereSetBefore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
+		w.addChannel()
 		ended := make(chan struct{})
 		var planning sync.WaitGroup
 		defer planning.Wait()
@@ -222,8 +222,8 @@ func TestAQuestionGoesByTheRoutesThatWereSetBefore(t *testing.T) {
 		}
 		for n := range 80 {
 			after := []time.Duration{time.Hour, 2 * time.Hour}[n%2]
-			w.routes(fermata.RouteStep{After: after.String(), Channel: "wall"})
-			q := w.ask(pick)
+			w.setRoutes(fermata.RouteStep{After: after.String(), Channel: "wall"})
+			q := w.ask(pickQuestion)
 			w.await("it is planned", func() bool { return len(w.deliveries(q)) == 1 })
 			if d := w.deliveries(q)[0]; d.NextAt == nil || d.NextAt.Sub(q.CreatedAt) < after || d.NextAt.Sub(q.CreatedAt) > after+time.Minute {
 				t.Fatalf("question %d goes out at %v, want %s after %s", n, d.NextAt, after, q.CreatedAt)

@@ -2,17 +2,17 @@ package delivery
 
 import "context"
 
-// LookForUnclaimed checks for tasks that no worker takes. The service does this once a minute.
-func (s *Service) LookForUnclaimed(ctx context.Context, workspace string) error {
-	return s.workspace(workspace).lookForUnclaimed(ctx)
+// CheckUnclaimed checks for tasks that no worker takes. The service does this once a minute.
+func (s *Service) CheckUnclaimed(ctx context.Context, workspace string) error {
+	return s.workspace(workspace).checkUnclaimed(ctx)
 }
 
-// LookNow makes every channel check for due deliveries. Without it, a channel checks at the time that it calculated
+// WakeSenders makes every channel check for due deliveries. Without it, a channel checks at the time that it calculated
 // before.
-func (s *Service) LookNow() {
+func (s *Service) WakeSenders() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range s.of {
-		w.wakeLanes()
+	for _, w := range s.workspaces {
+		w.wakeSenders()
 	}
 }

@@ -21,14 +21,14 @@ func failureOf(err error) notice.SendError {
 // isPermanent reports whether another try cannot succeed.
 func isPermanent(err error) bool { return failureOf(err).Final }
 
-func retryAfter(err error) time.Duration { return failureOf(err).After }
+func retryAfter(err error) time.Duration { return failureOf(err).Wait }
 
 func isGone(err error) bool { return failureOf(err).Ended }
 
-func unknown(err error) bool { return failureOf(err).Unknown }
+func isUnknownRecipient(err error) bool { return failureOf(err).UnknownPerson }
 
-// words returns a text that tells what is wrong, with the remedy.
-func words(err error) string {
+// errorText returns a text that tells what is wrong, with the remedy.
+func errorText(err error) string {
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Hint != "" {
 		return err.Error() + "; " + e.Hint

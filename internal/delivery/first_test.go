@@ -24,15 +24,15 @@ func (w *world) addWall() {
 func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.routes(fermata.RouteStep{After: "0s", Channel: "wall"})
-		w.ask(pick)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "wall"})
+		w.ask(pickQuestion)
 		w.stop()
 		patience.Receive(t, "the service stops", w.stopped)
 		w.addWall()
-		q := w.ask(pick)
+		q := w.ask(pickQuestion)
 		w.start()
-		if m := w.seen("ann", 1)[0]; m.Question != q.ID {
+		if m := w.awaitMessages("ann", 1)[0]; m.Question != q.ID {
 			t.Errorf("ann sees %+v, want %s", m, q.ID)
 		}
 	})
@@ -42,14 +42,14 @@ func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		_, err := w.s.RemoveChannel(w.Context(), admin, "wall")
 		w.ok(err)
-		w.ask(pick)
+		w.ask(pickQuestion)
 		w.addWall()
-		q := w.ask(pick)
-		if m := w.seen("ann", 1)[0]; m.Question != q.ID {
+		q := w.ask(pickQuestion)
+		if m := w.awaitMessages("ann", 1)[0]; m.Question != q.ID {
 			t.Errorf("ann sees %+v, want %s", m, q.ID)
 		}
 	})
@@ -60,15 +60,15 @@ func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 func TestWhoCameJustBeforeTheQuestionHearsOfIt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel(fermata.RouteStep{After: "0s", Channel: "wall"})
-		w.ask(pick)
-		w.seen("ann", 1)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel(fermata.RouteStep{After: "0s", Channel: "wall"})
+		w.ask(pickQuestion)
+		w.awaitMessages("ann", 1)
 		for i := range 25 {
 			name := fmt.Sprintf("late%d", i)
-			w.member(name, fermata.RoleResponder)
-			q := w.ask(pick)
-			if m := w.seen(name, 1)[0]; m.Question != q.ID {
+			w.addMember(name, fermata.RoleResponder)
+			q := w.ask(pickQuestion)
+			if m := w.awaitMessages(name, 1)[0]; m.Question != q.ID {
 				t.Fatalf("%s sees %+v, want %s", name, m, q.ID)
 			}
 		}
@@ -80,17 +80,17 @@ func TestWhoCameJustBeforeTheQuestionHearsOfIt(t *testing.T) {
 func TestAChannelThatCameJustBeforeTheQuestionIsUsed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		for i := range 25 {
 			name := fmt.Sprintf("wall%d", i)
-			w.ask(pick)
+			w.ask(pickQuestion)
 			_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: name, Kind: wall.Kind, Settings: w.wall.Settings()})
 			w.ok(err)
-			named := pick
+			named := pickQuestion
 			named.Channels = []string{name}
 			w.ask(named)
-			w.seen("ann", 3*(i+1))
+			w.awaitMessages("ann", 3*(i+1))
 		}
 	})
 }

@@ -21,7 +21,7 @@ func (w *world) hide(person, project string) {
 // askIn asks a question in a project.
 func (w *world) askIn(project string, a fermata.Ask) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskOutside(w.Context(), agent, project, "", a)
+	q, err := w.e.AskExternal(w.Context(), agent, project, "", a)
 	w.ok(err)
 	return q
 }
@@ -39,16 +39,16 @@ func (w *world) answer(person string, q *fermata.Question, value string) {
 func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPlace})
-		w.channel()
-		q := w.askIn("pay", pick)
-		m := w.seen("ann", 1)[0]
+		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
+		w.addChannel()
+		q := w.askIn("pay", pickQuestion)
+		m := w.awaitMessages("ann", 1)[0]
 		kept := wall.Click{ID: "kept", From: "wall-ann", Delivery: m.ID, Text: "neither"}
-		if told := w.told(kept); !strings.Contains(told, "toml") {
+		if told := w.click(kept); !strings.Contains(told, "toml") {
 			t.Fatalf("ann was told %q", told)
 		}
 		w.hide("ann", "pay")
-		unknown := w.told(wall.Click{From: "wall-ann", Question: "q_00000000000000000000", Text: "toml"})
+		unknown := w.click(wall.Click{From: "wall-ann", Question: "q_00000000000000000000", Text: "toml"})
 		clicks := map[string]wall.Click{
 			"an answer by id":       {From: "wall-ann", Question: q.ID, Text: "toml"},
 			"an answer by ending":   {From: "wall-ann", Question: q.ID[len(q.ID)-6:], Text: "toml"},
@@ -59,7 +59,7 @@ func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
 		}
 		check := func(state string) {
 			for name, click := range clicks {
-				if told := w.told(click); told != unknown {
+				if told := w.click(click); told != unknown {
 					t.Errorf("%s, %s: ann was told %q, and of no question %q", state, name, told, unknown)
 				}
 			}
@@ -84,11 +84,11 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-			w.channel()
-			answered, cancelled := w.askIn("pay", pick), w.askIn("pay", pick)
-			before := w.seen("ann", 2)
-			w.seen("bob", 2)
+			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+			w.addChannel()
+			answered, cancelled := w.askIn("pay", pickQuestion), w.askIn("pay", pickQuestion)
+			before := w.awaitMessages("ann", 2)
+			w.awaitMessages("bob", 2)
 			lose(w)
 			w.answer("bob", answered, "toml")
 			_, err := w.e.CancelQuestion(w.Context(), admin, cancelled.ID, "")
@@ -96,14 +96,14 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 			for _, q := range []*fermata.Question{answered, cancelled} {
 				w.await("nothing is left to do", func() bool {
 					for _, d := range w.deliveries(q) {
-						if d.NextAt != nil || d.MemberID == w.members["bob"].ID && d.Shows == fermata.Pending {
+						if d.NextAt != nil || d.MemberID == w.members["bob"].ID && d.ShownStatus == fermata.Pending {
 							return false
 						}
 					}
 					return true
 				})
 			}
-			after := w.seen("ann", 2)
+			after := w.awaitMessages("ann", 2)
 			for i := range before {
 				if after[i].Text != before[i].Text {
 					t.Errorf("the message became %q", after[i].Text)
@@ -116,25 +116,25 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 // Progress of a hidden project is sent to no person who cannot see it.
 func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.progressTo("ann", "bob")
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.enableProgress("ann", "bob")
 	w.hide("ann", "pay")
 	for _, project := range []string{"pay", "web"} {
 		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Project: project, Runner: fermata.RunnerExternal})
 		w.ok(err)
-		w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "goes on in " + project}))
-		w.sees("wall-bob", "goes on in "+project)
+		w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "goes on in " + project}))
+		w.awaitText("wall-bob", "goes on in "+project)
 	}
-	w.sees("wall-ann", "goes on in web")
-	w.seen("ann", 1)
+	w.awaitText("wall-ann", "goes on in web")
+	w.awaitMessages("ann", 1)
 }
 
 // newLinkWorld makes a world with a channel that does not vouch for the people
 // who answer.
 func newLinkWorld(t *testing.T, opts store.Options) *world {
 	w := newWorld(t, opts, setup{options: func(o *delivery.Options) { o.Kinds = []delivery.Kind{wall.NewLinkKind(delivery.ToPeople)} }})
-	w.channel()
+	w.addChannel()
 	return w
 }
 
@@ -143,7 +143,7 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := newLinkWorld(t, opts)
-		low := pick
+		low := pickQuestion
 		low.Risk = fermata.RiskLow
 		disabled := true
 		policy := fermata.DefaultPolicy()
@@ -172,10 +172,10 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 		} {
 			q := w.ask(low)
 			n++
-			w.seen("ann", n)
+			w.awaitMessages("ann", n)
 			secret := w.wall.Notices("wall-ann")[n-1].Reply
 			end.end()
-			if told := w.told(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(strings.ToLower(told), end.told) {
+			if told := w.click(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(strings.ToLower(told), end.told) {
 				t.Errorf("%s: ann was told %q", end.name, told)
 			}
 			if got := w.status(q); got != fermata.Pending {
@@ -184,9 +184,9 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 			end.after()
 		}
 		w.ask(low)
-		w.seen("ann", n+1)
+		w.awaitMessages("ann", n+1)
 		secret := w.wall.Notices("wall-ann")[n].Reply
-		if told := w.told(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(told, "counts") {
+		if told := w.click(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(told, "counts") {
 			t.Errorf("a new message: ann was told %q", told)
 		}
 	})
@@ -197,23 +197,23 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 func TestTheAskerAnswersByNoReply(t *testing.T) {
 	t.Parallel()
 	w := newLinkWorld(t, sqlite(t))
-	low := pick
+	low := pickQuestion
 	low.Risk = fermata.RiskLow
-	q, err := w.e.AskOutside(w.Context(), w.caller("ann"), "", "", low)
+	q, err := w.e.AskExternal(w.Context(), w.caller("ann"), "", "", low)
 	w.ok(err)
-	w.seen("ann", 1)
-	w.seen("bob", 1)
+	w.awaitMessages("ann", 1)
+	w.awaitMessages("bob", 1)
 	own := w.wall.Notices("wall-ann")[0]
 	if own.Decide || own.Answer != "" {
 		t.Errorf("the message to the asker offers to decide: %+v", own)
 	}
-	if told := w.told(wall.Click{From: "wall-ann", Reply: own.Reply, Text: "toml"}); !strings.Contains(told, "ann asked this question") {
+	if told := w.click(wall.Click{From: "wall-ann", Reply: own.Reply, Text: "toml"}); !strings.Contains(told, "ann asked this question") {
 		t.Errorf("ann was told %q", told)
 	}
 	if got := w.status(q); got != fermata.Pending {
 		t.Fatalf("the question is %s", got)
 	}
-	if told := w.told(wall.Click{From: "wall-bob", Reply: w.wall.Notices("wall-bob")[0].Reply, Text: "toml"}); !strings.Contains(told, "counts") {
+	if told := w.click(wall.Click{From: "wall-bob", Reply: w.wall.Notices("wall-bob")[0].Reply, Text: "toml"}); !strings.Contains(told, "counts") {
 		t.Errorf("bob was told %q", told)
 	}
 }

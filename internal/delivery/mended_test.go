@@ -8,10 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 )
 
-// sentOnce asks a question, and waits until its message is recorded as sent.
-func (w *world) sentOnce() *fermata.Question {
+// askAndAwaitSent asks a question, and waits until its message is recorded as sent.
+func (w *world) askAndAwaitSent() *fermata.Question {
 	w.Helper()
-	ask := pick
+	ask := pickQuestion
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it is sent", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliverySent })
@@ -23,9 +23,9 @@ func (w *world) sentOnce() *fermata.Question {
 // meanwhile.
 func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
-	q := w.sentOnce()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
+	q := w.askAndAwaitSent()
 	w.wall.Fail(401)
 	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
@@ -36,43 +36,43 @@ func TestAMendedChannelTellsTheEnd(t *testing.T) {
 		w.ok(err)
 	}
 	enabled(false)
-	if w.wall.Seen("")[0].Closed {
+	if w.wall.VisibleMessages("")[0].Closed {
 		t.Fatal("it was told over a channel that is off")
 	}
 	enabled(true)
-	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
+	w.await("the end is told", func() bool { return w.wall.VisibleMessages("")[0].Closed })
 }
 
 // It is unknown whether a message arrived whose sending broke off. If its
 // question closes before the next try, the message still shows the end.
 func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
 	w.wall.Fail(0)
-	ask := pick
+	ask := pickQuestion
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it broke off", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
 	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
-	w.pass(6 * time.Second)
-	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
+	w.passTime(6 * time.Second)
+	w.await("the end is told", func() bool { return w.wall.VisibleMessages("")[0].Closed })
 }
 
 // A message that was refused cannot have arrived, so its recipient is not told
 // about the end.
 func TestAMessageThatWasRefusedTellsNoEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
 	w.wall.Fail(500)
-	ask := pick
+	ask := pickQuestion
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it failed", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
 	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
 	w.await("it is skipped", func() bool { return w.deliveries(q)[0].State == fermata.DeliverySkipped })
-	w.seen("", 0)
+	w.awaitMessages("", 0)
 }

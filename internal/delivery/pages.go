@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// pagesShared is how often processes tell each other which members have a
+	// pageShareInterval is how often processes tell each other which members have a
 	// page open. pagesKnown is how long this stays valid.
-	pagesShared = 15 * time.Second
-	pagesKnown  = 40 * time.Second
+	pageShareInterval = 15 * time.Second
+	pageShareLifetime = 40 * time.Second
 )
 
 // pages counts the open pages of members at this process.
@@ -22,23 +22,23 @@ type pages struct {
 	mu sync.Mutex
 	// open is the number of open pages, by workspace and member.
 	open map[string]map[string]int
-	// others are the members with a page open at other processes, as they were
+	// remote are the members with a page open at other processes, as they were
 	// last read.
-	others map[string]pagesElsewhere
+	remote map[string]remotePages
 }
 
-type pagesElsewhere struct {
+type remotePages struct {
 	members []string
 	until   time.Time
 }
 
 func newPages() *pages {
-	return &pages{open: map[string]map[string]int{}, others: map[string]pagesElsewhere{}}
+	return &pages{open: map[string]map[string]int{}, remote: map[string]remotePages{}}
 }
 
-// PageOpen records that a member has a page open. The caller must call closed
+// TrackPage records that a member has a page open. The caller must call closed
 // when the page is closed.
-func (s *Service) PageOpen(workspace, memberID string) (closed func()) {
+func (s *Service) TrackPage(workspace, memberID string) (closed func()) {
 	s.pages.add(workspace, memberID, 1)
 	return sync.OnceFunc(func() { s.pages.add(workspace, memberID, -1) })
 }
@@ -59,8 +59,8 @@ func (p *pages) add(workspace, memberID string, n int) {
 	}
 }
 
-// openHere lists the members with a page open at this process, by workspace.
-func (p *pages) openHere() map[string][]string {
+// localMembers lists the members with a page open at this process, by workspace.
+func (p *pages) localMembers() map[string][]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string][]string{}
@@ -79,26 +79,26 @@ func (s *Service) hasPage(ctx context.Context, workspace string, members ...stri
 			return true, nil
 		}
 	}
-	elsewhere, ok := s.pages.others[workspace]
+	remote, ok := s.pages.remote[workspace]
 	s.pages.mu.Unlock()
 	if s.db.Dialect() == "sqlite" {
 		return false, nil
 	}
-	if !ok || time.Now().After(elsewhere.until) {
+	if !ok || time.Now().After(remote.until) {
 		now, err := s.db.Now(ctx)
 		if err != nil {
 			return false, err
 		}
-		elsewhere.members, err = s.db.In(ctx, workspace).OpenPages(s.process, now)
+		remote.members, err = s.db.Reader(ctx, workspace).MembersWithOpenPage(s.process, now)
 		if err != nil {
 			return false, err
 		}
-		elsewhere.until = time.Now().Add(time.Second)
+		remote.until = time.Now().Add(time.Second)
 		s.pages.mu.Lock()
-		s.pages.others[workspace] = elsewhere
+		s.pages.remote[workspace] = remote
 		s.pages.mu.Unlock()
 	}
-	return slices.ContainsFunc(members, func(m string) bool { return slices.Contains(elsewhere.members, m) }), nil
+	return slices.ContainsFunc(members, func(m string) bool { return slices.Contains(remote.members, m) }), nil
 }
 
 // sharePages tells other processes which members have a page open here. On
@@ -107,27 +107,27 @@ func (s *Service) sharePages(ctx context.Context) {
 	if s.db.Dialect() == "sqlite" {
 		return
 	}
-	tick := time.NewTicker(pagesShared)
+	tick := time.NewTicker(pageShareInterval)
 	defer tick.Stop()
-	told := map[string]bool{}
+	announced := map[string]bool{}
 	for {
-		here := s.pages.openHere()
-		for workspace := range told {
-			if _, ok := here[workspace]; !ok {
-				here[workspace] = nil
+		local := s.pages.localMembers()
+		for workspace := range announced {
+			if _, ok := local[workspace]; !ok {
+				local[workspace] = nil
 			}
 		}
-		for workspace, members := range here {
+		for workspace, members := range local {
 			err := s.db.Write(ctx, workspace, func(tx *store.Tx) error {
-				tx.SetOpenPages(s.process, members, tx.Now().Add(pagesKnown))
+				tx.SetOpenPages(s.process, members, tx.Now().Add(pageShareLifetime))
 				return nil
 			})
 			if err != nil && ctx.Err() == nil {
 				s.Log.WarnContext(ctx, "tell who has a page open", "error", err)
 				continue
 			}
-			if told[workspace] = true; members == nil {
-				delete(told, workspace)
+			if announced[workspace] = true; members == nil {
+				delete(announced, workspace)
 			}
 		}
 		select {

@@ -22,12 +22,12 @@ type people struct {
 // changed them.
 func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	w.mu.Lock()
-	p, cleared := w.people, w.cleared
+	p, generation := w.people, w.peopleGeneration
 	w.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	r := w.s.db.In(ctx, w.id)
+	r := w.s.db.Reader(ctx, w.id)
 	head, err := r.Head()
 	if err != nil {
 		return nil, err
@@ -37,30 +37,30 @@ func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.cleared == cleared {
+	if w.peopleGeneration == generation {
 		w.people, w.peopleAt = p, head.Seq
 	}
 	return p, nil
 }
 
-// aboutPeople are the types of events that change which people are reached, or
+// peopleEventTypes are the types of events that change which people are reached, or
 // at which address.
-var aboutPeople = []string{
+var peopleEventTypes = []string{
 	string(fermata.EventMemberAdded), string(fermata.EventMemberChanged), string(fermata.EventGroupChanged),
 	string(fermata.EventIdentityChanged), string(fermata.EventDeviceAdded), string(fermata.EventDeviceRemoved),
 }
 
-// isBehind reports whether an event up to seq changed the people and this
+// forgetIfBehind reports whether an event up to seq changed the people and this
 // process has not seen it yet. If so, it forgets the known people, because a
 // person who was added would be missing from the plan.
-func (w *workspace) isBehind(r store.Reader, seq int64) (bool, error) {
+func (w *workspace) forgetIfBehind(r store.Reader, seq int64) (bool, error) {
 	w.mu.Lock()
 	p, at := w.people, w.peopleAt
 	w.mu.Unlock()
 	if p == nil || at >= seq {
 		return false, nil
 	}
-	changes, err := r.Events(store.EventFilter{After: at, Before: seq + 1, Types: aboutPeople, Limit: 1})
+	changes, err := r.Events(store.EventFilter{After: at, Before: seq + 1, Types: peopleEventTypes, Limit: 1})
 	if err != nil {
 		return false, err
 	}
@@ -110,30 +110,30 @@ func (p *people) ids() []string {
 	return ids
 }
 
-// mayAnswer lists the people who may answer a question.
-func (p *people) mayAnswer(q *fermata.Question) []*fermata.Member {
+// eligibleMembers lists the people who may answer a question.
+func (p *people) eligibleMembers(q *fermata.Question) []*fermata.Member {
 	var all []*fermata.Member
 	for _, m := range p.members {
-		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
+		if m.DisabledAt == nil && q.CheckMayAnswer(m.Caller()) == nil {
 			all = append(all, m)
 		}
 	}
 	return all
 }
 
-// mostNamed is the largest number of people that a message to a place names.
-const mostNamed = 10
+// maxMentions is the largest number of people that a message to a place names.
+const maxMentions = 10
 
-// assigned lists the people to whom a question is assigned, by their identities
+// assigneeIDs lists the people to whom a question is assigned, by their identities
 // in the system of a kind of channel. It is empty for a question without
 // assignees.
-func (p *people) assigned(q *fermata.Question, kind string) []string {
+func (p *people) assigneeIDs(q *fermata.Question, kind string) []string {
 	if len(q.Assignees) == 0 {
 		return nil
 	}
 	var ids []string
-	for _, m := range p.mayAnswer(q) {
-		if id := p.identities[m.ID][kind].ID; id != "" && len(ids) < mostNamed {
+	for _, m := range p.eligibleMembers(q) {
+		if id := p.identities[m.ID][kind].ID; id != "" && len(ids) < maxMentions {
 			ids = append(ids, id)
 		}
 	}
@@ -143,11 +143,11 @@ func (p *people) assigned(q *fermata.Question, kind string) []string {
 // mentionNames lists the people whom a message to a place names: the assignees
 // of the question, and the people whom its asker wants mentioned.
 func (p *people) mentionNames(q *fermata.Question, info fermata.Channel) []string {
-	ids := p.assigned(q, info.Kind)
-	for _, name := range q.Mentioned(info.Name, info.Kind) {
+	ids := p.assigneeIDs(q, info.Kind)
+	for _, name := range q.MentionedNames(info.Name, info.Kind) {
 		ids = append(ids, p.accountName(name, info.Kind))
 	}
-	return fermata.Distinct(ids)
+	return fermata.SortUnique(ids)
 }
 
 // accountName returns a member's account in the system of a kind of channel.
@@ -183,19 +183,19 @@ func (p *people) operators() []*fermata.Member {
 // address is one destination of a message.
 type address struct{ member, device string }
 
-// placeAddresses lists the addresses of a message about the question over a
+// questionAddresses lists the addresses of a message about the question over a
 // channel. They are those that the asker names for this channel, otherwise
 // those of the members.
-func (p *people) placeAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
+func (p *people) questionAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
 	info := l.info()
 	switch {
 	case info.Kind == fermata.KindEmail:
-		if to := q.MailTo(info.Name); len(to) > 0 {
+		if to := q.MailAddresses(info.Name); len(to) > 0 {
 			members = slices.DeleteFunc(slices.Clone(members), func(m *fermata.Member) bool {
 				return !slices.ContainsFunc(to, func(address string) bool { return strings.EqualFold(address, m.Email) })
 			})
 		}
-	case l.kind.To == ToPeopleOrPlace && q.Target(info.Name, info.Kind) != "":
+	case l.kind.Audience == ToPeopleOrPlace && q.WantedPlace(info.Name, info.Kind) != "":
 		return []address{{}}
 	}
 	return p.addresses(l.kind, members)
@@ -204,10 +204,10 @@ func (p *people) placeAddresses(q *fermata.Question, l *openChannel, members []*
 // addresses lists the addresses of a message to the members over a channel. It
 // is empty if no member can be reached there.
 func (p *people) addresses(k Kind, members []*fermata.Member) []address {
-	if k.To == ToPlace {
+	if k.Audience == ToPlace {
 		return []address{{}}
 	}
-	if k.To == ToAsker {
+	if k.Audience == ToAsker {
 		return nil
 	}
 	var all []address
@@ -221,7 +221,7 @@ func (p *people) addresses(k Kind, members []*fermata.Member) []address {
 			all = append(all, address{member: m.ID})
 		}
 	}
-	if len(all) == 0 && k.To == ToPeopleOrPlace {
+	if len(all) == 0 && k.Audience == ToPeopleOrPlace {
 		return []address{{}}
 	}
 	return all

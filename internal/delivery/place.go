@@ -8,19 +8,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// toPlace plans, in the channel's own place, a message that could not reach its
+// planForPlace plans, in the channel's own place, a message that could not reach its
 // person. Several such people get one message together: it has the key of the
 // place, and the first process plans it.
-func (l *openChannel) toPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
-	if !o.place {
+func (l *openChannel) planForPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+	if !o.toPlace {
 		return
 	}
 	now := tx.Now()
 	row := &fermata.Delivery{
 		ID: fermata.NewID(fermata.PrefixDelivery, now), QuestionID: d.QuestionID, TaskID: d.TaskID, ChannelID: d.ChannelID, Kind: d.Kind,
 		Purpose: d.Purpose, State: fermata.DeliveryWaiting, NextAt: &now, CreatedAt: now,
-		DeliveryKeeps: fermata.DeliveryKeeps{
-			Unique: strings.TrimSuffix(d.Unique, d.MemberID+"/"+d.DeviceID) + "/", When: fermata.WhenAlways, Title: d.Title, Body: d.Body, Wanted: d.Wanted,
+		DeliveryInternals: fermata.DeliveryInternals{
+			UniqueKey: strings.TrimSuffix(d.UniqueKey, d.MemberID+"/"+d.DeviceID) + "/", Condition: fermata.WhenAlways, Title: d.Title, Body: d.Body, WantedEvent: d.WantedEvent,
 		},
 	}
 	if d.QuestionID != "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// strangers adds members whom the wall does not know.
-func (w *world) strangers(n int) (handles []string) {
+// addStrangers adds members whom the wall does not know.
+func (w *world) addStrangers(n int) (handles []string) {
 	w.Helper()
 	for i := range n {
 		handle := fmt.Sprintf("stranger%d", i)
@@ -28,8 +28,8 @@ func (w *world) strangers(n int) (handles []string) {
 	return handles
 }
 
-// replica starts a second process on the same database.
-func (w *world) replica(opts store.Options) {
+// startReplica starts a second process on the same database.
+func (w *world) startReplica(opts store.Options) {
 	w.Helper()
 	opts.Clock = w.clock.Now
 	db := storetest.Open(w.T, opts)
@@ -49,21 +49,23 @@ func (w *world) replica(opts store.Options) {
 func TestStrangersShareOneMessage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeopleOrPlace})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeopleOrPlace})
+		w.addChannel()
 		if store.IsPostgres(opts.URL) {
-			w.replica(opts)
+			w.startReplica(opts)
 		}
 		const strangers = 12
-		w.strangers(strangers)
-		ask := pick
+		w.addStrangers(strangers)
+		ask := pickQuestion
 		ask.Reminders = []string{"10m", "20m"}
 		q := w.ask(ask)
 		// Ann sees her own message, and the one for the strangers.
-		w.await("strangers are told", func() bool { return len(w.wall.Seen("")) == 1 && len(w.wall.Seen("wall-ann")) == 2 })
+		w.await("strangers are told", func() bool {
+			return len(w.wall.VisibleMessages("")) == 1 && len(w.wall.VisibleMessages("wall-ann")) == 2
+		})
 		for after := 1; after <= 2; after++ {
-			w.pass(11 * time.Minute)
-			w.await("they are reminded", func() bool { return len(w.wall.Seen("")) == after+1 })
+			w.passTime(11 * time.Minute)
+			w.await("they are reminded", func() bool { return len(w.wall.VisibleMessages("")) == after+1 })
 		}
 		w.await("all were tried", func() bool {
 			tried := 0
@@ -77,8 +79,8 @@ func TestStrangersShareOneMessage(t *testing.T) {
 		_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 		open := func(m standin.Message) bool { return !m.Closed }
-		w.await("all say the end", func() bool { return !slices.ContainsFunc(w.wall.Seen(""), open) })
-		if n := len(w.wall.Seen("")); n != 3 {
+		w.await("all say the end", func() bool { return !slices.ContainsFunc(w.wall.VisibleMessages(""), open) })
+		if n := len(w.wall.VisibleMessages("")); n != 3 {
 			t.Errorf("there are %d messages for strangers", n)
 		}
 	})
@@ -88,37 +90,37 @@ func TestStrangersShareOneMessage(t *testing.T) {
 // posted there one by one. A test of one's own channel reports the problem.
 func TestWhatElseIsForStrangers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeopleOrPlace})
-	w.channel()
-	handles := w.strangers(2)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeopleOrPlace})
+	w.addChannel()
+	handles := w.addStrangers(2)
 	w.await("it is announced", func() bool {
 		_, err := w.s.Announce(t.Context(), store.DefaultWorkspace, delivery.Announcement{
 			Key: "news", Channels: []string{"wall"}, Members: handles, Title: "The database moves tonight",
 		})
 		return err == nil
 	})
-	w.sees("", "The database moves tonight")
+	w.awaitText("", "The database moves tonight")
 	for _, handle := range handles {
 		_, err := w.s.SetPreferences(t.Context(), admin, handle, fermata.Preferences{Digest: fermata.DigestHourly})
 		w.ok(err)
 	}
-	low := pick
+	low := pickQuestion
 	low.Type, low.Default, low.Assignees = fermata.NonBlocking, "toml", handles
 	first, second := w.ask(low), w.ask(low)
-	w.waits(first, fermata.WaitsForDigest)
-	w.waits(second, fermata.WaitsForDigest)
-	w.pass(61 * time.Minute)
-	w.await("the questions are told", func() bool { return len(w.wall.Seen("")) >= 3 })
-	w.rests(first)
-	w.rests(second)
+	w.awaitDeferred(first, fermata.WaitsForDigest)
+	w.awaitDeferred(second, fermata.WaitsForDigest)
+	w.passTime(61 * time.Minute)
+	w.await("the questions are told", func() bool { return len(w.wall.VisibleMessages("")) >= 3 })
+	w.awaitRest(first)
+	w.awaitRest(second)
 	of := map[string]standin.Message{}
-	for _, m := range w.wall.Seen("") {
+	for _, m := range w.wall.VisibleMessages("") {
 		of[m.Question] = m
 	}
-	if n := len(w.wall.Seen("")); n != 3 || len(of[first.ID].Buttons) == 0 || len(of[second.ID].Buttons) == 0 {
+	if n := len(w.wall.VisibleMessages("")); n != 3 || len(of[first.ID].Buttons) == 0 || len(of[second.ID].Buttons) == 0 {
 		t.Errorf("%d messages: %+v", n, of)
 	}
-	test, err := w.s.TestMine(t.Context(), w.caller(handles[0]), "wall")
+	test, err := w.s.TestForCaller(t.Context(), w.caller(handles[0]), "wall")
 	w.ok(err)
 	w.await("the test fails", func() bool {
 		d, err := w.s.Delivery(t.Context(), admin, test.DeliveryID)
@@ -134,21 +136,21 @@ func TestWhatElseIsForStrangers(t *testing.T) {
 // stays and shows the end.
 func TestAMessageThatWasToBeSentAgainTellsTheEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
+	ask := pickQuestion
 	ask.Timeout = "7d"
 	q := w.ask(ask)
-	w.seen("ann", 1)
+	w.awaitMessages("ann", 1)
 	w.wall.Fail(500)
-	d := w.rests(q)[0]
+	d := w.awaitRest(q)[0]
 	_, err := w.s.Redeliver(t.Context(), admin, d.ID)
 	w.ok(err)
 	w.await("it failed", func() bool { return w.deliveries(q)[0].State == fermata.DeliveryFailed })
 	_, err = w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
-	w.await("the first message is closed", func() bool { return w.wall.Seen("ann")[0].Closed })
-	if d := w.rests(q)[0]; d.State != fermata.DeliverySent || d.Shows != fermata.Answered {
-		t.Errorf("it is %s and shows %s", d.State, d.Shows)
+	w.await("the first message is closed", func() bool { return w.wall.VisibleMessages("ann")[0].Closed })
+	if d := w.awaitRest(q)[0]; d.State != fermata.DeliverySent || d.ShownStatus != fermata.Answered {
+		t.Errorf("it is %s and shows %s", d.State, d.ShownStatus)
 	}
 }

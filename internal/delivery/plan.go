@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// planBatch is the largest number of events that are planned at once.
-	planBatch = 200
-	// cursorEvery is how far the cursor may stay behind while there is nothing
+	// maxPlanBatch is the largest number of events that are planned at once.
+	maxPlanBatch = 200
+	// maxCursorLag is how far the cursor may stay behind while there is nothing
 	// to plan. Otherwise every commit would cause another one.
-	cursorEvery = 1000
+	maxCursorLag = 1000
 )
 
-// plannedOf are the types of events after which a message is sent or updated.
+// plannedEventTypes are the types of events after which a message is sent or updated.
 // The types to which machines subscribe are added to these.
-var plannedOf = []fermata.EventType{
+var plannedEventTypes = []fermata.EventType{
 	fermata.EventQuestionAsked, fermata.EventQuestionEscalated, fermata.EventQuestionAssigned, fermata.EventQuestionAnswered,
 	fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled, fermata.EventQuestionExtended, fermata.EventQuestionVoteCast,
 	fermata.EventQuestionAnsweredLate, fermata.EventProgressReported, fermata.EventDeliveryAlert,
@@ -28,7 +28,7 @@ var plannedOf = []fermata.EventType{
 // plan adds the deliveries for the events after the cursor, and moves the
 // cursor on. It reports whether there are more events.
 func (w *workspace) plan(ctx context.Context) (bool, error) {
-	r := w.s.db.In(ctx, w.id)
+	r := w.s.db.Reader(ctx, w.id)
 	plan, err := r.Plan()
 	if err != nil {
 		return false, err
@@ -40,31 +40,31 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if plan.Seq < 0 {
 		// Planning begins with the next event. Questions that were asked before
 		// are in the inbox.
-		return false, w.moveOn(ctx, plan.Seq, head.Seq, nil)
+		return false, w.advanceCursor(ctx, plan.Seq, head.Seq, nil)
 	}
 	if plan.Seq >= head.Seq {
 		return false, nil
 	}
-	if again, err := w.isBehind(r, head.Seq); err != nil || again {
-		return again, err
+	if behind, err := w.forgetIfBehind(r, head.Seq); err != nil || behind {
+		return behind, err
 	}
-	from := max(plan.Seq, w.looked)
+	from := max(plan.Seq, w.scannedSeq)
 	if from >= head.Seq {
 		return false, nil
 	}
-	b := &batch{w: w, channels: w.usableChannels(), plan: plan, head: head.Seq, wants: map[string]int64{}, told: map[string]string{}}
+	b := &batch{w: w, channels: w.sortedChannels(), plan: plan, head: head.Seq, wantedSeq: map[string]int64{}, unreached: map[string]string{}}
 	if err := b.read(ctx, r, from); err != nil {
 		return false, err
 	}
 	b.planEvents()
-	if b.idle() && b.head-plan.Seq < cursorEvery {
-		w.looked = b.head
+	if b.isIdle() && b.head-plan.Seq < maxCursorLag {
+		w.scannedSeq = b.head
 		return b.head < head.Seq, nil
 	}
-	if err := w.moveOn(ctx, plan.Seq, b.head, b); err != nil {
+	if err := w.advanceCursor(ctx, plan.Seq, b.head, b); err != nil {
 		return false, err
 	}
-	w.wakeLanes()
+	w.wakeSenders()
 	return b.head < head.Seq || b.stale, nil
 }
 
@@ -83,12 +83,12 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 		return err
 	}
 	upTo := head.Seq
-	active, err := delivers(tx.Reader)
+	active, err := hasRecipient(tx.Reader)
 	if err != nil {
 		return err
 	}
 	if active && plan.Seq >= 0 {
-		if upTo, err = plannedFor(tx.Reader, plan, head.Seq); err != nil {
+		if upTo, err = plannedUpTo(tx.Reader, plan, head.Seq); err != nil {
 			return err
 		}
 	}
@@ -111,9 +111,9 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 	return nil
 }
 
-// plannedFor returns the number of the last event up to which nothing is left
+// plannedUpTo returns the number of the last event up to which nothing is left
 // to plan for the existing channels. It may be after the cursor.
-func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
+func plannedUpTo(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	after := plan.Seq
 	if after >= upTo {
 		return after, nil
@@ -131,11 +131,11 @@ func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	for _, s := range plan.Earlier {
 		subscribed = append(subscribed, s.Types...)
 	}
-	find := store.EventFilter{After: after, Before: upTo + 1, Types: plannedTypes(subscribed), Limit: 1}
+	find := store.EventFilter{After: after, Before: upTo + 1, Types: typesToPlan(subscribed), Limit: 1}
 	first, err := r.Events(find)
-	if err == nil && len(first) > 0 && first[0].Type == fermata.EventProgressReported && !subscribes(subscribed, fermata.EventProgressReported) {
-		var heard bool
-		if heard, err = progressIsHeard(r); err == nil && !heard {
+	if err == nil && len(first) > 0 && first[0].Type == fermata.EventProgressReported && !isSubscribed(subscribed, fermata.EventProgressReported) {
+		var wanted bool
+		if wanted, err = isProgressWanted(r); err == nil && !wanted {
 			find.Types = slices.DeleteFunc(find.Types, func(t string) bool { return t == string(fermata.EventProgressReported) })
 			first, err = r.Events(find)
 		}
@@ -146,42 +146,42 @@ func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	return first[0].Seq - 1, nil
 }
 
-// progressIsHeard reports whether a member has switched on messages about
+// isProgressWanted reports whether a member has switched on messages about
 // progress.
-func progressIsHeard(r store.Reader) (bool, error) {
+func isProgressWanted(r store.Reader) (bool, error) {
 	members, err := r.Members()
 	if err != nil {
 		return false, err
 	}
-	wishes, err := r.Preferences((&people{members: members}).ids())
-	return hearProgress(wishes), err
+	preferences, err := r.Preferences((&people{members: members}).ids())
+	return anyWantsProgress(preferences), err
 }
 
-func hearProgress(wishes map[string]fermata.Preferences) bool {
-	for _, p := range wishes {
-		if p.HearsProgress() {
+func anyWantsProgress(preferences map[string]fermata.Preferences) bool {
+	for _, p := range preferences {
+		if p.WantsAnyProgress() {
 			return true
 		}
 	}
 	return false
 }
 
-// plannedTypes returns the types of events to plan for, if machines subscribe
+// typesToPlan returns the types of events to plan for, if machines subscribe
 // to the given ones. An empty list means all types.
-func plannedTypes(subscribed []string) []string {
+func typesToPlan(subscribed []string) []string {
 	if slices.Contains(subscribed, "*") {
 		return nil
 	}
 	types := slices.Clone(subscribed)
-	for _, t := range plannedOf {
+	for _, t := range plannedEventTypes {
 		types = append(types, string(t))
 	}
-	return fermata.Distinct(types)
+	return fermata.SortUnique(types)
 }
 
-// delivers reports whether there is a recipient: an enabled channel, or a
+// hasRecipient reports whether there is a recipient: an enabled channel, or a
 // device for push messages.
-func delivers(r store.Reader) (bool, error) {
+func hasRecipient(r store.Reader) (bool, error) {
 	channels, err := r.Channels()
 	if err != nil {
 		return false, err
@@ -193,9 +193,9 @@ func delivers(r store.Reader) (bool, error) {
 	return len(devices) > 0, err
 }
 
-// outdated reports whether the stored channels differ from those that the batch
+// isOutdated reports whether the stored channels differ from those that the batch
 // was planned for. This happens if this process has not seen a change yet.
-func (b *batch) outdated(tx *store.Tx) (bool, error) {
+func (b *batch) isOutdated(tx *store.Tx) (bool, error) {
 	rows, err := tx.Channels()
 	if err != nil {
 		return false, err
@@ -218,9 +218,9 @@ func (b *batch) outdated(tx *store.Tx) (bool, error) {
 	return len(known) > 0, nil
 }
 
-// moveOn writes the deliveries of a batch and the cursor, unless another
+// advanceCursor writes the deliveries of a batch and the cursor, unless another
 // process was first.
-func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error {
+func (w *workspace) advanceCursor(ctx context.Context, from, to int64, b *batch) error {
 	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error {
 		plan, err := tx.Plan()
 		if err != nil || plan.Seq != from {
@@ -230,7 +230,7 @@ func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error 
 			if b.stale = !reflect.DeepEqual(plan, b.plan); b.stale {
 				return nil
 			}
-			if b.stale, err = b.outdated(tx); err != nil || b.stale {
+			if b.stale, err = b.isOutdated(tx); err != nil || b.stale {
 				w.forget(true)
 				return err
 			}
@@ -243,8 +243,8 @@ func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error 
 	})
 }
 
-func (w *workspace) wakeLanes() {
-	for _, l := range w.usableChannels() {
+func (w *workspace) wakeSenders() {
+	for _, l := range w.sortedChannels() {
 		l.wake()
 	}
 }

@@ -18,9 +18,9 @@ import (
 func TestEverybodyIsGivenTheSameKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople, options: func(o *delivery.Options) {
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople, options: func(o *delivery.Options) {
 			o.Kinds = append(o.Kinds, delivery.Kind{
-				Name: push.Kind, To: delivery.ToPeople, BuiltIn: true, Settings: push.Settings,
+				Name: push.Kind, Audience: delivery.ToPeople, BuiltIn: true, Settings: push.Schema,
 				Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 					return push.Open(settings, env)
 				},
@@ -42,7 +42,7 @@ func TestEverybodyIsGivenTheSameKey(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if given := fermata.Distinct(keys); len(given) != 1 {
+		if given := fermata.SortUnique(keys); len(given) != 1 {
 			t.Errorf("%d keys were given: %v", len(given), given)
 		}
 	})

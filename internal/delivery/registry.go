@@ -16,7 +16,7 @@ import (
 
 // addBuiltIn adds those built-in channels that the workspace does not have yet.
 func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
-	existing, err := s.db.In(ctx, workspace).Channels()
+	existing, err := s.db.Reader(ctx, workspace).Channels()
 	if err != nil {
 		return err
 	}
@@ -52,23 +52,23 @@ type openChannel struct {
 	w       *workspace
 	kind    Kind
 	channel Channel
-	// opened is why the channel could not be opened, or nil.
-	opened  error
+	// openErr is why the channel could not be opened, or nil.
+	openErr error
 	handler http.Handler
 	stop    context.CancelFunc
-	// work wakes the sender.
-	work chan struct{}
+	// wakeup wakes the sender.
+	wakeup chan struct{}
 
 	mu  sync.Mutex
 	row *fermata.Channel
-	// busy counts the deliveries under way. paused is the instant until which the remote system asked for a pause.
-	busy   int
-	paused time.Time
+	// inFlight counts the deliveries under way. paused is the instant until which the remote system asked for a pause.
+	inFlight     int
+	backoffUntil time.Time
 }
 
 func (l *openChannel) wake() {
 	select {
-	case l.work <- struct{}{}:
+	case l.wakeup <- struct{}{}:
 	default:
 	}
 }
@@ -82,7 +82,7 @@ func (l *openChannel) info() fermata.Channel {
 
 // reload opens new channels, closes removed ones, and reopens those whose name or settings changed.
 func (w *workspace) reload(ctx context.Context) error {
-	r := w.s.db.In(ctx, w.id)
+	r := w.s.db.Reader(ctx, w.id)
 	rows, err := r.Channels()
 	if err != nil {
 		return err
@@ -97,13 +97,13 @@ func (w *workspace) reload(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hasDevices, w.hasRoutes, w.looked = len(devices) > 0, plan.Chosen, 0
-	kept := map[string]bool{}
+	w.hasDevices, w.hasRoutes, w.scannedSeq = len(devices) > 0, plan.Chosen, 0
+	enabled := map[string]bool{}
 	for _, row := range rows {
 		if !row.Enabled {
 			continue
 		}
-		kept[row.ID] = true
+		enabled[row.ID] = true
 		old := w.channels[row.ID]
 		if old != nil && sameChannel(old.row, row) {
 			continue
@@ -114,7 +114,7 @@ func (w *workspace) reload(ctx context.Context) error {
 		w.channels[row.ID] = w.open(row) //nolint:contextcheck // a channel lives as long as the service, not as this call
 	}
 	for id, l := range w.channels {
-		if !kept[id] {
+		if !enabled[id] {
 			l.stop()
 			delete(w.channels, id)
 		}
@@ -129,15 +129,15 @@ func sameChannel(a, b *fermata.Channel) bool {
 
 // open opens a channel, and starts its sender and its listener.
 func (w *workspace) open(row *fermata.Channel) *openChannel {
-	l := &openChannel{w: w, row: row, work: make(chan struct{}, 1), stop: func() {}}
-	l.kind, l.channel, l.opened = w.s.openChannel(w.id, row)
-	if l.opened != nil {
-		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.opened)
+	l := &openChannel{w: w, row: row, wakeup: make(chan struct{}, 1), stop: func() {}}
+	l.kind, l.channel, l.openErr = w.s.makeChannel(w.id, row)
+	if l.openErr != nil {
+		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.openErr)
 	}
 	if receiver, ok := l.channel.(Receiver); ok {
 		l.handler = receiver.Handler(l.hear)
 	}
-	run := w.s.runs()
+	run := w.s.currentRun()
 	if run == nil {
 		return l
 	}
@@ -150,20 +150,20 @@ func (w *workspace) open(row *fermata.Channel) *openChannel {
 	return l
 }
 
-func (s *Service) runs() *running {
+func (s *Service) currentRun() *serviceRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.run
 }
 
-// openChannel makes a channel from its stored row.
-func (s *Service) openChannel(workspace string, row *fermata.Channel) (Kind, Channel, error) {
+// makeChannel makes a channel from its stored row.
+func (s *Service) makeChannel(workspace string, row *fermata.Channel) (Kind, Channel, error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
 		return Kind{Name: row.Kind}, nil, fermata.Errorf(fermata.CodeInvalidRequest, "this server has no channels of the kind %q", row.Kind).
 			WithHint("remove the channel, or start a server that has them; those of email need --smtp and --mail-from")
 	}
-	settings, err := k.settings(row)
+	settings, err := k.resolveSettings(row)
 	if err != nil {
 		return k, nil, err
 	}
@@ -171,16 +171,18 @@ func (s *Service) openChannel(workspace string, row *fermata.Channel) (Kind, Cha
 	return k, channel, err
 }
 
-// fixes reports whether the settings of a channel are those with which the server was started. Another channel of the
+// hasFixedSettings reports whether the settings of a channel are those with which the server was started. Another channel of the
 // same kind has settings of its own.
-func (k Kind) fixes(row *fermata.Channel) bool { return row.BuiltIn && k.Fixed != nil }
+func (k Kind) hasFixedSettings(row *fermata.Channel) bool {
+	return row.BuiltIn && k.FixedSettings != nil
+}
 
-// settings returns the settings with which a channel is opened. Secrets that are stored elsewhere are read.
-func (k Kind) settings(row *fermata.Channel) (json.RawMessage, error) {
-	if k.fixes(row) {
-		return k.Fixed, nil
+// resolveSettings returns the settings with which a channel is opened. Secrets that are stored elsewhere are read.
+func (k Kind) resolveSettings(row *fermata.Channel) (json.RawMessage, error) {
+	if k.hasFixedSettings(row) {
+		return k.FixedSettings, nil
 	}
-	resolved, err := k.resolve(row.Settings)
+	resolved, err := k.resolveSecrets(row.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
 	return notice.Env{
 		Name: row.Name, PublicURL: s.PublicURL, HTTP: s.HTTP, Log: s.Log.With("channel", row.Name),
 		Load: func(ctx context.Context, key string) (string, error) {
-			return s.db.In(ctx, workspace).ChannelState(id, key)
+			return s.db.Reader(ctx, workspace).ChannelState(id, key)
 		},
 		Store: func(ctx context.Context, key, value string) error {
 			return s.db.Write(ctx, workspace, func(tx *store.Tx) error {
@@ -200,7 +202,7 @@ func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
 				return nil
 			})
 		},
-		Keep: func(ctx context.Context, key, value string) (kept string, err error) {
+		LoadOrStore: func(ctx context.Context, key, value string) (kept string, err error) {
 			err = s.db.Write(ctx, workspace, func(tx *store.Tx) (err error) {
 				if kept, err = tx.ChannelState(id, key); err != nil || kept != "" {
 					return err
@@ -225,9 +227,9 @@ func (w *workspace) close() {
 	w.changed = true
 }
 
-// active reports whether there is anything to plan: a channel, a device for push messages, or routes that an
+// isActive reports whether there is anything to plan: a channel, a device for push messages, or routes that an
 // administrator chose and that may lead nowhere.
-func (w *workspace) active() bool {
+func (w *workspace) isActive() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.channels {
@@ -238,8 +240,8 @@ func (w *workspace) active() bool {
 	return w.hasDevices || w.hasRoutes
 }
 
-// usableChannels lists the open channels, by name.
-func (w *workspace) usableChannels() []*openChannel {
+// sortedChannels lists the open channels, by name.
+func (w *workspace) sortedChannels() []*openChannel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []*openChannel
@@ -282,7 +284,7 @@ func channelsNamed(channels []*openChannel, name string) []*openChannel {
 // channel has none, it returns a [fermata.CodeNotFound].
 func (s *Service) Handler(workspace, name string) (http.Handler, error) {
 	w := s.workspace(workspace)
-	for _, l := range w.usableChannels() {
+	for _, l := range w.sortedChannels() {
 		if l.info().Name == name && l.handler != nil {
 			return l.handler, nil
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// deliver records that a message arrived. The first arrival of a reminder also adds an event; an update when the
+// recordDelivered records that a message arrived. The first arrival of a reminder also adds an event; an update when the
 // question closes does not.
-func deliver(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, shows fermata.QuestionStatus, shown int64) {
+func recordDelivered(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, shownStatus fermata.QuestionStatus, shownSeq int64) {
 	first := d.State != fermata.DeliverySent
-	d.Deliver(tx.Now(), ref, shows, shown)
+	d.NoteSent(tx.Now(), ref, shownStatus, shownSeq)
 	if !first || d.Purpose != string(notice.Reminder) {
 		return
 	}
@@ -24,21 +24,21 @@ func deliver(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, shows ferma
 		facts["member_id"] = d.MemberID
 	}
 	tx.Append(&fermata.Event{
-		Type: fermata.EventQuestionReminded, TaskID: d.TaskID, QuestionID: d.QuestionID, Actor: fermata.System, Data: data(facts),
+		Type: fermata.EventQuestionReminded, TaskID: d.TaskID, QuestionID: d.QuestionID, Actor: fermata.SystemActor, Data: mustJSON(facts),
 	})
 }
 
-// repeat plans the check that sends the reminders after the question's list of reminders. There is only one such row,
+// planReminderCheck plans the check that sends the reminders after the question's list of reminders. There is only one such row,
 // however long the question waits, because each check plans the next one.
-func (b *batch) repeat(q *fermata.Question) {
-	if at, ok := q.NextRepeat(q.CreatedAt); ok {
-		b.lookAt(q, notice.Reminder, at, "repeat")
+func (b *batch) planReminderCheck(q *fermata.Question) {
+	if at, ok := q.NextRepeatedReminder(q.CreatedAt); ok {
+		b.planCheck(q, notice.Reminder, at, "repeat")
 	}
 }
 
-// reminding returns a batch with the current people, channels and routes, for reminders at the instant.
-func (w *workspace) reminding(ctx context.Context, now time.Time) (*batch, error) {
-	r := w.s.db.In(ctx, w.id)
+// newReminderBatch returns a batch with the current people, channels and routes, for reminders at the instant.
+func (w *workspace) newReminderBatch(ctx context.Context, now time.Time) (*batch, error) {
+	r := w.s.db.Reader(ctx, w.id)
 	plan, err := r.Plan()
 	if err != nil {
 		return nil, err
@@ -47,24 +47,24 @@ func (w *workspace) reminding(ctx context.Context, now time.Time) (*batch, error
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{w: w, channels: w.usableChannels(), people: people, plan: plan, now: now, wishes: map[string]fermata.Preferences{}}
+	b := &batch{w: w, channels: w.sortedChannels(), people: people, plan: plan, now: now, preferences: map[string]fermata.Preferences{}}
 	if len(people.members) > 0 {
-		b.wishes, err = r.Preferences(people.ids())
+		b.preferences, err = r.Preferences(people.ids())
 	}
 	return b, err
 }
 
 // remindAgain reminds the people who may answer the question at the moment, over its current channels, and plans the
 // next check.
-func (b *batch) remindAgain(tx *store.Tx, look *fermata.Delivery) error {
-	q, err := tx.Question(look.QuestionID)
+func (b *batch) remindAgain(tx *store.Tx, check *fermata.Delivery) error {
+	q, err := tx.Question(check.QuestionID)
 	if err != nil {
 		return err
 	}
-	next, ok := q.NextRepeat(tx.Now())
+	next, ok := q.NextRepeatedReminder(tx.Now())
 	if q.Status != fermata.Pending || !ok {
-		look.Skip(tx.Now(), fermata.SkippedClosed)
-		tx.SaveDelivery(look)
+		check.Skip(tx.Now(), fermata.SkippedClosed)
+		tx.SaveDelivery(check)
 		return nil
 	}
 	head, err := tx.Head()
@@ -72,14 +72,14 @@ func (b *batch) remindAgain(tx *store.Tx, look *fermata.Delivery) error {
 		return err
 	}
 	b.rows, b.head = nil, head.Seq
-	members := b.people.mayAnswer(q)
-	for _, s := range b.steps(q.Channels, b.plan.Routes.ForType(q.Type)) {
-		b.toAll(q, s, members, notice.Reminder, tx.Now(), fmt.Sprintf("repeat%d", look.NextAt.Unix()))
+	members := b.people.eligibleMembers(q)
+	for _, s := range b.resolveSteps(q.Channels, b.plan.Routes.ForType(q.Type)) {
+		b.planMessages(q, s, members, notice.Reminder, tx.Now(), fmt.Sprintf("repeat%d", check.NextAt.Unix()))
 	}
 	for _, d := range b.rows {
 		tx.PlanDelivery(d)
 	}
-	look.NextAt = &next
-	tx.SaveDelivery(look)
+	check.NextAt = &next
+	tx.SaveDelivery(check)
 	return nil
 }

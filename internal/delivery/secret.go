@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// replyKey is the name of the key that signs reply secrets. A reply secret binds an answer to a message.
-	replyKey = "reply"
-	// replySum is the number of letters of the signature. They follow the letters of the delivery's id. Both consist
+	// replyKeyName is the name of the key that signs reply secrets. A reply secret binds an answer to a message.
+	replyKeyName = "reply"
+	// replySignatureLength is the number of letters of the signature. They follow the letters of the delivery's id. Both consist
 	// of letters and digits that are valid in any mail address.
-	replySum = 16
+	replySignatureLength = 16
 )
 
 // base32Lower has no letters that differ only in case.
 var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// key returns a key of the workspace, and makes it at the first use.
-func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, error) {
-	key, err := s.db.In(ctx, workspace).DeliveryKey(name)
+// loadOrCreateKey returns a key of the workspace, and makes it at the first use.
+func (s *Service) loadOrCreateKey(ctx context.Context, workspace, name string) ([]byte, error) {
+	key, err := s.db.Reader(ctx, workspace).DeliveryKey(name)
 	if err != nil || key != nil {
 		return key, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, erro
 
 // replySecret returns the secret that an answer to the message carries.
 func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
-	key, err := l.w.s.key(ctx, l.w.id, replyKey)
+	key, err := l.w.s.loadOrCreateKey(ctx, l.w.id, replyKeyName)
 	if err != nil {
 		return "", err
 	}
@@ -67,17 +67,17 @@ func signature(key []byte, workspace, id string, generation int64) string {
 	if generation > 0 {
 		mac.Write([]byte("\x00" + strconv.FormatInt(generation, 10)))
 	}
-	return base32Lower.EncodeToString(mac.Sum(nil))[:replySum]
+	return base32Lower.EncodeToString(mac.Sum(nil))[:replySignatureLength]
 }
 
-// openReply returns the delivery to which the secret belongs.
-func (l *openChannel) openReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
-	key, err := l.w.s.key(ctx, l.w.id, replyKey)
+// deliveryByReply returns the delivery to which the secret belongs.
+func (l *openChannel) deliveryByReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
+	key, err := l.w.s.loadOrCreateKey(ctx, l.w.id, replyKeyName)
 	if err != nil {
 		return nil, err
 	}
 	secret = strings.ToLower(secret)
-	cut := len(secret) - replySum
+	cut := len(secret) - replySignatureLength
 	if cut < 1 {
 		return nil, errUnknownQuestion()
 	}

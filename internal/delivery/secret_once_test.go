@@ -16,7 +16,7 @@ import (
 func TestASecretThatWasMadeIsNotKeptForARepeat(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople, options: func(o *delivery.Options) {
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople, options: func(o *delivery.Options) {
 			signed := wall.NewKind(delivery.ToPeople)
 			signed.Name, signed.Secrets = "signed", append(signed.Secrets, "secret")
 			signed.Settings = json.RawMessage(`{"type": "object"}`)

@@ -41,14 +41,14 @@ type Service struct {
 	process string
 	pages   *pages
 
-	mu sync.Mutex
-	of map[string]*workspace
+	mu         sync.Mutex
+	workspaces map[string]*workspace
 	// run is set while the service runs.
-	run *running
+	run *serviceRun
 }
 
-// running holds what the parts of a running service share.
-type running struct {
+// serviceRun holds what the parts of a running service share.
+type serviceRun struct {
 	ctx   context.Context
 	parts sync.WaitGroup
 }
@@ -68,9 +68,9 @@ func New(o Options) *Service {
 		o.Observe = func(string, string, time.Duration) {}
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), of: map[string]*workspace{}}
-	o.Engine.OnSeen(s.handleCommit)
-	o.Engine.OnAsk(s.whyUnreached)
+	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), workspaces: map[string]*workspace{}}
+	o.Engine.OnEveryCommit(s.handleCommit)
+	o.Engine.SetUnreachedReason(s.unreachedReason)
 	return s
 }
 
@@ -88,8 +88,8 @@ func (s *Service) kind(name string) (Kind, bool) {
 type workspace struct {
 	id string
 	s  *Service
-	// work wakes the planner. changed reports whether the channels must be read again.
-	work     chan struct{}
+	// wakeup wakes the planner. changed reports whether the channels must be read again.
+	wakeup   chan struct{}
 	mu       sync.Mutex
 	changed  bool
 	channels map[string]*openChannel
@@ -100,21 +100,21 @@ type workspace struct {
 	hasDevices bool
 	// hasRoutes reports whether an administrator chose the routes.
 	hasRoutes bool
-	// cleared counts how many times the people were forgotten.
-	cleared int
-	// looked is the number of the event up to which there is nothing to plan for these channels. The stored cursor
+	// peopleGeneration counts how many times the people were forgotten.
+	peopleGeneration int
+	// scannedSeq is the number of the event up to which there is nothing to plan for these channels. The stored cursor
 	// may be behind it. Only the planner uses it.
-	looked int64
+	scannedSeq int64
 }
 
 // workspace returns a workspace, and starts its parts if it is new.
 func (s *Service) workspace(id string) *workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.of[id]
+	w := s.workspaces[id]
 	if w == nil {
-		w = &workspace{id: id, s: s, work: make(chan struct{}, 1), changed: true, channels: map[string]*openChannel{}}
-		s.of[id] = w
+		w = &workspace{id: id, s: s, wakeup: make(chan struct{}, 1), changed: true, channels: map[string]*openChannel{}}
+		s.workspaces[id] = w
 		if s.run != nil {
 			s.run.parts.Go(func() { w.run(s.run.ctx) })
 		}
@@ -143,22 +143,22 @@ func (w *workspace) forget(channels bool) {
 	defer w.mu.Unlock()
 	w.changed = w.changed || channels
 	w.people = nil
-	w.cleared++
+	w.peopleGeneration++
 }
 
 func (w *workspace) wake() {
 	select {
-	case w.work <- struct{}{}:
+	case w.wakeup <- struct{}{}:
 	default:
 	}
 }
 
 // Run delivers until ctx ends. It then waits for the messages under way to end; another process sends the others.
 func (s *Service) Run(ctx context.Context) {
-	run := &running{ctx: ctx}
+	run := &serviceRun{ctx: ctx}
 	s.mu.Lock()
 	s.run = run
-	for _, w := range s.of {
+	for _, w := range s.workspaces {
 		run.parts.Go(func() { w.run(ctx) })
 	}
 	s.mu.Unlock()
@@ -174,7 +174,7 @@ func (s *Service) Run(ctx context.Context) {
 // Start adds the built-in channels. Call it before [Service.Run] and before the server answers requests; a second call
 // changes nothing. Without the push channel, browsers get no key for push messages.
 func (s *Service) Start(ctx context.Context) error {
-	workspaces, err := s.db.In(ctx, "").Workspaces()
+	workspaces, err := s.db.Reader(ctx, "").Workspaces()
 	if err != nil {
 		return err
 	}
@@ -188,42 +188,42 @@ func (s *Service) Start(ctx context.Context) error {
 }
 
 const (
-	// lookAgain is the longest time a due delivery goes unnoticed when its wake-up was lost.
-	lookAgain = 5 * time.Second
-	// afterError is how long to wait after the database did not answer.
-	afterError = time.Second
-	// rememberInbound is how long an incoming message is remembered, so that it counts only once.
-	rememberInbound = 14 * 24 * time.Hour
-	tidyEvery       = time.Hour
+	// rescanInterval is the longest time a due delivery goes unnoticed when its wake-up was lost.
+	rescanInterval = 5 * time.Second
+	// errorRetryDelay is how long to wait after the database did not answer.
+	errorRetryDelay = time.Second
+	// inboundLifetime is how long an incoming message is remembered, so that it counts only once.
+	inboundLifetime = 14 * 24 * time.Hour
+	tidyInterval    = time.Hour
 )
 
 // run keeps the channels open and plans deliveries, until ctx ends.
 func (w *workspace) run(ctx context.Context) {
 	defer w.close()
-	if run := w.s.runs(); run != nil {
-		run.parts.Go(func() { w.look(ctx) })
+	if run := w.s.currentRun(); run != nil {
+		run.parts.Go(func() { w.runChecks(ctx) })
 	}
 	for {
-		again, err := w.step(ctx)
+		more, err := w.planOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			w.s.Log.ErrorContext(ctx, "plan deliveries", "error", err)
-			pause(ctx, afterError)
-		case again:
+			sleep(ctx, errorRetryDelay)
+		case more:
 		default:
 			select {
 			case <-ctx.Done():
 				return
-			case <-w.work:
+			case <-w.wakeup:
 			}
 		}
 	}
 }
 
-// step reads the channels if they changed, and plans once. It reports whether there is more to plan.
-func (w *workspace) step(ctx context.Context) (bool, error) {
+// planOnce reads the channels if they changed, and plans once. It reports whether there is more to plan.
+func (w *workspace) planOnce(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	changed := w.changed
 	w.changed = false
@@ -236,14 +236,14 @@ func (w *workspace) step(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	if !w.active() {
+	if !w.isActive() {
 		return false, nil
 	}
 	return w.plan(ctx)
 }
 
-// pause waits, so that an unavailable database does not fill the log.
-func pause(ctx context.Context, d time.Duration) {
+// sleep waits, so that an unavailable database does not fill the log.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -254,9 +254,9 @@ func pause(ctx context.Context, d time.Duration) {
 
 // keepTidy regularly deletes the records of old incoming messages.
 func (s *Service) keepTidy(ctx context.Context) {
-	runEvery(ctx, tidyEvery, func() {
+	runEvery(ctx, tidyInterval, func() {
 		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-			tx.ForgetInbound(tx.Now().Add(-rememberInbound))
+			tx.ForgetInbound(tx.Now().Add(-inboundLifetime))
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {

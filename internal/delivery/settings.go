@@ -19,11 +19,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostSecretFile is the largest size of a file with a secret, in bytes.
-const mostSecretFile = 64 << 10
+// maxSecretFileSize is the largest size of a file with a secret, in bytes.
+const maxSecretFileSize = 64 << 10
 
-// resolve reads the secrets that are stored elsewhere, as env:NAME or file:/path.
-func (k Kind) resolve(stored map[string]any) (map[string]any, error) {
+// resolveSecrets reads the secrets that are stored elsewhere, as env:NAME or file:/path.
+func (k Kind) resolveSecrets(stored map[string]any) (map[string]any, error) {
 	resolved := maps.Clone(stored)
 	for _, name := range k.Secrets {
 		given, ok := resolved[name].(string)
@@ -53,7 +53,7 @@ func readSecret(name, given string) (string, error) {
 	if !ok {
 		return given, nil
 	}
-	secret, problem := secretIn(path)
+	secret, problem := readSecretFile(path)
 	if problem != "" {
 		return "", fermata.Invalid(fermata.Problem{Field: field, Message: problem}).
 			WithHint("put the secret there as text, readable for the user that the server runs as")
@@ -61,21 +61,21 @@ func readSecret(name, given string) (string, error) {
 	return secret, nil
 }
 
-// secretIn reads a secret from a file of the server, or returns a text that tells what is wrong with the file. The
+// readSecretFile reads a secret from a file of the server, or returns a text that tells what is wrong with the file. The
 // text does not contain the system's error message, because that must not be sent to callers.
-func secretIn(path string) (secret, problem string) {
+func readSecretFile(path string) (secret, problem string) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", "the server cannot read the file " + path
 	}
 	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, mostSecretFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxSecretFileSize+1))
 	secret = strings.TrimSpace(string(data))
 	switch {
 	case err != nil:
 		return "", "the server cannot read the file " + path
-	case len(data) > mostSecretFile:
-		return "", fmt.Sprintf("the file %s has more than %d bytes", path, mostSecretFile)
+	case len(data) > maxSecretFileSize:
+		return "", fmt.Sprintf("the file %s has more than %d bytes", path, maxSecretFileSize)
 	case secret == "":
 		return "", fmt.Sprintf("the file %s is empty", path)
 	case !utf8.Valid(data):
@@ -126,7 +126,7 @@ var english = message.NewPrinter(language.English)
 func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")
-		return []fermata.Problem{{Field: field, Message: withoutValue(e)}}
+		return []fermata.Problem{{Field: field, Message: describeViolation(e)}}
 	}
 	var all []fermata.Problem
 	for _, cause := range e.Causes {
@@ -135,9 +135,9 @@ func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
 	return all
 }
 
-// withoutValue returns a text that tells what is wrong. For patterns, formats and constants it does not contain the
+// describeViolation returns a text that tells what is wrong. For patterns, formats and constants it does not contain the
 // value.
-func withoutValue(e *jsonschema.ValidationError) string {
+func describeViolation(e *jsonschema.ValidationError) string {
 	path := e.ErrorKind.KeywordPath()
 	switch {
 	case slices.Contains(path, "pattern"), slices.Contains(path, "format"):
@@ -165,7 +165,7 @@ func (s *Service) hideSecrets(c *fermata.Channel) *fermata.Channel {
 		}
 		delete(shown.Settings, name)
 	}
-	if k.fixes(c) {
+	if k.hasFixedSettings(c) {
 		shown.Settings = map[string]any{}
 	}
 	return &shown

@@ -9,40 +9,40 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// testWithin is how long the test of a channel may take.
-const testWithin = 30 * time.Second
+// testTimeout is how long the test of a channel may take.
+const testTimeout = 30 * time.Second
 
 // TestChannel asks the remote system whether the settings work. It also sends a
 // test message to the member to, if to is not empty.
-func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to string) (fermata.ChannelTest, error) {
+func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, recipient string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
-	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return out, err
 	}
-	r := s.db.In(ctx, c.WorkspaceID)
+	r := s.db.Reader(ctx, c.WorkspaceID)
 	row, err := r.ChannelByName(name)
 	if err != nil {
 		return out, err
 	}
-	k, channel, err := s.openChannel(c.WorkspaceID, row)
+	k, channel, err := s.makeChannel(c.WorkspaceID, row)
 	if err == nil {
-		checking, cancel := context.WithTimeout(ctx, testWithin)
+		checkCtx, cancel := context.WithTimeout(ctx, testTimeout)
 		defer cancel()
-		err = channel.Check(checking)
+		err = channel.Check(checkCtx)
 	}
 	if err != nil {
 		out.Problems = append(out.Problems, problemOf(err))
 	}
-	if noted := s.noteTest(ctx, row, err); noted != nil {
-		return out, noted
+	if recordErr := s.recordTest(ctx, row, err); recordErr != nil {
+		return out, recordErr
 	}
 	if !row.Enabled {
 		out.Problems = append(out.Problems, fermata.ChannelProblem{
 			Message: "the channel is disabled: nothing is sent over it", Hint: "fermata channel enable " + row.Name,
 		})
 	}
-	if to != "" && len(out.Problems) == 0 {
-		if out.DeliveryID, err = s.sendTest(ctx, c, row, k, to); err != nil {
+	if recipient != "" && len(out.Problems) == 0 {
+		if out.DeliveryID, err = s.sendTest(ctx, c, row, k, recipient); err != nil {
 			out.Problems = append(out.Problems, problemOf(err))
 		}
 	}
@@ -50,9 +50,9 @@ func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to st
 	return out, nil
 }
 
-// noteTest records in the channel's row how its test went. So a new fault is
+// recordTest records in the channel's row how its test went. So a new fault is
 // visible in the list of channels and to every caller that checks the server.
-func (s *Service) noteTest(ctx context.Context, tested *fermata.Channel, problem error) error {
+func (s *Service) recordTest(ctx context.Context, tested *fermata.Channel, problem error) error {
 	if problem == nil && tested.LastError == "" {
 		return nil
 	}
@@ -64,9 +64,9 @@ func (s *Service) noteTest(ctx context.Context, tested *fermata.Channel, problem
 		case err != nil:
 			return err
 		case problem != nil:
-			row.NoteFailure(tx.Now(), words(problem))
+			row.NoteFailure(tx.Now(), errorText(problem))
 		default:
-			row.Works()
+			row.NoteWorking()
 		}
 		tx.SaveChannel(row)
 		return nil
@@ -87,9 +87,9 @@ func problemOf(err error) fermata.ChannelProblem {
 }
 
 // sendTest plans a test message.
-func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.Channel, k Kind, to string) (string, error) {
-	r := s.db.In(ctx, c.WorkspaceID)
-	m, err := r.MemberByHandle(to)
+func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.Channel, k Kind, recipient string) (string, error) {
+	r := s.db.Reader(ctx, c.WorkspaceID)
+	m, err := r.MemberByHandle(recipient)
 	if err != nil {
 		return "", err
 	}
@@ -109,15 +109,15 @@ func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.C
 			tx.PlanDelivery(&fermata.Delivery{
 				ID: id, ChannelID: row.ID, Kind: row.Kind, MemberID: a.member, Purpose: string(notice.Test), State: fermata.DeliveryWaiting,
 				NextAt: &now, CreatedAt: now,
-				DeliveryKeeps: fermata.DeliveryKeeps{
-					Unique: "test/" + id, DeviceID: a.device, When: fermata.WhenAlways,
+				DeliveryInternals: fermata.DeliveryInternals{
+					UniqueKey: "test/" + id, DeviceID: a.device, Condition: fermata.WhenAlways,
 					Title: "Fermata reaches you here", Body: "This is a test of the channel " + row.Name + ", sent by " + c.Name + ". There is nothing to answer.",
 				},
 			})
 		}
 		return nil
 	})
-	s.workspace(c.WorkspaceID).wakeLanes()
+	s.workspace(c.WorkspaceID).wakeSenders()
 	return id, err
 }
 

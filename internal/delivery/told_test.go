@@ -14,11 +14,11 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// sees waits until a person sees a message that contains all the words.
-func (w *world) sees(person string, words ...string) {
+// awaitText waits until a person sees a message that contains all the words.
+func (w *world) awaitText(person string, words ...string) {
 	w.Helper()
 	w.await(person+" sees "+strings.Join(words, ", "), func() bool {
-		for _, m := range w.wall.Seen(person) {
+		for _, m := range w.wall.VisibleMessages(person) {
 			found := true
 			for _, word := range words {
 				found = found && strings.Contains(m.Text, word)
@@ -31,9 +31,9 @@ func (w *world) sees(person string, words ...string) {
 	})
 }
 
-// progressTo switches on progress messages for people, and sets a route for
+// enableProgress switches on progress messages for people, and sets a route for
 // them.
-func (w *world) progressTo(people ...string) {
+func (w *world) enableProgress(people ...string) {
 	w.Helper()
 	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
 	w.ok(err)
@@ -47,14 +47,14 @@ func (w *world) progressTo(people ...string) {
 // Progress is sent to the people who have switched it on, over its own route.
 func TestProgressReachesWhoWantsIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.progressTo("ann")
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.enableProgress("ann")
 	task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
 	w.ok(err)
-	w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
-	w.sees("wall-ann", "Progress", "half of the files are converted")
-	w.seen("bob", 0)
+	w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
+	w.awaitText("wall-ann", "Progress", "half of the files are converted")
+	w.awaitMessages("bob", 0)
 }
 
 // Progress without a subscriber costs no write, and is not sent later to a
@@ -62,24 +62,24 @@ func TestProgressReachesWhoWantsIt(t *testing.T) {
 func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
-		w.progressTo()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
+		w.enableProgress()
 		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
 		w.ok(err)
-		began := w.planned()
+		began := w.plannedSeq()
 		for range 20 {
-			w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
+			w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
 		}
 		_, _, err = w.s.Deliveries(t.Context(), admin, delivery.Filter{Wait: patience.Limit()})
 		w.ok(err)
-		if at := w.planned(); at != began {
+		if at := w.plannedSeq(); at != began {
 			t.Errorf("the cursor moved from %d to %d", began, at)
 		}
-		w.progressTo("ann")
-		w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
-		w.sees("wall-ann", "this is wanted")
-		w.seen("ann", 1)
+		w.enableProgress("ann")
+		w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
+		w.awaitText("wall-ann", "this is wanted")
+		w.awaitMessages("ann", 1)
 	})
 }
 
@@ -87,9 +87,9 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 // channels.
 func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.member("op", fermata.RoleOperator)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.addMember("op", fermata.RoleOperator)
 	broken := wall.New()
 	t.Cleanup(broken.Close)
 	for range 30 {
@@ -97,8 +97,8 @@ func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	}
 	_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "broken", Kind: "wall", Settings: broken.Settings()})
 	w.ok(err)
-	w.routes(fermata.RouteStep{After: "0s", Channel: "broken"})
-	q := w.ask(pick)
+	w.setRoutes(fermata.RouteStep{After: "0s", Channel: "broken"})
+	q := w.ask(pickQuestion)
 	failed := func(attempts int) {
 		t.Helper()
 		w.await("it failed again", func() bool {
@@ -109,35 +109,35 @@ func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	}
 	failed(1)
 	for n := 2; n <= 5; n++ {
-		w.pass(3 * time.Minute)
+		w.passTime(3 * time.Minute)
 		failed(min(n, 3))
 	}
-	w.sees("wall-op", "The channel broken does not work", "fermata channel test broken")
+	w.awaitText("wall-op", "The channel broken does not work", "fermata channel test broken")
 }
 
 // A person who only looks has not answered: the same id may answer afterwards.
 func TestALookDecidesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
+	ask := pickQuestion
 	ask.Assignees = []string{"bob"}
 	q := w.ask(ask)
-	m := w.seen("ann", 1)[0]
+	m := w.awaitMessages("ann", 1)[0]
 	look := wall.Click{ID: "form", From: "wall-bob", Delivery: m.ID}
 	for range 2 {
-		if told := w.told(look); told == "" || strings.Contains(told, "counts") || w.status(q) != fermata.Pending {
+		if told := w.click(look); told == "" || strings.Contains(told, "counts") || w.status(q) != fermata.Pending {
 			t.Errorf("a look: %q", told)
 		}
 	}
-	if told := w.told(wall.Click{ID: "other", From: "wall-ann", Delivery: m.ID}); !strings.Contains(told, "for bob") {
+	if told := w.click(wall.Click{ID: "other", From: "wall-ann", Delivery: m.ID}); !strings.Contains(told, "for bob") {
 		t.Errorf("who may not is told %q", told)
 	}
 	look.Text = "toml"
-	if told := w.told(look); !strings.Contains(told, "counts") {
+	if told := w.click(look); !strings.Contains(told, "counts") {
 		t.Errorf("what was said after a look: %q", told)
 	}
-	if told := w.told(wall.Click{ID: "late", From: "wall-bob", Delivery: m.ID}); !strings.Contains(told, "closed") {
+	if told := w.click(wall.Click{ID: "late", From: "wall-bob", Delivery: m.ID}); !strings.Contains(told, "closed") {
 		t.Errorf("a look at what is closed: %q", told)
 	}
 }
@@ -145,25 +145,25 @@ func TestALookDecidesNothing(t *testing.T) {
 // Every member can test their own notifications, and sees no settings.
 func TestOnesOwnTest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	result, err := w.s.TestMine(t.Context(), w.caller("ann"), "wall")
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	result, err := w.s.TestForCaller(t.Context(), w.caller("ann"), "wall")
 	w.ok(err)
 	if !result.OK || result.DeliveryID == "" {
 		t.Errorf("got %+v", result)
 	}
-	w.sees("wall-ann", "Fermata reaches you here")
-	w.seen("bob", 0)
-	if _, err := w.s.TestMine(t.Context(), agent, "wall"); fermata.CodeOf(err) != fermata.CodeForbidden {
+	w.awaitText("wall-ann", "Fermata reaches you here")
+	w.awaitMessages("bob", 0)
+	if _, err := w.s.TestForCaller(t.Context(), agent, "wall"); fermata.CodeOf(err) != fermata.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
-	if _, err := w.s.TestMine(t.Context(), w.caller("ann"), "nowhere"); fermata.CodeOf(err) != fermata.CodeNotFound {
+	if _, err := w.s.TestForCaller(t.Context(), w.caller("ann"), "nowhere"); fermata.CodeOf(err) != fermata.CodeNotFound {
 		t.Errorf("no channel: %v", err)
 	}
 	off := false
 	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
 	w.ok(err)
-	if result, err = w.s.TestMine(t.Context(), w.caller("ann"), "wall"); err != nil || result.OK || len(result.Problems) != 1 || result.Problems[0].Hint == "" {
+	if result, err = w.s.TestForCaller(t.Context(), w.caller("ann"), "wall"); err != nil || result.OK || len(result.Problems) != 1 || result.Problems[0].Hint == "" {
 		t.Errorf("a channel that is off: %+v, %v", result, err)
 	}
 }

@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// unclaimedEvery is the time between two checks for tasks that no worker takes.
-	unclaimedEvery = time.Minute
+	// unclaimedInterval is the time between two checks for tasks that no worker takes.
+	unclaimedInterval = time.Minute
 	// unclaimedGrace is how long tasks wait without a worker before operators are told.
 	unclaimedGrace = 10 * time.Minute
 )
 
-// lookForUnclaimed tells the operators when tasks have waited for [unclaimedGrace] because no running worker takes
+// checkUnclaimed tells the operators when tasks have waited for [unclaimedGrace] because no running worker takes
 // them. It tells them once for each kind of task, and again if a worker for that kind came and went.
-func (w *workspace) lookForUnclaimed(ctx context.Context) error {
+func (w *workspace) checkUnclaimed(ctx context.Context) error {
 	now, err := w.s.db.Now(ctx)
 	if err != nil {
 		return err
 	}
-	r := w.s.db.In(ctx, w.id)
+	r := w.s.db.Reader(ctx, w.id)
 	gaps, err := r.WorkerGaps()
 	if err != nil {
 		return err
 	}
-	lacking, err := withoutWorker(r, now)
-	if err != nil || len(lacking) == 0 && len(gaps) == 0 {
+	kinds, err := listUnclaimed(r, now)
+	if err != nil || len(kinds) == 0 && len(gaps) == 0 {
 		return err
 	}
-	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error { return noteGaps(tx, lacking) })
+	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error { return recordGaps(tx, kinds) })
 }
 
-// unclaimed are tasks of a kind that no running worker takes.
-type unclaimed struct {
-	store.Unclaimed
-	why *fermata.NoWorker
+// unclaimedKind are tasks of a kind that no running worker takes.
+type unclaimedKind struct {
+	store.UnclaimedCount
+	reason *fermata.NoWorker
 }
 
-// withoutWorker lists the tasks that no running worker takes.
-func withoutWorker(r store.Reader, now time.Time) (lacking []unclaimed, err error) {
-	waiting, err := r.Unclaimed()
+// listUnclaimed lists the tasks that no running worker takes.
+func listUnclaimed(r store.Reader, now time.Time) (kinds []unclaimedKind, err error) {
+	waiting, err := r.CountUnclaimed()
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
@@ -53,33 +53,33 @@ func withoutWorker(r store.Reader, now time.Time) (lacking []unclaimed, err erro
 		return nil, err
 	}
 	for _, u := range waiting {
-		if why := u.Kind.NoWorker(workers); why != nil {
-			lacking = append(lacking, unclaimed{u, why})
+		if reason := u.Kind.NoWorker(workers); reason != nil {
+			kinds = append(kinds, unclaimedKind{u, reason})
 		}
 	}
-	return lacking, nil
+	return kinds, nil
 }
 
-// noteGaps records the time from which each kind has no worker, and tells operators of
+// recordGaps records the time from which each kind has no worker, and tells operators of
 // the kinds that have had none for [unclaimedGrace]. It reads the gaps again, because
 // another process may have recorded them first.
-func noteGaps(tx *store.Tx, lacking []unclaimed) error {
+func recordGaps(tx *store.Tx, kinds []unclaimedKind) error {
 	gaps, err := tx.WorkerGaps()
 	if err != nil {
 		return err
 	}
 	for _, g := range gaps {
-		if !slices.ContainsFunc(lacking, func(u unclaimed) bool { return u.Kind == g.Kind }) {
+		if !slices.ContainsFunc(kinds, func(u unclaimedKind) bool { return u.Kind == g.Kind }) {
 			tx.CloseWorkerGap(g.Kind)
 		}
 	}
-	for _, u := range lacking {
+	for _, u := range kinds {
 		at := slices.IndexFunc(gaps, func(g store.WorkerGap) bool { return g.Kind == u.Kind })
 		switch {
 		case at < 0:
 			tx.OpenWorkerGap(u.Kind)
-		case !gaps[at].Told && tx.Now().Sub(gaps[at].Since) >= unclaimedGrace:
-			tx.TellWorkerGap(u.Kind)
+		case !gaps[at].Alerted && tx.Now().Sub(gaps[at].Since) >= unclaimedGrace:
+			tx.MarkWorkerGapAlerted(u.Kind)
 			if err := alertUnclaimed(tx, u); err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func noteGaps(tx *store.Tx, lacking []unclaimed) error {
 }
 
 // alertUnclaimed asks operators to start a worker.
-func alertUnclaimed(tx *store.Tx, u unclaimed) error {
+func alertUnclaimed(tx *store.Tx, u unclaimedKind) error {
 	t, err := tx.Task(u.First)
 	if err != nil {
 		return err
@@ -99,8 +99,8 @@ func alertUnclaimed(tx *store.Tx, u unclaimed) error {
 		title, which = fmt.Sprintf("%d tasks wait for a worker", u.Tasks), fmt.Sprintf("%s (%s) and %d more wait", t.Title, t.ID, u.Tasks-1)
 	}
 	tx.Append(&fermata.Event{
-		Type: fermata.EventDeliveryAlert, TaskID: t.ID, Actor: fermata.System,
-		Data: data(alertData{Kind: "worker", Title: title, Body: which + ". " + u.why.String()}),
+		Type: fermata.EventDeliveryAlert, TaskID: t.ID, Actor: fermata.SystemActor,
+		Data: mustJSON(alertData{Kind: "worker", Title: title, Body: which + ". " + u.reason.String()}),
 	})
 	return nil
 }

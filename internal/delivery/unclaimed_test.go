@@ -19,9 +19,9 @@ import (
 func TestOperatorsAreAskedForAWorker(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.member("ops", fermata.RoleOperator)
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addMember("ops", fermata.RoleOperator)
+		w.addChannel()
 		create := func(title string) *fermata.Task {
 			task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: title, Spec: json.RawMessage(`{"command":["make"]}`)})
 			w.ok(err)
@@ -36,7 +36,7 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		look := func(after time.Duration, want int) {
 			t.Helper()
 			w.clock.Advance(after)
-			w.ok(w.s.LookForUnclaimed(t.Context(), store.DefaultWorkspace))
+			w.ok(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
 			if n := len(w.alerts()); n != want {
 				t.Fatalf("operators were asked %d times, want %d", n, want)
 			}
@@ -50,7 +50,7 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		if alert := w.alerts()[0]; alert.TaskID != first.ID {
 			t.Errorf("the alert is about %q, want the oldest task", alert.TaskID)
 		}
-		w.sees("wall-ops", "2 tasks wait for a worker", "build", "and 1 more", "No running worker runs the commands of tasks: there is claude-1.", "fermata worker --allow-task-commands")
+		w.awaitText("wall-ops", "2 tasks wait for a worker", "build", "and 1 more", "No running worker runs the commands of tasks: there is claude-1.", "fermata worker --allow-task-commands")
 		look(time.Hour, 1)
 
 		// A worker comes and takes one of the tasks. The other task waits for this worker. Operators are asked again
@@ -61,7 +61,7 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		w.passLeases(time.Hour)
 		look(0, 1)
 		look(10*time.Minute, 2)
-		if n := len(w.wall.Seen("wall-ann")); n != 0 {
+		if n := len(w.wall.VisibleMessages("wall-ann")); n != 0 {
 			t.Errorf("somebody who is no operator sees %d messages", n)
 		}
 	})
@@ -70,9 +70,9 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 // Operators are not asked about tasks that no worker should take, nor about kinds that have a worker.
 func TestNobodyIsAskedForAWorkerThatIsThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.member("ops", fermata.RoleOperator)
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addMember("ops", fermata.RoleOperator)
+	w.addChannel()
 	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "mine", Runner: fermata.RunnerExternal})
 	w.ok(err)
 	held, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "held", Runner: "claude"})
@@ -82,7 +82,7 @@ func TestNobodyIsAskedForAWorkerThatIsThere(t *testing.T) {
 	_, err = w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "next " + strings.ToLower(held.Title), Runner: "claude"})
 	w.ok(err)
 	for range 3 {
-		w.ok(w.s.LookForUnclaimed(t.Context(), store.DefaultWorkspace))
+		w.ok(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
 		w.clock.Advance(11 * time.Minute)
 	}
 	if n := len(w.alerts()); n != 0 {

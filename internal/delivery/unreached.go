@@ -9,37 +9,37 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// whyUnreached returns why no person will be told about a question that is being asked, or "" if one will. It uses
+// unreachedReason returns why no person will be told about a question that is being asked, or "" if one will. It uses
 // the channels and people that this process knows. The planner corrects it later.
-func (s *Service) whyUnreached(r store.Reader, q *fermata.Question) (string, error) {
+func (s *Service) unreachedReason(r store.Reader, q *fermata.Question) (string, error) {
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
-	if err != nil || !w.active() && !plan.Chosen && len(q.Channels) == 0 {
+	if err != nil || !w.isActive() && !plan.Chosen && len(q.Channels) == 0 {
 		// Without channels, people read questions in the inbox, unless the question names a channel.
 		return "", err
 	}
-	b := &batch{w: w, channels: w.usableChannels(), plan: plan}
-	if b.people, err = w.knownOr(r); err != nil {
+	b := &batch{w: w, channels: w.sortedChannels(), plan: plan}
+	if b.people, err = w.cachedPeople(r); err != nil {
 		return "", err
 	}
-	members := b.people.mayAnswer(q)
+	members := b.people.eligibleMembers(q)
 	if len(members) > 0 {
 		ids := make([]string, 0, len(members))
 		for _, m := range members {
 			ids = append(ids, m.ID)
 		}
-		if b.wishes, err = r.Preferences(ids); err != nil {
+		if b.preferences, err = r.Preferences(ids); err != nil {
 			return "", err
 		}
 	}
-	why := b.whyUnreached(q, b.steps(q.Channels, b.plan.Routes.ForType(q.Type)), members, q.CreatedAt)
-	if why == "" {
+	reason := b.unreachedReason(q, b.resolveSteps(q.Channels, b.plan.Routes.ForType(q.Type)), members, q.CreatedAt)
+	if reason == "" {
 		return "", nil
 	}
 	if stale, err := w.isStale(r); err != nil || stale {
 		return "", err
 	}
-	return why, nil
+	return reason, nil
 }
 
 // isStale reports whether the open channels of this process differ from the stored ones. If so, it cannot yet tell
@@ -68,8 +68,8 @@ func (w *workspace) isStale(r store.Reader) (bool, error) {
 	return enabled != len(w.channels), nil
 }
 
-// knownOr returns the known people, or reads them.
-func (w *workspace) knownOr(r store.Reader) (*people, error) {
+// cachedPeople returns the known people, or reads them.
+func (w *workspace) cachedPeople(r store.Reader) (*people, error) {
 	w.mu.Lock()
 	p := w.people
 	w.mu.Unlock()
@@ -79,23 +79,23 @@ func (w *workspace) knownOr(r store.Reader) (*people, error) {
 	return readPeople(r)
 }
 
-// whyUnreached returns why none of the steps tells a person about a question in time, or "" if one does.
-func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
+// unreachedReason returns why none of the steps tells a person about a question in time, or "" if one does.
+func (b *batch) unreachedReason(q *fermata.Question, steps []routeStep, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
-		return noChannel(q, b.plan.Routes.ForType(q.Type))
+		return describeMissingChannel(q, b.plan.Routes.ForType(q.Type))
 	}
 	var names []string
 	broken, quiet := "", false
 	for _, s := range steps {
 		info := s.channel.info()
 		names = append(names, info.Name)
-		if s.channel.opened != nil {
+		if s.channel.openErr != nil {
 			broken = info.Name
 			continue
 		}
-		for _, a := range b.people.placeAddresses(q, s.channel, members) {
-			switch reached, held := b.reaches(q, s, a, asked); {
+		for _, a := range b.people.questionAddresses(q, s.channel, members) {
+			switch reached, held := b.canReach(q, s, a, asked); {
 			case reached:
 				return ""
 			case held:
@@ -116,23 +116,23 @@ func (b *batch) whyUnreached(q *fermata.Question, steps []step, members []*ferma
 	}
 }
 
-// reaches reports whether a step tells a person at the address about a question in time. held reports whether quiet
+// canReach reports whether a step tells a person at the address about a question in time. held reports whether quiet
 // hours prevent this.
-func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time) (reached, held bool) {
+func (b *batch) canReach(q *fermata.Question, s routeStep, a address, asked time.Time) (reached, held bool) {
 	if a.member == "" {
 		return true, false
 	}
-	wishes, info := b.wishes[a.member], s.channel.info()
-	if !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
+	prefs, info := b.preferences[a.member], s.channel.info()
+	if !s.named && !prefs.Wants(info.Name, info.Kind, q.Type) {
 		return false, false
 	}
-	held = wishes.SleepsThrough(q, asked.Add(s.delay))
+	held = prefs.MissesDeadline(q, asked.Add(s.delay))
 	return !held, held
 }
 
-// noChannel returns a text that tells that no suitable channel is turned on. These are the channels that the question
+// describeMissingChannel returns a text that tells that no suitable channel is turned on. These are the channels that the question
 // names, or those of its route if it names none.
-func noChannel(q *fermata.Question, route []fermata.RouteStep) string {
+func describeMissingChannel(q *fermata.Question, route []fermata.RouteStep) string {
 	who, names := "it names", q.Channels
 	if len(names) == 0 {
 		who = "its route names"
@@ -143,5 +143,5 @@ func noChannel(q *fermata.Question, route []fermata.RouteStep) string {
 	if len(names) == 0 {
 		return "there is no route for it"
 	}
-	return fmt.Sprintf("%s %s, and no such channel is turned on", who, strings.Join(fermata.Distinct(names), ", "))
+	return fmt.Sprintf("%s %s, and no such channel is turned on", who, strings.Join(fermata.SortUnique(names), ", "))
 }

@@ -22,8 +22,8 @@ func (w *world) alerts() []*fermata.Event {
 	return all
 }
 
-// second adds another channel to the same wall.
-func (w *world) second() {
+// addSecondChannel adds another channel to the same wall.
+func (w *world) addSecondChannel() {
 	w.Helper()
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "second", Kind: wall.Kind, Settings: w.wall.Settings()})
 	w.ok(err)
@@ -31,8 +31,8 @@ func (w *world) second() {
 
 func TestARouteNamesChannelsThatAreThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
 	routes := fermata.DefaultRoutes() // a kind needs no channel yet
 	_, err := w.s.SetRoutes(t.Context(), admin, routes)
 	w.ok(err)
@@ -46,10 +46,10 @@ func TestARouteNamesChannelsThatAreThere(t *testing.T) {
 func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
-		w.second()
-		w.routes(fermata.RouteStep{After: "0s", Channel: "wall"}, fermata.RouteStep{After: "1m", Channel: "second"})
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
+		w.addSecondChannel()
+		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "wall"}, fermata.RouteStep{After: "1m", Channel: "second"})
 		// When a channel is renamed, its routes follow.
 		name := "third"
 		_, err := w.s.ChangeChannel(t.Context(), admin, "second", fermata.ChannelChange{Name: &name})
@@ -58,12 +58,12 @@ func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 		changed, err := w.s.ChangeChannel(t.Context(), admin, "third", fermata.ChannelChange{Enabled: &off})
 		w.ok(err)
 		want := "blocking[1] approval[1] error_recovery[1] non_blocking[1]"
-		if got := strings.Join(changed.LeftRoutes, " "); got != want {
+		if got := strings.Join(changed.UnmatchedRouteSteps, " "); got != want {
 			t.Errorf("disabled, it left %q", got)
 		}
 		removed, err := w.s.RemoveChannel(t.Context(), admin, "third")
 		w.ok(err)
-		if got := strings.Join(removed.LeftRoutes, " "); removed.Name != "third" || got != want {
+		if got := strings.Join(removed.UnmatchedRouteSteps, " "); removed.Name != "third" || got != want {
 			t.Errorf("removed, it left %q", got)
 		}
 	})
@@ -72,21 +72,21 @@ func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.member("ops", fermata.RoleOperator)
-		w.channel()
-		w.second()
-		w.routes(fermata.RouteStep{After: "0s", Channel: "second"})
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addMember("ops", fermata.RoleOperator)
+		w.addChannel()
+		w.addSecondChannel()
+		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "second"})
 		_, err := w.s.RemoveChannel(t.Context(), admin, "second")
 		w.ok(err)
 		var q *fermata.Question
 		w.await("the answer to asking says so", func() bool {
 			// This process notices the removal a moment later.
-			q = w.ask(pick)
-			return q.Unreached != ""
+			q = w.ask(pickQuestion)
+			return q.UnreachedReason != ""
 		})
-		if !strings.Contains(q.Unreached, "second, and no such channel is turned on") {
-			t.Errorf("it says %q", q.Unreached)
+		if !strings.Contains(q.UnreachedReason, "second, and no such channel is turned on") {
+			t.Errorf("it says %q", q.UnreachedReason)
 		}
 		told := func() int {
 			n := 0
@@ -100,11 +100,11 @@ func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 		w.await("operators are told", func() bool { return told() > 0 })
 		got, err := w.e.Question(t.Context(), admin, q.ID)
 		w.ok(err)
-		if got.Unreached != q.Unreached {
-			t.Errorf("later it says %q", got.Unreached)
+		if got.UnreachedReason != q.UnreachedReason {
+			t.Errorf("later it says %q", got.UnreachedReason)
 		}
-		w.pass(2 * time.Minute)
-		w.pass(10 * time.Second)
+		w.passTime(2 * time.Minute)
+		w.passTime(10 * time.Second)
 		for _, d := range w.deliveries(q) {
 			if d.Kind == "watch" {
 				t.Errorf("it is watched as well: %+v", d)
@@ -122,9 +122,9 @@ func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, opts store.Options) {
-				w := newWorld(t, opts, setup{to: delivery.ToPeople})
-				w.member("ops", fermata.RoleOperator)
-				w.channel()
+				w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+				w.addMember("ops", fermata.RoleOperator)
+				w.addChannel()
 				if how == "removed" {
 					_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
 					w.ok(err)
@@ -135,11 +135,11 @@ func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
 				}
 				var q *fermata.Question
 				w.await("the answer to asking says so", func() bool {
-					q = w.ask(pick)
-					return q.Unreached != ""
+					q = w.ask(pickQuestion)
+					return q.UnreachedReason != ""
 				})
-				if !strings.Contains(q.Unreached, "wall, and no such channel is turned on") {
-					t.Errorf("it says %q", q.Unreached)
+				if !strings.Contains(q.UnreachedReason, "wall, and no such channel is turned on") {
+					t.Errorf("it says %q", q.UnreachedReason)
 				}
 				w.await("operators are told", func() bool {
 					for _, e := range w.alerts() {
@@ -156,14 +156,14 @@ func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
 
 func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	for _, routes := range []bool{false, true} {
 		if routes { // a page saves them like this even if nothing changed
 			_, err := w.s.SetRoutes(t.Context(), admin, fermata.DefaultRoutes())
 			w.ok(err)
 		}
-		if q := w.ask(pick); q.Unreached != "" {
-			t.Errorf("it says %q", q.Unreached)
+		if q := w.ask(pickQuestion); q.UnreachedReason != "" {
+			t.Errorf("it says %q", q.UnreachedReason)
 		}
 	}
 }
@@ -172,19 +172,19 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 // set up.
 func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "Paint"})
 	w.ok(err)
 	claim, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w", WaitSeconds: 1})
 	w.ok(err)
-	ask := pick
+	ask := pickQuestion
 	ask.Channels = []string{"wall"}
 	task, err := w.e.Finish(t.Context(), agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultNeedsInput, Question: &ask})
 	w.ok(err)
 	q, err := w.e.Question(t.Context(), admin, task.PendingQuestionID)
 	w.ok(err)
-	if q.Unreached != "it names wall, and no such channel is turned on" {
-		t.Errorf("it says %q", q.Unreached)
+	if q.UnreachedReason != "it names wall, and no such channel is turned on" {
+		t.Errorf("it says %q", q.UnreachedReason)
 	}
 }
 
@@ -192,23 +192,23 @@ func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 // person is told.
 func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.stop()
 	patience.Receive(t, "the service stops", w.stopped)
-	w.channel()
-	named := pick
+	w.addChannel()
+	named := pickQuestion
 	named.Channels = []string{"wall"}
-	for _, ask := range []fermata.Ask{pick, named} {
-		if q := w.ask(ask); q.Unreached != "" {
-			t.Errorf("for %v it says %q", ask.Channels, q.Unreached)
+	for _, ask := range []fermata.Ask{pickQuestion, named} {
+		if q := w.ask(ask); q.UnreachedReason != "" {
+			t.Errorf("for %v it says %q", ask.Channels, q.UnreachedReason)
 		}
 	}
 	w.start()
-	w.seen("ann", 2)
+	w.awaitMessages("ann", 2)
 }
 
-// quiet gives ann and bob quiet hours that last at least this long.
-func (w *world) quiet(lasts time.Duration, deadlines fermata.QuietDeadlines) {
+// setQuietHours gives ann and bob quiet hours that last at least this long.
+func (w *world) setQuietHours(lasts time.Duration, deadlines fermata.QuietDeadlines) {
 	w.Helper()
 	now, err := w.e.Now(w.Context())
 	w.ok(err)
@@ -221,37 +221,37 @@ func (w *world) quiet(lasts time.Duration, deadlines fermata.QuietDeadlines) {
 
 func TestADeadlineWithinQuietHours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.quiet(3*time.Hour, "")
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.setQuietHours(3*time.Hour, "")
+	ask := pickQuestion
 	ask.Timeout = "1h"
 	q := w.ask(ask)
-	w.seen("ann", 1)
-	if q.Unreached != "" {
-		t.Errorf("it says %q", q.Unreached)
+	w.awaitMessages("ann", 1)
+	if q.UnreachedReason != "" {
+		t.Errorf("it says %q", q.UnreachedReason)
 	}
 	// A question that waits longer than the quiet hours stays quiet, and this
 	// is not a problem.
 	ask.Timeout = "24h"
-	if q = w.ask(ask); q.Unreached != "" {
-		t.Errorf("it says %q", q.Unreached)
+	if q = w.ask(ask); q.UnreachedReason != "" {
+		t.Errorf("it says %q", q.UnreachedReason)
 	}
-	w.waits(q, fermata.WaitsForQuiet)
+	w.awaitDeferred(q, fermata.WaitsForQuiet)
 
-	w.quiet(3*time.Hour, fermata.DeadlinesNone)
+	w.setQuietHours(3*time.Hour, fermata.DeadlinesNone)
 	ask.Timeout = "1h"
 	q = w.ask(ask)
-	if !strings.Contains(q.Unreached, "quiet hours") {
-		t.Errorf("the asker is told %q", q.Unreached)
+	if !strings.Contains(q.UnreachedReason, "quiet hours") {
+		t.Errorf("the asker is told %q", q.UnreachedReason)
 	}
-	w.waits(q, fermata.WaitsForQuiet)
-	w.seen("ann", 1)
+	w.awaitDeferred(q, fermata.WaitsForQuiet)
+	w.awaitMessages("ann", 1)
 	// In the morning the people are told what they missed.
-	w.pass(2 * time.Hour)
-	w.pass(2 * time.Hour)
+	w.passTime(2 * time.Hour)
+	w.passTime(2 * time.Hour)
 	w.await("ann is told", func() bool {
-		for _, m := range w.wall.Seen("wall-ann") {
+		for _, m := range w.wall.VisibleMessages("wall-ann") {
 			if m.Question == q.ID {
 				return m.Closed && strings.Contains(m.Text, "timed out")
 			}

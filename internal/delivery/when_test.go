@@ -15,14 +15,14 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// pass lets time pass while no message is under way, because a message under
+// passTime lets time pass while no message is under way, because a message under
 // way would lose its lease.
-func (w *world) pass(d time.Duration) {
+func (w *world) passTime(d time.Duration) {
 	w.Helper()
 	w.await("no message is under way", func() bool {
 		all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{Limit: 500})
 		w.ok(err)
-		return !slices.ContainsFunc(all, func(d *fermata.Delivery) bool { return d.Leased(w.clock.Now()) })
+		return !slices.ContainsFunc(all, func(d *fermata.Delivery) bool { return d.IsLeased(w.clock.Now()) })
 	})
 	w.passLeases(d)
 }
@@ -34,7 +34,7 @@ func (w *world) passLeases(d time.Duration) {
 	_, err := w.e.Sweep(w.Context())
 	w.ok(err)
 	w.nudge()
-	w.s.LookNow()
+	w.s.WakeSenders()
 }
 
 // nudge commits a change, so that every part checks for work.
@@ -44,8 +44,8 @@ func (w *world) nudge() {
 	w.ok(err)
 }
 
-// waits waits until a delivery is deferred for the reason, and returns it.
-func (w *world) waits(q *fermata.Question, reason string) *fermata.Delivery {
+// awaitDeferred waits until a delivery is deferred for the reason, and returns it.
+func (w *world) awaitDeferred(q *fermata.Question, reason string) *fermata.Delivery {
 	w.Helper()
 	var found *fermata.Delivery
 	w.await("a delivery waits for "+reason, func() bool {
@@ -68,7 +68,7 @@ func TestEveryEndUpdatesEveryMessage(t *testing.T) {
 			_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
 			w.ok(err)
 		},
-		"timed_out": func(w *world, _ *fermata.Question) { w.pass(time.Hour) },
+		"timed_out": func(w *world, _ *fermata.Question) { w.passTime(time.Hour) },
 		"cancelled": func(w *world, q *fermata.Question) {
 			_, err := w.e.CancelQuestion(w.Context(), agent, q.ID, "not needed")
 			w.ok(err)
@@ -80,16 +80,16 @@ func TestEveryEndUpdatesEveryMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-			w.channel()
-			q := w.ask(pick)
-			w.seen("ann", 1)
-			w.seen("bob", 1)
+			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+			w.addChannel()
+			q := w.ask(pickQuestion)
+			w.awaitMessages("ann", 1)
+			w.awaitMessages("bob", 1)
 			end(w, q)
 			w.await("both messages are closed", func() bool {
-				return w.wall.Seen("wall-ann")[0].Closed && w.wall.Seen("wall-bob")[0].Closed
+				return w.wall.VisibleMessages("wall-ann")[0].Closed && w.wall.VisibleMessages("wall-bob")[0].Closed
 			})
-			if buttons := w.wall.Seen("wall-ann")[0].Buttons; len(buttons) > 0 {
+			if buttons := w.wall.VisibleMessages("wall-ann")[0].Buttons; len(buttons) > 0 {
 				t.Errorf("dead buttons stay: %q", buttons)
 			}
 		})
@@ -98,49 +98,49 @@ func TestEveryEndUpdatesEveryMessage(t *testing.T) {
 
 func TestWhatIsClosedBeforeItsTimeIsNotSent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel(fermata.RouteStep{After: "5m", Channel: "wall"})
-	q := w.ask(pick)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel(fermata.RouteStep{After: "5m", Channel: "wall"})
+	q := w.ask(pickQuestion)
 	w.await("it is planned", func() bool { return len(w.deliveries(q)) == 2 })
 	_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
 	w.ok(err)
-	for _, d := range w.rests(q) {
+	for _, d := range w.awaitRest(q) {
 		if d.State != fermata.DeliverySkipped || d.Reason != fermata.SkippedClosed {
 			t.Errorf("%s %s", d.State, d.Reason)
 		}
 	}
-	w.seen("ann", 0)
+	w.awaitMessages("ann", 0)
 }
 
 func TestRoutesDelayAndQuestionsNameChannels(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel(fermata.RouteStep{After: "5m", Channel: "wall"})
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel(fermata.RouteStep{After: "5m", Channel: "wall"})
+	ask := pickQuestion
 	ask.Channels = []string{"wall"}
 	w.ask(ask)
-	w.seen("ann", 1)
-	w.ask(pick)
-	w.pass(6 * time.Minute)
-	w.seen("ann", 2)
+	w.awaitMessages("ann", 1)
+	w.ask(pickQuestion)
+	w.passTime(6 * time.Minute)
+	w.awaitMessages("ann", 2)
 }
 
 func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	ask := pickQuestion
 	ask.Reminders = []string{"10m", "20m", "2h"}
 	q := w.ask(ask)
-	w.seen("ann", 1)
-	w.pass(11 * time.Minute)
-	w.seen("ann", 2)
-	w.seen("bob", 2)
+	w.awaitMessages("ann", 1)
+	w.passTime(11 * time.Minute)
+	w.awaitMessages("ann", 2)
+	w.awaitMessages("bob", 2)
 	_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
 	w.ok(err)
-	w.pass(10 * time.Minute)
-	w.rests(q)
-	for _, m := range w.seen("ann", 2) {
+	w.passTime(10 * time.Minute)
+	w.awaitRest(q)
+	for _, m := range w.awaitMessages("ann", 2) {
 		if !m.Closed {
 			t.Errorf("%+v is open", m)
 		}
@@ -175,47 +175,47 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		task, err := w.e.CreateTask(w.Context(), agent, fermata.NewTask{Title: "Build the shop"})
 		w.ok(err)
-		ask := pick
+		ask := pickQuestion
 		ask.Assignees = []string{"ann"}
 		q, err := w.e.Ask(w.Context(), agent, task.ID, ask)
 		w.ok(err)
 		if q.Deadline != nil {
 			t.Fatalf("it waits until %s", q.Deadline)
 		}
-		w.seen("ann", 1)
+		w.awaitMessages("ann", 1)
 		const day = 24 * time.Hour
 		for i, wait := range []time.Duration{61 * time.Minute, day, 7 * day} {
-			w.pass(wait)
-			w.seen("ann", i+2)
+			w.passTime(wait)
+			w.awaitMessages("ann", i+2)
 		}
 		// The people who may answer at the moment are reminded, and no other
 		// people.
 		_, err = w.e.Assign(w.Context(), w.caller("ann"), q.ID, fermata.Assignment{Assignees: []string{"bob"}})
 		w.ok(err)
-		w.seen("bob", 1)
+		w.awaitMessages("bob", 1)
 		// A server that was down for weeks reminds once.
-		w.pass(22 * day)
-		w.seen("bob", 2)
-		w.pass(6 * day)
-		w.seen("bob", 3)
-		w.seen("ann", 4)
+		w.passTime(22 * day)
+		w.awaitMessages("bob", 2)
+		w.passTime(6 * day)
+		w.awaitMessages("bob", 3)
+		w.awaitMessages("ann", 4)
 		_, err = w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
 		w.ok(err)
-		w.pass(30 * day)
-		w.rests(q)
-		w.seen("bob", 3)
+		w.passTime(30 * day)
+		w.awaitRest(q)
+		w.awaitMessages("bob", 3)
 	})
 }
 
 func TestEscalationReachesTheNextLevel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel(fermata.RouteStep{After: "1m", Channel: "wall"})
-	ask := pick
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel(fermata.RouteStep{After: "1m", Channel: "wall"})
+	ask := pickQuestion
 	ask.Assignees, ask.Timeout, ask.OnTimeout = []string{"ann"}, "10m", fermata.Escalate
 	ask.Escalation = []fermata.EscalationLevel{
 		{Assignees: []string{"bob"}, Timeout: "10m"},
@@ -223,18 +223,18 @@ func TestEscalationReachesTheNextLevel(t *testing.T) {
 	}
 	q := w.ask(ask)
 	w.await("it is planned", func() bool { return len(w.deliveries(q)) == 1 })
-	w.pass(2 * time.Minute)
-	w.seen("ann", 1)
-	w.seen("bob", 0)
-	w.pass(9 * time.Minute)
-	w.seen("bob", 1)
-	w.pass(10 * time.Minute)
-	w.seen("bob", 2)
-	w.seen("ann", 2)
-	w.pass(10 * time.Minute)
+	w.passTime(2 * time.Minute)
+	w.awaitMessages("ann", 1)
+	w.awaitMessages("bob", 0)
+	w.passTime(9 * time.Minute)
+	w.awaitMessages("bob", 1)
+	w.passTime(10 * time.Minute)
+	w.awaitMessages("bob", 2)
+	w.awaitMessages("ann", 2)
+	w.passTime(10 * time.Minute)
 	w.await("all are closed", func() bool {
 		for _, person := range []string{"wall-ann", "wall-bob"} {
-			for _, m := range w.wall.Seen(person) {
+			for _, m := range w.wall.VisibleMessages(person) {
 				if !m.Closed {
 					return false
 				}
@@ -246,8 +246,8 @@ func TestEscalationReachesTheNextLevel(t *testing.T) {
 
 func TestQuietHoursPutOffAndUrgentPasses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
 	now, err := w.e.Now(t.Context())
 	w.ok(err)
 	quiet := &fermata.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(2 * time.Hour).Format("15:04")}
@@ -257,64 +257,64 @@ func TestQuietHoursPutOffAndUrgentPasses(t *testing.T) {
 	passes.Urgent = true
 	_, err = w.s.SetPreferences(t.Context(), admin, "bob", fermata.Preferences{Quiet: &passes})
 	w.ok(err)
-	ask := pick
+	ask := pickQuestion
 	ask.Timeout = "24h"
 	q := w.ask(ask)
-	w.seen("bob", 1)
-	d := w.waits(q, fermata.WaitsForQuiet)
+	w.awaitMessages("bob", 1)
+	d := w.awaitDeferred(q, fermata.WaitsForQuiet)
 	if d.Member != "ann" || d.NextAt.Before(now.Add(time.Hour)) {
 		t.Errorf("%s waits until %s", d.Member, d.NextAt)
 	}
-	w.seen("ann", 0)
-	w.pass(3 * time.Hour)
-	w.seen("ann", 1)
+	w.awaitMessages("ann", 0)
+	w.passTime(3 * time.Hour)
+	w.awaitMessages("ann", 1)
 }
 
 func TestWhoHasAPageOpenSeesItThere(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel(fermata.RouteStep{After: "0s", Channel: "wall", When: fermata.WhenPageClosed})
-		closed := w.s.PageOpen(store.DefaultWorkspace, w.members["ann"].ID)
-		q := w.ask(pick)
-		w.seen("bob", 1)
-		w.waits(q, fermata.WaitsForPage)
-		w.seen("ann", 0)
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel(fermata.RouteStep{After: "0s", Channel: "wall", When: fermata.WhenPageClosed})
+		closed := w.s.TrackPage(store.DefaultWorkspace, w.members["ann"].ID)
+		q := w.ask(pickQuestion)
+		w.awaitMessages("bob", 1)
+		w.awaitDeferred(q, fermata.WaitsForPage)
+		w.awaitMessages("ann", 0)
 		closed()
-		w.pass(time.Minute)
-		w.seen("ann", 1)
+		w.passTime(time.Minute)
+		w.awaitMessages("ann", 1)
 	})
 }
 
 func TestPreferencesSwitchOffAndDigestsGather(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
 	off := false
 	_, err := w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Blocking: &off}}})
 	w.ok(err)
 	_, err = w.s.SetPreferences(t.Context(), admin, "bob", fermata.Preferences{Digest: fermata.DigestHourly})
 	w.ok(err)
-	w.ask(pick)
-	w.seen("bob", 1)
-	low := pick
+	w.ask(pickQuestion)
+	w.awaitMessages("bob", 1)
+	low := pickQuestion
 	low.Type, low.Default = fermata.NonBlocking, "toml"
 	first, second := w.ask(low), w.ask(low)
-	w.seen("ann", 2)
-	w.waits(first, fermata.WaitsForDigest)
-	w.waits(second, fermata.WaitsForDigest)
-	w.pass(61 * time.Minute)
-	all := w.seen("bob", 2)
+	w.awaitMessages("ann", 2)
+	w.awaitDeferred(first, fermata.WaitsForDigest)
+	w.awaitDeferred(second, fermata.WaitsForDigest)
+	w.passTime(61 * time.Minute)
+	all := w.awaitMessages("bob", 2)
 	n := w.wall.Notices("wall-bob")[1]
 	if len(n.Questions) != 2 || !strings.Contains(all[1].Text, "2 questions wait") || n.Decide {
 		t.Errorf("the digest is %q with %d questions", all[1].Text, len(n.Questions))
 	}
-	w.rests(second)
+	w.awaitRest(second)
 	// A digest lists the questions that waited when it was sent.
 	for _, q := range []*fermata.Question{first, second} {
 		_, err = w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
-		for _, d := range w.rests(q) {
+		for _, d := range w.awaitRest(q) {
 			if d.MemberID == w.members["bob"].ID && d.State != fermata.DeliverySent {
 				t.Errorf("the digest is %s", d.State)
 			}
@@ -327,24 +327,24 @@ func TestPreferencesSwitchOffAndDigestsGather(t *testing.T) {
 
 func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
 	w.wall.Fail(500, 0)
-	ask := pick
+	ask := pickQuestion
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it failed", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
-	w.pass(6 * time.Second)
+	w.passTime(6 * time.Second)
 	w.await("it failed again", func() bool { return w.deliveries(q)[0].Attempts == 2 })
 	if d := w.deliveries(q)[0]; d.State != fermata.DeliveryFailed || d.LastError == "" || d.NextAt == nil {
 		t.Fatalf("%+v", d)
 	}
-	w.pass(40 * time.Second)
+	w.passTime(40 * time.Second)
 	w.await("it is sent", func() bool { return w.deliveries(q)[0].State == fermata.DeliverySent })
 	// The second message arrived although its reply was lost: the same id came
 	// twice.
 	d := w.deliveries(q)[0]
-	if d.Attempts != 3 || w.wall.Sent(d.ID) != 2 || len(w.seen("ann", 1)) != 1 {
+	if d.Attempts != 3 || w.wall.Sent(d.ID) != 2 || len(w.awaitMessages("ann", 1)) != 1 {
 		t.Errorf("%d attempts, hung up %d times", d.Attempts, w.wall.Sent(d.ID))
 	}
 
@@ -354,7 +354,7 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 	w.await("it is planned", func() bool { return len(w.deliveries(second)) == 1 })
 	for n := 1; n < 9; n++ {
 		w.await("another attempt", func() bool { return w.deliveries(second)[0].Attempts >= n })
-		w.pass(13 * time.Hour)
+		w.passTime(13 * time.Hour)
 	}
 	w.await("it is dead", func() bool { return w.deliveries(second)[0].State == fermata.DeliveryDead })
 	c, err := w.s.ChannelNamed(t.Context(), admin, "wall")
@@ -362,7 +362,7 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 	if c.LastError == "" {
 		t.Error("the channel says nothing of its failure")
 	}
-	w.wall.Heal()
+	w.wall.ClearFaults()
 	on, off := true, false
 	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
 	w.ok(err)
@@ -378,10 +378,10 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 
 func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
 	w.wall.Fail(401)
-	q := w.ask(pick)
+	q := w.ask(pickQuestion)
 	w.await("it is dead", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryDead })
 }
 
@@ -389,26 +389,26 @@ func TestARefusalForGoodIsNotTriedAgain(t *testing.T) {
 // are told.
 func TestAnUrgentQuestionThatReachesNobodyRaisesAnAlert(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	w.channel()
-	w.member("op", fermata.RoleOperator)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	w.addChannel()
+	w.addMember("op", fermata.RoleOperator)
 	w.wall.Fail(401, 401, 401)
-	q := w.ask(pick)
-	w.rested(q, fermata.DeliveryDead, 3)
-	w.pass(2 * time.Minute)
+	q := w.ask(pickQuestion)
+	w.awaitState(q, fermata.DeliveryDead, 3)
+	w.passTime(2 * time.Minute)
 	w.await("the operator is told", func() bool {
-		for _, m := range w.wall.Seen("wall-op") {
+		for _, m := range w.wall.VisibleMessages("wall-op") {
 			if strings.Contains(m.Text, "reached nobody") && strings.Contains(m.Text, q.ID) {
 				return true
 			}
 		}
 		return false
 	})
-	w.seen("ann", 0)
+	w.awaitMessages("ann", 0)
 }
 
-// rested waits until n deliveries are in the state.
-func (w *world) rested(q *fermata.Question, state fermata.DeliveryState, n int) {
+// awaitState waits until n deliveries are in the state.
+func (w *world) awaitState(q *fermata.Question, state fermata.DeliveryState, n int) {
 	w.Helper()
 	w.await("deliveries are "+string(state), func() bool {
 		found := 0
@@ -426,17 +426,17 @@ func (w *world) rested(q *fermata.Question, state fermata.DeliveryState, n int) 
 func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		w.stop()
 		patience.Receive(t, "the service stops", w.stopped)
-		q := w.ask(pick)
-		second := w.ask(pick)
+		q := w.ask(pickQuestion)
+		second := w.ask(pickQuestion)
 		_, err := w.e.Answer(t.Context(), w.caller("ann"), second.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 		w.start()
-		w.seen("ann", 1)
-		w.rested(q, fermata.DeliverySent, 2)
+		w.awaitMessages("ann", 1)
+		w.awaitState(q, fermata.DeliverySent, 2)
 		if all := w.deliveries(second); len(all) != 0 {
 			t.Errorf("what was closed is sent: %+v", all)
 		}
@@ -447,9 +447,9 @@ func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 // again when the process that claimed it has died.
 func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel(fermata.RouteStep{After: "1m", Channel: "wall"})
-	q := w.ask(pick)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel(fermata.RouteStep{After: "1m", Channel: "wall"})
+	q := w.ask(pickQuestion)
 	w.await("it is planned", func() bool { return len(w.deliveries(q)) == 1 })
 	w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		rows, err := tx.DeliveriesOf([]string{q.ID})
@@ -464,7 +464,7 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
 	w.passLeases(16 * time.Second)
-	if m := w.seen("ann", 1)[0]; !m.Closed {
+	if m := w.awaitMessages("ann", 1)[0]; !m.Closed {
 		t.Errorf("%+v: it may have gone out, so its end must be told", m)
 	}
 }
@@ -473,10 +473,10 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 // time meanwhile.
 func TestASlowMessageKeepsItsClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
-	w.channel()
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
+	w.addChannel()
 	release := w.wall.Hold()
-	q := w.ask(pick)
+	q := w.ask(pickQuestion)
 	claimed := func() (id string, until time.Time) {
 		for _, d := range w.deliveries(q) {
 			if d.Kind == "wall" && d.LeasedUntil != nil {
@@ -501,15 +501,15 @@ func TestASlowMessageKeepsItsClaim(t *testing.T) {
 func TestTwoProcessesShareTheWork(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newWorld(t, opts, setup{to: delivery.ToPeople})
-		w.channel()
+		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
+		w.addChannel()
 		if opts.URL == "" || !store.IsPostgres(opts.URL) {
 			return
 		}
-		w.replica(opts)
+		w.startReplica(opts)
 		var all []*fermata.Question
 		for range 20 {
-			all = append(all, w.ask(pick))
+			all = append(all, w.ask(pickQuestion))
 		}
 		for _, q := range all {
 			_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
@@ -530,7 +530,7 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range w.wall.Seen("wall-bob") {
+		for _, m := range w.wall.VisibleMessages("wall-bob") {
 			if !m.Closed {
 				t.Errorf("%+v is open", m)
 			}
@@ -542,10 +542,10 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 // without a channel.
 func TestWithoutAChannelNothingIsPlanned(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
-	q := w.ask(pick)
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+	q := w.ask(pickQuestion)
 	w.nudge()
-	plan, err := w.db.In(t.Context(), store.DefaultWorkspace).Plan()
+	plan, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Plan()
 	w.ok(err)
 	if plan.Seq >= 0 || len(w.deliveries(q)) > 0 {
 		t.Errorf("planned up to %d", plan.Seq)
@@ -554,22 +554,22 @@ func TestWithoutAChannelNothingIsPlanned(t *testing.T) {
 
 func TestMachinesGetEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
 	settings := w.wall.Settings()
 	settings["events"] = []any{"question.asked", "question.answered"}
 	_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "wall", Kind: "wall", Settings: settings})
 	w.ok(err)
-	w.routes([]fermata.RouteStep{}...)
+	w.setRoutes([]fermata.RouteStep{}...)
 	w.await("it is planned for", func() bool {
-		plan, err := w.db.In(t.Context(), store.DefaultWorkspace).Plan()
+		plan, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Plan()
 		w.ok(err)
 		return plan.Seq >= 0
 	})
-	q := w.ask(pick)
+	q := w.ask(pickQuestion)
 	secret := fermata.NewSecret()
 	_, err = w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml", Comment: "with " + secret})
 	w.ok(err)
-	w.seen("", 2)
+	w.awaitMessages("", 2)
 	all := string(w.wall.Notices("")[0].Raw) + string(w.wall.Notices("")[1].Raw)
 	for _, want := range []string{`"type":"question.asked"`, `"type":"question.answered"`, `with [redacted: fermata-secret]`} {
 		if !strings.Contains(all, want) {

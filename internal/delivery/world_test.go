@@ -42,8 +42,8 @@ var agent = fermata.Caller{
 
 // setup is the audience of the wall, and a change of the service's options.
 type setup struct {
-	to      delivery.Audience
-	options func(*delivery.Options)
+	audience delivery.Audience
+	options  func(*delivery.Options)
 }
 
 // newWorld makes a world with ann and bob, whom the wall knows.
@@ -54,26 +54,26 @@ func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	opts.Clock = w.clock.Now
 	w.db = storetest.Open(t, opts)
 	w.e = engine.New(w.db, engine.Options{})
-	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.to)}, PublicURL: "https://fermata.example.com", SendLimit: patience.Limit()}
+	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.audience)}, PublicURL: "https://fermata.example.com", SendLimit: patience.Limit()}
 	if st.options != nil {
 		st.options(&o)
 	}
 	w.s = delivery.New(o)
-	w.inbound()
+	w.serveInbound()
 	w.ok(w.e.Start(t.Context()))
 	tail, cancel := context.WithCancel(context.Background())
 	w.sweeper = cancel
 	go w.e.RunTail(tail)
 	t.Cleanup(cancel)
 	for _, name := range []string{"ann", "bob"} {
-		w.member(name, fermata.RoleResponder)
+		w.addMember(name, fermata.RoleResponder)
 	}
 	w.start()
 	return w
 }
 
-// inbound serves the requests that the wall sends.
-func (w *world) inbound() {
+// serveInbound serves the requests that the wall sends.
+func (w *world) serveInbound() {
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		h, err := w.s.Handler(store.DefaultWorkspace, "wall")
 		if err != nil {
@@ -83,7 +83,7 @@ func (w *world) inbound() {
 		h.ServeHTTP(rw, r)
 	}))
 	w.Cleanup(server.Close)
-	w.wall.Inbound(server.URL)
+	w.wall.SetInbound(server.URL)
 }
 
 // start runs the service until stop is called.
@@ -97,12 +97,12 @@ func (w *world) start() {
 	w.Cleanup(func() { cancel(); <-done })
 }
 
-func (w *world) member(name string, role fermata.Role) {
+func (w *world) addMember(name string, role fermata.Role) {
 	w.Helper()
 	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: name, Role: role})
 	w.ok(err)
 	w.members[name] = m
-	id, _ := w.wall.Person(name)
+	id, _ := w.wall.AddPerson(name)
 	_, err = w.s.SetIdentity(w.Context(), admin, name, fermata.Identity{Kind: wall.Kind, ID: id})
 	w.ok(err)
 }
@@ -114,24 +114,24 @@ func (w *world) ok(err error) {
 	}
 }
 
-// channel adds the wall as a channel, with a route to it for every type of question.
-func (w *world) channel(steps ...fermata.RouteStep) *fermata.Channel {
+// addChannel adds the wall as a channel, with a route to it for every type of question.
+func (w *world) addChannel(steps ...fermata.RouteStep) *fermata.Channel {
 	w.Helper()
 	c, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
 	w.ok(err)
 	if steps == nil {
 		steps = []fermata.RouteStep{{After: "0s", Channel: "wall"}}
 	}
-	w.routes(steps...)
+	w.setRoutes(steps...)
 	w.await("the channel is planned for", func() bool {
-		plan, err := w.db.In(w.Context(), store.DefaultWorkspace).Plan()
+		plan, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Plan()
 		w.ok(err)
 		return plan.Seq >= 0
 	})
 	return c
 }
 
-func (w *world) routes(steps ...fermata.RouteStep) {
+func (w *world) setRoutes(steps ...fermata.RouteStep) {
 	w.Helper()
 	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{
 		Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{},
@@ -141,7 +141,7 @@ func (w *world) routes(steps ...fermata.RouteStep) {
 
 func (w *world) ask(a fermata.Ask) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskOutside(w.Context(), agent, "", "", a)
+	q, err := w.e.AskExternal(w.Context(), agent, "", "", a)
 	w.ok(err)
 	return q
 }
@@ -152,12 +152,12 @@ func (w *world) await(what string, holds func() bool) {
 	patience.Await(w, what, holds)
 }
 
-// seen waits until a person sees n messages, and returns them.
-func (w *world) seen(person string, n int) []standin.Message {
+// awaitMessages waits until a person sees n messages, and returns them.
+func (w *world) awaitMessages(person string, n int) []standin.Message {
 	w.Helper()
 	var all []standin.Message
 	w.await("messages are seen", func() bool {
-		all = w.wall.Seen("wall-" + person)
+		all = w.wall.VisibleMessages("wall-" + person)
 		return len(all) >= n
 	})
 	if len(all) != n {
@@ -174,9 +174,9 @@ func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// rests waits until no delivery of the question has work left. If the question is closed, every message that can be
+// awaitRest waits until no delivery of the question has work left. If the question is closed, every message that can be
 // changed then shows this.
-func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
+func (w *world) awaitRest(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
 	now, err := w.e.Question(w.Context(), admin, q.ID)
 	w.ok(err)
@@ -185,7 +185,7 @@ func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	w.await("the deliveries rest", func() bool {
 		all = w.deliveries(q)
 		for _, d := range all {
-			if d.NextAt != nil || closed && d.State == fermata.DeliverySent && changes(d) && d.Shows == fermata.Pending {
+			if d.NextAt != nil || closed && d.State == fermata.DeliverySent && isUpdatable(d) && d.ShownStatus == fermata.Pending {
 				return false
 			}
 		}
@@ -194,8 +194,8 @@ func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// changes reports whether a message is updated when its question closes.
-func changes(d *fermata.Delivery) bool {
+// isUpdatable reports whether a message is updated when its question closes.
+func isUpdatable(d *fermata.Delivery) bool {
 	return len(d.Ref) > 0 && d.Purpose != string(notice.Digest)
 }
 

@@ -79,7 +79,7 @@ func (a *agent) run(stdin io.Reader) (report, error) {
 	if h.Context == nil {
 		h.Context = &fermata.ResumeContext{}
 	}
-	if c, ok := decided(h.Context); ok {
+	if c, ok := latestDecision(h.Context); ok {
 		return a.finish(c, h.Context)
 	}
 	if h.Context.Pending != nil {
@@ -98,7 +98,7 @@ func (a *agent) begin() (report, error) {
 	fmt.Fprintf(a.out, "Found %d files: %s\n", len(files), strings.Join(files, ", "))
 	name := a.projectName()
 	a.progress("Drafting the section in the README", 2)
-	if err := a.setSection(draft(name)); err != nil {
+	if err := a.setSection(draftSection(name)); err != nil {
 		return report{}, err
 	}
 	fmt.Fprintln(a.out, "Nothing here says which format is preferred. Asking instead of guessing.")
@@ -126,7 +126,7 @@ func (a *agent) finish(c choice, rc *fermata.ResumeContext) (report, error) {
 	if err := a.verify(file, values, c); err != nil {
 		return report{}, fmt.Errorf("check %s: %w", file, err)
 	}
-	if err := a.setSection(final(file, values)); err != nil {
+	if err := a.setSection(finalSection(file, values)); err != nil {
 		return report{}, err
 	}
 	return report{

@@ -49,7 +49,7 @@ func TestWritesWhatWasDecided(t *testing.T) {
 			t.Parallel()
 			dir := repository(t)
 			play(t, dir, nil)
-			r := play(t, dir, answered(tt.format, tt.comments))
+			r := play(t, dir, answeredContext(tt.format, tt.comments))
 			if r.Result != fermata.ResultCompleted || !strings.Contains(r.Summary, "by ana") {
 				t.Fatalf("got %+v, want it completed by ana's decision", r)
 			}
@@ -74,7 +74,7 @@ func TestMessageLeavesTheQuestionOpen(t *testing.T) {
 	}
 }
 
-func answered(format string, comments bool) *fermata.ResumeContext {
+func answeredContext(format string, comments bool) *fermata.ResumeContext {
 	return &fermata.ResumeContext{Resumed: true, Questions: []fermata.ResumeAnswer{{
 		QuestionID: "q_1",
 		Resolution: &fermata.Resolution{

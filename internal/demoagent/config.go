@@ -19,7 +19,7 @@ const (
 )
 
 // setting is one line of the configuration.
-type setting struct{ key, value, about string }
+type setting struct{ key, value, description string }
 
 func settings(name string) []setting {
 	return []setting{
@@ -68,14 +68,14 @@ func question(name string, files []string) *fermata.Ask {
 	}
 }
 
-// decided returns the latest decision about the format that a run was handed.
-func decided(rc *fermata.ResumeContext) (choice, bool) {
+// latestDecision returns the latest decision about the format that a run was handed.
+func latestDecision(rc *fermata.ResumeContext) (choice, bool) {
 	for i := len(rc.Questions) - 1; i >= 0; i-- {
 		r := rc.Questions[i].Resolution
 		if r == nil {
 			continue
 		}
-		c := choice{By: decider(r)}
+		c := choice{By: decidedBy(r)}
 		var ok bool
 		if c.Format, ok = r.Answers["format"].(string); !ok {
 			continue
@@ -86,8 +86,8 @@ func decided(rc *fermata.ResumeContext) (choice, bool) {
 	return choice{}, false
 }
 
-// decider returns who decided, in words. A timeout or a rule is never presented as a person.
-func decider(r *fermata.Resolution) string {
+// decidedBy returns who decided, in words. A timeout or a rule is never presented as a person.
+func decidedBy(r *fermata.Resolution) string {
 	switch {
 	case r.Status == fermata.TimedOut:
 		return "by default, as nobody answered in time"
@@ -106,7 +106,7 @@ func render(values []setting, c choice) string {
 	}
 	for i, s := range values {
 		if c.Comments && c.Format != jsonText {
-			fmt.Fprintf(&sb, "# %s\n", s.about)
+			fmt.Fprintf(&sb, "# %s\n", s.description)
 		}
 		switch c.Format {
 		case toml:
@@ -170,17 +170,17 @@ func parse(text, format string) (map[string]string, error) {
 	return got, nil
 }
 
-// draft returns the section of the README before the answer.
-func draft(name string) string {
+// draftSection returns the section of the README before the answer.
+func draftSection(name string) string {
 	return "\nDraft: " + name + " will read its settings from one file. Its format is being decided.\n"
 }
 
-// final returns the section of the README when the file exists.
-func final(file string, values []setting) string {
+// finalSection returns the section of the README when the file exists.
+func finalSection(file string, values []setting) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "\nThe settings are in `%s`.\n\n| setting | value | meaning |\n| --- | --- | --- |\n", file)
 	for _, s := range values {
-		fmt.Fprintf(&sb, "| `%s` | `%s` | %s |\n", s.key, s.value, s.about)
+		fmt.Fprintf(&sb, "| `%s` | `%s` | %s |\n", s.key, s.value, s.description)
 	}
 	return sb.String()
 }

@@ -9,10 +9,10 @@ import (
 
 // CountClosings counts the questions that have closed.
 func (e *Engine) CountClosings(ctx context.Context, c fermata.Caller, f store.ClosingFilter) ([]store.ClosingCount, error) {
-	if err := c.May(fermata.ToReadAnalytics, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadAnalytics, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Closings(f)
+	return e.reader(ctx, c).ClosingCounts(f)
 }
 
 // CountQuestions counts the closed and the open questions.
@@ -21,7 +21,7 @@ func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.C
 	if err != nil {
 		return nil, err
 	}
-	pending, err := e.reads(ctx, c).Pendings(f)
+	pending, err := e.reader(ctx, c).PendingCounts(f)
 	return append(counts, pending...), err
 }
 
@@ -29,34 +29,34 @@ func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.C
 // asked.
 type CommonQuestions struct {
 	Closed int64
-	Items  []store.Common
+	Items  []store.CommonQuestion
 	// Counts tell how the questions of each wording ended. Titles has the title
 	// of the newest question of each wording, by its id.
 	Counts []store.ClosingCount
 	Titles map[string]string
 }
 
-// MostCommon returns the wordings that were asked most often, at most limit of
+// MostCommonQuestions returns the wordings that were asked most often, at most limit of
 // them.
-func (e *Engine) MostCommon(ctx context.Context, c fermata.Caller, f store.ClosingFilter, limit int) (CommonQuestions, error) {
+func (e *Engine) MostCommonQuestions(ctx context.Context, c fermata.Caller, f store.ClosingFilter, limit int) (CommonQuestions, error) {
 	var found CommonQuestions
-	if err := c.May(fermata.ToReadAnalytics, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadAnalytics, fermata.UnloadedResource); err != nil {
 		return found, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	var err error
 	if found.Closed, err = r.CountClosings(f); err != nil {
 		return found, err
 	}
-	if found.Items, err = r.MostCommon(f, limit); err != nil || len(found.Items) == 0 {
+	if found.Items, err = r.MostCommonQuestions(f, limit); err != nil || len(found.Items) == 0 {
 		return found, err
 	}
-	f.By, f.Alike = store.ByAlike, []string{}
+	f.GroupBy, f.Alike = store.ByAlike, []string{}
 	var newest []string
 	for _, common := range found.Items {
 		f.Alike, newest = append(f.Alike, common.Alike), append(newest, common.Newest)
 	}
-	if found.Counts, err = r.Closings(f); err != nil {
+	if found.Counts, err = r.ClosingCounts(f); err != nil {
 		return found, err
 	}
 	questions, err := r.QuestionsByID(newest)

@@ -19,18 +19,18 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 		if err := usePasskey(tx, c, a.Signed); err != nil {
 			return err
 		}
-		settled, err := e.applyAnswer(tx, q, c, a)
+		outcome, err := e.applyAnswer(tx, q, c, a)
 		if err != nil {
 			return err
 		}
-		switch settled {
+		switch outcome {
 		case fermata.AnswerCloses:
 			return e.settle(tx, t, q, c.Actor())
 		case fermata.AnswerVotes:
 			appendVote(tx, q, c.Actor())
-			tellDiscounted(tx, q)
+			explainDiscountedVotes(tx, q)
 		case fermata.AnswerLate:
-			return e.keepLateAnswer(tx, t, q, c.Actor())
+			return e.saveLateAnswer(tx, t, q, c.Actor())
 		case fermata.AnswerHeld:
 			hold(tx, q)
 		case fermata.AnswerRepeats:
@@ -48,7 +48,7 @@ func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller
 			return 0, err
 		}
 	}
-	if err := discount(tx, q); err != nil {
+	if err := discountVotes(tx, q); err != nil {
 		return 0, err
 	}
 	if err := e.checkEdit(tx, q, a.Action); err != nil {
@@ -78,25 +78,25 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	if err != nil {
 		return err
 	}
-	risk, denied, err := rulesOnAction(tx, t, edited, policy)
+	risk, denyRule, err := evaluateGateRules(tx, t, edited, policy)
 	if err != nil {
 		return err
 	}
-	if denied != nil {
-		return fermata.Errorf(fermata.CodePolicyViolation, "a rule denies the edited action: %s", denied.Sentence()).
+	if denyRule != nil {
+		return fermata.Errorf(fermata.CodePolicyViolation, "a rule denies the edited action: %s", denyRule.Sentence()).
 			WithHint("nobody's approval goes before such a rule")
 	}
 	raised := *q
-	if raised.Raise(risk, policy); raised.LeastAssurance != q.LeastAssurance {
+	if raised.RaiseRisk(risk, policy); raised.LeastAssurance != q.LeastAssurance {
 		return fermata.Errorf(fermata.CodePolicyViolation, "the edited action has the risk %s, which takes more than this approval", raised.Risk).
 			WithHint("reject this one, and say what is to run instead: it will be asked anew")
 	}
 	return nil
 }
 
-// discount marks the votes of a question that do not count. A vote does not count if its member is gone or may not
+// discountVotes marks the votes of a question that do not count. A vote does not count if its member is gone or may not
 // answer the question at present: the question was given to others, or the member has another role or other groups.
-func discount(tx *store.Tx, q *fermata.Question) error {
+func discountVotes(tx *store.Tx, q *fermata.Question) error {
 	for _, v := range q.Votes {
 		may, err := mayStillAnswer(tx, q, v.By.ID)
 		if err != nil {
@@ -105,10 +105,10 @@ func discount(tx *store.Tx, q *fermata.Question) error {
 		if may {
 			continue
 		}
-		if q.Discounted == nil {
-			q.Discounted = map[string]bool{}
+		if q.DiscountedMembers == nil {
+			q.DiscountedMembers = map[string]bool{}
 		}
-		q.Discounted[v.By.ID] = true
+		q.DiscountedMembers[v.By.ID] = true
 	}
 	return nil
 }
@@ -119,12 +119,12 @@ func mayStillAnswer(tx *store.Tx, q *fermata.Question, id string) (bool, error) 
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return false, nil
 	}
-	return err == nil && m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil, err
+	return err == nil && m.DisabledAt == nil && q.CheckMayAnswer(m.Caller()) == nil, err
 }
 
-// current loads a question and its task. It first settles the question if a
+// loadAndSettleIfDue loads a question and its task. It first settles the question if a
 // held answer or the deadline is due, whether or not a sweep has run.
-func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.Task, error) {
+func (e *Engine) loadAndSettleIfDue(tx *store.Tx, id string) (*fermata.Question, *fermata.Task, error) {
 	q, err := tx.Question(id)
 	if err != nil {
 		return nil, nil, err
@@ -133,18 +133,18 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, t, e.timeDecides(tx, t, q)
+	return q, t, e.settleIfDue(tx, t, q)
 }
 
-// timeDecides settles a question if its held answer or its deadline is due.
-func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-	if q.HeldDue(tx.Now()) {
-		if err := dropHeld(tx, q); err != nil {
+// settleIfDue settles a question if its held answer or its deadline is due.
+func (e *Engine) settleIfDue(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	if q.IsReleaseDue(tx.Now()) {
+		if err := dropInvalidHeld(tx, q); err != nil {
 			return err
 		}
 	}
 	switch {
-	case q.HeldDue(tx.Now()):
+	case q.IsReleaseDue(tx.Now()):
 		return e.release(tx, t, q)
 	case q.IsOverdue(tx.Now()):
 		return e.expire(tx, t, q)
@@ -152,10 +152,10 @@ func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question)
 	return nil
 }
 
-// timeDecidesFirst settles the question that the task waits for, if it is due,
+// settlePendingIfDue settles the question that the task waits for, if it is due,
 // before anything else happens to the task. The instant of the deadline counts,
 // not the time of the next sweep.
-func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
+func (e *Engine) settlePendingIfDue(tx *store.Tx, t *fermata.Task) error {
 	if t.PendingQuestionID == "" {
 		return nil
 	}
@@ -163,11 +163,11 @@ func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 	if err != nil {
 		return err
 	}
-	return e.timeDecides(tx, t, q)
+	return e.settleIfDue(tx, t, q)
 }
 
-// vote is the data of the event question.vote_cast.
-type vote struct {
+// voteCastData is the data of the event question.vote_cast.
+type voteCastData struct {
 	Value     string            `json:"value"`
 	Votes     int               `json:"votes"`
 	Required  int               `json:"required"`
@@ -185,12 +185,12 @@ func appendVote(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	last := q.Votes[len(q.Votes)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionVoteCast, TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
-		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Assurance: last.Assurance, CommentHash: commentHash(last.Comment), Signed: last.Signed}),
+		Data: encodeData(voteCastData{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Assurance: last.Assurance, CommentHash: commentHash(last.Comment), Signed: last.Signed}),
 	})
 }
 
-// tellDiscounted posts in the thread why a question is still open although enough people have approved it.
-func tellDiscounted(tx *store.Tx, q *fermata.Question) {
+// explainDiscountedVotes posts in the thread why a question is still open although enough people have approved it.
+func explainDiscountedVotes(tx *store.Tx, q *fermata.Question) {
 	approvals := 0
 	for _, v := range q.Votes {
 		if v.Value == fermata.Approve {
@@ -201,26 +201,26 @@ func tellDiscounted(tx *store.Tx, q *fermata.Question) {
 		return
 	}
 	for _, v := range q.Votes {
-		if q.Discounted[v.By.ID] {
-			comment(tx, q, fermata.System, "The approval of "+v.By.DisplayName()+" does not count any more: they may not answer this question today.")
+		if q.DiscountedMembers[v.By.ID] {
+			addComment(tx, q, fermata.SystemActor, "The approval of "+v.By.DisplayName()+" does not count any more: they may not answer this question today.")
 		}
 	}
 }
 
-// lateAnswer is the data of the event question.answered_late.
-type lateAnswer struct {
+// lateAnswerData is the data of the event question.answered_late.
+type lateAnswerData struct {
 	Answers   map[string]any          `json:"answers"`
 	Comment   string                  `json:"comment"`
 	Restarted bool                    `json:"restarted"`
 	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
-// keepLateAnswer stores an answer that came after the deadline. With restart, an ended task continues with it.
-func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
-	last := q.Resolution.Late[len(q.Resolution.Late)-1]
+// saveLateAnswer stores an answer that came after the deadline. With restart, an ended task continues with it.
+func (e *Engine) saveLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+	last := q.Resolution.LateAnswers[len(q.Resolution.LateAnswers)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionAnsweredLate, TaskID: t.ID, QuestionID: q.ID, Actor: by,
-		Data: data(lateAnswer{last.Answers, last.Comment, last.Restarted, last.Signed}),
+		Data: encodeData(lateAnswerData{last.Answers, last.Comment, last.Restarted, last.Signed}),
 	})
 	if last.Restarted && t.State == fermata.TaskCancelled {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s is not restarted by an answer", t.State).
@@ -237,9 +237,9 @@ func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 	if last.Restarted || !t.State.IsEnded() {
 		t.Unread++
 	}
-	tx.SaveLate(q)
+	tx.SaveLateAnswer(q)
 	if last.Restarted && t.State.IsEnded() {
-		if err := checkApart(tx, t); err != nil {
+		if err := checkConcurrencyKeyFree(tx, t); err != nil {
 			return err
 		}
 		t.Attempts = 0
@@ -254,7 +254,7 @@ func (e *Engine) keepLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 // checkRestart refuses to restart the task of a question that a workflow run asked beside other steps. The run went
 // on without the answer and would not get it.
 func checkRestart(tx *store.Tx, t *fermata.Task) error {
-	parent, err := runThatAsks(tx, t)
+	parent, err := parentAskingRun(tx, t)
 	if err != nil || parent == nil {
 		return err
 	}
@@ -262,9 +262,9 @@ func checkRestart(tx *store.Tx, t *fermata.Task) error {
 		WithHint("answer without the restart, which keeps the answer, or let the run ask again: fermata workflow retry %s", parent.ID)
 }
 
-// WaitWords waits as [Engine.WaitQuestion] does. If the question belongs to an external task, it also returns when a
+// WaitQuestionOrMessage waits as [Engine.WaitQuestion] does. If the question belongs to an external task, it also returns when a
 // person wrote a message that the task's agent was not handed.
-func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
+func (e *Engine) WaitQuestionOrMessage(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
 	q, err := e.Question(ctx, c, id)
 	if err != nil || q.Status != fermata.Pending {
 		return q, err
@@ -277,13 +277,13 @@ func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wai
 		// A run is handed messages by its worker.
 		return e.WaitQuestion(ctx, c, q.ID, wait)
 	}
-	r := e.reads(ctx, c)
-	err = e.untilAs(ctx, &c, taskTopic(t.ID), wait, func() (bool, error) {
+	r := e.reader(ctx, c)
+	err = e.waitForTopicAs(ctx, &c, taskTopic(t.ID), wait, func() (bool, error) {
 		if q, err = e.Question(ctx, c, q.ID); err != nil || q.Status != fermata.Pending {
 			return true, err
 		}
-		words, err := r.UnhandedMessages(t.ID, "")
-		return len(words) > 0, err
+		messages, err := r.UnhandedMessages(t.ID, "")
+		return len(messages) > 0, err
 	})
 	return q, err
 }
@@ -296,13 +296,13 @@ func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, 
 		return nil, err
 	}
 	var q *fermata.Question
-	err = e.untilAs(ctx, &c, "question:"+id, wait, func() (bool, error) {
+	err = e.waitForTopicAs(ctx, &c, "question:"+id, wait, func() (bool, error) {
 		q, err = e.Question(ctx, c, id)
 		return err != nil || q.Status != fermata.Pending, err
 	})
 	if err == nil && q.Status != fermata.Pending {
 		// A script continues with this answer, so it must agree with the events.
-		err = CheckRecorded(e.reads(ctx, c), q)
+		err = CheckRecorded(e.reader(ctx, c), q)
 	}
 	return q, err
 }

@@ -13,7 +13,7 @@ import (
 // message that is sent again has the same link. It returns an error with the
 // reason if a link is not enough for the question.
 func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID string) (string, error) {
-	r := e.db.In(ctx, workspace)
+	r := e.db.Reader(ctx, workspace)
 	q, err := r.Question(questionID)
 	if err != nil {
 		return "", err
@@ -22,7 +22,7 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 	if err != nil {
 		return "", err
 	}
-	if err := e.mayAnswerByLink(r, m, q); err != nil {
+	if err := e.checkAnswerByLink(r, m, q); err != nil {
 		return "", err
 	}
 	now, err := e.db.Now(ctx)
@@ -30,7 +30,7 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 		return "", err
 	}
 	l := fermata.AnswerLink{
-		Workspace: workspace, QuestionID: q.ID, MemberID: m.ID, ExpiresAt: now.Truncate(24 * time.Hour).Add(fermata.AnswerLinkLasts),
+		Workspace: workspace, QuestionID: q.ID, MemberID: m.ID, ExpiresAt: now.Truncate(24 * time.Hour).Add(fermata.AnswerLinkLifetime),
 	}
 	key, err := e.linkKey(ctx, r, &l)
 	if err != nil {
@@ -61,13 +61,13 @@ func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerL
 	return key, err
 }
 
-// MayAnswerByLink refuses an answer by a link if the question needs more than a link, or the member may not answer it.
-func (e *Engine) MayAnswerByLink(ctx context.Context, workspace string, m *fermata.Member, q *fermata.Question) error {
-	return e.mayAnswerByLink(e.db.In(ctx, workspace), m, q)
+// CheckAnswerByLink refuses an answer by a link if the question needs more than a link, or the member may not answer it.
+func (e *Engine) CheckAnswerByLink(ctx context.Context, workspace string, m *fermata.Member, q *fermata.Question) error {
+	return e.checkAnswerByLink(e.db.Reader(ctx, workspace), m, q)
 }
 
-// mayAnswerByLink is [Engine.MayAnswerByLink] with a reader.
-func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Question) error {
+// checkAnswerByLink is [Engine.CheckAnswerByLink] with a reader.
+func (e *Engine) checkAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Question) error {
 	if m.DisabledAt != nil {
 		return fermata.Errorf(fermata.CodeNotEligible, "%s may not answer any more", m.Handle).WithHint("ask an admin")
 	}
@@ -78,10 +78,10 @@ func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Q
 	if err := policy.CheckLink(q); err != nil {
 		return err
 	}
-	if err := q.MayHoldLink(m); err != nil {
+	if err := q.CheckMayHoldLink(m); err != nil {
 		return err
 	}
-	return q.MayDecide(m.ByLink(r.Workspace(), q))
+	return q.CheckMayDecide(m.LinkCaller(r.Workspace(), q))
 }
 
 // Visit is the data of the page that the holder of a link sees.
@@ -93,31 +93,31 @@ type Visit struct {
 	TaskTitle string
 	// Expired reports whether the time of the link is over.
 	Expired bool
-	// Refused is the reason why the question cannot be answered by this link, or nil if it can.
-	Refused error
+	// Refusal is the reason why the question cannot be answered by this link, or nil if it can.
+	Refusal error
 	// Now is the time by the database's clock.
 	Now time.Time
 
 	key []byte
 }
 
-// Form returns the hidden token of the page's form.
-func (v *Visit) Form() string { return v.Link.Form(v.key, v.Question.ContentHash()) }
+// FormToken returns the hidden token of the page's form.
+func (v *Visit) FormToken() string { return v.Link.FormToken(v.key, v.Question.ContentHash()) }
 
-// SentFrom reports whether a form came from this link's page and showed exactly
+// IsOwnForm reports whether a form came from this link's page and showed exactly
 // this question.
-func (v *Visit) SentFrom(form string) bool {
-	return v.Link.SentFrom(form, v.key, v.Question.ContentHash())
+func (v *Visit) IsOwnForm(form string) bool {
+	return v.Link.IsFormToken(form, v.key, v.Question.ContentHash())
 }
 
-// ConfirmLater returns the token for a confirmation of the answer to exactly this question.
-func (v *Visit) ConfirmLater(answer string) string {
-	return v.Link.ConfirmLater(v.key, v.Question.ContentHash(), answer, v.Now)
+// ConfirmationToken returns the token for a confirmation of the answer to exactly this question.
+func (v *Visit) ConfirmationToken(answer string) string {
+	return v.Link.ConfirmationToken(v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
-// Confirms returns an error if a confirmation of an answer does not count, or does not count yet.
-func (v *Visit) Confirms(token, answer string) error {
-	return v.Link.Confirms(token, v.key, v.Question.ContentHash(), answer, v.Now)
+// CheckConfirmation returns an error if a confirmation of an answer does not count, or does not count yet.
+func (v *Visit) CheckConfirmation(token, answer string) error {
+	return v.Link.CheckConfirmation(token, v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
 // OpenAnswerLink returns the data of the page that the holder of a link sees.
@@ -128,7 +128,7 @@ func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, erro
 	if err != nil {
 		return nil, err
 	}
-	r := e.db.In(ctx, l.Workspace)
+	r := e.db.Reader(ctx, l.Workspace)
 	// The key is only read: opening a link creates no key.
 	key, err := r.DeliveryKey(linkKeyName)
 	if err != nil {
@@ -149,7 +149,7 @@ func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink
 		return nil, err
 	}
 	// A link does not show a question of a project that is hidden from the member.
-	q, err := r.Seeing(m.Caller().VisibleProjects()).Question(l.QuestionID)
+	q, err := r.WithVisibleProjects(m.Caller().VisibleProjects()).Question(l.QuestionID)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink
 	}
 	return &Visit{
 		Link: l, Member: m, Question: q, TaskTitle: t.Title, Expired: !now.Before(l.ExpiresAt), Now: now, key: key,
-		Refused: e.mayAnswerByLink(r, m, q),
+		Refusal: e.checkAnswerByLink(r, m, q),
 	}, nil
 }
 
@@ -174,14 +174,14 @@ func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answe
 	if err != nil {
 		return nil, err
 	}
-	if v.Refused != nil {
-		return nil, v.Refused
+	if v.Refusal != nil {
+		return nil, v.Refusal
 	}
 	if v.Expired {
 		return nil, fermata.Errorf(fermata.CodeForbidden, "the link is over").WithHint("sign in and answer there")
 	}
 	a.Channel, a.Restart, a.Undo, a.Action = "link", false, false, nil
-	return e.Answer(ctx, v.Member.ByLink(v.Link.Workspace, v.Question), v.Question.ID, a)
+	return e.Answer(ctx, v.Member.LinkCaller(v.Link.Workspace, v.Question), v.Question.ID, a)
 }
 
 // linksRevoked is the value of "answer_links" in member.changed when a person revoked answer links.
@@ -190,8 +190,8 @@ const linksRevoked = "revoked"
 // RevokeAnswerLinks ends every link by which a member answers without signing
 // in. A member may do this for themselves, an admin for anybody. Messages that
 // are sent later contain new links.
-func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed string) error {
-	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
+func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, handleOrID string) error {
+	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, handleOrID)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed 
 		tx.RevokeAnswerLinks(m.ID)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventMemberChanged, Actor: c.Actor(),
-			Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "answer_links": linksRevoked}),
+			Data: encodeData(map[string]any{"member_id": m.ID, "handle": m.Handle, "answer_links": linksRevoked}),
 		})
 		return nil
 	})

@@ -28,7 +28,7 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 	const action, shown = `{"command":"rm -rf /srv"}`, `{"command":"ls -la /"}`
 	for name, edit := range map[string][2]string{
 		"words":  {`replace(asked, 'all of it', 'a cache')`, `replace(asked, 'a cache', 'all of it')`},
-		"action": {replacing(action, shown), replacing(shown, action)},
+		"action": {replaceActionSQL(action, shown), replaceActionSQL(shown, action)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
@@ -36,7 +36,7 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 				policy.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
 				_, err := w.e.SetPolicy(w.Context(), admin, policy)
 				w.ok(err)
-				_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Remove?", Body: "It removes all of it.", Risk: fermata.RiskLow, Timeout: fermata.Never, Action: []byte(action)})
+				_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Remove?", Body: "It removes all of it.", Risk: fermata.RiskLow, Timeout: fermata.Never, Action: []byte(action)})
 				token := w.answerLink(q, w.alice)
 				visit := func() *engine.Visit {
 					v, err := w.e.OpenAnswerLink(w.Context(), token)
@@ -48,14 +48,14 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 				if before.Question.ContentHash() == q.ContentHash() {
 					w.Fatal("nothing was changed")
 				}
-				form, confirmation := before.Form(), before.ConfirmLater("approve")
+				form, confirmation := before.FormToken(), before.ConfirmationToken("approve")
 				w.forge("UPDATE questions SET asked = " + edit[1])
 				w.clock.Advance(time.Minute)
 				after := visit()
-				if after.SentFrom(form) || after.Confirms(confirmation, "approve") == nil {
+				if after.IsOwnForm(form) || after.CheckConfirmation(confirmation, "approve") == nil {
 					w.Error("an answer to other words counts")
 				}
-				if now := after.ConfirmLater("approve"); !after.SentFrom(after.Form()) || now == confirmation {
+				if now := after.ConfirmationToken("approve"); !after.IsOwnForm(after.FormToken()) || now == confirmation {
 					w.Error("an answer to these words does not count")
 				}
 			})
@@ -66,7 +66,7 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 func TestAnswerLink(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		_, q := w.suspended(lowRisk())
+		_, q := w.createSuspended(lowRisk())
 		token := w.answerLink(q, w.alice)
 		w.equal(token, w.answerLink(q, w.alice))
 		if token == w.answerLink(q, bob) {
@@ -74,7 +74,7 @@ func TestAnswerLink(t *testing.T) {
 		}
 		v, err := w.e.OpenAnswerLink(w.Context(), token)
 		w.ok(err)
-		if v.Member.Handle != "alice" || v.Question.ID != q.ID || v.Refused != nil || v.Expired || !v.SentFrom(v.Form()) || v.SentFrom("x") {
+		if v.Member.Handle != "alice" || v.Question.ID != q.ID || v.Refusal != nil || v.Expired || !v.IsOwnForm(v.FormToken()) || v.IsOwnForm("x") {
 			w.Fatalf("got %+v", v)
 		}
 		answered, err := w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
@@ -86,51 +86,51 @@ func TestAnswerLink(t *testing.T) {
 		_, err = w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 		_, err = w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "yaml"})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
 // Links and grants are signed with different keys, so that the key of one cannot make the other.
 func TestAnswerLinkHasAKeyOfItsOwn(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(lowRisk())
+		_, q := w.createSuspended(lowRisk())
 		w.answerLink(q, w.alice)
 		l := fermata.AnswerLink{
 			Workspace: w.alice.WorkspaceID, QuestionID: q.ID, MemberID: w.alice.MemberID,
-			ExpiresAt: time.Now().Truncate(24 * time.Hour).Add(fermata.AnswerLinkLasts),
+			ExpiresAt: time.Now().Truncate(24 * time.Hour).Add(fermata.AnswerLinkLifetime),
 		}
 		_, err := w.e.OpenAnswerLink(w.Context(), l.Sign(w.grantKey()))
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 	})
 }
 
 func TestAnswerLinkEnds(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(lowRisk())
+		_, q := w.createSuspended(lowRisk())
 		token := w.answerLink(q, w.alice)
-		w.refused(w.e.RevokeAnswerLinks(w.Context(), w.person("bob"), "alice"), fermata.CodeForbidden)
+		w.checkRefused(w.e.RevokeAnswerLinks(w.Context(), w.person("bob"), "alice"), fermata.CodeForbidden)
 		w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "alice"))
 		_, err := w.e.OpenAnswerLink(w.Context(), token)
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		token = w.answerLink(q, w.alice)
 		for _, disabled := range []bool{true, false} {
 			_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(disabled)})
 			w.ok(err)
 		}
 		_, err = w.e.OpenAnswerLink(w.Context(), token)
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		fresh := w.answerLink(q, w.alice)
 		_, err = w.e.OpenAnswerLink(w.Context(), fresh)
 		w.ok(err)
-		w.clock.Advance(fermata.AnswerLinkLasts + time.Hour)
+		w.clock.Advance(fermata.AnswerLinkLifetime + time.Hour)
 		v, err := w.e.OpenAnswerLink(w.Context(), fresh)
 		w.ok(err)
 		if !v.Expired {
 			w.Fatal("the link has no end")
 		}
 		_, err = w.e.AnswerByLink(w.Context(), fresh, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeForbidden)
-		w.question(q.ID, fermata.Pending)
+		w.checkRefused(err, fermata.CodeForbidden)
+		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
 
@@ -139,11 +139,11 @@ func TestAnswerLinkObeysTheRules(t *testing.T) {
 		ask := lowRisk()
 		ask.Assignees = []string{"bob"}
 		w.person("bob")
-		_, q := w.suspended(ask)
+		_, q := w.createSuspended(ask)
 		_, err := w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.e.OpenAnswerLink(w.Context(), "nonsense")
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 	})
 }
 
@@ -152,16 +152,16 @@ func TestTheAskerHoldsNoLink(t *testing.T) {
 	each(t, func(w *world) {
 		own := w.alice
 		own.TokenID, own.Scopes = "tok_alice", []fermata.Scope{fermata.ScopeAsk}
-		q, err := w.e.AskOutside(w.Context(), own, "", "", lowRisk())
+		q, err := w.e.AskExternal(w.Context(), own, "", "", lowRisk())
 		w.ok(err)
 		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		w.answerLink(q, w.person("bob"))
 		approval := lowRisk()
 		approval.Type, approval.Items = fermata.Approval, nil
-		_, asked := w.suspended(approval)
+		_, asked := w.createSuspended(approval)
 		w.equal(fermata.RiskMedium, asked.Risk)
 		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, asked.ID, w.alice.MemberID)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 	})
 }

@@ -11,14 +11,14 @@ import (
 
 func TestSameAnswerAgainIsFine(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		first := w.answer(q.ID, "toml")
 		again := w.answer(q.ID, "toml")
 		w.equal(first.Resolution, again.Resolution)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 		_, err = w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 		w.equal(1, w.closings(q.ID))
 	})
 }
@@ -27,16 +27,16 @@ func TestAnswerThatDoesNotFit(t *testing.T) {
 	each(t, func(w *world) {
 		strict := format
 		strict.Other = ptr(false)
-		task, q := w.suspended(strict)
+		task, q := w.createSuspended(strict)
 		for _, a := range []fermata.Answer{
 			{}, {Answer: "xml"}, {Answer: 3.0}, {Answers: map[string]any{"other": "toml"}}, {Answer: "toml", ActionHash: "x"}, {Answer: "\x00"},
 		} {
 			_, err := w.e.Answer(w.Context(), w.alice, q.ID, a)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, err := w.e.Answer(w.Context(), w.alice, "q_00000000000000000000", fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotFound)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkRefused(err, fermata.CodeNotFound)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 	})
 }
 
@@ -44,7 +44,7 @@ func TestWhoMayAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.Assignees = []string{"alice", "group:ops", "role:admin"}
-		_, q := w.suspended(a)
+		_, q := w.createSuspended(a)
 		viewer := w.person("viewer", "ops")
 		viewer.Role = fermata.RoleViewer
 		reader := w.person("reader", "ops")
@@ -62,7 +62,7 @@ func TestWhoMayAnswer(t *testing.T) {
 					return err
 				},
 				"clarify": func() error { _, err := w.e.Clarify(w.Context(), c.caller, q.ID, "why?"); return err },
-				"extend":  func() error { _, err := w.e.Extend(w.Context(), c.caller, q.ID, "5m"); return err },
+				"extend":  func() error { _, err := w.e.ExtendQuestion(w.Context(), c.caller, q.ID, "5m"); return err },
 			} {
 				if got := fermata.CodeOf(act()); got != c.code {
 					w.Errorf("%s: %s is %q, want %s", name, verb, got, c.code)
@@ -71,7 +71,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		}
 		_, err := w.e.Answer(w.Context(), w.person("carol", "ops"), q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
-		_, q = w.suspended(a)
+		_, q = w.createSuspended(a)
 		_, err = w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 	})
@@ -80,33 +80,33 @@ func TestWhoMayAnswer(t *testing.T) {
 func TestApprovalNamesTheAction(t *testing.T) {
 	each(t, func(w *world) {
 		action := json.RawMessage("{ \"command\" : \"rm <x> & é\" }")
-		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: action})
-		w.state(task.ID, fermata.TaskAwaitingApproval)
+		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: action})
+		w.checkState(task.ID, fermata.TaskAwaitingApproval)
 		w.equal(fermata.HashAction(action), q.ActionHash)
 		w.equal(fermata.HashAction(q.Action), q.ActionHash)
 		for _, hash := range []string{"", "x", fermata.HashAction([]byte("{}"))} {
 			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: hash})
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		w.equal(`{"command":"rm <x> & é"}`, string(q.Action))
 		edited := json.RawMessage("{ \"command\":\t\"rm <y> && z\" }")
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edited})
 		w.ok(err)
-		r := w.question(q.ID, fermata.Answered).Resolution
+		r := w.checkQuestion(q.ID, fermata.Answered).Resolution
 		w.equal(`{"command":"rm <y> && z"}`, string(r.Action))
 		w.equal(fermata.HashAction(edited), r.ActionHash)
 		w.equal(r.ActionHash, fermata.HashAction(r.Action))
-		w.equal(true, r.Approved())
-		rc := w.claimed(task.ID).Context
+		w.equal(true, r.IsApproved())
+		rc := w.claimTask(task.ID).Context
 		w.equal(r, rc.Questions[0].Resolution)
 	})
 }
 
 func TestRejectionNeedsNoHash(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(`{"a":1}`)})
+		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(`{"a":1}`)})
 		w.answer(q.ID, fermata.Reject)
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 	})
 }
 
@@ -115,9 +115,9 @@ func TestLateAnswer(t *testing.T) {
 		each(t, func(w *world) {
 			a := format
 			a.Timeout = "10m"
-			task, q := w.suspended(a)
+			task, q := w.createSuspended(a)
 			w.sweep(10 * time.Minute)
-			w.equal(fermata.ReasonQuestionTimedOut, w.state(task.ID, fermata.TaskFailed).Reason)
+			w.equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
 			got, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json", Restart: restart})
 			w.ok(err)
 			w.equal(fermata.ActorTimeout, got.Resolution.DecidedBy)
@@ -127,32 +127,32 @@ func TestLateAnswer(t *testing.T) {
 	}
 	t.Run("kept", func(t *testing.T) {
 		late(t, false, func(w *world, task *fermata.Task, q *fermata.Question) {
-			w.state(task.ID, fermata.TaskFailed)
-			w.equal(1, len(w.question(q.ID, fermata.TimedOut).Resolution.Late))
+			w.checkState(task.ID, fermata.TaskFailed)
+			w.equal(1, len(w.checkQuestion(q.ID, fermata.TimedOut).Resolution.LateAnswers))
 			_, err := w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
-			w.refused(err, fermata.CodeQuestionClosed)
+			w.checkRefused(err, fermata.CodeQuestionClosed)
 			_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
 			w.ok(err)
-			w.equal(1, len(w.claimed(task.ID).Context.Questions))
+			w.equal(1, len(w.claimTask(task.ID).Context.Questions))
 		})
 	})
 	t.Run("restart", func(t *testing.T) {
 		late(t, true, func(w *world, task *fermata.Task, q *fermata.Question) {
-			w.state(task.ID, fermata.TaskInputReceived)
+			w.checkState(task.ID, fermata.TaskInputReceived)
 			w.answer(q.ID, "json")
-			rc := w.claimed(task.ID).Context
-			w.equal([]string{"timed_out: Which format?"}, handed(rc))
-			w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
+			rc := w.claimTask(task.ID).Context
+			w.equal([]string{"timed_out: Which format?"}, handedTexts(rc))
+			w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
 		})
 	})
 }
 
-// defaulted returns a task whose question was closed by its deadline with the default "yaml".
-func (w *world) defaulted() (*fermata.Task, *fermata.Question) {
+// createDefaulted returns a task whose question was closed by its deadline with the default "yaml".
+func (w *world) createDefaulted() (*fermata.Task, *fermata.Question) {
 	w.Helper()
 	a := format
 	a.Timeout, a.Default = "10m", "yaml"
-	task, q := w.suspended(a)
+	task, q := w.createSuspended(a)
 	w.sweep(10 * time.Minute)
 	return task, q
 }
@@ -162,32 +162,32 @@ func (w *world) defaulted() (*fermata.Task, *fermata.Question) {
 func TestALateApprovalIsNoQuorum(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
-		task, q := w.suspended(fermata.Ask{
+		task, q := w.createSuspended(fermata.Ask{
 			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Timeout: "10m", Approvals: &fermata.Quorum{Required: 2},
 		})
 		w.sweep(10 * time.Minute)
-		q = w.question(q.ID, fermata.TimedOut)
+		q = w.checkQuestion(q.ID, fermata.TimedOut)
 		for _, restart := range []bool{false, true} {
 			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Restart: restart})
-			w.refused(err, fermata.CodePolicyViolation)
+			w.checkRefused(err, fermata.CodePolicyViolation)
 		}
-		w.state(task.ID, fermata.TaskFailed)
+		w.checkState(task.ID, fermata.TaskFailed)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Reject, Restart: true})
 		w.ok(err)
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 	})
 }
 
 // TestLateAnswerIsHandedToTheRun: the run went on with the default, and is then told what a person would have said.
 func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.defaulted()
-		c := w.claimed(task.ID)
-		w.equal(1, len(handed(c.Context)))
+		task, q := w.createDefaulted()
+		c := w.claimTask(task.ID)
+		w.equal(1, len(handedTexts(c.Context)))
 		w.answer(q.ID, "json")
 		rc := w.heartbeat(c).Context
-		w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
-		w.state(task.ID, fermata.TaskInProgress)
+		w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
+		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
 
@@ -195,53 +195,53 @@ func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 // reopening must get the late answer.
 func TestAReopenedTaskIsToldTheLateAnswer(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.defaulted()
-		w.complete(w.claimed(task.ID))
+		task, q := w.createDefaulted()
+		w.complete(w.claimTask(task.ID))
 		w.answer(q.ID, "json")
-		w.state(task.ID, fermata.TaskDone)
+		w.checkState(task.ID, fermata.TaskDone)
 		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		rc := w.claimed(task.ID).Context
-		w.equal([]string{"timed_out: Which format?"}, handed(rc))
-		w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
+		rc := w.claimTask(task.ID).Context
+		w.equal([]string{"timed_out: Which format?"}, handedTexts(rc))
+		w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
 	})
 }
 
 func TestCancelQuestionResumes(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		for range 2 {
 			got, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "found it")
 			w.ok(err)
 			w.equal([]any{fermata.Cancelled, fermata.ActorAgent, "found it"}, []any{got.Status, got.Resolution.DecidedBy, got.Resolution.Comment})
 		}
 		w.equal(1, w.closings(q.ID))
-		w.equal([]string{"cancelled: Which format?"}, handed(w.claimed(task.ID).Context))
+		w.equal([]string{"cancelled: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeQuestionClosed)
-		_, q = w.suspended(format)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, q = w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
 func TestClarifyKeepsTheQuestionOpen(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "for what?")
 		w.ok(err)
-		w.equal(q.ID, w.state(task.ID, fermata.TaskInputReceived).PendingQuestionID)
-		w.question(q.ID, fermata.Pending)
-		c := w.claimed(task.ID)
-		w.equal([]string{"for what?"}, handed(c.Context))
+		w.equal(q.ID, w.checkState(task.ID, fermata.TaskInputReceived).PendingQuestionID)
+		w.checkQuestion(q.ID, fermata.Pending)
+		c := w.claimTask(task.ID)
+		w.equal([]string{"for what?"}, handedTexts(c.Context))
 		w.equal(fermata.MessageClarification, c.Context.Messages[0].Kind)
 		w.finish(c, needsInput)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.answer(q.ID, "toml")
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 		_, err = w.e.Clarify(w.Context(), w.alice, q.ID, "and?")
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
@@ -262,7 +262,7 @@ func TestQuorum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
-				task, q := w.suspended(fermata.Ask{
+				task, q := w.createSuspended(fermata.Ask{
 					Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3, Reject: c.reject},
 				})
 				for i, vote := range c.votes {
@@ -271,18 +271,18 @@ func TestQuorum(t *testing.T) {
 					_, err = w.approve(people[i], q, vote)
 					w.ok(err)
 				}
-				got := w.question(q.ID, c.want)
+				got := w.checkQuestion(q.ID, c.want)
 				w.equal(len(c.votes), len(got.Votes))
 				if c.want == fermata.Pending {
-					w.state(task.ID, fermata.TaskAwaitingApproval)
+					w.checkState(task.ID, fermata.TaskAwaitingApproval)
 					other := map[string]string{"approve": "reject", "reject": "approve"}[c.votes[0]]
 					_, err := w.approve(people[0], q, other)
-					w.refused(err, fermata.CodeInvalidRequest)
+					w.checkRefused(err, fermata.CodeInvalidRequest)
 					return
 				}
 				w.equal(c.answer, got.Resolution.Answer)
-				w.equal(c.answer == fermata.Approve, got.Resolution.Approved())
-				w.state(task.ID, fermata.TaskInputReceived)
+				w.equal(c.answer == fermata.Approve, got.Resolution.IsApproved())
+				w.checkState(task.ID, fermata.TaskInputReceived)
 				w.equal(1, w.closings(q.ID))
 			})
 		})
@@ -293,7 +293,7 @@ func TestQuorum(t *testing.T) {
 func TestEveryVotersWordsReachTheAgent(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob"), w.person("carol")
-		task, q := w.suspended(fermata.Ask{
+		task, q := w.createSuspended(fermata.Ask{
 			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3},
 		})
 		for _, vote := range []struct {
@@ -303,7 +303,7 @@ func TestEveryVotersWordsReachTheAgent(t *testing.T) {
 			_, err := w.e.Answer(w.Context(), vote.by, q.ID, fermata.Answer{Answer: fermata.Approve, Comment: vote.comment, ActionHash: q.ActionHash})
 			w.ok(err)
 		}
-		rc := w.claimed(task.ID).Context
+		rc := w.claimTask(task.ID).Context
 		a := rc.Questions[0]
 		w.equal([]any{1, "only on staging", "alice", "looks fine"}, []any{len(a.Votes), a.Votes[0].Comment, a.Votes[0].By.Name, a.Resolution.Comment})
 		for _, words := range []string{"alice (human) voted approve. Comment:\n```\nonly on staging\n```", "Comment:\n```\nlooks fine\n```"} {
@@ -321,12 +321,12 @@ func TestWhoAskedMayNotApprove(t *testing.T) {
 		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 1}}
 		task := w.task(fermata.NewTask{})
 		_, err := w.e.Ask(w.Context(), alice, task.ID, a)
-		w.refused(err, fermata.CodeQuorumUnreachable)
+		w.checkRefused(err, fermata.CodeQuorumUnreachable)
 		bob := w.person("bob")
 		q, err := w.e.Ask(w.Context(), alice, task.ID, a)
 		w.ok(err)
 		_, err = w.approve(alice, q, fermata.Approve)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.approve(bob, q, fermata.Approve)
 		w.ok(err)
 	})
@@ -336,22 +336,22 @@ func TestExtend(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.Timeout = "10m"
-		task, q := w.suspended(a)
-		got, err := w.e.Extend(w.Context(), w.alice, q.ID, "5m")
+		task, q := w.createSuspended(a)
+		got, err := w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
 		w.ok(err)
 		w.equal(q.Deadline.Add(5*time.Minute), *got.Deadline)
 		w.sweep(14 * time.Minute)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.setPolicy(func(p *fermata.Policy) { p.AllowLonger = false })
-		_, err = w.e.Extend(w.Context(), w.alice, q.ID, "2d")
-		w.refused(err, fermata.CodePolicyViolation)
+		_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "2d")
+		w.checkRefused(err, fermata.CodePolicyViolation)
 		for _, by := range []fermata.Timeout{"", "never", "-5m", "0s"} {
-			_, err = w.e.Extend(w.Context(), w.alice, q.ID, by)
-			w.refused(err, fermata.CodeInvalidRequest)
+			_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, by)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		w.sweep(time.Minute)
-		w.state(task.ID, fermata.TaskFailed)
-		_, err = w.e.Extend(w.Context(), w.alice, q.ID, "5m")
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkState(task.ID, fermata.TaskFailed)
+		_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 	})
 }

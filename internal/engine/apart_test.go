@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// second returns the caller with another agent's token.
-func (w *world) second() fermata.Caller {
+// secondAgent returns the caller with another agent's token.
+func (w *world) secondAgent() fermata.Caller {
 	c := w.agent
 	c.TokenID, c.Name = "tok_second", "second"
 	return c
@@ -23,7 +23,7 @@ func TestLinkIsNoStrongerThanItsMaker(t *testing.T) {
 			weak.TokenID, weak.Scopes = "tok_weak", scopes
 			for _, typed := range []string{"", "alice", weak.MemberID} {
 				_, err := w.e.MakeLink(w.Context(), weak, typed)
-				w.refused(err, fermata.CodeForbidden)
+				w.checkRefused(err, fermata.CodeForbidden)
 			}
 		}
 		_, err := w.e.MakeLink(w.Context(), w.signIn("alice", engine.Browser{}).Caller, "")
@@ -42,7 +42,7 @@ func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
 		seen := map[int64]bool{}
 		task := w.task(fermata.NewTask{MaxAttempts: 5})
 		for attempt := range 4 {
-			c := w.claimed(task.ID)
+			c := w.claimTask(task.ID)
 			if c.Run.Attempt != attempt+1 || c.Run.Token < 1<<40 || c.Run.Token >= 1<<53 || seen[c.Run.Token] {
 				w.Fatalf("run %d has the token %d", c.Run.Attempt, c.Run.Token)
 			}
@@ -51,8 +51,8 @@ func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
 			w.ok(err)
 			w.equal(int64(0), run.Token)
 			for _, guess := range []int64{0, 1, int64(c.Run.Attempt), c.Run.Token + 1} {
-				_, err = w.e.Finish(w.Context(), w.second(), c.Run.ID, fermata.Finish{Token: guess, Result: fermata.ResultCompleted})
-				w.refused(err, fermata.CodeStaleRun)
+				_, err = w.e.Finish(w.Context(), w.secondAgent(), c.Run.ID, fermata.Finish{Token: guess, Result: fermata.ResultCompleted})
+				w.checkRefused(err, fermata.CodeStaleRun)
 			}
 			_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
 			w.ok(err)
@@ -102,7 +102,7 @@ func TestReplayAsksTheRoleAgain(t *testing.T) {
 		}
 		bob.Projects = map[string]fermata.Role{"secret": fermata.RoleViewer}
 		for name, call := range calls {
-			w.refused(call(name), fermata.CodeForbidden)
+			w.checkRefused(call(name), fermata.CodeForbidden)
 		}
 	})
 }
@@ -112,22 +112,22 @@ func TestReplayAsksTheRoleAgain(t *testing.T) {
 func TestKeyOfAnotherAgent(t *testing.T) {
 	each(t, func(w *world) {
 		a := fermata.Ask{Question: "Which?", IdempotencyKey: "k"}
-		q, err := w.e.AskOutside(w.Context(), w.agent, "secret", "", a)
+		q, err := w.e.AskExternal(w.Context(), w.agent, "secret", "", a)
 		w.ok(err)
-		again, err := w.e.AskOutside(w.Context(), w.agent, "secret", "", a)
+		again, err := w.e.AskExternal(w.Context(), w.agent, "secret", "", a)
 		w.ok(err)
 		w.equal(q.ID, again.ID)
-		other, err := w.e.AskOutside(w.Context(), w.second(), "web", "", a)
+		other, err := w.e.AskExternal(w.Context(), w.secondAgent(), "web", "", a)
 		w.ok(err)
 		if other.ID == q.ID {
 			w.Error("an agent is given the question of another one")
 		}
-		same, err := w.e.AskOutside(w.Context(), w.second(), "web", "", a)
+		same, err := w.e.AskExternal(w.Context(), w.secondAgent(), "web", "", a)
 		w.ok(err)
 		w.equal(other.ID, same.ID)
 		a.Question = "Who?"
-		_, err = w.e.AskOutside(w.Context(), w.second(), "web", "", a)
-		w.refused(err, fermata.CodeIdempotencyConflict)
+		_, err = w.e.AskExternal(w.Context(), w.secondAgent(), "web", "", a)
+		w.checkRefused(err, fermata.CodeIdempotencyConflict)
 	})
 }
 
@@ -155,7 +155,7 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 		byTask := call
 		byTask.SessionKey, byTask.TaskID = "", first.TaskID
 		_, err = w.e.Gate(w.Context(), bob, byTask)
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		w.equal("", w.grantSeenBy(bob, first.TaskID))
 		if w.grantSeenBy(alice, first.TaskID) == "" {
 			w.Error("alice is not handed her own grant")
@@ -169,7 +169,7 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 // grantSeenBy returns the grant of a task's only question, as the caller reads it.
 func (w *world) grantSeenBy(c fermata.Caller, task string) string {
 	w.Helper()
-	rc, err := w.e.Context(w.Context(), c, task)
+	rc, err := w.e.ResumeContext(w.Context(), c, task)
 	w.ok(err)
 	w.equal(1, len(rc.Questions))
 	return rc.Questions[0].Grant
@@ -181,14 +181,14 @@ func TestAnAgentTakesNoDeskOver(t *testing.T) {
 	each(t, func(w *world) {
 		alice := w.alice
 		alice.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer, fermata.ScopeWork}
-		theirs, err := w.e.AskOutside(w.Context(), w.second(), "", "claude:1", fermata.Ask{Question: "Hi?"})
+		theirs, err := w.e.AskExternal(w.Context(), w.secondAgent(), "", "claude:1", fermata.Ask{Question: "Hi?"})
 		w.ok(err)
-		_, err = w.e.CancelQuestion(w.Context(), w.second(), theirs.ID, "")
+		_, err = w.e.CancelQuestion(w.Context(), w.secondAgent(), theirs.ID, "")
 		w.ok(err)
 		call := fermata.GateCall{SessionKey: "claude:1", Tool: "Bash", Input: []byte(`{"command":"make deploy"}`), Runner: "claude", CallID: "c1"}
 		v, err := w.e.Gate(w.Context(), alice, call)
 		w.ok(err)
-		asked, err := w.e.AskOutside(w.Context(), alice, "", "claude:1", fermata.Ask{Question: "Which?", Type: fermata.NonBlocking, Default: "a"})
+		asked, err := w.e.AskExternal(w.Context(), alice, "", "claude:1", fermata.Ask{Question: "Which?", Type: fermata.NonBlocking, Default: "a"})
 		w.ok(err)
 		if v.TaskID == theirs.TaskID || asked.TaskID != v.TaskID {
 			w.Fatalf("the desk's questions are in the tasks %s and %s, the agent's is %s", v.TaskID, asked.TaskID, theirs.TaskID)
@@ -197,7 +197,7 @@ func TestAnAgentTakesNoDeskOver(t *testing.T) {
 		w.ok(err)
 		_, err = w.approve(w.alice, q, fermata.Approve)
 		w.ok(err)
-		other, err := w.e.Gate(w.Context(), w.second(), call)
+		other, err := w.e.Gate(w.Context(), w.secondAgent(), call)
 		w.ok(err)
 		w.equal(fermata.GateAsk, other.Decision)
 		own, err := w.e.Gate(w.Context(), alice, call)
@@ -221,21 +221,21 @@ func TestAnAllowRuleIsForOneSession(t *testing.T) {
 			return v.Decision
 		}
 		_, err := rule("Bash", fermata.GateAllow)
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		_, err = rule("Write", fermata.GateDeny)
 		w.ok(err)
 
 		w.equal(fermata.GateAsk, decision(w.agent, "Bash"))
 		made, err := rule("Bash", fermata.GateAllow)
 		w.ok(err)
-		w.equal(w.agent.Actor(), *made.SessionOf)
+		w.equal(w.agent.Actor(), *made.SessionOwner)
 		w.equal(fermata.GateAllow, decision(w.agent, "Bash"))
-		for _, other := range []fermata.Caller{w.second(), desk} {
+		for _, other := range []fermata.Caller{w.secondAgent(), desk} {
 			w.equal(fermata.GateAsk, decision(other, "Bash"))
 			w.equal(fermata.GateDeny, decision(other, "Write"))
 		}
 		_, err = rule("Read", fermata.GateAllow)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -251,12 +251,12 @@ func TestSessionIsItsAgents(t *testing.T) {
 		w.equal(own.ID, same.ID)
 
 		n.Project = "web"
-		other, err := w.e.CreateTask(w.Context(), w.second(), n)
+		other, err := w.e.CreateTask(w.Context(), w.secondAgent(), n)
 		w.ok(err)
-		q, err := w.e.AskOutside(w.Context(), w.second(), "web", "claude:1", fermata.Ask{Question: "Which?"})
+		q, err := w.e.AskExternal(w.Context(), w.secondAgent(), "web", "claude:1", fermata.Ask{Question: "Which?"})
 		w.ok(err)
 		call := fermata.GateCall{SessionKey: "claude:1", Project: "web", Tool: "Bash", Input: []byte(`{"command":"make"}`), Runner: "claude", CallID: "c1"}
-		v, err := w.e.Gate(w.Context(), w.second(), call)
+		v, err := w.e.Gate(w.Context(), w.secondAgent(), call)
 		w.ok(err)
 		for _, id := range []string{other.ID, q.TaskID, v.TaskID} {
 			if id == own.ID {

@@ -15,7 +15,7 @@ import (
 // Ask opens a question on a task. If the same question is still open, it
 // returns that question and counts the ask.
 func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fermata.Ask) (*fermata.Question, error) {
-	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAsk, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	taskID, err := e.taskID(ctx, c, taskID)
@@ -25,26 +25,26 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayTask(tx, c, fermata.ToAsk, t)
+			err = checkTaskPermission(tx, c, fermata.ToAsk, t)
 		}
 		if err == nil {
-			err = e.timeDecidesFirst(tx, t)
+			err = e.settlePendingIfDue(tx, t)
 		}
 		if err != nil {
 			return nil, err
 		}
-		timeDecided := tx.Appended()
-		q, err := (*fermata.Question)(nil), checkActs(tx, t, a.RunID)
+		appendedBefore := tx.AppendedCount()
+		q, err := (*fermata.Question)(nil), checkRunActive(tx, t, a.RunID)
 		if err == nil {
 			q, err = e.ask(tx, t, "", a, c.Actor())
 		}
-		return q, refuse(tx, timeDecided, err)
-	}, store.Ahead{Task: taskID})
+		return q, wrapTooLate(tx, appendedBefore, err)
+	}, store.ReadAhead{Task: taskID})
 }
 
-// checkActs refuses a question of a run that is over. A question of an agent that is being stopped would delay the
+// checkRunActive refuses a question of a run that is over. A question of an agent that is being stopped would delay the
 // next run.
-func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
+func checkRunActive(tx *store.Tx, t *fermata.Task, runID string) error {
 	if runID == "" {
 		return nil
 	}
@@ -53,21 +53,21 @@ func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
 		return err
 	}
 	// The end of the lease is ignored: a worker can renew the lease until another run begins.
-	if why := t.Halt(runID, run, time.Time{}); why != "" {
+	if why := t.HaltReason(runID, run, time.Time{}); why != "" {
 		return fermata.Errorf(fermata.CodeStaleRun, "nothing is asked any more: %s", why).WithHint("stop: what comes next is another run's")
 	}
 	return nil
 }
 
-// AskOutside opens a question without a task. It makes an external task for the
+// AskExternal opens a question without a task. It makes an external task for the
 // question, or uses the task of the session, so that every question has a
 // thread.
-func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
-	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
+func (e *Engine) AskExternal(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
+	if err := c.CheckPermission(fermata.ToAsk, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	project = c.ProjectOr(project)
-	if err := c.May(fermata.ToAsk, fermata.InProject(project)); err != nil {
+	if err := c.CheckPermission(fermata.ToAsk, fermata.InProject(project)); err != nil {
 		return nil, err
 	}
 	if err := fermata.CheckSessionKey("session", session); err != nil {
@@ -78,18 +78,18 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	}
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {
-			q, err := sameKey(tx, a, c.Actor())
+			q, err := findByIdempotencyKey(tx, a, c.Actor())
 			if q != nil && err == nil {
-				err = checkSamePlace(tx, q, project, session)
+				err = checkSameSession(tx, q, project, session)
 			}
 			if q != nil || err != nil {
 				return q, err
 			}
 		}
-		t, err := e.outsideTask(tx, c, project, session, a)
+		t, err := e.externalTask(tx, c, project, session, a)
 		if err == nil {
 			// The task of a session may be in another project.
-			err = mayTask(tx, c, fermata.ToAsk, t)
+			err = checkTaskPermission(tx, c, fermata.ToAsk, t)
 		}
 		if err != nil {
 			return nil, err
@@ -98,15 +98,15 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
-// checkSamePlace refuses an idempotency key that the caller used in another session or project.
-func checkSamePlace(tx *store.Tx, q *fermata.Question, project, session string) error {
+// checkSameSession refuses an idempotency key that the caller used in another session or project.
+func checkSameSession(tx *store.Tx, q *fermata.Question, project, session string) error {
 	t, err := tx.Task(q.TaskID)
 	if err != nil {
 		return err
 	}
 	// The task of a session may be in another project than the one in the request.
 	if t.SessionKey != session || session == "" && project != "" && project != t.Project {
-		return keyTaken(q)
+		return keyTakenError(q)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func checkSamePlace(tx *store.Tx, q *fermata.Question, project, session string) 
 // sessionReader is the part of a reader or a transaction that finds tasks of sessions.
 type sessionReader interface {
 	TasksOfSession(key string) ([]*fermata.Task, error)
-	EndedOfSession(key string) ([]*fermata.Task, error)
+	EndedTasksOfSession(key string) ([]*fermata.Task, error)
 }
 
 // taskOfSession returns the newest task of the caller's session. The task may
@@ -125,8 +125,8 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 		return nil, err
 	}
 	for _, t := range all {
-		if ownSession(c, t) {
-			return t, c.May(v, fermata.InTask(t))
+		if isOwnSession(c, t) {
+			return t, c.CheckPermission(v, fermata.InTask(t))
 		}
 	}
 	return nil, fermata.NotFound("session", key)
@@ -134,12 +134,12 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 
 // cancelledTask returns the last ended task of the caller's session if it was cancelled, and nil otherwise.
 func cancelledTask(r sessionReader, c fermata.Caller, key string) (*fermata.Task, error) {
-	ended, err := r.EndedOfSession(key)
+	ended, err := r.EndedTasksOfSession(key)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range ended {
-		if !ownSession(c, t) {
+		if !isOwnSession(c, t) {
 			continue
 		}
 		if t.State != fermata.TaskCancelled {
@@ -164,10 +164,10 @@ func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 		WithHint("a person lets the session go on: fermata reopen %s", t.ID)
 }
 
-// ownSession reports whether the caller, who knows the key of a session, is the one that made its task. An agent that
+// isOwnSession reports whether the caller, who knows the key of a session, is the one that made its task. An agent that
 // names the session of another agent or of a person gets a task of its own, and so does another person. Otherwise it
 // would run with approvals that others got.
-func ownSession(c fermata.Caller, t *fermata.Task) bool {
+func isOwnSession(c fermata.Caller, t *fermata.Task) bool {
 	switch c.Kind {
 	case fermata.ActorAgent:
 		return t.CreatedBy.Kind == fermata.ActorAgent && t.CreatedBy.ID == c.TokenID
@@ -178,12 +178,12 @@ func ownSession(c fermata.Caller, t *fermata.Task) bool {
 	}
 }
 
-// outsideTask returns the external task of a session, or a new one.
-func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
+// externalTask returns the external task of a session, or a new one.
+func (e *Engine) externalTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
 	if session != "" {
 		t, err := taskOfSession(tx, c, fermata.ToAsk, session)
 		if err == nil {
-			err = e.timeDecidesFirst(tx, t)
+			err = e.settlePendingIfDue(tx, t)
 		}
 		if err == nil && !t.State.IsEnded() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return t, err
@@ -215,14 +215,14 @@ func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask,
 	if err != nil {
 		return nil, err
 	}
-	return e.askUnder(tx, t, runID, a, policy, by)
+	return e.askUnderPolicy(tx, t, runID, a, policy, by)
 }
 
-func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
+func (e *Engine) askUnderPolicy(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if a.IdempotencyKey != "" {
-		q, err := sameKey(tx, a, by)
+		q, err := findByIdempotencyKey(tx, a, by)
 		if q != nil && q.TaskID != t.ID {
-			return nil, keyTaken(q)
+			return nil, keyTakenError(q)
 		}
 		if q != nil || err != nil {
 			return q, err
@@ -232,13 +232,13 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot ask", t.State).
 			WithHint("reopen the task first")
 	}
-	if err := t.CheckPaused(); err != nil {
+	if err := t.CheckNotPaused(); err != nil {
 		return nil, err
 	}
-	if q, err := e.askedBefore(tx, t, runID, a, policy, by); q != nil || err != nil {
+	if q, err := e.countRepeatedAsk(tx, t, runID, a, policy, by); q != nil || err != nil {
 		return q, err
 	}
-	q, changed, err := e.open(tx, t, runID, a, policy, by)
+	q, changeNote, err := e.openQuestion(tx, t, runID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
@@ -247,34 +247,34 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 			return nil, err
 		}
 	}
-	if err := e.place(tx, t, q, policy, runID != "", by); err != nil {
+	if err := e.saveQuestion(tx, t, q, policy, runID != "", by); err != nil {
 		return nil, err
 	}
-	if changed != "" {
-		comment(tx, q, fermata.System, changed)
+	if changeNote != "" {
+		addComment(tx, q, fermata.SystemActor, changeNote)
 	}
 	return q, nil
 }
 
-// open applies the rules of asking and the policy. A question with which a run ends is asked even if it names unknown
+// openQuestion applies the rules of asking and the policy. A question with which a run ends is asked even if it names unknown
 // people or channels. In this case, changed is the text that tells people who is asked instead.
-func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changed string, err error) {
+func (e *Engine) openQuestion(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changeNote string, err error) {
 	q, err = a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
 		return nil, "", err
 	}
-	if e.about != nil {
-		if err := e.about(tx.Reader, t, q); err != nil {
+	if e.enrichQuestion != nil {
+		if err := e.enrichQuestion(tx.Reader, t, q); err != nil {
 			return nil, "", err
 		}
 	}
-	denied, err := raiseByRules(tx, t, q, policy)
+	denyRule, err := raiseRiskByRules(tx, t, q, policy)
 	if err != nil {
 		return nil, "", err
 	}
-	if denied != nil && runID == "" {
+	if denyRule != nil && runID == "" {
 		// A question with which a run ends is asked in any case. Its grant is refused.
-		return nil, "", fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
+		return nil, "", fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denyRule.ID).
 			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
 	q.RunID = runID
@@ -287,11 +287,11 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		if err != nil {
 			return nil, "", err
 		}
-		members = values(all)
+		members = derefAll(all)
 	}
 	if runID != "" {
-		changed, err = fitReport(tx.Reader, q, members)
-		return q, changed, err
+		changeNote, err = adaptFinalQuestion(tx.Reader, q, members)
+		return q, changeNote, err
 	}
 	if err := q.CheckQuorum(members); err != nil {
 		return nil, "", err
@@ -299,22 +299,22 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if err := q.CheckAssignees(members); err != nil {
 		return nil, "", err
 	}
-	return q, "", checkReach(tx.Reader, q)
+	return q, "", checkReachable(tx.Reader, q)
 }
 
-// fitReport adapts a question with which a run ends, so that it can be asked. If no member whom it names may answer,
+// adaptFinalQuestion adapts a question with which a run ends, so that it can be asked. If no member whom it names may answer,
 // it asks operators and admins, because they can assign it. It returns a text that tells people how the question
 // differs from the report, or "" if it does not.
-func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (changed string, err error) {
+func adaptFinalQuestion(r store.Reader, q *fermata.Question, members []fermata.Member) (changeNote string, err error) {
 	var lines []string
-	if named := q.Assignees; q.AskOperatorsInstead(members) {
+	if named := q.Assignees; q.ReassignToOperators(members) {
 		lines = append(lines, fmt.Sprintf("This was asked of %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
 	}
 	if err := q.CheckQuorum(members); err != nil {
 		return "", err
 	}
 	var wrong *fermata.Error
-	if err := checkReach(r, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
+	if err := checkReachable(r, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
 		for _, p := range wrong.Problems {
 			lines = append(lines, "Not as it was asked: "+p.Message+".")
 		}
@@ -324,19 +324,19 @@ func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (c
 	return strings.Join(lines, "\n"), nil
 }
 
-// raiseByRules raises the risk of an approval of a tool call to the risk that the gate rules give to the call. So a
+// raiseRiskByRules raises the risk of an approval of a tool call to the risk that the gate rules give to the call. So a
 // direct question is no way around the rules. It returns a rule that denies the call, or nil.
-func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denied *fermata.GateRule, err error) {
-	risk, denied, err := rulesOnAction(tx, t, q.Action, policy)
+func raiseRiskByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denyRule *fermata.GateRule, err error) {
+	risk, denyRule, err := evaluateGateRules(tx, t, q.Action, policy)
 	if err == nil && risk != "" {
-		q.Raise(risk, policy)
+		q.RaiseRisk(risk, policy)
 	}
-	return denied, err
+	return denyRule, err
 }
 
-// rulesOnAction returns the highest risk that the gate rules give to an action, and a rule that denies the action, or
+// evaluateGateRules returns the highest risk that the gate rules give to an action, and a rule that denies the action, or
 // nil if no rule does.
-func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy fermata.Policy) (risk fermata.Risk, denied *fermata.GateRule, err error) {
+func evaluateGateRules(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy fermata.Policy) (risk fermata.Risk, denyRule *fermata.GateRule, err error) {
 	calls := fermata.CallsOf(action)
 	if len(calls) == 0 {
 		return "", nil, nil
@@ -345,17 +345,17 @@ func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy
 	if err != nil {
 		return "", nil, err
 	}
-	from := fermata.ScopeOf(t)
+	from := fermata.OriginOf(t)
 	for _, call := range calls {
 		risk = fermata.HigherRisk(risk, fermata.RiskOfCall(call, from, rules, readShell, tx.Now()))
-		if r := fermata.Judge(call, from, rules, policy, readShell, tx.Now()); r.Decision == fermata.GateDeny && r.Rule != nil {
-			denied = r.Rule
+		if r := fermata.JudgeCall(call, from, rules, policy, readShell, tx.Now()); r.Decision == fermata.GateDeny && r.Rule != nil {
+			denyRule = r.Rule
 		}
 	}
-	return risk, denied, nil
+	return risk, denyRule, nil
 }
 
-func values[T any](pointers []*T) []T {
+func derefAll[T any](pointers []*T) []T {
 	out := make([]T, 0, len(pointers))
 	for _, p := range pointers {
 		out = append(out, *p)
@@ -363,9 +363,9 @@ func values[T any](pointers []*T) []T {
 	return out
 }
 
-// place saves the question and moves the task, by the policy's verdict on the
+// saveQuestion saves the question and moves the task, by the policy's verdict on the
 // agent's confidence. With runEnds, the asking run is being finished.
-func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
+func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
 	verdict, err := judge(tx, t, q, policy)
 	if err != nil {
@@ -373,23 +373,23 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	}
 	switch verdict {
 	case fermata.TakeGuess:
-		return e.takeGuess(tx, t, q, by)
+		return e.answerByPolicy(tx, t, q, by)
 	case fermata.SkipForPerson:
 		tx.InsertQuestion(q)
 		if !runEnds {
-			if err := stopRun(tx, t, "the confidence is below the policy", fermata.ByPolicy); err != nil {
+			if err := stopRun(tx, t, "the confidence is below the policy", fermata.PolicyActor); err != nil {
 				return err
 			}
 		}
-		return e.end(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.ByPolicy)
+		return e.endTask(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.PolicyActor)
 	case fermata.AskPerson:
 	}
-	if e.reaches != nil {
-		why, err := e.reaches(tx.Reader, q)
+	if e.unreachedReason != nil {
+		why, err := e.unreachedReason(tx.Reader, q)
 		if err != nil {
 			return err
 		}
-		q.Unreached = why
+		q.UnreachedReason = why
 	}
 	tx.InsertQuestion(q)
 	if !q.Type.Suspends() {
@@ -398,7 +398,7 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	t.PendingQuestionID = q.ID
 	if q.RunID == "" || t.State != fermata.TaskInProgress {
 		// No run will report its end, so the task is suspended at once.
-		if err := move(tx, t, q.Type.Awaiting(), by); err != nil {
+		if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
 			return err
 		}
 	}
@@ -410,44 +410,44 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata.Event {
 	return &fermata.Event{
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
-		Data: data(askedOf(t, q)),
+		Data: encodeData(newAskedData(t, q)),
 	}
 }
 
 // judge returns the policy's verdict on the agent's confidence. If people wrote something that no run was handed, the
 // task is not set aside: a person is present, so people are asked.
-func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.Verdict, error) {
-	v := policy.Judge(q)
+func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.ConfidenceDecision, error) {
+	v := policy.DecideByConfidence(q)
 	if v != fermata.SkipForPerson || t.Unread == 0 {
 		return v, nil
 	}
-	questions, messages, err := tx.Unhanded(t.ID)
-	if err == nil && fermata.HasWords(questions, messages) {
+	questions, messages, err := tx.PendingHandOver(t.ID)
+	if err == nil && fermata.HasHumanInput(questions, messages) {
 		v = fermata.AskPerson
 	}
 	return v, err
 }
 
-// takeGuess answers the question with the agent's own default, because the
+// answerByPolicy answers the question with the agent's own default, because the
 // policy allows it. The task resumes as after any answer.
-func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+func (e *Engine) answerByPolicy(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
 	tx.InsertQuestion(q)
 	if q.Type.Suspends() {
 		t.PendingQuestionID = q.ID
 		if q.RunID == "" || t.State != fermata.TaskInProgress {
-			if err := move(tx, t, q.Type.Awaiting(), by); err != nil {
+			if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
 				return err
 			}
 		}
 		tx.SaveTask(t)
 	}
 	q.AnswerByPolicy(tx.Now())
-	return e.settle(tx, t, q, fermata.ByPolicy)
+	return e.settle(tx, t, q, fermata.PolicyActor)
 }
 
-// sameKey returns the question that the asker asked before with the idempotency key, or nil if there is none. Another
+// findByIdempotencyKey returns the question that the asker asked before with the idempotency key, or nil if there is none. Another
 // question under the key is a conflict.
-func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+func findByIdempotencyKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	q, err := tx.QuestionByKey(a.IdempotencyKey, by)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
@@ -455,38 +455,38 @@ func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, 
 	case err != nil:
 		return nil, err
 	case q.Fingerprint != a.Fingerprint():
-		return nil, keyTaken(q)
+		return nil, keyTakenError(q)
 	}
 	// A person who writes the database directly could give the key to an answered question.
 	return q, CheckRecorded(tx, q)
 }
 
-// keyTaken returns the error for a key that belongs to another question of the asker.
-func keyTaken(q *fermata.Question) error {
+// keyTakenError returns the error for a key that belongs to another question of the asker.
+func keyTakenError(q *fermata.Question) error {
 	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", q.IdempotencyKey, q.ID).
 		WithHint("use a new key for a new question")
 }
 
-// askedBefore returns the pending question that asks the same, after it counted the ask. A question of another asker
+// countRepeatedAsk returns the pending question that asks the same, after it counted the ask. A question of another asker
 // is not the same. Neither is a question that asks other people, or needs less from them.
-func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
+func (e *Engine) countRepeatedAsk(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if t.PendingQuestionID == "" && a.DedupeKey == "" {
 		return nil, nil
 	}
-	pending, err := tx.PendingOf(t.ID)
+	pending, err := tx.PendingQuestionsOf(t.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range pending {
-		if q.Decided(tx.Now()) || !q.SameAsking(a) || !q.AskedBy.Is(by) {
+		if q.IsDecided(tx.Now()) || !q.IsRepeatedBy(a) || !q.AskedBy.Is(by) {
 			continue
 		}
 		if q.Fingerprint != a.Fingerprint() {
-			next, _, err := e.open(tx, t, runID, a, policy, by)
+			next, _, err := e.openQuestion(tx, t, runID, a, policy, by)
 			if err != nil {
 				return nil, err
 			}
-			if !q.AsksAsMuch(next) {
+			if !q.IsAsStrictAs(next) {
 				continue
 			}
 		}
@@ -494,7 +494,7 @@ func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a ferm
 		tx.UpdatePending(q)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventQuestionAskedAgain, TaskID: t.ID, QuestionID: q.ID, Actor: by,
-			Data: data(map[string]int{"ask_count": q.AskCount}),
+			Data: encodeData(map[string]int{"ask_count": q.AskCount}),
 		})
 		return q, nil
 	}
@@ -512,7 +512,7 @@ func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Que
 	if err != nil {
 		return err
 	}
-	if old.Decided(tx.Now()) {
+	if old.IsDecided(tx.Now()) {
 		// The deadline or a held answer has decided the old question. That
 		// decision must be settled first.
 		return fermata.Errorf(fermata.CodePendingQuestionExists, "question %s is decided and is being settled", old.ID).
@@ -520,7 +520,7 @@ func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Que
 	}
 	if next.RunID == "" || old.RunID == next.RunID {
 		e := fermata.Errorf(fermata.CodePendingQuestionExists, "the task waits for an answer to %s already: %s", old.ID, old.Title)
-		e.Question = old.SeenBy(fermata.Caller{Kind: by.Kind})
+		e.Question = old.ViewFor(fermata.Caller{Kind: by.Kind})
 		return e.WithHint("if it is the same question, stop and wait for its answer; else cancel it first, or put both into one question with several items")
 	}
 	if _, err := old.Cancel(by, "replaced by "+next.ID, tx.Now()); err != nil {

@@ -11,30 +11,30 @@ import (
 
 func TestSecondPendingQuestionIsRefused(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "And?"})
-		w.refused(err, fermata.CodePendingQuestionExists)
-		running := w.running(fermata.NewTask{})
+		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		running := w.createRunning(fermata.NewTask{})
 		w.ask(running.Task.ID, format)
 		_, err = w.e.Ask(w.Context(), w.agent, running.Task.ID, fermata.Ask{Question: "And?"})
-		w.refused(err, fermata.CodePendingQuestionExists)
-		_, err = w.tryFinish(running, asks(fermata.Ask{Question: "And?"}))
-		w.refused(err, fermata.CodePendingQuestionExists)
-		w.question(q.ID, fermata.Pending)
+		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		_, err = w.tryFinish(running, needsInputWith(fermata.Ask{Question: "And?"}))
+		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
 
 func TestNonBlockingIsNotLimited(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		nonBlocking := fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"}
 		first, second := w.ask(c.Task.ID, nonBlocking), w.ask(c.Task.ID, nonBlocking)
 		w.ask(c.Task.ID, format)
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.answer(first.ID, "c")
-		w.equal([]string{"answered: a?"}, handed(w.heartbeat(c).Context))
+		w.equal([]string{"answered: a?"}, handedTexts(w.heartbeat(c).Context))
 		w.complete(c)
-		w.question(second.ID, fermata.Cancelled)
+		w.checkQuestion(second.ID, fermata.Cancelled)
 	})
 }
 
@@ -45,32 +45,32 @@ func TestAskSuspendsAnOpenTask(t *testing.T) {
 		} {
 			task := w.task(fermata.NewTask{})
 			q := w.ask(task.ID, fermata.Ask{Type: typ, Question: "Go on?"})
-			w.equal(q.ID, w.state(task.ID, state).PendingQuestionID)
+			w.equal(q.ID, w.checkState(task.ID, state).PendingQuestionID)
 		}
 	})
 }
 
 func TestEndedAndBlockedTasksDoNotAsk(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		blocked := w.task(fermata.NewTask{BlockedBy: []string{c.Task.ID}})
 		_, err := w.e.Ask(w.Context(), w.agent, blocked.ID, format)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		w.cancel(c.Task.ID)
 		_, err = w.e.Ask(w.Context(), w.agent, c.Task.ID, format)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
 func TestNextRunReplacesTheQuestion(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.say(task.ID, "what do you mean?")
-		c := w.claimed(task.ID)
-		next := w.question(w.finish(c, asks(fermata.Ask{Question: "Which file format?", Type: fermata.Approval})).PendingQuestionID, fermata.Pending)
-		old := w.question(q.ID, fermata.Cancelled)
+		c := w.claimTask(task.ID)
+		next := w.checkQuestion(w.finish(c, needsInputWith(fermata.Ask{Question: "Which file format?", Type: fermata.Approval})).PendingQuestionID, fermata.Pending)
+		old := w.checkQuestion(q.ID, fermata.Cancelled)
 		w.equal(fermata.ActorAgent, old.Resolution.DecidedBy)
-		w.equal(next.ID, w.state(task.ID, fermata.TaskAwaitingApproval).PendingQuestionID)
+		w.equal(next.ID, w.checkState(task.ID, fermata.TaskAwaitingApproval).PendingQuestionID)
 		w.equal(1, w.closings(q.ID))
 	})
 }
@@ -83,18 +83,18 @@ func TestAskedAgainIsCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				a := a // both databases change it
-				task, q := w.suspended(a)
+				task, q := w.createSuspended(a)
 				a.Title = "another title"
 				again := w.ask(task.ID, a)
 				w.equal(q.ID, again.ID)
-				w.equal(2, w.question(q.ID, fermata.Pending).AskCount)
+				w.equal(2, w.checkQuestion(q.ID, fermata.Pending).AskCount)
 				w.say(task.ID, "hm")
-				got := w.finish(w.claimed(task.ID), asks(a))
+				got := w.finish(w.claimTask(task.ID), needsInputWith(a))
 				w.equal(q.ID, got.PendingQuestionID)
-				w.equal(3, w.question(q.ID, fermata.Pending).AskCount)
+				w.equal(3, w.checkQuestion(q.ID, fermata.Pending).AskCount)
 				_, err := w.e.CancelQuestion(w.Context(), w.alice, q.ID, "")
 				w.ok(err)
-				if next := w.question(w.finish(w.claimed(task.ID), asks(a)).PendingQuestionID, fermata.Pending); next.ID == q.ID {
+				if next := w.checkQuestion(w.finish(w.claimTask(task.ID), needsInputWith(a)).PendingQuestionID, fermata.Pending); next.ID == q.ID {
 					w.Error("a closed question was asked again")
 				}
 			})
@@ -121,7 +121,7 @@ func TestAnotherAskingIsAskedAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				task, q := w.suspended(weak)
+				task, q := w.createSuspended(weak)
 				a, by := weak, w.agent
 				tt.change(&a)
 				if tt.by != nil {
@@ -129,7 +129,7 @@ func TestAnotherAskingIsAskedAnew(t *testing.T) {
 				}
 				again, err := w.e.Ask(w.Context(), by, task.ID, a)
 				if tt.want != "" {
-					w.refused(err, tt.want)
+					w.checkRefused(err, tt.want)
 					return
 				}
 				w.ok(err)
@@ -143,21 +143,21 @@ func TestIdempotencyKeyOfAsk(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.IdempotencyKey = "k1"
-		task, q := w.suspended(a)
+		task, q := w.createSuspended(a)
 		w.equal(q.ID, w.ask(task.ID, a).ID)
-		w.equal(1, w.question(q.ID, fermata.Pending).AskCount)
+		w.equal(1, w.checkQuestion(q.ID, fermata.Pending).AskCount)
 		changed := a
 		changed.Question = "Which name?"
 		_, err := w.e.Ask(w.Context(), w.agent, task.ID, changed)
-		w.refused(err, fermata.CodeIdempotencyConflict)
+		w.checkRefused(err, fermata.CodeIdempotencyConflict)
 		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, a)
-		w.refused(err, fermata.CodeIdempotencyConflict)
+		w.checkRefused(err, fermata.CodeIdempotencyConflict)
 		w.answer(q.ID, "toml")
 		w.equal(fermata.Answered, w.ask(task.ID, a).Status)
 		bad := a
 		bad.IdempotencyKey = "\x00"
 		_, err = w.e.Ask(w.Context(), w.agent, task.ID, bad)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -167,11 +167,11 @@ func TestKeyOfAClosedQuestionSuspendsOnNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.IdempotencyKey = "k1"
-		task, q := w.suspended(a)
+		task, q := w.createSuspended(a)
 		w.answer(q.ID, "toml")
-		_, err := w.tryFinish(w.claimed(task.ID), asks(a))
-		w.refused(err, fermata.CodeQuestionClosed)
-		w.state(task.ID, fermata.TaskInProgress)
+		_, err := w.tryFinish(w.claimTask(task.ID), needsInputWith(a))
+		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
 
@@ -182,7 +182,7 @@ func TestDangerousDefaults(t *testing.T) {
 		silence := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Default: fermata.Approve, OnTimeout: fermata.TakeDefault}
 		for _, a := range []fermata.Ask{danger, silence} {
 			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-			w.refused(err, fermata.CodePolicyViolation)
+			w.checkRefused(err, fermata.CodePolicyViolation)
 		}
 		danger.AllowDangerDefault = true
 		q := w.ask(task.ID, danger)
@@ -191,9 +191,9 @@ func TestDangerousDefaults(t *testing.T) {
 		// The asker cannot let silence approve.
 		silence.AllowDangerDefault = true
 		_, err = w.e.Ask(w.Context(), w.agent, task.ID, silence)
-		w.refused(err, fermata.CodePolicyViolation)
+		w.checkRefused(err, fermata.CodePolicyViolation)
 		_, err = w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -205,8 +205,8 @@ func TestNeedsInputAsksTheSummary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				got := w.finish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: c.summary})
-				q := w.question(got.PendingQuestionID, fermata.Pending)
+				got := w.finish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: c.summary})
+				q := w.checkQuestion(got.PendingQuestionID, fermata.Pending)
 				w.equal(c.question, q.Items[0].Prompt)
 				w.equal(c.body, q.Body)
 			})
@@ -214,13 +214,13 @@ func TestNeedsInputAsksTheSummary(t *testing.T) {
 	}
 	t.Run("nothing to ask", func(t *testing.T) {
 		each(t, func(w *world) {
-			_, err := w.tryFinish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: " \n"})
-			w.refused(err, fermata.CodeInvalidRequest)
+			_, err := w.tryFinish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: " \n"})
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		})
 	})
 	t.Run("the question that is pending is not asked again", func(t *testing.T) {
 		each(t, func(w *world) {
-			c := w.running(fermata.NewTask{})
+			c := w.createRunning(fermata.NewTask{})
 			q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
 			w.equal(q.ID, w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Summary: "Which one?"}).PendingQuestionID)
 		})
@@ -230,11 +230,11 @@ func TestNeedsInputAsksTheSummary(t *testing.T) {
 func TestOwnAnswersToAgents(t *testing.T) {
 	strict := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}}
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, strict)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
-		w.refused(err, fermata.CodeInvalidRequest)
-		q = w.question(w.finish(w.running(fermata.NewTask{}), asks(strict)).PendingQuestionID, fermata.Pending)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
+		q = w.checkQuestion(w.finish(w.createRunning(fermata.NewTask{}), needsInputWith(strict)).PendingQuestionID, fermata.Pending)
 		_, err = w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
 		w.ok(err)
 	})
@@ -245,11 +245,11 @@ func TestUnsureButAPersonWrote(t *testing.T) {
 	each(t, func(w *world) {
 		w.setPolicy(func(p *fermata.Policy) { p.AskConfidence = ptr(50) })
 		unsure := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}}, Default: "a", Confidence: ptr(10)}
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.say(c.Task.ID, "take b")
-		w.equal(fermata.TaskInputReceived, w.finish(c, asks(unsure)).State)
-		next := w.claimed(c.Task.ID)
-		w.equal([]string{"take b"}, handed(next.Context))
+		w.equal(fermata.TaskInputReceived, w.finish(c, needsInputWith(unsure)).State)
+		next := w.claimTask(c.Task.ID)
+		w.equal([]string{"take b"}, handedTexts(next.Context))
 		w.equal("Which?", next.Context.Pending.Title)
 	})
 }
@@ -286,26 +286,26 @@ func TestConfidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				w.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
-				c1 := w.running(fermata.NewTask{})
-				w.equal(c.want, w.finish(c1, asks(c.ask)).State)
+				c1 := w.createRunning(fermata.NewTask{})
+				w.equal(c.want, w.finish(c1, needsInputWith(c.ask)).State)
 				if c.want == fermata.TaskInputReceived {
-					w.complete(w.claimed(c1.Task.ID))
+					w.complete(w.claimTask(c1.Task.ID))
 				}
 				// The same through the API, during the run.
-				c2 := w.running(fermata.NewTask{Priority: ptr(0)})
+				c2 := w.createRunning(fermata.NewTask{Priority: ptr(0)})
 				q := w.ask(c2.Task.ID, c.ask)
 				if c.want == fermata.TaskSkipped {
-					got := w.state(c2.Task.ID, fermata.TaskSkipped)
+					got := w.checkState(c2.Task.ID, fermata.TaskSkipped)
 					w.equal(fermata.ReasonLowConfidence, got.Reason)
 					w.equal(fermata.RunFinished, w.runState(c2.Run.ID))
 					w.sweep(fermata.DefaultLease)
-					w.state(c2.Task.ID, fermata.TaskSkipped)
+					w.checkState(c2.Task.ID, fermata.TaskSkipped)
 					return
 				}
-				w.state(c2.Task.ID, fermata.TaskInProgress)
+				w.checkState(c2.Task.ID, fermata.TaskInProgress)
 				if c.want == fermata.TaskInputReceived {
 					w.equal([]any{fermata.Answered, fermata.ActorPolicy, "a"}, []any{q.Status, q.Resolution.DecidedBy, q.Resolution.Answer})
-					w.equal(1, len(handed(w.heartbeat(c2).Context)))
+					w.equal(1, len(handedTexts(w.heartbeat(c2).Context)))
 				}
 			})
 		})
@@ -322,17 +322,17 @@ func TestAskedOfNobody(t *testing.T) {
 			a := format
 			a.Assignees = []string{name}
 			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 			a.Escalation = []fermata.EscalationLevel{{Assignees: []string{"alice"}, Timeout: "5m", OnTimeout: fermata.FailTask}}
 			q, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
 			w.ok(err)
 			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
 			w.ok(err)
 		}
-		w.complete(w.claimed(task.ID))
+		w.complete(w.claimTask(task.ID))
 		a := format
 		a.Assignees = []string{"alcie"}
-		_, q := w.suspended(a)
+		_, q := w.createSuspended(a)
 		_, err := w.assign(w.alice, q.ID, "alice")
 		w.ok(err)
 		w.answer(q.ID, "toml")
@@ -345,10 +345,10 @@ func TestQuorumThatCannotBeReached(t *testing.T) {
 		task := w.task(fermata.NewTask{})
 		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 3}}
 		_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-		w.refused(err, fermata.CodeQuorumUnreachable)
+		w.checkRefused(err, fermata.CodeQuorumUnreachable)
 		a.Approvals.Required, a.Assignees = 2, []string{"group:ops"}
 		_, err = w.e.Ask(w.Context(), w.agent, task.ID, a)
-		w.refused(err, fermata.CodeQuorumUnreachable)
+		w.checkRefused(err, fermata.CodeQuorumUnreachable)
 		a.Assignees = nil
 		w.ask(task.ID, a)
 	})
@@ -360,7 +360,7 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 		w.setPolicy(func(p *fermata.Policy) { p.AllowNever, p.AllowLonger = false, false })
 		for _, timeout := range []fermata.Timeout{fermata.Never, "4m", "25h"} {
 			_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: timeout})
-			w.refused(err, fermata.CodePolicyViolation)
+			w.checkRefused(err, fermata.CodePolicyViolation)
 		}
 		w.setPolicy(func(*fermata.Policy) {})
 		w.ask(task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
@@ -372,8 +372,8 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
-		c := w.running(fermata.NewTask{Title: "paint"})
-		suspended := w.finish(c, asks(fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}, Channels: []string{"pigeon"}}))
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
+		suspended := w.finish(c, needsInputWith(fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}, Channels: []string{"pigeon"}}))
 		q, err := w.e.Question(w.Context(), w.alice, suspended.PendingQuestionID)
 		w.ok(err)
 		w.equal([]string{"role:operator", "role:admin"}, q.Assignees)
@@ -386,9 +386,9 @@ func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 			}
 		}
 		// An agent that asks during its run gets the error at once.
-		next := w.running(fermata.NewTask{Title: "fence"})
+		next := w.createRunning(fermata.NewTask{Title: "fence"})
 		_, err = w.e.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 

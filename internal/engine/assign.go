@@ -15,16 +15,16 @@ func (e *Engine) Assign(ctx context.Context, c fermata.Caller, id string, a ferm
 			return err
 		}
 		before := q.Assignees
-		if err := q.Assign(a, c, values(members)); err != nil {
+		if err := q.Assign(a, c, derefAll(members)); err != nil {
 			return err
 		}
 		tx.UpdatePending(q)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventQuestionAssigned, TaskID: t.ID, QuestionID: q.ID, Actor: c.Actor(),
-			Data: data(map[string]any{"assignees": q.Assignees, "before": before, "note": a.Note}),
+			Data: encodeData(map[string]any{"assignees": q.Assignees, "before": before, "note": a.Note}),
 		})
 		if a.Note != "" {
-			comment(tx, q, c.Actor(), a.Note)
+			addComment(tx, q, c.Actor(), a.Note)
 		}
 		return nil
 	})

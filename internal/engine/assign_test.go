@@ -18,20 +18,20 @@ func TestAssign(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol")
 		carol.Role = fermata.RoleResponder
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		got, err := w.assign(w.alice, q.ID, "group:ops", "bob", "bob")
 		w.ok(err)
 		w.equal([]string{"group:ops", "bob"}, got.Assignees)
-		w.state(task.ID, fermata.TaskAwaitingInput)
-		w.none()
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
+		w.checkNoTask()
 		_, err = w.assign(carol, q.ID, "carol")
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.assign(w.agent, q.ID, "carol")
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.assign(bob, q.ID, "nobody")
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		// An operator may assign any question; bob delegates his to carol.
 		_, err = w.assign(w.alice, q.ID, "bob")
 		w.ok(err)
@@ -40,8 +40,8 @@ func TestAssign(t *testing.T) {
 		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 		_, err = w.assign(w.alice, q.ID, "bob")
-		w.refused(err, fermata.CodeQuestionClosed)
-		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 		messages, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 0)
 		w.ok(err)
 		w.equal(3, len(messages))
@@ -54,9 +54,9 @@ func TestAssign(t *testing.T) {
 func TestAssignKeepsTheQuorum(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")
-		_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Question: "Go?", Approvals: &fermata.Quorum{Required: 2}})
+		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Question: "Go?", Approvals: &fermata.Quorum{Required: 2}})
 		_, err := w.assign(w.alice, q.ID, "bob")
-		w.refused(err, fermata.CodeQuorumUnreachable)
+		w.checkRefused(err, fermata.CodeQuorumUnreachable)
 		_, err = w.assign(w.alice, q.ID, "bob", "alice")
 		w.ok(err)
 	})
@@ -64,20 +64,20 @@ func TestAssignKeepsTheQuorum(t *testing.T) {
 
 func TestComment(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		m, err := w.e.Comment(w.Context(), w.alice, q.ID, "I would take toml")
 		w.ok(err)
 		w.equal(fermata.MessageComment, m.Kind)
-		w.state(task.ID, fermata.TaskAwaitingInput)
-		w.none()
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
+		w.checkNoTask()
 		_, err = w.e.Comment(w.Context(), w.agent, q.ID, "me too")
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.e.Comment(w.Context(), w.alice, q.ID, " ")
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		w.answer(q.ID, "toml")
 		_, err = w.e.Comment(w.Context(), w.alice, q.ID, "done")
 		w.ok(err)
-		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -88,7 +88,7 @@ func TestSnooze(t *testing.T) {
 		bob := w.person("bob")
 		ask := format
 		ask.Timeout = "2h"
-		_, q := w.suspended(ask)
+		_, q := w.createSuspended(ask)
 		mine := engine.QuestionFilter{Status: "pending", Mine: true}
 		snoozed := engine.QuestionFilter{Status: "pending", Snoozed: true}
 		sees := func(c fermata.Caller, want, put int) {
@@ -107,18 +107,18 @@ func TestSnooze(t *testing.T) {
 		sees(bob, 1, 0)
 		w.ok(snooze(fermata.Snooze{}))
 		sees(w.alice, 1, 0)
-		w.refused(snooze(fermata.Snooze{For: "3h"}), fermata.CodeInvalidRequest)
-		w.refused(snooze(fermata.Snooze{Until: ptr(q.CreatedAt)}), fermata.CodeInvalidRequest)
-		w.refused(snooze(fermata.Snooze{Until: ptr(q.CreatedAt.Add(time.Hour)), For: "1h"}), fermata.CodeInvalidRequest)
+		w.checkRefused(snooze(fermata.Snooze{For: "3h"}), fermata.CodeInvalidRequest)
+		w.checkRefused(snooze(fermata.Snooze{Until: ptr(q.CreatedAt)}), fermata.CodeInvalidRequest)
+		w.checkRefused(snooze(fermata.Snooze{Until: ptr(q.CreatedAt.Add(time.Hour)), For: "1h"}), fermata.CodeInvalidRequest)
 		got, err := w.e.Snooze(w.Context(), w.alice, q.ID, fermata.Snooze{Until: ptr(q.CreatedAt.Add(time.Hour))})
 		w.ok(err)
 		w.equal(q.CreatedAt.Add(time.Hour), *got.SnoozedUntil)
 		w.clock.Advance(time.Hour)
 		sees(w.alice, 1, 0)
 		_, err = w.e.Snooze(w.Context(), w.agent, q.ID, fermata.Snooze{For: "1h"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		w.answer(q.ID, "toml")
-		w.refused(snooze(fermata.Snooze{For: "1h"}), fermata.CodeQuestionClosed)
+		w.checkRefused(snooze(fermata.Snooze{For: "1h"}), fermata.CodeQuestionClosed)
 	})
 }
 
@@ -164,20 +164,20 @@ func TestViews(t *testing.T) {
 			got = append(got, v.Owner+" "+v.Name+" "+v.Query)
 		}
 		w.equal([]string{"bob mine for=me&urgency=high", "alice ours project=web"}, got)
-		w.refused(w.e.DeleteView(w.Context(), bob, "ours"), fermata.CodeNotFound)
+		w.checkRefused(w.e.DeleteView(w.Context(), bob, "ours"), fermata.CodeNotFound)
 		w.ok(w.e.DeleteView(w.Context(), w.alice, "ours"))
 		views, err = w.e.Views(w.Context(), bob)
 		w.ok(err)
 		w.equal(1, len(views))
 		_, err = w.e.SaveView(w.Context(), bob, fermata.SavedView{Name: " "})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.Views(w.Context(), w.agent)
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		for i := range fermata.MaxViews - 1 {
 			save(bob, fermata.SavedView{Name: time.Duration(i).String()})
 		}
 		_, err = w.e.SaveView(w.Context(), bob, fermata.SavedView{Name: "one more"})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		save(bob, fermata.SavedView{Name: "mine"})
 	})
 }

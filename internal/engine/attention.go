@@ -8,47 +8,47 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// attentionLook is how often a waiting call reads all its runs without a
+// attentionRescanInterval is how often a waiting call reads all its runs without a
 // wake-up. This finds changes without an event, such as a lease that ends.
-const attentionLook = time.Second
+const attentionRescanInterval = time.Second
 
 // Attention waits until one of a worker's runs has news: messages or answers
 // that it was not handed, a reason to stop, or a new deadline. It returns at
 // once if a run has news already, and an empty list when the wait is over. A
 // wake-up reads only the runs of the tasks that changed.
 func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.AttentionRequest) (*fermata.Attention, error) {
-	if err := c.May(fermata.ToAttend, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAttend, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	a := &attention{e: e, ctx: ctx, c: c, runs: map[string]fermata.AttentionRun{}, of: map[string][]string{}}
+	a := &attentionWait{e: e, ctx: ctx, c: c, runs: map[string]fermata.AttentionRun{}, runsByTopic: map[string][]string{}}
 	for _, run := range r.Runs {
 		a.runs[run.RunID] = run
-		a.all = append(a.all, run.RunID)
+		a.runIDs = append(a.runIDs, run.RunID)
 	}
 	// The first look finds the tasks of the runs.
-	if err := a.look(a.all, true); err != nil || len(a.news) > 0 || r.WaitSeconds <= 0 {
+	if err := a.collectNews(a.runIDs, true); err != nil || len(a.news) > 0 || r.WaitSeconds <= 0 {
 		return a.result(), err
 	}
 	err := a.wait(time.Duration(r.WaitSeconds) * time.Second)
 	return a.result(), err
 }
 
-// attention is one call that waits for news.
-type attention struct {
-	e    *Engine
-	ctx  context.Context //nolint:containedctx // the value lives as long as the call
-	c    fermata.Caller
-	runs map[string]fermata.AttentionRun
-	all  []string
-	// of are the ids of the runs of each topic.
-	of   map[string][]string
-	news []fermata.News
+// attentionWait is one call that waits for news.
+type attentionWait struct {
+	e      *Engine
+	ctx    context.Context //nolint:containedctx // the value lives as long as the call
+	c      fermata.Caller
+	runs   map[string]fermata.AttentionRun
+	runIDs []string
+	// runsByTopic are the ids of the runs of each topic.
+	runsByTopic map[string][]string
+	news        []fermata.News
 }
 
-func (a *attention) result() *fermata.Attention {
+func (a *attentionWait) result() *fermata.Attention {
 	if a.news == nil {
 		a.news = []fermata.News{}
 	}
@@ -57,33 +57,33 @@ func (a *attention) result() *fermata.Attention {
 
 // wait looks again after each change until there is news, the time is over, or
 // the context ends.
-func (a *attention) wait(longest time.Duration) error {
-	limit := time.NewTimer(longest)
+func (a *attentionWait) wait(maxWait time.Duration) error {
+	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
-	again := time.NewTicker(attentionLook)
-	defer again.Stop()
-	topics := make([]string, 0, len(a.of))
-	for topic := range a.of {
+	rescan := time.NewTicker(attentionRescanInterval)
+	defer rescan.Stop()
+	topics := make([]string, 0, len(a.runsByTopic))
+	for topic := range a.runsByTopic {
 		topics = append(topics, topic)
 	}
 	w, _ := a.e.hub.register(topics...)
 	defer a.e.hub.unregister(w)
 	// The waiter is registered before the look, so that no change in between is
 	// lost.
-	for changed := a.all; ; {
+	for changed := a.runIDs; ; {
 		c, err := renewCaller(a.ctx, a.c)
 		if err != nil {
 			return err
 		}
 		a.c = c
-		if err := a.look(changed, false); err != nil || len(a.news) > 0 {
+		if err := a.collectNews(changed, false); err != nil || len(a.news) > 0 {
 			return err
 		}
 		select {
 		case <-w.woken:
 			changed = a.runsOf(a.e.hub.takeTopics(w))
-		case <-again.C:
-			changed = a.all
+		case <-rescan.C:
+			changed = a.runIDs
 		case <-limit.C:
 			return nil
 		case <-a.ctx.Done():
@@ -93,36 +93,36 @@ func (a *attention) wait(longest time.Duration) error {
 }
 
 // runsOf returns the ids of the runs of the topics.
-func (a *attention) runsOf(topics []string) []string {
+func (a *attentionWait) runsOf(topics []string) []string {
 	var runs []string
 	for _, topic := range topics {
-		runs = append(runs, a.of[topic]...)
+		runs = append(runs, a.runsByTopic[topic]...)
 	}
 	return runs
 }
 
-// look reads the runs and adds their news. The first look also records their
+// collectNews reads the runs and adds their news. The first look also records their
 // topics.
-func (a *attention) look(runs []string, first bool) error {
+func (a *attentionWait) collectNews(runs []string, first bool) error {
 	now, err := a.e.db.Now(a.ctx)
 	if err != nil {
 		return err
 	}
-	watched, err := a.e.reads(a.ctx, a.c).Watched(runs)
+	watched, err := a.e.reader(a.ctx, a.c).WatchedRuns(runs)
 	if err != nil {
 		return err
 	}
 	for _, w := range watched {
 		if first {
 			topic := taskTopic(w.Task.ID)
-			a.of[topic] = append(a.of[topic], w.Run.ID)
+			a.runsByTopic[topic] = append(a.runsByTopic[topic], w.Run.ID)
 		}
-		if n, has := w.News(a.runs[w.Run.ID], now); has {
+		if n, hasNews := w.News(a.runs[w.Run.ID], now); hasNews {
 			a.news = append(a.news, n)
 		}
 	}
 	for _, id := range runs {
-		if !slices.ContainsFunc(watched, func(w *fermata.Watched) bool { return w.Run.ID == id }) {
+		if !slices.ContainsFunc(watched, func(w *fermata.WatchedRun) bool { return w.Run.ID == id }) {
 			a.news = append(a.news, fermata.News{RunID: id, Stop: fermata.StopLost})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-func attends(claims ...*fermata.Claim) fermata.AttentionRequest {
+func attentionRequest(claims ...*fermata.Claim) fermata.AttentionRequest {
 	r := fermata.AttentionRequest{WaitSeconds: 60}
 	for _, c := range claims {
 		r.Runs = append(r.Runs, fermata.AttentionRun{RunID: c.Run.ID, Token: c.Run.Token})
@@ -39,8 +39,8 @@ func (w *world) newsAfter(r fermata.AttentionRequest, happens func()) []fermata.
 
 func TestAttentionTellsOfWordsAndStops(t *testing.T) {
 	each(t, func(w *world) {
-		quiet, busy := w.running(fermata.NewTask{Title: "quiet"}), w.running(fermata.NewTask{Title: "busy"})
-		r := attends(quiet, busy)
+		quiet, busy := w.createRunning(fermata.NewTask{Title: "quiet"}), w.createRunning(fermata.NewTask{Title: "busy"})
+		r := attentionRequest(quiet, busy)
 		got := w.newsAfter(r, func() { w.say(busy.Task.ID, "use less paint") })
 		w.equal([]fermata.News{{RunID: busy.Run.ID, Unread: 1}}, got)
 		// Words that were handed over are no news.
@@ -57,15 +57,15 @@ func TestAttentionTellsOfWordsAndStops(t *testing.T) {
 
 func TestAttentionTellsOfAnswersAndDeadlines(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?", Timeout: "30m"})
-		r := attends(c)
+		r := attentionRequest(c)
 		found, err := w.e.Attention(w.Context(), w.agent, r)
 		w.ok(err)
 		w.equal(q.Deadline, found.Runs[0].Deadline)
 		r.Runs[0].Deadline = q.Deadline
 		got := w.newsAfter(r, func() {
-			_, err := w.e.Extend(w.Context(), w.alice, q.ID, "2h")
+			_, err := w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "2h")
 			w.ok(err)
 		})
 		r.Runs[0].Deadline = got[0].Deadline
@@ -76,8 +76,8 @@ func TestAttentionTellsOfAnswersAndDeadlines(t *testing.T) {
 
 func TestAttentionTellsOfALeaseThatEnds(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "paint"})
-		got := w.newsAfter(attends(c), func() { w.clock.Advance(fermata.DefaultLease + time.Second) })
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
+		got := w.newsAfter(attentionRequest(c), func() { w.clock.Advance(fermata.DefaultLease + time.Second) })
 		w.equal([]fermata.News{{RunID: c.Run.ID, Stop: fermata.StopLost}}, got)
 	})
 }
@@ -85,10 +85,10 @@ func TestAttentionTellsOfALeaseThatEnds(t *testing.T) {
 // A worker that waits on one replica gets news that is written on another one.
 func TestAttentionOnAReplica(t *testing.T) {
 	onReplicas(t, func(w *world, other *engine.Engine) {
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		heard := make(chan error, 1)
 		go func() {
-			found, err := other.Attention(w.Context(), w.agent, attends(c))
+			found, err := other.Attention(w.Context(), w.agent, attentionRequest(c))
 			if err == nil && (len(found.Runs) != 1 || found.Runs[0].Unread != 1) {
 				err = fmt.Errorf("heard %+v", found.Runs)
 			}

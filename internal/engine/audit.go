@@ -14,7 +14,7 @@ type auditBounds struct {
 	// window is the number of events for one query, most for one request. A
 	// search that finds little returns what it has found, and a cursor to
 	// continue.
-	window, most int64
+	window, maxEvents int64
 }
 
 const (
@@ -47,7 +47,7 @@ type AuditFilter struct {
 // events; see [fermata.AuditPage].
 func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fermata.AuditPage, error) {
 	var page fermata.AuditPage
-	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadAudit, fermata.UnloadedResource); err != nil {
 		return page, err
 	}
 	if err := fermata.CheckEventFilter("type", f.Types); err != nil {
@@ -60,7 +60,7 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 		}
 		f.TaskID = id
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	s, err := newSearch(r, f)
 	if err != nil {
 		return page, err
@@ -124,7 +124,7 @@ func (s *search) run(r store.Reader, bounds auditBounds) error {
 		// The events of a task have an index, so one query reads them all.
 		window = s.before
 	}
-	for seen := int64(0); s.before > s.after+1 && seen < bounds.most; seen += window {
+	for seen := int64(0); s.before > s.after+1 && seen < bounds.maxEvents; seen += window {
 		f := s.filter
 		f.After, f.Before, f.Limit = max(s.after, s.before-window-1), s.before, s.limit-len(s.found)
 		events, err := r.Events(f)
@@ -160,23 +160,23 @@ type ExportRange struct{ From, To *time.Time }
 
 // ExportAudit passes the events of a range to give in the order of the chain,
 // in parts and without a gap, so that the receiver can verify them.
-func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within ExportRange, give func([]*fermata.Event) error) error {
-	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
+func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, exportRange ExportRange, emit func([]*fermata.Event) error) error {
+	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	head, err := r.Head()
 	if err != nil {
 		return err
 	}
 	first, end := int64(1), head.Seq+1
-	if within.From != nil {
-		if first, err = r.SeqAt(*within.From); err != nil {
+	if exportRange.From != nil {
+		if first, err = r.SeqAt(*exportRange.From); err != nil {
 			return err
 		}
 	}
-	if within.To != nil {
-		if end, err = r.SeqAt(*within.To); err != nil {
+	if exportRange.To != nil {
+		if end, err = r.SeqAt(*exportRange.To); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within Expor
 		if len(events) == 0 {
 			return fermata.Internal("export the audit", errMissing)
 		}
-		if err := give(events); err != nil {
+		if err := emit(events); err != nil {
 			return err
 		}
 		first = events[len(events)-1].Seq + 1

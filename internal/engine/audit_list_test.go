@@ -36,7 +36,7 @@ func TestAuditFindsWhatHappened(t *testing.T) {
 		var tasks []string
 		for i := range 6 {
 			w.clock.Advance(20 * time.Minute)
-			task, q := w.suspended(format)
+			task, q := w.createSuspended(format)
 			w.say(task.ID, "hello")
 			if i%2 == 0 {
 				w.answer(q.ID, "toml")
@@ -120,7 +120,7 @@ func TestExportIsTheWholeChain(t *testing.T) {
 	each(t, func(w *world) {
 		for range 3 {
 			w.clock.Advance(time.Minute)
-			_, q := w.suspended(format)
+			_, q := w.createSuspended(format)
 			w.answer(q.ID, "toml")
 		}
 		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})

@@ -18,24 +18,24 @@ import (
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
-	about := slices.DeleteFunc(slices.Clone(events), func(e *fermata.Event) bool {
-		return e.Type != fermata.EventQuestionAsked && !slices.Contains(closingEvents, e.Type)
+	questionEvents := slices.DeleteFunc(slices.Clone(events), func(e *fermata.Event) bool {
+		return e.Type != fermata.EventQuestionAsked && !slices.Contains(closingEventTypes, e.Type)
 	})
-	rows, err := v.questions(about)
+	rows, err := v.questions(questionEvents)
 	if err != nil {
 		return err
 	}
-	for _, e := range about {
+	for _, e := range questionEvents {
 		q := rows[e.QuestionID]
 		if q == nil {
-			return v.fail("event %d names the question %s, and there is no such question", e.Seq, e.QuestionID)
+			return v.reportProblem("event %d names the question %s, and there is no such question", e.Seq, e.QuestionID)
 		}
-		if name := v.questionDiffers(q, e); name != "" {
-			return v.fail("the question %s has another %s than event %d says", q.ID, name, e.Seq)
+		if name := v.compareQuestion(q, e); name != "" {
+			return v.reportProblem("the question %s has another %s than event %d says", q.ID, name, e.Seq)
 		}
 		for _, member := range q.Signers() {
 			if err := q.CheckSigned(member); err != nil {
-				return v.fail("the question %s: %v", q.ID, err)
+				return v.reportProblem("the question %s: %v", q.ID, err)
 			}
 		}
 	}
@@ -43,12 +43,12 @@ func (v *verification) checkQuestions(events []*fermata.Event) error {
 }
 
 // questions returns the rows of the questions that the events name, by their ids.
-func (v *verification) questions(about []*fermata.Event) (map[string]*fermata.Question, error) {
+func (v *verification) questions(questionEvents []*fermata.Event) (map[string]*fermata.Question, error) {
 	var ids []string
-	for _, e := range about {
+	for _, e := range questionEvents {
 		ids = append(ids, e.QuestionID)
 	}
-	found, err := v.r.QuestionsByID(fermata.Distinct(ids))
+	found, err := v.r.QuestionsByID(fermata.SortUnique(ids))
 	rows := map[string]*fermata.Question{}
 	for _, q := range found {
 		rows[q.ID] = q
@@ -56,70 +56,70 @@ func (v *verification) questions(about []*fermata.Event) (map[string]*fermata.Qu
 	return rows, err
 }
 
-// questionDiffers compares a question with the event that opened or closed it. A closed question changes only by
+// compareQuestion compares a question with the event that opened or closed it. A closed question changes only by
 // answers after its deadline, so a question that timed out is compared again at the end.
-func (v *verification) questionDiffers(q *fermata.Question, e *fermata.Event) string {
+func (v *verification) compareQuestion(q *fermata.Question, e *fermata.Event) string {
 	if e.Type == fermata.EventQuestionAsked {
-		if record := v.last.questions[q.ID]; record != nil {
+		if record := v.recorded.questions[q.ID]; record != nil {
 			record.opening = nil // the opening event was compared, so do not keep it
 		}
-		return questionDiffers(q, e)
+		return questionDifference(q, e)
 	}
 	if e.Type == fermata.EventQuestionTimedOut {
 		return ""
 	}
-	record := v.last.questions[q.ID]
+	record := v.recorded.questions[q.ID]
 	if record == nil {
 		return "end"
 	}
-	delete(v.last.questions, q.ID)
-	return record.differs(q)
+	delete(v.recorded.questions, q.ID)
+	return record.difference(q)
 }
 
 // checkOpenQuestions compares the questions that are open or timed out with everything that the events say about
 // them.
 func (v *verification) checkOpenQuestions() error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.last.questions)), exportPage) {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.recorded.questions)), exportPage) {
 		rows, err := v.r.QuestionsByID(ids)
 		if err != nil {
 			return err
 		}
 		for _, q := range rows {
-			if name := v.last.questions[q.ID].differs(q); name != "" {
-				return v.fail("the question %s has another %s than the events say", q.ID, name)
+			if name := v.recorded.questions[q.ID].difference(q); name != "" {
+				return v.reportProblem("the question %s has another %s than the events say", q.ID, name)
 			}
 		}
 	}
 	return nil
 }
 
-// closingEvents are the types of the events that close a question.
-var closingEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled}
+// closingEventTypes are the types of the events that close a question.
+var closingEventTypes = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled}
 
-// questionDiffers returns the name of a fact in which a question differs from the event that opened or closed it. It returns
+// questionDifference returns the name of a fact in which a question differs from the event that opened or closed it. It returns
 // "" if there is none.
-func questionDiffers(q *fermata.Question, e *fermata.Event) string {
+func questionDifference(q *fermata.Question, e *fermata.Event) string {
 	if e.Type == fermata.EventQuestionAsked {
-		return askedDiffers(q, e)
+		return askedDifference(q, e)
 	}
-	said := dataOf(e)
+	facts := eventFacts(e)
 	switch {
-	case closedEvents[q.Status] != e.Type || q.Resolution == nil:
+	case closingEventByStatus[q.Status] != e.Type || q.Resolution == nil:
 		return "end"
-	case q.Resolution.Approved() && q.Resolution.ActionHash != "" && !fermata.HasHash(approvedAction(q), q.Resolution.ActionHash):
+	case q.Resolution.IsApproved() && q.Resolution.ActionHash != "" && !fermata.HasHash(approvedAction(q), q.Resolution.ActionHash):
 		return "action"
 	}
-	return differs(said, factsOf(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
+	return firstDifference(facts, factsOf(newClosedData(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
 }
 
-// askedDiffers compares a question with the event that opened it. The hash of the content covers every frozen fact.
+// askedDifference compares a question with the event that opened it. The hash of the content covers every frozen fact.
 // Events of earlier versions do not have the hash, so their facts are compared one by one.
-func askedDiffers(q *fermata.Question, e *fermata.Event) string {
-	var said recordedFacts
-	_ = json.Unmarshal(e.Data, &said) // data that was changed breaks the chain, and the audit reports that
-	if said.ContentHash == "" || said.ContentHash != q.ContentHash() {
-		name := differs(dataOf(e), factsOf(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
-		if name == "" && said.ContentHash != "" {
+func askedDifference(q *fermata.Question, e *fermata.Event) string {
+	var facts recordedFacts
+	_ = json.Unmarshal(e.Data, &facts) // data that was changed breaks the chain, and the audit reports that
+	if facts.ContentHash == "" || facts.ContentHash != q.ContentHash() {
+		name := firstDifference(eventFacts(e), factsOf(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
+		if name == "" && facts.ContentHash != "" {
 			name = "text, asker or rule"
 		}
 		if name != "" {
@@ -127,7 +127,7 @@ func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 		}
 	}
 	switch {
-	case said.KeyHash != nil && *said.KeyHash != q.KeyHash():
+	case facts.KeyHash != nil && *facts.KeyHash != q.KeyHash():
 		return "idempotency key"
 	case q.AskedBy != e.Actor:
 		return "asker"
@@ -145,22 +145,22 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares the tables with the last events: the policy, members, tokens and all other objects for which the
+// checkLatestState compares the tables with the last events: the policy, members, tokens and all other objects for which the
 // last event decides. The checks in follow compare the rest, page by page.
-func (v *verification) checkRest() error {
+func (v *verification) checkLatestState() error {
 	p, err := v.r.Policy()
 	if err != nil {
 		return err
 	}
-	said, by := fermata.DefaultPolicy(), "the policy of a new workspace"
-	if e := v.last.policy; e != nil {
-		by = fmt.Sprintf("event %d", e.Seq)
-		if err := json.Unmarshal(e.Data, &said); err != nil {
-			return v.fail("event %d holds no policy", e.Seq)
+	recorded, source := fermata.DefaultPolicy(), "the policy of a new workspace"
+	if e := v.recorded.policy; e != nil {
+		source = fmt.Sprintf("event %d", e.Seq)
+		if err := json.Unmarshal(e.Data, &recorded); err != nil {
+			return v.reportProblem("event %d holds no policy", e.Seq)
 		}
 	}
-	if !reflect.DeepEqual(factsOf(said), factsOf(p)) {
-		return v.fail("the policy is another one than %s says", by)
+	if !reflect.DeepEqual(factsOf(recorded), factsOf(p)) {
+		return v.reportProblem("the policy is another one than %s says", source)
 	}
 	for _, check := range []func() error{
 		v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules, v.checkSessions, v.checkLinks, v.checkWorkflows,
@@ -176,27 +176,27 @@ func (v *verification) checkRest() error {
 func (v *verification) checkMembers() error {
 	members, err := v.r.Members()
 	for _, m := range members {
-		e := v.last.members[m.ID]
+		e := v.recorded.members[m.ID]
 		if e == nil {
-			return v.fail("no event says who added the member %s", m.Handle)
+			return v.reportProblem("no event says who added the member %s", m.Handle)
 		}
-		if name := differs(dataOf(e), factsOf(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
-			return v.fail("the member %s has another %s than event %d says", m.Handle, name, e.Seq)
+		if name := firstDifference(eventFacts(e), factsOf(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
+			return v.reportProblem("the member %s has another %s than event %d says", m.Handle, name, e.Seq)
 		}
-		if !slices.Equal(fermata.Distinct(m.Groups), fermata.Distinct(v.last.groups[m.ID])) {
-			return v.fail("the member %s is in other groups than the events say", m.Handle)
+		if !slices.Equal(fermata.SortUnique(m.Groups), fermata.SortUnique(v.recorded.groups[m.ID])) {
+			return v.reportProblem("the member %s is in other groups than the events say", m.Handle)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	for id, times := range v.last.linksRevoked {
+	for id, times := range v.recorded.linkRevocations {
 		generation, err := v.r.AnswerLinkGeneration(id)
 		if err != nil {
 			return err
 		}
 		if generation < times {
-			return v.fail("the answer links of the member %s were taken back %d times, and could be used again", id, times)
+			return v.reportProblem("the answer links of the member %s were taken back %d times, and could be used again", id, times)
 		}
 	}
 	return nil
@@ -210,16 +210,16 @@ func (v *verification) checkTokens() error {
 	members, err := v.r.Members()
 	handles := fermata.HandlesByID(members)
 	for _, t := range tokens {
-		e := v.last.tokens[t.ID]
+		e := v.recorded.tokens[t.ID]
 		if e == nil {
-			return v.fail("no event says who made the token %s", t.ID)
+			return v.reportProblem("no event says who made the token %s", t.ID)
 		}
 		t.Member = handles[t.MemberID]
-		if name := differs(dataOf(e), factsOf(tokenFacts(t)), "name", "kind", "scopes", "projects", "member", "expires_at", "fingerprint"); name != "" {
-			return v.fail("the token %s has another %s than event %d says", t.ID, name, e.Seq)
+		if name := firstDifference(eventFacts(e), factsOf(tokenFacts(t)), "name", "kind", "scopes", "projects", "member", "expires_at", "fingerprint"); name != "" {
+			return v.reportProblem("the token %s has another %s than event %d says", t.ID, name, e.Seq)
 		}
-		if v.last.revoked[t.ID] && t.RevokedAt == nil {
-			return v.fail("the token %s was revoked, and is good again", t.ID)
+		if v.recorded.revokedTokens[t.ID] && t.RevokedAt == nil {
+			return v.reportProblem("the token %s was revoked, and is good again", t.ID)
 		}
 	}
 	return err
@@ -228,12 +228,12 @@ func (v *verification) checkTokens() error {
 func (v *verification) checkPasskeys() error {
 	keys, err := v.r.Passkeys()
 	for _, p := range keys {
-		e := v.last.passkeys[p.ID]
+		e := v.recorded.passkeys[p.ID]
 		if e == nil {
-			return v.fail("no event says who added the passkey %s", p.ID)
+			return v.reportProblem("no event says who added the passkey %s", p.ID)
 		}
-		if name := differs(dataOf(e), factsOf(passkeyFacts(p)), "credential_id", "public_key"); name != "" || e.Actor.ID != p.MemberID {
-			return v.fail("the passkey %s has another %s than event %d says", p.ID, cmp.Or(name, "member"), e.Seq)
+		if name := firstDifference(eventFacts(e), factsOf(passkeyFacts(p)), "credential_id", "public_key"); name != "" || e.Actor.ID != p.MemberID {
+			return v.reportProblem("the passkey %s has another %s than event %d says", p.ID, cmp.Or(name, "member"), e.Seq)
 		}
 	}
 	return err
@@ -242,42 +242,42 @@ func (v *verification) checkPasskeys() error {
 func (v *verification) checkIdentities() error {
 	identities, err := v.r.Identities()
 	for _, i := range identities {
-		e := v.last.identities[i.MemberID+"/"+i.Kind]
-		if e == nil || textOf(dataOf(e), "id") != i.ID {
-			return v.fail("no event says that %q is who the member %s is in %s", i.ID, i.MemberID, i.Kind)
+		e := v.recorded.identities[i.MemberID+"/"+i.Kind]
+		if e == nil || textOf(eventFacts(e), "id") != i.ID {
+			return v.reportProblem("no event says that %q is who the member %s is in %s", i.ID, i.MemberID, i.Kind)
 		}
 	}
 	return err
 }
 
-// ruleFacts are the facts of a rule that never change. The number of uses is not one of them.
-var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "session_of", "uses", "risk", "expires_at", "owner"}
+// ruleFactNames are the facts of a rule that never change. The number of uses is not one of them.
+var ruleFactNames = []string{"tool", "args", "decision", "project", "task_id", "session_key", "session_of", "uses", "risk", "expires_at", "owner"}
 
 func (v *verification) checkRules() error {
 	rules, err := v.r.GateRules()
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
+	found := map[string]bool{}
 	for _, rule := range rules {
-		there[rule.ID] = true
-		e := v.last.rules[rule.ID]
+		found[rule.ID] = true
+		e := v.recorded.rules[rule.ID]
 		if e == nil {
-			return v.fail("no event says who made the rule %s", rule.ID)
+			return v.reportProblem("no event says who made the rule %s", rule.ID)
 		}
 		// The event contains the whole rule, so a missing fact means an empty one.
-		if name := differsAt(dataOf(e), factsOf(rule), ruleFacts, true); name != "" {
-			return v.fail("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
+		if name := firstDifferenceIn(eventFacts(e), factsOf(rule), ruleFactNames, true); name != "" {
+			return v.reportProblem("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
 		}
 	}
 	for _, rule := range rules {
-		if rule.IsLimited() && rule.Used != v.last.ruleUses[rule.ID] {
-			return v.fail("the rule %s was used %d times, and the events tell of %d", rule.ID, rule.Used, v.last.ruleUses[rule.ID])
+		if rule.IsLimited() && rule.Used != v.recorded.ruleUses[rule.ID] {
+			return v.reportProblem("the rule %s was used %d times, and the events tell of %d", rule.ID, rule.Used, v.recorded.ruleUses[rule.ID])
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(v.last.rules)) {
-		if !there[id] {
-			return v.fail("the rule %s is gone, and no event says so", id)
+	for _, id := range slices.Sorted(maps.Keys(v.recorded.rules)) {
+		if !found[id] {
+			return v.reportProblem("the rule %s is gone, and no event says so", id)
 		}
 	}
 	return nil
@@ -288,12 +288,12 @@ func (v *verification) checkRules() error {
 func (v *verification) checkWorkflows() error {
 	workflows, err := v.r.Workflows()
 	for _, w := range workflows {
-		e := v.last.workflows[w.Name]
+		e := v.recorded.workflows[w.Name]
 		if e == nil {
-			return v.fail("no event says who stored the workflow %s", w.Name)
+			return v.reportProblem("no event says who stored the workflow %s", w.Name)
 		}
-		if name := differs(dataOf(e), map[string]any{"hash": w.Hash, "enabled": w.Enabled, "project": w.Project}, "hash", "enabled", "project"); name != "" {
-			return v.fail("the workflow %s has another %s than event %d says", w.Name, name, e.Seq)
+		if name := firstDifference(eventFacts(e), map[string]any{"hash": w.Hash, "enabled": w.Enabled, "project": w.Project}, "hash", "enabled", "project"); name != "" {
+			return v.reportProblem("the workflow %s has another %s than event %d says", w.Name, name, e.Seq)
 		}
 	}
 	return err
@@ -303,22 +303,22 @@ func (v *verification) checkWorkflows() error {
 func (v *verification) checkSessions() error {
 	sessions, err := v.r.Sessions()
 	for _, s := range sessions {
-		e := v.last.sessions[s.ID]
+		e := v.recorded.sessions[s.ID]
 		if e == nil {
-			return v.fail("no event says who signed in with the session %s", s.ID)
+			return v.reportProblem("no event says who signed in with the session %s", s.ID)
 		}
 		if e.Actor.ID != s.MemberID {
-			return v.fail("the session %s is another member's than event %d says", s.ID, e.Seq)
+			return v.reportProblem("the session %s is another member's than event %d says", s.ID, e.Seq)
 		}
-		if name := differs(dataOf(e), factsOf(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint", "token_id"); name != "" {
-			return v.fail("the session %s has another %s than event %d says", s.ID, name, e.Seq)
+		if name := firstDifference(eventFacts(e), factsOf(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint", "token_id"); name != "" {
+			return v.reportProblem("the session %s has another %s than event %d says", s.ID, name, e.Seq)
 		}
 	}
 	return err
 }
 
-// linkNames are the facts of a sign-in link or an invitation that an event contains.
-var linkNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint", "token_id"}
+// linkFactNames are the facts of a sign-in link or an invitation that an event contains.
+var linkFactNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint", "token_id"}
 
 // checkLinks compares the sign-in links and invitations that can still be used with the events.
 func (v *verification) checkLinks() error {
@@ -328,15 +328,15 @@ func (v *verification) checkLinks() error {
 	}
 	links, err := v.r.UnusedLinks(now)
 	for _, l := range links {
-		e := v.last.links[l.ID]
+		e := v.recorded.links[l.ID]
 		if e == nil {
-			return v.fail("no event says who made the sign-in link %s", l.ID)
+			return v.reportProblem("no event says who made the sign-in link %s", l.ID)
 		}
-		if v.last.usedLinks[l.ID] {
-			return v.fail("the sign-in link %s was used, and could be used again", l.ID)
+		if v.recorded.usedLinks[l.ID] {
+			return v.reportProblem("the sign-in link %s was used, and could be used again", l.ID)
 		}
-		if name := differs(dataOf(e), factsOf(linkFacts(l)), linkNames...); name != "" {
-			return v.fail("the sign-in link %s has another %s than event %d says", l.ID, name, e.Seq)
+		if name := firstDifference(eventFacts(e), factsOf(linkFacts(l)), linkFactNames...); name != "" {
+			return v.reportProblem("the sign-in link %s has another %s than event %d says", l.ID, name, e.Seq)
 		}
 	}
 	return err
@@ -344,18 +344,18 @@ func (v *verification) checkLinks() error {
 
 // checkTotals finds tasks, questions and messages without an event.
 func (v *verification) checkTotals() error {
-	is, err := v.r.Totals()
+	totals, err := v.r.Totals()
 	if err != nil {
 		return err
 	}
-	for _, of := range []struct {
+	for _, total := range []struct {
 		noun      string
 		said, are int64
 	}{
-		{"tasks", v.last.created, is.Tasks}, {"questions", v.last.asked, is.Questions}, {"messages", v.last.posted, is.Messages},
+		{"tasks", v.recorded.taskCount, totals.Tasks}, {"questions", v.recorded.questionCount, totals.Questions}, {"messages", v.recorded.messageCount, totals.Messages},
 	} {
-		if of.said != of.are {
-			return v.fail("there are %d %s, and the events tell of %d", of.are, of.noun, of.said)
+		if total.said != total.are {
+			return v.reportProblem("there are %d %s, and the events tell of %d", total.are, total.noun, total.said)
 		}
 	}
 	return nil
@@ -367,11 +367,11 @@ func (v *verification) checkTasks(events []*fermata.Event) error {
 	rows, err := v.r.TaskOrigins(slices.Collect(maps.Keys(made)))
 	for _, o := range rows {
 		e := made[o.ID]
-		if project, ok := dataOf(e)["project"]; o.CreatedBy != e.Actor || ok && project != o.Project {
-			return v.fail("the task %s has another maker or project than event %d says", o.ID, e.Seq)
+		if project, ok := eventFacts(e)["project"]; o.CreatedBy != e.Actor || ok && project != o.Project {
+			return v.reportProblem("the task %s has another maker or project than event %d says", o.ID, e.Seq)
 		}
-		if hash, ok := dataOf(e)["origin_hash"]; ok && hash != o.OriginHash() {
-			return v.fail("the task %s has another parent, runner, session or spec than event %d says", o.ID, e.Seq)
+		if hash, ok := eventFacts(e)["origin_hash"]; ok && hash != o.OriginHash() {
+			return v.reportProblem("the task %s has another parent, runner, session or spec than event %d says", o.ID, e.Seq)
 		}
 	}
 	if err != nil {
@@ -382,8 +382,8 @@ func (v *verification) checkTasks(events []*fermata.Event) error {
 	for _, o := range rows {
 		e := claims[o.ID]
 		holders := map[string]any{"worker_token_id": o.WorkerTokenID, "agent_token_id": o.AgentTokenID}
-		if e.RunID == o.RunID && differs(dataOf(e), holders, "worker_token_id", "agent_token_id") != "" {
-			return v.fail("the task %s has another holder than event %d says", o.ID, e.Seq)
+		if e.RunID == o.RunID && firstDifference(eventFacts(e), holders, "worker_token_id", "agent_token_id") != "" {
+			return v.reportProblem("the task %s has another holder than event %d says", o.ID, e.Seq)
 		}
 	}
 	return err
@@ -391,11 +391,11 @@ func (v *verification) checkTasks(events []*fermata.Event) error {
 
 // checkMessages compares the messages of the events with their rows.
 func (v *verification) checkMessages(events []*fermata.Event) error {
-	posted := eventsBy(events, fermata.EventMessagePosted, func(e *fermata.Event) string { return textOf(dataOf(e), "message_id") })
+	posted := eventsBy(events, fermata.EventMessagePosted, func(e *fermata.Event) string { return textOf(eventFacts(e), "message_id") })
 	rows, err := v.r.MessagesByID(slices.Collect(maps.Keys(posted)))
 	for _, m := range rows {
 		e := posted[m.ID]
-		name := differs(dataOf(e), factsOf(messageFacts(m)), "kind", "content_hash")
+		name := firstDifference(eventFacts(e), factsOf(messageFacts(m)), "kind", "content_hash")
 		switch {
 		case name == "content_hash":
 			name = "text"
@@ -405,18 +405,18 @@ func (v *verification) checkMessages(events []*fermata.Event) error {
 			name = "place"
 		}
 		if name != "" {
-			return v.fail("the message %s has another %s than event %d says", m.ID, name, e.Seq)
+			return v.reportProblem("the message %s has another %s than event %d says", m.ID, name, e.Seq)
 		}
 	}
 	return err
 }
 
 // eventsBy returns the events of a type by the key that name returns for each.
-func eventsBy(events []*fermata.Event, typ fermata.EventType, name func(*fermata.Event) string) map[string]*fermata.Event {
+func eventsBy(events []*fermata.Event, typ fermata.EventType, key func(*fermata.Event) string) map[string]*fermata.Event {
 	found := map[string]*fermata.Event{}
 	for _, e := range events {
 		if e.Type == typ {
-			found[name(e)] = e
+			found[key(e)] = e
 		}
 	}
 	return found
@@ -433,14 +433,14 @@ func (v *verification) checkGrants(events []*fermata.Event) error {
 	used, err := v.r.GrantsUsed(ids)
 	for _, id := range ids {
 		if err == nil && !used[id] {
-			return v.fail("the grant of %s was used, and could be used again", id)
+			return v.reportProblem("the grant of %s was used, and could be used again", id)
 		}
 	}
 	return err
 }
 
-// dataOf returns the data of an event as facts by name.
-func dataOf(e *fermata.Event) map[string]any {
+// eventFacts returns the data of an event as facts by name.
+func eventFacts(e *fermata.Event) map[string]any {
 	var facts map[string]any
 	_ = json.Unmarshal(e.Data, &facts) // data that was changed breaks the chain, and the audit reports that
 	return facts
@@ -449,21 +449,21 @@ func dataOf(e *fermata.Event) map[string]any {
 // factsOf returns a value as facts by name, by way of its JSON.
 func factsOf(v any) map[string]any {
 	var facts map[string]any
-	_ = json.Unmarshal(data(v), &facts) // data has just encoded it
+	_ = json.Unmarshal(encodeData(v), &facts) // data has just encoded it
 	return facts
 }
 
-// differs returns the first name under which the event and the row have different values, or "". Older events of
+// firstDifference returns the first name under which the event and the row have different values, or "". Older events of
 // questions lack the hash of the action and other facts. A fact that they lack is not compared.
-func differs(said, now map[string]any, names ...string) string {
-	_, whole := said["action_hash"]
-	return differsAt(said, now, names, whole)
+func firstDifference(recorded, current map[string]any, names ...string) string {
+	_, isComplete := recorded["action_hash"]
+	return firstDifferenceIn(recorded, current, names, isComplete)
 }
 
-// differsAt is like differs. With whole, a fact that the event lacks counts as empty.
-func differsAt(said, now map[string]any, names []string, whole bool) string {
+// firstDifferenceIn is like differs. With whole, a fact that the event lacks counts as empty.
+func firstDifferenceIn(recorded, current map[string]any, names []string, isComplete bool) string {
 	for _, name := range names {
-		if was, ok := said[name]; (ok || whole) && !isSame(was, now[name]) {
+		if value, ok := recorded[name]; (ok || isComplete) && !isSame(value, current[name]) {
 			return name
 		}
 	}

@@ -34,7 +34,7 @@ func TestAuditFindsEdits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				_, q := w.suspended(format)
+				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
 				report, err := w.e.VerifyAudit(w.Context(), w.alice)
 				w.ok(err)
@@ -63,7 +63,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "another end than the events say"},
 		"a risk":                  {`UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"') WHERE status = 'pending'`, "another risk than event"},
 		"an action":               {`UPDATE questions SET asked = replace(asked, '"action_hash":"', '"action_hash":"0') WHERE status = 'pending'`, "another action_hash than event"},
-		"what an action does":     {`UPDATE questions SET asked = ` + replacing(`{"tool":"Bash","input":{"command":"make"}}`, `{"tool":"Bash","input":{"command":"evil"}}`) + ` WHERE status = 'pending'`, "another action_hash than event"},
+		"what an action does":     {`UPDATE questions SET asked = ` + replaceActionSQL(`{"tool":"Bash","input":{"command":"make"}}`, `{"tool":"Bash","input":{"command":"evil"}}`) + ` WHERE status = 'pending'`, "another action_hash than event"},
 		"a question that is gone": {`UPDATE questions SET id = 'x' || id WHERE status = 'answered'`, "there is no such question"},
 		"a role":                  {`UPDATE members SET role = 'viewer' WHERE handle = 'alice'`, "the member alice has another role than event"},
 		"a member without events": {`UPDATE members SET id = 'mem_x' WHERE handle = 'alice'`, "no event says who added the member alice"},
@@ -127,14 +127,14 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				_, q := w.suspended(format)
+				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
-				w.ok(w.verify(w.granted("").Grant, removeOld))
-				w.decidesToday()
-				w.signsIn()
+				w.ok(w.verify(w.approveAction("").Grant, removeOld))
+				w.createSettings()
+				w.createSignIns()
 				w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "alice"))
-				w.votes()
-				task, _ := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Body: "Since it is due.", OnTimeout: fermata.FailTask, Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
+				w.createVotes()
+				task, _ := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Body: "Since it is due.", OnTimeout: fermata.FailTask, Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
 				w.say(task.ID, "Wait for me")
 				report, err := w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
@@ -152,8 +152,8 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 	}
 }
 
-// decidesToday makes one of each object, other than questions, by which the server decides, and changes it.
-func (w *world) decidesToday() {
+// createSettings makes one of each object, other than questions, by which the server decides, and changes it.
+func (w *world) createSettings() {
 	w.Helper()
 	token := func(name string, expires fermata.Timeout) *fermata.Token {
 		t, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: name, Scopes: []fermata.Scope{fermata.ScopeAsk}, Projects: []string{"web"}, ExpiresIn: expires})
@@ -185,8 +185,8 @@ func (w *world) decidesToday() {
 	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
 }
 
-// signsIn makes a session, unused links and an invitation.
-func (w *world) signsIn() {
+// createSignIns makes a session, unused links and an invitation.
+func (w *world) createSignIns() {
 	w.Helper()
 	email := "alice@example.com"
 	_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Email: &email})
@@ -194,24 +194,24 @@ func (w *world) signsIn() {
 	w.signIn("alice", engine.Browser{})
 	_, err = w.e.MakeLink(w.Context(), admin, "alice")
 	w.ok(err)
-	_, err = w.e.MailLink(w.Context(), email)
+	_, err = w.e.MakeMailLink(w.Context(), email)
 	w.ok(err)
 	_, err = w.e.Invite(w.Context(), admin, fermata.NewInvitation{Handle: "guest", Role: fermata.RoleViewer})
 	w.ok(err)
 }
 
-// votes makes a question with votes of two people, and a question that is answered after its deadline.
-func (w *world) votes() {
+// createVotes makes a question with votes of two people, and a question that is answered after its deadline.
+func (w *world) createVotes() {
 	w.Helper()
 	bob := w.person("bob")
-	_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
+	_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
 	for _, c := range []fermata.Caller{w.alice, bob} {
 		_, err := w.approve(c, q, fermata.Approve)
 		w.ok(err)
 	}
 	late := format
 	late.Timeout, late.OnTimeout, late.Title = "5m", fermata.SkipTask, "In time?"
-	_, q = w.suspended(late)
+	_, q = w.createSuspended(late)
 	w.sweep(6 * time.Minute)
 	w.answer(q.ID, "json")
 }
@@ -275,8 +275,8 @@ func TestAuditWhileWriting(t *testing.T) {
 	})
 }
 
-// replacing returns the SQL that replaces the action of a question by another one.
-func replacing(action, other string) string {
+// replaceActionSQL returns the SQL that replaces the action of a question by another one.
+func replaceActionSQL(action, other string) string {
 	encoded := base64.StdEncoding.EncodeToString
 	return fmt.Sprintf("replace(asked, '%s', '%s')", encoded([]byte(action)), encoded([]byte(other)))
 }

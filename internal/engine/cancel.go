@@ -13,9 +13,9 @@ import (
 // The reason stays in the threads for a person who reopens one of the tasks.
 func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Task, error) {
 	reason = strings.TrimSpace(reason)
-	return e.change(ctx, c, fermata.ToCancelTask, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.changeTask(ctx, c, fermata.ToCancelTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if t.State == fermata.TaskCancelled {
-			return t.CancelAgain(reason)
+			return t.CheckCancelAgain(reason)
 		}
 		if t.State.IsEnded() {
 			return t.Move(fermata.TaskCancelled)
@@ -27,7 +27,7 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fermata.Actor) error {
 	if by.Kind == fermata.ActorAgent {
 		// A person has taken the task over, so no agent may end it.
-		if err := t.CheckPaused(); err != nil {
+		if err := t.CheckNotPaused(); err != nil {
 			return err
 		}
 	}
@@ -55,13 +55,13 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 	if err := stopRun(tx, t, "the task was cancelled by "+by.DisplayName(), by); err != nil {
 		return err
 	}
-	if err := e.end(tx, t, fermata.TaskCancelled, reason, by); err != nil || by.Kind == fermata.ActorSystem {
+	if err := e.endTask(tx, t, fermata.TaskCancelled, reason, by); err != nil || by.Kind == fermata.ActorSystem {
 		return err
 	}
 	if reason == "" {
 		return nil
 	}
-	return e.post(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Cancels: true, Author: by, Body: reason})
+	return e.storeMessage(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Cancels: true, Author: by, Body: reason})
 }
 
 // stopRun ends the run of a task that is taken from it, and logs where the run stopped. The worker hears of it at
@@ -85,7 +85,7 @@ func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error 
 	}
 	tx.AppendLog(run.ID, size, logged)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(finished{Summary: run.Summary}),
+		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: encodeData(finishedData{Summary: run.Summary}),
 	})
 	tx.TakeBack(t.ID, run.ID)
 	return countUnread(tx, t)

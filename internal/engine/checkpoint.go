@@ -15,8 +15,8 @@ import (
 type Signer interface {
 	Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error)
 	SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, error)
-	// Open verifies the signature of a checkpoint.
-	Open(c fermata.SignedCheckpoint) error
+	// Verify verifies the signature of a checkpoint.
+	Verify(c fermata.SignedCheckpoint) error
 	PublicKey() string
 }
 
@@ -32,12 +32,12 @@ type Witness interface {
 // ReadableWitness is a witness that the server can compare its database with.
 type ReadableWitness interface {
 	Witness
-	// Kept returns every checkpoint that the witness has.
-	Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error)
+	// Checkpoints returns every checkpoint that the witness has.
+	Checkpoints(ctx context.Context) ([]fermata.SignedCheckpoint, error)
 }
 
-// readable returns the witnesses that the server can read.
-func (e *Engine) readable() (all []ReadableWitness) {
+// readableWitnesses returns the witnesses that the server can read.
+func (e *Engine) readableWitnesses() (all []ReadableWitness) {
 	for _, w := range e.opts.Witnesses {
 		if r, ok := w.(ReadableWitness); ok {
 			all = append(all, r)
@@ -46,14 +46,14 @@ func (e *Engine) readable() (all []ReadableWitness) {
 	return all
 }
 
-// checkpointLook is how often a process checks whether a checkpoint is due.
-const checkpointLook = 2 * time.Second
+// checkpointPollInterval is how often a process checks whether a checkpoint is due.
+const checkpointPollInterval = 2 * time.Second
 
-// checkpoints signs the ends of chains and gives them to the witnesses.
-type checkpoints struct {
+// checkpointer signs the ends of chains and gives them to the witnesses.
+type checkpointer struct {
 	e *Engine
-	// last are the newest checkpoints, by workspace.
-	last map[string]lastCheckpoint
+	// newest are the newest checkpoints, by workspace.
+	newest map[string]lastCheckpoint
 }
 
 // lastCheckpoint is the newest checkpoint of a workspace and the number of its own event.
@@ -67,12 +67,12 @@ func (e *Engine) RunCheckpoints(ctx context.Context) {
 	if e.opts.Signer == nil {
 		return
 	}
-	tick := time.NewTicker(checkpointLook)
+	tick := time.NewTicker(checkpointPollInterval)
 	defer tick.Stop()
-	c := newCheckpoints(e)
+	c := newCheckpointer(e)
 	failing := false
 	for {
-		err := c.look(ctx)
+		err := c.signDueCheckpoints(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			e.log.Error("sign the end of the audit chain", "error", err)
 		}
@@ -85,33 +85,33 @@ func (e *Engine) RunCheckpoints(ctx context.Context) {
 	}
 }
 
-func newCheckpoints(e *Engine) *checkpoints {
-	return &checkpoints{e: e, last: map[string]lastCheckpoint{}}
+func newCheckpointer(e *Engine) *checkpointer {
+	return &checkpointer{e: e, newest: map[string]lastCheckpoint{}}
 }
 
-// look signs the checkpoints that are due, and gives the newest ones to the witnesses.
-func (c *checkpoints) look(ctx context.Context) error {
-	workspaces, err := c.e.db.In(ctx, "").Workspaces()
+// signDueCheckpoints signs the checkpoints that are due, and gives the newest ones to the witnesses.
+func (c *checkpointer) signDueCheckpoints(ctx context.Context) error {
+	workspaces, err := c.e.db.Reader(ctx, "").Workspaces()
 	if err != nil {
 		return err
 	}
 	for _, workspace := range workspaces {
-		if err := c.sign(ctx, workspace); err != nil {
+		if err := c.signIfDue(ctx, workspace); err != nil {
 			return err
 		}
-		c.hand(ctx, c.last[workspace].SignedCheckpoint)
+		c.giveToWitnesses(ctx, c.newest[workspace].SignedCheckpoint)
 	}
 	return nil
 }
 
-// sign appends a checkpoint to a chain if one is due.
-func (c *checkpoints) sign(ctx context.Context, workspace string) error {
-	r := c.e.db.In(ctx, workspace)
+// signIfDue appends a checkpoint to a chain if one is due.
+func (c *checkpointer) signIfDue(ctx context.Context, workspace string) error {
+	r := c.e.db.Reader(ctx, workspace)
 	head, err := r.Head()
 	if err != nil {
 		return err
 	}
-	known := c.last[workspace]
+	known := c.newest[workspace]
 	if head.Seq <= known.event {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (c *checkpoints) sign(ctx context.Context, workspace string) error {
 	if err != nil {
 		return err
 	}
-	c.last[workspace] = last
+	c.newest[workspace] = last
 	first, err := r.Events(store.EventFilter{After: last.event, Limit: 1})
 	if err != nil || len(first) == 0 {
 		return err
@@ -132,22 +132,22 @@ func (c *checkpoints) sign(ctx context.Context, workspace string) error {
 	if err := c.append(ctx, workspace, next, last); err != nil {
 		return err
 	}
-	c.last[workspace], err = findCheckpoint(r, last)
+	c.newest[workspace], err = findCheckpoint(r, last)
 	return err
 }
 
 // append signs a checkpoint and appends its event, unless another replica was first.
-func (c *checkpoints) append(ctx context.Context, workspace string, next fermata.Checkpoint, last lastCheckpoint) error {
+func (c *checkpointer) append(ctx context.Context, workspace string, next fermata.Checkpoint, last lastCheckpoint) error {
 	signed, err := c.e.opts.Signer.Sign(next)
 	if err != nil {
 		return err
 	}
 	return c.e.db.Write(ctx, workspace, func(tx *store.Tx) error {
 		found, err := findCheckpoint(tx.Reader, last)
-		if err != nil || found.event > last.event || tx.Adds(fermata.EventAuditCheckpoint) {
+		if err != nil || found.event > last.event || tx.HasAppended(fermata.EventAuditCheckpoint) {
 			return err
 		}
-		tx.Append(&fermata.Event{Type: fermata.EventAuditCheckpoint, Actor: fermata.System, Data: data(signed)})
+		tx.Append(&fermata.Event{Type: fermata.EventAuditCheckpoint, Actor: fermata.SystemActor, Data: encodeData(signed)})
 		return nil
 	})
 }
@@ -171,8 +171,8 @@ func checkpointOf(e *fermata.Event) (c fermata.SignedCheckpoint, err error) {
 	return c, nil
 }
 
-// hand gives a checkpoint to every witness. A witness that fails is tried again at the next look.
-func (c *checkpoints) hand(ctx context.Context, signed fermata.SignedCheckpoint) {
+// giveToWitnesses gives a checkpoint to every witness. A witness that fails is tried again at the next look.
+func (c *checkpointer) giveToWitnesses(ctx context.Context, signed fermata.SignedCheckpoint) {
 	if signed.Seq == 0 {
 		return
 	}
@@ -181,21 +181,21 @@ func (c *checkpoints) hand(ctx context.Context, signed fermata.SignedCheckpoint)
 		if ctx.Err() != nil {
 			return
 		}
-		if c.e.away.note(w, err, signed.At) {
+		if c.e.failingWitnesses.recordResult(w, err, signed.At) {
 			c.e.log.Error("a witness does not keep the checkpoints of the audit chain", "witness", w.Name(), "error", err)
 		}
 	}
 }
 
-// awayWitnesses are the witnesses that fail at present. It is safe for concurrent use.
-type awayWitnesses struct {
+// failingWitnesses are the witnesses that fail at present. It is safe for concurrent use.
+type failingWitnesses struct {
 	mu    sync.Mutex
 	since map[Witness]time.Time
 }
 
-// note records the result of a witness for the checkpoint of an instant. It reports whether the witness fails and did
+// recordResult records the result of a witness for the checkpoint of an instant. It reports whether the witness fails and did
 // not fail before.
-func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
+func (a *failingWitnesses) recordResult(w Witness, err error, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, known := a.since[w]
@@ -211,15 +211,15 @@ func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
 	return err != nil && !known
 }
 
-// WitnessesAway returns how many witnesses of the audit chain fail at present, and the instant of the first
+// FailingWitnesses returns how many witnesses of the audit chain fail at present, and the instant of the first
 // checkpoint that one of them lacks.
-func (e *Engine) WitnessesAway() (n int, since time.Time) {
-	e.away.mu.Lock()
-	defer e.away.mu.Unlock()
-	for _, at := range e.away.since {
+func (e *Engine) FailingWitnesses() (n int, since time.Time) {
+	e.failingWitnesses.mu.Lock()
+	defer e.failingWitnesses.mu.Unlock()
+	for _, at := range e.failingWitnesses.since {
 		if since.IsZero() || at.Before(since) {
 			since = at
 		}
 	}
-	return len(e.away.since), since
+	return len(e.failingWitnesses.since), since
 }

@@ -29,7 +29,7 @@ func (w *world) withWitness(path string) (*engine.Engine, *witness.File) {
 func TestTheEndOfTheChainIsSigned(t *testing.T) {
 	each(t, func(w *world) {
 		e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		w.ok(e.SignEnds(w.Context()))
 		w.answer(q.ID, "toml")
 		w.ok(e.SignEnds(w.Context()))
@@ -73,7 +73,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
-				_, q := w.suspended(format)
+				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
 				w.ok(e.SignEnds(w.Context()))
 				rewrite(w)
@@ -86,7 +86,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 				if report.OK || !strings.Contains(report.Problem, "witness") && !strings.Contains(report.Problem, "checkpoint") {
 					w.Fatalf("got %+v", report)
 				}
-				w.refused(e.CheckWitnesses(w.Context()), fermata.CodeUnavailable)
+				w.checkRefused(e.CheckWitnesses(w.Context()), fermata.CodeUnavailable)
 			})
 		})
 	}
@@ -95,7 +95,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 // rewriteChain rewrites the chain with the events for which edit returns true, with new numbers and matching hashes.
 func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 	w.Helper()
-	all, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+	all, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
 	w.ok(err)
 	var chain fermata.Chain
 	var statements strings.Builder
@@ -129,7 +129,7 @@ func TestTwoReplicasSignOneEndOnce(t *testing.T) {
 		folder := w.TempDir()
 		first, one := w.withWitness(filepath.Join(folder, "one"))
 		second, two := w.withWitness(filepath.Join(folder, "two"))
-		w.suspended(format)
+		w.createSuspended(format)
 		end := w.events()
 		var replicas sync.WaitGroup
 		for _, e := range []*engine.Engine{first, second} {
@@ -144,7 +144,7 @@ func TestTwoReplicasSignOneEndOnce(t *testing.T) {
 		w.ok(first.SignEnds(w.Context()))
 		w.ok(second.SignEnds(w.Context()))
 		for _, file := range []*witness.File{one, two} {
-			kept, err := file.Kept(w.Context())
+			kept, err := file.Checkpoints(w.Context())
 			w.ok(err)
 			if len(kept) != 1 || kept[0].Seq != end {
 				w.Errorf("%s keeps %+v", file.Name(), kept)
@@ -157,16 +157,16 @@ func TestAWitnessThatFailsGetsTheCheckpointLater(t *testing.T) {
 	each(t, func(w *world) {
 		path := filepath.Join(w.TempDir(), "away", "audit.witness")
 		e, file := w.withWitness(path)
-		w.suspended(format)
+		w.createSuspended(format)
 		w.ok(e.SignEnds(w.Context()))
-		n, since := e.WitnessesAway()
+		n, since := e.FailingWitnesses()
 		w.equal(1, n)
-		w.equal(fermata.Cut(w.clock.Now()).UTC(), since.UTC())
+		w.equal(fermata.TruncateTime(w.clock.Now()).UTC(), since.UTC())
 		w.ok(os.Mkdir(filepath.Dir(path), 0o700))
 		w.ok(e.SignEnds(w.Context()))
-		n, _ = e.WitnessesAway()
+		n, _ = e.FailingWitnesses()
 		w.equal(0, n)
-		kept, err := file.Kept(w.Context())
+		kept, err := file.Checkpoints(w.Context())
 		w.ok(err)
 		w.equal(1, len(kept))
 	})

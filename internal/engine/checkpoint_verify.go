@@ -12,8 +12,8 @@ import (
 // CheckWitnesses returns an error if the newest event that a witness vouches for is missing or different in the
 // database, or if a witness cannot be read.
 func (e *Engine) CheckWitnesses(ctx context.Context) error {
-	for _, w := range e.readable() {
-		kept, err := w.Kept(ctx)
+	for _, w := range e.readableWitnesses() {
+		kept, err := w.Checkpoints(ctx)
 		if err != nil {
 			return fermata.Errorf(fermata.CodeUnavailable, "the witness %s cannot be read: %w", w.Name(), err).
 				WithHint("mend it, or start without it: then nothing vouches for the audit chain outside the database")
@@ -25,7 +25,7 @@ func (e *Engine) CheckWitnesses(ctx context.Context) error {
 			}
 		}
 		for workspace, c := range newest {
-			if problem, err := e.contradiction(e.db.In(ctx, workspace), c); err != nil {
+			if problem, err := e.contradiction(e.db.Reader(ctx, workspace), c); err != nil {
 				return err
 			} else if problem != "" {
 				return fermata.Errorf(fermata.CodeUnavailable, "the database is not the one that the witness %s knows: %s", w.Name(), problem).
@@ -38,8 +38,8 @@ func (e *Engine) CheckWitnesses(ctx context.Context) error {
 
 // verifyWitnesses compares a chain with every checkpoint that a witness keeps of it.
 func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *AuditReport) error {
-	for _, w := range e.readable() {
-		kept, err := w.Kept(ctx)
+	for _, w := range e.readableWitnesses() {
+		kept, err := w.Checkpoints(ctx)
 		if err != nil {
 			report.Problem = fmt.Sprintf("the witness %s cannot be read: %v", w.Name(), err)
 			return nil // a witness that is away is a finding, and no failure of the call
@@ -64,16 +64,16 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 
 // contradiction says how a chain differs from a signed checkpoint. It returns "" if they agree.
 func (e *Engine) contradiction(r store.Reader, c fermata.SignedCheckpoint) (string, error) {
-	if err := e.opts.Signer.Open(c); err != nil {
+	if err := e.opts.Signer.Verify(c); err != nil {
 		return err.Error(), nil //nolint:nilerr // it is the finding
 	}
-	at, err := r.Events(store.EventFilter{After: c.Seq - 1, Before: c.Seq + 1, Limit: 1})
+	events, err := r.Events(store.EventFilter{After: c.Seq - 1, Before: c.Seq + 1, Limit: 1})
 	switch {
 	case err != nil:
 		return "", err
-	case len(at) == 0:
+	case len(events) == 0:
 		return fmt.Sprintf("it lacks event %d of the workspace %s, which was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339)), nil
-	case at[0].Hash != c.Hash:
+	case events[0].Hash != c.Hash:
 		return fmt.Sprintf("its event %d of the workspace %s is not the one that was signed at %s", c.Seq, c.Workspace, c.At.UTC().Format(time.RFC3339)), nil
 	}
 	return "", nil

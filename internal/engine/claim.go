@@ -15,8 +15,8 @@ import (
 // came.
 var ErrNoTask = errors.New("no task to claim")
 
-// claimed is the data of the event task.claimed.
-type claimed struct {
+// claimedData is the data of the event task.claimed.
+type claimedData struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Worker string            `json:"worker"`
@@ -29,14 +29,14 @@ type claimed struct {
 // Claim gives a worker the next task, with a new run, its fencing token and the
 // resume context. It waits as long as the request says.
 func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	r.Visible = r.Visible.And(c.VisibleProjects())
-	if err := e.noteWorker(ctx, c, r.Offer()); err != nil {
+	r.Visible = r.Visible.Intersect(c.VisibleProjects())
+	if err := e.recordWorker(ctx, c, r.ClaimingWorker()); err != nil {
 		return nil, err
 	}
 	return e.claimNext(ctx, c, r)
@@ -44,25 +44,25 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 
 func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
 	var claim *fermata.Claim
-	in := claimQueue{c.WorkspaceID, slices.Contains(r.Runners, fermata.RunnerWorkflow)}
-	err := e.hub.untilTask(ctx, in, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
+	key := claimQueueKey{c.WorkspaceID, slices.Contains(r.Runners, fermata.RunnerWorkflow)}
+	err := e.hub.waitForTask(ctx, key, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
 		if !first {
 			// A read costs little when there is no task; a write would cost more.
-			if _, err := e.reads(ctx, c).Claimable(r); err != nil {
-				return nothingThere(err)
+			if _, err := e.reader(ctx, c).NextClaimable(r); err != nil {
+				return ignoreNotFound(err)
 			}
 			var err error
 			if c, err = renewCaller(ctx, c); err == nil {
-				err = c.May(fermata.ToClaim, fermata.Somewhere)
+				err = c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource)
 			}
 			if err != nil {
 				return false, err
 			}
 		}
 		got, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
-			store.Ahead{Claim: &r})
+			store.ReadAhead{Claim: &r})
 		if err != nil {
-			return nothingThere(err)
+			return ignoreNotFound(err)
 		}
 		claim = got
 		return true, nil
@@ -73,7 +73,7 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 	return claim, err
 }
 
-func nothingThere(err error) (bool, error) {
+func ignoreNotFound(err error) (bool, error) {
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return false, nil
 	}
@@ -81,11 +81,11 @@ func nothingThere(err error) (bool, error) {
 }
 
 func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	t, err := tx.Claimable(r)
+	t, err := tx.NextClaimable(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.May(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
 		return nil, err
 	}
 	from := t.State
@@ -105,7 +105,7 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	run := &fermata.Run{
 		ID: runID, TaskID: t.ID, Attempt: t.Runs, State: fermata.RunRunning,
 		Worker: r.Worker, Runner: t.Runner, Token: fermata.NewFencingToken(), ClaimedFrom: from,
-		StartedAt: tx.Now(), Handed: rc.Size(),
+		StartedAt: tx.Now(), HandedCount: rc.Size(),
 	}
 	run.Renew(r.Lease(), tx.Now())
 	t.RunID, t.AgentTokenID = run.ID, r.AgentTokenID
@@ -114,9 +114,9 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
-		Data: data(claimed{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
+		Data: encodeData(claimedData{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
 	})
-	tellHanded(tx, run, rc, c.Actor())
+	appendHanded(tx, run, rc, c.Actor())
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
@@ -136,7 +136,7 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fer
 	var messages []*fermata.Message
 	var err error
 	if t.Unread > 0 {
-		if questions, messages, err = tx.Unhanded(t.ID); err != nil {
+		if questions, messages, err = tx.PendingHandOver(t.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -153,14 +153,14 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fer
 	t.Unread = 0
 	now := tx.Now()
 	for _, m := range messages {
-		m.HandedTo, m.HandedAt, m.Receipt = runID, &now, fermata.ReceiptHanded
+		m.HandedTo, m.HandedAt, m.Handoff = runID, &now, fermata.HandoffHanded
 	}
 	rc := fermata.NewResumeContext(t, last, questions, messages, pending)
 	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
 }
 
-// tellHanded appends an event that says which messages the run was handed.
-func tellHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
+// appendHanded appends an event that says which messages the run was handed.
+func appendHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
 	if len(rc.Messages) == 0 {
 		return
 	}
@@ -169,7 +169,7 @@ func tellHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fe
 		ids = append(ids, rc.Messages[i].ID)
 	}
 	tx.Append(&fermata.Event{
-		Type: fermata.EventMessageHanded, TaskID: run.TaskID, RunID: run.ID, Actor: by, Data: data(map[string][]string{"message_ids": ids}),
+		Type: fermata.EventMessageHanded, TaskID: run.TaskID, RunID: run.ID, Actor: by, Data: encodeData(map[string][]string{"message_ids": ids}),
 	})
 }
 
@@ -178,12 +178,12 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 		return nil, nil
 	}
 	q, err := r.Question(t.PendingQuestionID)
-	return q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}), err
+	return q.ViewFor(fermata.Caller{Kind: fermata.ActorAgent}), err
 }
 
 // countUnread counts again the closed questions and messages that no run was handed.
 func countUnread(tx *store.Tx, t *fermata.Task) error {
-	questions, err := tx.ClosedUnhanded(t.ID, "")
+	questions, err := tx.UnhandedQuestions(t.ID, "")
 	if err != nil {
 		return err
 	}
@@ -195,19 +195,19 @@ func countUnread(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// afterRun moves a task whose run ended without a result. If there is something
+// moveAfterRun moves a task whose run ended without a result. If there is something
 // to hand over, the task is ready at once. Otherwise a pending question
 // suspends it again. A caller that has loaded the question passes it in.
-func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, asked *fermata.Question, by fermata.Actor) error {
+func (e *Engine) moveAfterRun(tx *store.Tx, t *fermata.Task, pending *fermata.Question, by fermata.Actor) error {
 	to := t.ReadyState()
 	if t.PendingQuestionID != "" && t.Unread == 0 {
-		if asked == nil {
+		if pending == nil {
 			var err error
-			if asked, err = tx.Question(t.PendingQuestionID); err != nil {
+			if pending, err = tx.Question(t.PendingQuestionID); err != nil {
 				return err
 			}
 		}
-		to = asked.Type.Awaiting()
+		to = pending.Type.AwaitingState()
 	}
 	if err := move(tx, t, to, by); err != nil {
 		return err

@@ -22,9 +22,9 @@ func TestClaimOrder(t *testing.T) {
 		high := w.task(fermata.NewTask{Priority: ptr(0)})
 		w.say(low.ID, "first, please")
 		for _, want := range []*fermata.Task{low, high, old, young} {
-			w.claimed(want.ID)
+			w.claimTask(want.ID)
 		}
-		w.none()
+		w.checkNoTask()
 	})
 }
 
@@ -77,12 +77,12 @@ func TestClaimFilters(t *testing.T) {
 func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		run, err := engine.Write(w.Context(), w.e, admin, fermata.ToCancelTask, func(tx *store.Tx) (*fermata.Task, error) {
-			return w.e.CreateIn(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.System)
+			return w.e.CreateTaskInTx(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
 		})
 		w.ok(err)
-		w.none()
+		w.checkNoTask()
 		task := w.task(fermata.NewTask{})
 		claim, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0)
 		w.ok(err)
@@ -90,7 +90,7 @@ func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 		if _, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0); !errors.Is(err, engine.ErrNoTask) {
 			w.Fatalf("a worker's task was claimed for workflows: %v", err)
 		}
-		w.claimed(task.ID)
+		w.claimTask(task.ID)
 	})
 }
 
@@ -100,10 +100,10 @@ func TestClaimRefuses(t *testing.T) {
 			{}, {Worker: "w1", Runners: []string{fermata.RunnerExternal}}, {Worker: "w1", Runners: []string{fermata.RunnerWorkflow}},
 		} {
 			_, err := w.e.Claim(w.Context(), w.agent, r)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, err := w.e.Claim(w.Context(), w.alice, fermata.ClaimRequest{Worker: "w1"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -120,7 +120,7 @@ func TestClaimGivesARun(t *testing.T) {
 		stored, err := w.e.Run(w.Context(), w.agent, r.ID)
 		w.ok(err)
 		w.equal(r.PublicView(), stored)
-		w.state(task.ID, fermata.TaskInProgress)
+		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
 
@@ -130,20 +130,20 @@ func TestClaimWaits(t *testing.T) {
 	for name, ready := range map[string]func(w *world) (id string, wake func()){
 		"create": func(w *world) (string, func()) { return "", func() { w.task(fermata.NewTask{}) } },
 		"answer": func(w *world) (string, func()) {
-			task, q := w.suspended(format)
+			task, q := w.createSuspended(format)
 			return task.ID, func() { w.answer(q.ID, "toml") }
 		},
 		"message": func(w *world) (string, func()) {
-			task, _ := w.suspended(format)
+			task, _ := w.createSuspended(format)
 			return task.ID, func() { w.say(task.ID, "hello") }
 		},
 		"unblock": func(w *world) (string, func()) {
-			first := w.running(fermata.NewTask{})
+			first := w.createRunning(fermata.NewTask{})
 			second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 			return second.ID, func() { w.complete(first) }
 		},
 		"release": func(w *world) (string, func()) {
-			c := w.running(fermata.NewTask{})
+			c := w.createRunning(fermata.NewTask{})
 			return c.Task.ID, func() {
 				_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
 				w.ok(err)

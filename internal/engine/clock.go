@@ -17,16 +17,16 @@ func (e *Engine) ClockSkew() time.Duration { return e.db.ClockSkew() }
 // leases.
 type clockWatch struct {
 	e *Engine
-	// jumped reports whether the present jump was logged. renewing reports whether a jump was accepted, but the
+	// jumpLogged reports whether the present jump was logged. renewing reports whether a jump was accepted, but the
 	// leases are still measured by the clock before it.
-	jumped, renewing bool
-	// apart reports whether a difference between this machine's clock and the database's was logged.
-	apart bool
+	jumpLogged, mustRenewLeases bool
+	// skewLogged reports whether a difference between this machine's clock and the database's was logged.
+	skewLogged bool
 }
 
-// isTrusted reports whether deadlines may be decided by the database's clock.
+// checkClock reports whether deadlines may be decided by the database's clock.
 // It accepts a jump that lasted long enough.
-func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
+func (w *clockWatch) checkClock(ctx context.Context) (bool, error) {
 	// Reading the clock notices a jump even if nobody writes.
 	if _, err := w.e.db.Now(ctx); err != nil {
 		return false, err
@@ -34,15 +34,15 @@ func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
 	state := w.e.db.Clock()
 	w.log(state)
 	w.logSkew(w.e.db.ClockSkew())
-	if state.Ripe {
+	if state.Confirmed {
 		w.e.db.AcceptClock()
-		w.jumped, w.renewing = false, true
+		w.jumpLogged, w.mustRenewLeases = false, true
 	}
-	if w.renewing {
+	if w.mustRenewLeases {
 		if err := w.e.db.RenewLeases(ctx); err != nil {
 			return false, err
 		}
-		w.renewing = false
+		w.mustRenewLeases = false
 	}
 	return w.e.db.Clock().Jump == 0, nil
 }
@@ -51,15 +51,15 @@ func (w *clockWatch) isTrusted(ctx context.Context) (bool, error) {
 func (w *clockWatch) log(state store.ClockState) {
 	jump := state.Jump.Round(time.Second)
 	switch {
-	case state.Ripe:
+	case state.Confirmed:
 		w.e.log.Warn("the database's clock has kept to its jump, which counts from now on", "jump", jump)
-	case state.Jump != 0 && !w.jumped:
+	case state.Jump != 0 && !w.jumpLogged:
 		w.e.log.Error("the database's clock jumped: nothing times out until the clock is right again or has kept to the jump for a while",
-			"jump", jump, "while", store.ClockConfirmed)
-	case state.Jump == 0 && w.jumped:
+			"jump", jump, "while", store.ClockConfirmTime)
+	case state.Jump == 0 && w.jumpLogged:
 		w.e.log.Warn("the database's clock is right again")
 	}
-	w.jumped = state.Jump != 0
+	w.jumpLogged = state.Jump != 0
 }
 
 // logSkew logs once that the clocks of this machine and the database differ, and once that they agree again. Between
@@ -67,11 +67,11 @@ func (w *clockWatch) log(state store.ClockState) {
 func (w *clockWatch) logSkew(skew time.Duration) {
 	ahead := skew.Round(store.SkewPrecision)
 	switch {
-	case !w.apart && skew.Abs() > store.LongestSkew:
+	case !w.skewLogged && skew.Abs() > store.LongestSkew:
 		w.e.log.Error("the clock of this machine is not the database's, by which deadlines and leases go: let a time service set both", "ahead", ahead)
-		w.apart = true
-	case w.apart && skew.Abs() < store.LongestSkew/2:
+		w.skewLogged = true
+	case w.skewLogged && skew.Abs() < store.LongestSkew/2:
 		w.e.log.Warn("the clock of this machine agrees with the database's again", "ahead", ahead)
-		w.apart = false
+		w.skewLogged = false
 	}
 }

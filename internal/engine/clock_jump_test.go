@@ -47,36 +47,36 @@ func eachWrongClock(t *testing.T, test func(w *world, clock *wrongClock)) {
 	})
 }
 
-// becomes waits until the condition holds.
-func (w *world) becomes(what string, holds func() bool) {
+// await waits until the condition holds.
+func (w *world) await(what string, holds func() bool) {
 	w.Helper()
 	patience.Await(w, what, holds)
 }
 
-// jumped waits until the engine has noticed the jump of the clock.
-func (w *world) jumped() {
+// awaitJump waits until the engine has noticed the jump of the clock.
+func (w *world) awaitJump() {
 	w.Helper()
-	w.becomes("the jump is noticed", func() bool { return w.e.Clock().Jump != 0 })
+	w.await("the jump is noticed", func() bool { return w.e.Clock().Jump != 0 })
 }
 
 // TestClockJumpsForAMoment: while the clock is two hours ahead for a moment,
 // nothing times out, neither by a sweep nor by an answer.
 func TestClockJumpsForAMoment(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
-		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
-		_, other := w.suspended(fermata.Ask{Question: "Which colour?", Timeout: "30m"})
-		running := w.running(fermata.NewTask{})
+		_, q := w.createSuspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
+		_, other := w.createSuspended(fermata.Ask{Question: "Which colour?", Timeout: "30m"})
+		running := w.createRunning(fermata.NewTask{})
 		clock.jump(2 * time.Hour)
-		w.jumped()
+		w.awaitJump()
 		clock.pass(2 * time.Second)
 		w.equal("blue", w.answer(other.ID, "blue").Resolution.Answer)
 		_, err := w.e.Heartbeat(w.Context(), w.agent, running.Run.ID, fermata.Heartbeat{Token: running.Run.Token})
 		w.ok(err)
 		clock.jump(-2 * time.Hour)
-		w.becomes("the clock is right again", func() bool { return w.e.Clock().Jump == 0 })
-		w.question(q.ID, fermata.Pending)
+		w.await("the clock is right again", func() bool { return w.e.Clock().Jump == 0 })
+		w.checkQuestion(q.ID, fermata.Pending)
 		w.complete(running)
-		w.audited()
+		w.checkAudit()
 	})
 }
 
@@ -84,18 +84,18 @@ func TestClockJumpsForAMoment(t *testing.T) {
 // end, and no live worker loses its task because of it.
 func TestClockKeepsToAJump(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
-		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
-		running := w.running(fermata.NewTask{})
+		_, q := w.createSuspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
+		running := w.createRunning(fermata.NewTask{})
 		clock.jump(2 * time.Hour)
-		w.jumped()
-		clock.pass(store.ClockConfirmed)
-		w.becomes("the question times out", func() bool {
+		w.awaitJump()
+		clock.pass(store.ClockConfirmTime)
+		w.await("the question times out", func() bool {
 			q, err := w.e.Question(w.Context(), w.agent, q.ID)
 			w.ok(err)
 			return q.Status == fermata.TimedOut
 		})
 		w.complete(running)
-		w.audited()
+		w.checkAudit()
 	})
 }
 
@@ -103,19 +103,19 @@ func TestClockKeepsToAJump(t *testing.T) {
 // clock shows an hour less than when the lease began.
 func TestClockIsSetBackForGood(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
-		dead := w.running(fermata.NewTask{})
+		dead := w.createRunning(fermata.NewTask{})
 		clock.jump(-time.Hour)
-		w.jumped()
-		clock.pass(store.ClockConfirmed)
+		w.awaitJump()
+		clock.pass(store.ClockConfirmTime)
 		run := func() *fermata.Run {
 			run, err := w.e.Run(w.Context(), admin, dead.Run.ID)
 			w.ok(err)
 			return run
 		}
-		w.becomes("the lease begins anew", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
+		w.await("the lease begins anew", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
 		clock.pass(fermata.DefaultLease)
-		w.becomes("the run is lost", func() bool { return run().State == fermata.RunLost })
-		w.state(dead.Task.ID, fermata.TaskOpen)
+		w.await("the run is lost", func() bool { return run().State == fermata.RunLost })
+		w.checkState(dead.Task.ID, fermata.TaskOpen)
 	})
 }
 

@@ -53,8 +53,8 @@ func (w *world) moveTo(at time.Time) {
 	w.clock.Advance(at.Sub(now))
 }
 
-// audited checks that the audit finds no fault.
-func (w *world) audited() {
+// checkAudit checks that the audit finds no fault.
+func (w *world) checkAudit() {
 	w.Helper()
 	report, err := w.e.VerifyAudit(w.Context(), w.alice)
 	w.ok(err)
@@ -76,17 +76,17 @@ func TestDeadlineAcrossSummerTime(t *testing.T) {
 				w.moveTo(instant(w.T, c.asked))
 				a := format
 				a.Timeout, a.Default = c.timeout, "yaml"
-				task, q := w.suspended(a)
+				task, q := w.createSuspended(a)
 				if late := q.Deadline.Sub(deadline); late < 0 || late > 5*time.Second || q.Deadline.Location() != time.UTC {
 					w.Fatalf("the deadline is %v, want %v", q.Deadline, deadline)
 				}
 				w.moveTo(q.Deadline.Add(-5 * time.Second))
 				w.sweep(0)
-				w.question(q.ID, fermata.Pending)
+				w.checkQuestion(q.ID, fermata.Pending)
 				w.moveTo(*q.Deadline)
 				w.sweep(0)
-				w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
-				w.state(task.ID, fermata.TaskInputReceived)
+				w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+				w.checkState(task.ID, fermata.TaskInputReceived)
 			})
 		})
 	}
@@ -107,16 +107,16 @@ func TestDatabaseClockDecides(t *testing.T) {
 			w := newWorld(t, opts)
 			a := format
 			a.Timeout, a.Default = c.timeout, "yaml"
-			task, q := w.suspended(a)
+			task, q := w.createSuspended(a)
 			w.equal([]time.Time{instant(t, c.asked).UTC(), instant(t, c.deadline).UTC()}, []time.Time{q.CreatedAt.UTC(), q.Deadline.UTC()})
 			clock.Set(q.Deadline.Add(-time.Millisecond))
 			w.sweep(0)
-			w.question(q.ID, fermata.Pending)
+			w.checkQuestion(q.ID, fermata.Pending)
 			clock.Set(*q.Deadline)
 			late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
 			w.ok(err)
-			w.equal([]any{fermata.TimedOut, "yaml", 1}, []any{late.Status, late.Resolution.Answer, len(late.Resolution.Late)})
-			w.state(task.ID, fermata.TaskInputReceived)
+			w.equal([]any{fermata.TimedOut, "yaml", 1}, []any{late.Status, late.Resolution.Answer, len(late.Resolution.LateAnswers)})
+			w.checkState(task.ID, fermata.TaskInputReceived)
 		})
 	}
 }
@@ -127,15 +127,15 @@ func TestClockIsSetBack(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.Timeout, a.Default = "10m", "yaml"
-		task, q := w.suspended(a)
-		other, asked := w.suspended(a)
+		task, q := w.createSuspended(a)
+		other, asked := w.createSuspended(a)
 		w.clock.Advance(-time.Hour)
 		w.sweep(0)
-		w.question(q.ID, fermata.Pending)
+		w.checkQuestion(q.ID, fermata.Pending)
 		r := w.answer(asked.ID, "toml").Resolution
 		w.equal([]any{fermata.ActorHuman, true}, []any{r.DecidedBy, r.At.Before(asked.CreatedAt)})
-		c := w.claimed(other.ID)
-		w.equal([]string{"answered: Which format?"}, handed(c.Context))
+		c := w.claimTask(other.ID)
+		w.equal([]string{"answered: Which format?"}, handedTexts(c.Context))
 		w.complete(c)
 		events, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{TaskID: other.ID, Types: []string{"question.answered"}})
 		w.ok(err)
@@ -144,11 +144,11 @@ func TestClockIsSetBack(t *testing.T) {
 		w.equal(0.0, told.Seconds)
 		w.moveTo(q.Deadline.Add(-5 * time.Second))
 		w.sweep(0)
-		w.question(q.ID, fermata.Pending)
+		w.checkQuestion(q.ID, fermata.Pending)
 		w.sweep(5 * time.Second)
-		w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
-		w.state(task.ID, fermata.TaskInputReceived)
-		w.audited()
+		w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.checkState(task.ID, fermata.TaskInputReceived)
+		w.checkAudit()
 	})
 }
 
@@ -159,21 +159,21 @@ func TestClockJumpsAhead(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.Timeout, a.Default = "10m", "yaml"
-		task, q := w.suspended(a)
-		_, never := w.suspended(fermata.Ask{Question: "And then?", Timeout: fermata.Never})
+		task, q := w.createSuspended(a)
+		_, never := w.createSuspended(fermata.Ask{Question: "And then?", Timeout: fermata.Never})
 		w.sweep(24 * time.Hour)
 		w.clock.Advance(-24 * time.Hour)
 		w.sweep(0)
-		w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
-		w.question(never.ID, fermata.Pending)
+		w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.checkQuestion(never.ID, fermata.Pending)
 		late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
-		w.equal([]any{"yaml", 1}, []any{late.Resolution.Answer, len(late.Resolution.Late)})
+		w.equal([]any{"yaml", 1}, []any{late.Resolution.Answer, len(late.Resolution.LateAnswers)})
 		w.equal(1, w.closings(q.ID))
-		c := w.claimed(task.ID)
-		w.none()
+		c := w.claimTask(task.ID)
+		w.checkNoTask()
 		w.complete(c)
-		w.audited()
+		w.checkAudit()
 	})
 }
 
@@ -202,14 +202,14 @@ func TestTheInstantDecides(t *testing.T) {
 			each(t, func(w *world) {
 				a := format
 				a.Timeout = "10m"
-				task, q := w.suspended(a)
+				task, q := w.createSuspended(a)
 				w.clock.Advance(10 * time.Minute)
-				w.refused(do(w, task.ID), fermata.CodeIllegalTransition)
-				w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
-				w.equal(fermata.ReasonQuestionTimedOut, w.state(task.ID, fermata.TaskFailed).Reason)
+				w.checkRefused(do(w, task.ID), fermata.CodeIllegalTransition)
+				w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+				w.equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
 				w.sweep(0)
 				w.equal(1, w.closings(q.ID))
-				w.audited()
+				w.checkAudit()
 			})
 		})
 	}
@@ -219,27 +219,27 @@ func TestTheInstantDecides(t *testing.T) {
 // its task ends before a sweep.
 func TestAnAnswerOutlivesItsTask(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
-		w.held(w.alice, q.ID, "toml")
-		c := w.running(fermata.NewTask{})
+		task, q := w.createSuspended(format)
+		w.answerHeld(w.alice, q.ID, "toml")
+		c := w.createRunning(fermata.NewTask{})
 		aside := func(question string) *fermata.Question {
 			return w.ask(c.Task.ID, fermata.Ask{Type: fermata.NonBlocking, Question: question, Default: "no", Timeout: "10m"})
 		}
 		tabs, spaces := aside("Tabs?"), aside("Spaces?")
-		w.held(w.alice, spaces.ID, "yes")
+		w.answerHeld(w.alice, spaces.ID, "yes")
 		asked := w.ask(c.Task.ID, format)
-		w.held(w.alice, asked.ID, "json")
+		w.answerHeld(w.alice, asked.ID, "json")
 		w.clock.Advance(5 * time.Second)
 		w.cancel(task.ID)
 		w.cancel(c.Task.ID)
 		for id, value := range map[string]string{q.ID: "toml", asked.ID: "json", spaces.ID: "yes"} {
-			r := w.question(id, fermata.Answered).Resolution
+			r := w.checkQuestion(id, fermata.Answered).Resolution
 			w.equal([]any{fermata.ActorHuman, value, "alice"}, []any{r.DecidedBy, r.Answer, r.AnsweredBy.Name})
 			w.equal(1, w.closings(id))
 		}
-		w.question(tabs.ID, fermata.Cancelled)
-		w.state(task.ID, fermata.TaskCancelled)
-		w.state(c.Task.ID, fermata.TaskCancelled)
-		w.audited()
+		w.checkQuestion(tabs.ID, fermata.Cancelled)
+		w.checkState(task.ID, fermata.TaskCancelled)
+		w.checkState(c.Task.ID, fermata.TaskCancelled)
+		w.checkAudit()
 	})
 }

@@ -22,16 +22,16 @@ func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string)
 		if err != nil {
 			return nil, err
 		}
-		if err := q.MayComment(c); err != nil {
+		if err := q.CheckMayComment(c); err != nil {
 			return nil, err
 		}
-		return comment(tx, q, c.Actor(), body), nil
-	}, store.Ahead{Question: id})
+		return addComment(tx, q, c.Actor(), body), nil
+	}, store.ReadAhead{Question: id})
 }
 
-// comment stores a comment. The comment counts as handed over, so no run gets
+// addComment stores a comment. The comment counts as handed over, so no run gets
 // it.
-func comment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *fermata.Message {
+func addComment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *fermata.Message {
 	m := &fermata.Message{
 		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: q.TaskID, QuestionID: q.ID, Kind: fermata.MessageComment,
 		Author: by, Body: body, CreatedAt: tx.Now(),
@@ -39,7 +39,7 @@ func comment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *
 	tx.InsertMessage(m, m.IsForAgents())
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: q.TaskID, QuestionID: q.ID, Actor: m.Author,
-		Data: data(messageFacts(m)),
+		Data: encodeData(messageFacts(m)),
 	})
 	return m
 }

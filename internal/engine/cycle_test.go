@@ -46,12 +46,12 @@ func newWorld(t *testing.T, opts store.Options) *world {
 		Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 	}
 	w.alice = w.person("alice")
-	t.Cleanup(w.tellsTheSame)
+	t.Cleanup(w.checkTablesMatch)
 	return w
 }
 
-// tellsTheSame checks that the tables and the events agree after any test.
-func (w *world) tellsTheSame() {
+// checkTablesMatch checks that the tables and the events agree after any test.
+func (w *world) checkTablesMatch() {
 	if w.Failed() || w.Skipped() || w.forged {
 		return
 	}
@@ -87,14 +87,14 @@ func (w *world) ok(err error) {
 	}
 }
 
-func (w *world) refused(err error, want fermata.Code) {
+func (w *world) checkRefused(err error, want fermata.Code) {
 	w.Helper()
 	if got := fermata.CodeOf(err); got != want {
 		w.Fatalf("error is %v (%s), want code %s", err, got, want)
 	}
 }
 
-func (w *world) state(id string, want fermata.TaskState) *fermata.Task {
+func (w *world) checkState(id string, want fermata.TaskState) *fermata.Task {
 	w.Helper()
 	t, err := w.e.Task(w.Context(), w.agent, id)
 	w.ok(err)
@@ -121,8 +121,8 @@ func (w *world) claim() *fermata.Claim {
 	return claim
 }
 
-// suspended makes a task, claims it and lets its run end with the question.
-func (w *world) suspended(a fermata.Ask) (*fermata.Task, *fermata.Question) {
+// createSuspended makes a task, claims it and lets its run end with the question.
+func (w *world) createSuspended(a fermata.Ask) (*fermata.Task, *fermata.Question) {
 	w.Helper()
 	w.task(fermata.NewTask{})
 	claim := w.claim()
@@ -141,20 +141,20 @@ var format = fermata.Ask{
 
 func TestCycle(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		task, q := w.createSuspended(format)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 
 		if _, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"}); !errors.Is(err, engine.ErrNoTask) {
 			w.Fatalf("a suspended task was claimed: %v", err)
 		}
 		_, err := w.e.Answer(w.Context(), w.agent, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		answered, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
 		if answered.Resolution.Answer != "toml" || answered.Resolution.DecidedBy != fermata.ActorHuman {
 			w.Fatalf("resolution: %+v", answered.Resolution)
 		}
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 
 		claim := w.claim()
 		if claim.Task.ID != task.ID || claim.Run.Attempt != 2 || !claim.Context.Resumed {
@@ -165,7 +165,7 @@ func TestCycle(t *testing.T) {
 		}
 		_, err = w.e.Finish(w.Context(), w.agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
 		w.ok(err)
-		w.state(task.ID, fermata.TaskDone)
+		w.checkState(task.ID, fermata.TaskDone)
 		report, err := w.e.VerifyAudit(w.Context(), w.alice)
 		w.ok(err)
 		if !report.OK || report.Events == 0 {
@@ -178,15 +178,15 @@ func TestDeadlineDecides(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
 		ask.Timeout, ask.Default = "10m", "yaml"
-		task, q := w.suspended(ask)
+		task, q := w.createSuspended(ask)
 		w.clock.Advance(10 * time.Minute)
 		late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
 		w.ok(err)
 		r := late.Resolution
-		if late.Status != fermata.TimedOut || r.DecidedBy != fermata.ActorTimeout || r.Answer != "yaml" || len(r.Late) != 1 {
+		if late.Status != fermata.TimedOut || r.DecidedBy != fermata.ActorTimeout || r.Answer != "yaml" || len(r.LateAnswers) != 1 {
 			w.Fatalf("resolution: %+v", r)
 		}
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 		n, err := w.e.Sweep(w.Context())
 		w.ok(err)
 		if n != 0 {

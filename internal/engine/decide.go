@@ -7,10 +7,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// decideItself closes the question that a resumed task waits for, so that the agent decides for itself. The task
+// letAgentDecide closes the question that a resumed task waits for, so that the agent decides for itself. The task
 // moves as at every other end of a question. A workflow run continues with the default, as if a person had answered
 // it.
-func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+func (e *Engine) letAgentDecide(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	q, err := tx.Question(t.PendingQuestionID)
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fer
 		return err
 	}
 	if run != nil {
-		if err := q.MayTakeDefault(c); err != nil {
+		if err := q.CheckMayTakeDefault(c); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// decideItself is wrong on purpose: the task resumes with a message, and then waits for the same question again.
-func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+// letAgentDecide is wrong on purpose: the task resumes with a message, and then waits for the same question again.
+func (e *Engine) letAgentDecide(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	if words == "" {
 		words = "Go on without an answer."
 	}

@@ -13,7 +13,7 @@ func (e *Engine) Deciders(ctx context.Context, c fermata.Caller, id string) (fer
 	if err != nil {
 		return fermata.Deciders{}, err
 	}
-	members, err := e.reads(ctx, c).Members()
+	members, err := e.reader(ctx, c).Members()
 	if err != nil {
 		return fermata.Deciders{}, err
 	}

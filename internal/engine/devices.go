@@ -8,17 +8,17 @@ import (
 )
 
 // PasskeysOf lists a member's passkeys.
-func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.Passkey, error) {
-	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, typed)
+func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, handleOrID string) ([]*fermata.Passkey, error) {
+	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, handleOrID)
 	if err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).PasskeysOf(m.ID)
+	return e.reader(ctx, c).PasskeysOf(m.ID)
 }
 
 // SessionsOf lists the browser sessions in which a member is signed in.
-func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.BrowserSession, error) {
-	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, typed)
+func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, handleOrID string) ([]*fermata.BrowserSession, error) {
+	m, err := e.resolveMember(ctx, c, fermata.ToReadOwn, handleOrID)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 
 // EndSessionsOf signs a member out of every browser and stops push messages to those browsers. It returns the number
 // of browsers. It also ends the member's sign-in links, and those that the member made for others.
-func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
-	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, typed)
+func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, handleOrID string) (int, error) {
+	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, handleOrID)
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +40,7 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 			if !s.IsEnded(tx.Now()) {
 				n++
 				tx.DeleteSession(s.ID)
-				tx.Append(signedOut(c, s))
+				tx.Append(signedOutEvent(c, s))
 			}
 		}
 		if err != nil {
@@ -50,28 +50,28 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 			return err
 		}
 		// Invitations stay valid, so that invited people do not lose them.
-		return dropLinks(tx, func(l *fermata.Link) bool {
-			return l.MemberID == m.ID || madeBy(l, m.ID) && l.Method != fermata.ByInvitation
+		return deleteLinks(tx, func(l *fermata.Link) bool {
+			return l.MemberID == m.ID || isMadeBy(l, m.ID) && l.Method != fermata.SignInByInvitation
 		})
 	})
 	return n, err
 }
 
-// signedOut returns the event that says that a session was ended.
-func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
+// signedOutEvent returns the event that says that a session was ended.
+func signedOutEvent(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
 	return &fermata.Event{
-		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: data(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
+		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: encodeData(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
 	}
 }
 
 // removeDevices removes the devices of a member for which ends returns true.
-func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*fermata.Device) bool) error {
+func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, matches func(*fermata.Device) bool) error {
 	all, err := tx.DevicesOf(memberID)
 	for _, d := range all {
-		if ends(d) {
+		if matches(d) {
 			tx.DeleteDevice(d.ID)
 			tx.Append(&fermata.Event{
-				Type: fermata.EventDeviceRemoved, Actor: by, Data: data(map[string]any{"device_id": d.ID, "member_id": d.MemberID, "reason": "signed_out"}),
+				Type: fermata.EventDeviceRemoved, Actor: by, Data: encodeData(map[string]any{"device_id": d.ID, "member_id": d.MemberID, "reason": "signed_out"}),
 			})
 		}
 	}

@@ -26,14 +26,14 @@ func TestDevicesOfAPerson(t *testing.T) {
 		}
 		for _, who := range []fermata.Caller{w.person("bob"), w.agent} {
 			_, err = w.e.PasskeysOf(w.Context(), who, "alice")
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			_, err = w.e.SessionsOf(w.Context(), who, "alice")
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			_, err = w.e.EndSessionsOf(w.Context(), who, "alice")
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 		}
 		// A person who lost the passkey cannot remove it; an admin can.
-		w.refused(w.e.RemovePasskey(w.Context(), first.Caller, key.ID), fermata.CodeForbidden)
+		w.checkRefused(w.e.RemovePasskey(w.Context(), first.Caller, key.ID), fermata.CodeForbidden)
 		w.ok(w.e.RemovePasskey(w.Context(), admin, key.ID))
 		keys, err := w.e.PasskeysOf(w.Context(), admin, "alice")
 		w.ok(err)
@@ -43,8 +43,8 @@ func TestDevicesOfAPerson(t *testing.T) {
 		w.ok(err)
 		w.equal(2, n)
 		_, err = w.e.AuthenticateSession(w.Context(), first.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		_, err = w.e.SessionsOf(w.Context(), admin, "nobody")
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 	})
 }

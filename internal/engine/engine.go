@@ -36,22 +36,22 @@ type Engine struct {
 	opts Options
 	tail *Tail
 	hub  *hub
-	// told wakes the one goroutine that tells other replicas of commits. A
+	// notifySignal wakes the one goroutine that tells other replicas of commits. A
 	// burst of commits costs one notification.
-	told chan string
+	notifySignal chan string
 
 	auditBounds auditBounds
 
 	policies *policyCache
-	// seen are callbacks for every commit that this process learns of; see [Engine.OnSeen].
-	seen []func(events []*fermata.Event)
-	// reaches returns the reason if nobody will be told of a question; see [Engine.OnAsk]. It may be nil.
-	reaches func(r store.Reader, q *fermata.Question) (string, error)
-	// about adds to a question what the question is about; see [Engine.OnOpen]. It may be nil.
-	about   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
-	callers *callerCache
-	roll    roll
-	away    awayWitnesses
+	// onEveryCommit are callbacks for every commit that this process learns of; see [Engine.OnEveryCommit].
+	onEveryCommit []func(events []*fermata.Event)
+	// unreachedReason returns the reason if nobody will be told of a question; see [Engine.SetUnreachedReason]. It may be nil.
+	unreachedReason func(r store.Reader, q *fermata.Question) (string, error)
+	// enrichQuestion adds to a question what the question is about; see [Engine.SetQuestionEnricher]. It may be nil.
+	enrichQuestion   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
+	callers          *callerCache
+	recordedWorkers  recordedWorkers
+	failingWitnesses failingWitnesses
 }
 
 // New returns an engine on an open, migrated database.
@@ -60,28 +60,32 @@ func New(db *store.DB, opts Options) *Engine {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		db: db, log: opts.Log, opts: opts, hub: newHub(), told: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
-		auditBounds: auditBounds{window: 25_000, most: 200_000},
+		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
+		auditBounds: auditBounds{window: 25_000, maxEvents: 200_000},
 	}
 	e.tail = newTail(e)
 	db.OnCommit(e.handleCommit)
 	return e
 }
 
-// OnSeen adds a callback for every commit, of this process and of others. The
+// OnEveryCommit adds a callback for every commit, of this process and of others. The
 // callback must not block, and must be added before the engine starts. Its
 // events are hints: commits of two replicas at the same time may come in either
 // order.
-func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
+func (e *Engine) OnEveryCommit(fn func(events []*fermata.Event)) {
+	e.onEveryCommit = append(e.onEveryCommit, fn)
+}
 
-// OnAsk sets the function that tells, when a question is asked, why nobody will
+// SetUnreachedReason sets the function that tells, when a question is asked, why nobody will
 // be told of it. Set it before the engine starts.
-func (e *Engine) OnAsk(fn func(r store.Reader, q *fermata.Question) (string, error)) { e.reaches = fn }
+func (e *Engine) SetUnreachedReason(fn func(r store.Reader, q *fermata.Question) (string, error)) {
+	e.unreachedReason = fn
+}
 
-// OnOpen sets the function that adds to a question, before it is asked, what the question is about. Set it before the
+// SetQuestionEnricher sets the function that adds to a question, before it is asked, what the question is about. Set it before the
 // engine starts.
-func (e *Engine) OnOpen(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
-	e.about = fn
+func (e *Engine) SetQuestionEnricher(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
+	e.enrichQuestion = fn
 }
 
 // Now returns the time by the database's clock, which decides deadlines.
@@ -94,15 +98,15 @@ func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 		e.opts.OnCommit(events)
 	}
 	select {
-	case e.told <- workspace:
+	case e.notifySignal <- workspace:
 	default:
 		// A notification that is sent after this commit is already waiting. If
 		// it is lost, the other replicas find the events when they look again.
 	}
 }
 
-// data encodes the data of an event as JSON.
-func data(v any) json.RawMessage {
+// encodeData encodes the data of an event as JSON.
+func encodeData(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		// Event data are small structs of texts and numbers.
@@ -111,7 +115,7 @@ func data(v any) json.RawMessage {
 	return b
 }
 
-// reads returns a reader of the part of the workspace that the caller may see.
-func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return e.db.For(ctx, c)
+// reader returns a reader of the part of the workspace that the caller may see.
+func (e *Engine) reader(ctx context.Context, c fermata.Caller) store.Reader {
+	return e.db.ReaderFor(ctx, c)
 }

@@ -19,10 +19,10 @@ type EventFilter struct {
 // Events lists events in order. It also returns the number to pass as After for
 // the next page.
 func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([]*fermata.Event, int64, error) {
-	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadEvents, fermata.UnloadedResource); err != nil {
 		return nil, 0, err
 	}
-	types, err := fermata.EventsFor(c, "type", f.Types)
+	types, err := fermata.VisibleEventTypes(c, "type", f.Types)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -33,7 +33,7 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 		}
 		f.TaskID = id
 	}
-	events, err := e.reads(ctx, c).Events(store.EventFilter{
+	events, err := e.reader(ctx, c).Events(store.EventFilter{
 		After: f.After, TaskID: f.TaskID, Types: types, Limit: pageSize(f.Limit),
 	})
 	if err != nil {
@@ -67,11 +67,11 @@ type AuditReport struct {
 // and answers. It then compares the tables by which the server decides with the chain, and the chain with the
 // checkpoints of the witnesses.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
-	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
+	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
 	}
-	r := e.reads(ctx, c)
-	v := verification{ctx: ctx, e: e, r: r, last: newRecorded()}
+	r := e.reader(ctx, c)
+	v := verification{ctx: ctx, e: e, r: r, recorded: newRecordedState()}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {
 		err = v.checkEnd()
@@ -91,15 +91,15 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 
 // verification follows a chain and records the first fault.
 type verification struct {
-	ctx    context.Context //nolint:containedctx // of the one call that verifies
-	e      *Engine
-	r      store.Reader
-	chain  fermata.Chain
-	last   recorded
-	report AuditReport
+	ctx      context.Context //nolint:containedctx // of the one call that verifies
+	e        *Engine
+	r        store.Reader
+	chain    fermata.Chain
+	recorded recordedState
+	report   AuditReport
 }
 
-func (v *verification) fail(format string, args ...any) error {
+func (v *verification) reportProblem(format string, args ...any) error {
 	v.report.Problem = fmt.Sprintf(format, args...)
 	return nil
 }
@@ -117,14 +117,14 @@ func (v *verification) follow() error {
 			return err
 		}
 		if len(events) == 0 {
-			return v.fail("event %d and all after it are missing", v.chain.Seq+1)
+			return v.reportProblem("event %d and all after it are missing", v.chain.Seq+1)
 		}
 		for _, event := range events {
 			if err := v.verifyNext(event, head); err != nil || v.report.Problem != "" {
 				return err
 			}
-			if v.last.take(event); v.last.problem != "" {
-				return v.fail("%s", v.last.problem)
+			if v.recorded.apply(event); v.recorded.problem != "" {
+				return v.reportProblem("%s", v.recorded.problem)
 			}
 			if err := v.checkSigned(event); err != nil || v.report.Problem != "" {
 				return err
@@ -142,11 +142,11 @@ func (v *verification) follow() error {
 // verifyNext verifies one event.
 func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) error {
 	if err := v.chain.VerifyNext(event); err != nil {
-		return v.fail("%s", err)
+		return v.reportProblem("%s", err)
 	}
 	v.report.Events = v.chain.Seq
 	if v.chain.Seq == head.Seq && v.chain.Hash != head.Hash {
-		return v.fail("event %d was changed: its hash is not the one that was noted last", v.chain.Seq)
+		return v.reportProblem("event %d was changed: its hash is not the one that was noted last", v.chain.Seq)
 	}
 	if event.Type == fermata.EventAuditCheckpoint && v.e.opts.Signer != nil {
 		return v.e.verifyCheckpoint(v.r, event, &v.report)
@@ -157,7 +157,7 @@ func (v *verification) verifyNext(event *fermata.Event, head fermata.Chain) erro
 // checkEnd reports a fault if the log has an event after the recorded end of the chain. The end is read after the
 // event, so an event that was added during the verification is no fault.
 func (v *verification) checkEnd() error {
-	behind, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1})
+	extra, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (v *verification) checkEnd() error {
 	if err != nil {
 		return err
 	}
-	if v.chain.Seq > head.Seq || len(behind) > 0 && behind[0].Seq > head.Seq {
+	if v.chain.Seq > head.Seq || len(extra) > 0 && extra[0].Seq > head.Seq {
 		v.report.Events = head.Seq
-		return v.fail("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)
+		return v.reportProblem("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (v *verification) checkEnd() error {
 // chain to its new end and compares again.
 func (v *verification) checkTables() error {
 	for {
-		if err := v.checkRest(); err != nil || v.report.Problem == "" {
+		if err := v.checkLatestState(); err != nil || v.report.Problem == "" {
 			return err
 		}
 		head, err := v.r.Head()
@@ -200,7 +200,7 @@ type Stats struct {
 // Stats counts pending questions by type and tasks by state.
 func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Pending: map[fermata.QuestionType]int64{}, Tasks: map[fermata.TaskState]int64{}}
-	r := e.db.In(ctx, "")
+	r := e.db.Reader(ctx, "")
 	pending, err := r.CountPending()
 	if err != nil {
 		return s, err

@@ -7,17 +7,17 @@ import (
 
 // expire applies the deadline of a question that is due: it closes or escalates the question.
 func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-	moved, err := restoreDeadline(tx, q)
-	if err != nil || moved {
+	notDue, err := restoreDeadline(tx, q)
+	if err != nil || notDue {
 		return err
 	}
 	if q.Expire(tx.Now()) == fermata.ExpiredClosed {
-		return e.settle(tx, t, q, fermata.ByTimeout)
+		return e.settle(tx, t, q, fermata.TimeoutActor)
 	}
 	tx.UpdatePending(q)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventQuestionEscalated, TaskID: t.ID, QuestionID: q.ID, Actor: fermata.ByTimeout,
-		Data: data(map[string]any{"level": q.EscalationLevel, "assignees": q.Assignees, "deadline": q.Deadline}),
+		Type: fermata.EventQuestionEscalated, TaskID: t.ID, QuestionID: q.ID, Actor: fermata.TimeoutActor,
+		Data: encodeData(map[string]any{"level": q.EscalationLevel, "assignees": q.Assignees, "deadline": q.Deadline}),
 	})
 	return nil
 }
@@ -34,7 +34,7 @@ func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error)
 		return false, nil
 	}
 	tx.UpdatePending(q)
-	comment(tx, q, fermata.System, "The deadline of this question was moved in the database, past the server. It was put back. Look at who writes the database: `fermata audit verify`.")
+	addComment(tx, q, fermata.SystemActor, "The deadline of this question was moved in the database, past the server. It was put back. Look at who writes the database: `fermata audit verify`.")
 	return true, nil
 }
 

@@ -22,13 +22,13 @@ func TestDeadline(t *testing.T) {
 			each(t, func(w *world) {
 				a := format
 				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", c.action
-				task, q := w.suspended(a)
+				task, q := w.createSuspended(a)
 				w.sweep(10*time.Minute - time.Second)
-				w.question(q.ID, fermata.Pending)
+				w.checkQuestion(q.ID, fermata.Pending)
 				w.sweep(time.Second)
-				r := w.question(q.ID, fermata.TimedOut).Resolution
+				r := w.checkQuestion(q.ID, fermata.TimedOut).Resolution
 				w.equal([]any{fermata.ActorTimeout, c.action, *q.Deadline, (*fermata.Actor)(nil)}, []any{r.DecidedBy, r.Outcome, r.At, r.AnsweredBy})
-				w.equal(c.reason, w.state(task.ID, c.state).Reason)
+				w.equal(c.reason, w.checkState(task.ID, c.state).Reason)
 				w.equal(1, w.closings(q.ID))
 				w.sweep(time.Hour)
 				w.equal(1, w.closings(q.ID))
@@ -54,9 +54,9 @@ func TestDeadlineOfAnExternalTask(t *testing.T) {
 				a := format
 				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", c.action
 				w.ask(task.ID, a)
-				w.state(task.ID, fermata.TaskAwaitingInput)
+				w.checkState(task.ID, fermata.TaskAwaitingInput)
 				w.sweep(10 * time.Minute)
-				w.state(task.ID, c.state)
+				w.checkState(task.ID, c.state)
 			})
 		})
 	}
@@ -70,17 +70,17 @@ func TestDeadlineDuringAClarification(t *testing.T) {
 			each(t, func(w *world) {
 				a := format
 				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", action
-				task, q := w.suspended(a)
+				task, q := w.createSuspended(a)
 				_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "why?")
 				w.ok(err)
 				w.clock.Advance(10 * time.Minute)
-				c := w.claimed(task.ID)
+				c := w.claimTask(task.ID)
 				w.sweep(0)
-				w.state(task.ID, fermata.TaskInProgress)
-				w.equal([]string{"timed_out: Which format?"}, handed(w.heartbeat(c).Context))
-				w.equal("", w.state(task.ID, fermata.TaskInProgress).PendingQuestionID)
+				w.checkState(task.ID, fermata.TaskInProgress)
+				w.equal([]string{"timed_out: Which format?"}, handedTexts(w.heartbeat(c).Context))
+				w.equal("", w.checkState(task.ID, fermata.TaskInProgress).PendingQuestionID)
 				w.complete(c)
-				w.state(task.ID, fermata.TaskDone)
+				w.checkState(task.ID, fermata.TaskDone)
 			})
 		})
 	}
@@ -94,18 +94,18 @@ func TestEscalation(t *testing.T) {
 			{Assignees: []string{"bob"}, Timeout: "5m"}, {Assignees: []string{"carol"}, Timeout: "5m", OnTimeout: fermata.SkipTask},
 		}
 		bob, carol := w.person("bob"), w.person("carol")
-		task, q := w.suspended(a)
+		task, q := w.createSuspended(a)
 		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		w.sweep(10 * time.Minute)
-		got := w.question(q.ID, fermata.Pending)
+		got := w.checkQuestion(q.ID, fermata.Pending)
 		w.equal([]any{1, []string{"alice", "bob"}, q.Deadline.Add(5 * time.Minute)}, []any{got.EscalationLevel, got.Assignees, *got.Deadline})
 		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotEligible)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkRefused(err, fermata.CodeNotEligible)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.sweep(10 * time.Minute)
-		w.equal(q.Deadline.Add(10*time.Minute), w.question(q.ID, fermata.TimedOut).Resolution.At)
-		w.state(task.ID, fermata.TaskSkipped)
+		w.equal(q.Deadline.Add(10*time.Minute), w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.checkState(task.ID, fermata.TaskSkipped)
 	})
 }
 
@@ -124,7 +124,7 @@ func TestSweepSettlesMany(t *testing.T) {
 		w.ok(err)
 		w.equal(30, n)
 		for _, id := range tasks {
-			w.state(id, fermata.TaskInputReceived)
+			w.checkState(id, fermata.TaskInputReceived)
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestSweepsOfReplicasMeet(t *testing.T) {
 	each(t, func(w *world) {
 		var ids []string
 		for range 20 {
-			_, q := w.suspended(fermata.Ask{Question: "a?", Timeout: "10m", Default: "b"})
+			_, q := w.createSuspended(fermata.Ask{Question: "a?", Timeout: "10m", Default: "b"})
 			ids = append(ids, q.ID)
 		}
 		w.clock.Advance(10 * time.Minute)

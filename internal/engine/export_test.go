@@ -9,10 +9,16 @@ import (
 var ReadShell = readShell
 
 // SetAuditBounds sets how many events a search reads.
-func SetAuditBounds(e *Engine, window, most int64) { e.auditBounds = auditBounds{window, most} }
+func SetAuditBounds(e *Engine, window, maxEvents int64) {
+	e.auditBounds = auditBounds{window, maxEvents}
+}
 
 // SignEnds signs the ends of all chains that are due, and gives them to the witnesses.
-func (e *Engine) SignEnds(ctx context.Context) error { return newCheckpoints(e).look(ctx) }
+func (e *Engine) SignEnds(ctx context.Context) error {
+	return newCheckpointer(e).signDueCheckpoints(ctx)
+}
 
-// SetLook sets how often the engine looks without a wake-up. Call it before anything waits.
-func SetLook(e *Engine, every time.Duration) { e.hub.look, e.hub.executorLook = every, every }
+// SetRescanInterval sets how often the engine looks without a wake-up. Call it before anything waits.
+func SetRescanInterval(e *Engine, interval time.Duration) {
+	e.hub.rescanInterval, e.hub.executorRescanInterval = interval, interval
+}

@@ -10,24 +10,24 @@ import (
 func TestExternalTask(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
-		w.state(task.ID, fermata.TaskInProgress)
+		w.checkState(task.ID, fermata.TaskInProgress)
 		q := w.ask(task.ID, format)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "why?")
 		w.ok(err)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.answer(q.ID, "toml")
-		w.state(task.ID, fermata.TaskInProgress)
-		w.none()
+		w.checkState(task.ID, fermata.TaskInProgress)
+		w.checkNoTask()
 		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, needsInput)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		got, err := w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: fermata.ResultCompleted, Summary: "ok"})
 		w.ok(err)
 		w.equal([]any{fermata.TaskDone, "ok"}, []any{got.State, got.Summary})
 		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: fermata.ResultFailed})
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.FinishExternal(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, completed)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		got, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
 		w.ok(err)
 		w.equal(fermata.TaskInProgress, got.State)
@@ -43,7 +43,7 @@ func TestSuspendedExternalTaskEnds(t *testing.T) {
 				got, err := w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: result})
 				w.ok(err)
 				w.equal(want, got.State)
-				w.question(q.ID, fermata.Cancelled)
+				w.checkQuestion(q.ID, fermata.Cancelled)
 			})
 		})
 	}
@@ -51,10 +51,10 @@ func TestSuspendedExternalTaskEnds(t *testing.T) {
 
 func TestExternalTaskIsNeitherBlockedNorDeferred(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
 		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{BlockedBy: &[]string{first.Task.ID}})
 		w.ok(err)
 		w.cancel(task.ID)
@@ -64,43 +64,43 @@ func TestExternalTaskIsNeitherBlockedNorDeferred(t *testing.T) {
 	})
 }
 
-// finishOutside ends the task of a session as done.
-func (w *world) finishOutside(id string) {
+// finishExternal ends the task of a session as done.
+func (w *world) finishExternal(id string) {
 	w.Helper()
 	_, err := w.e.FinishExternal(w.Context(), w.agent, id, completed)
 	w.ok(err)
 }
 
-func (w *world) outside(session string, a fermata.Ask) *fermata.Question {
+func (w *world) askExternal(session string, a fermata.Ask) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskOutside(w.Context(), w.agent, "web", session, a)
+	q, err := w.e.AskExternal(w.Context(), w.agent, "web", session, a)
 	w.ok(err)
 	return q
 }
 
 func TestAskOutside(t *testing.T) {
 	each(t, func(w *world) {
-		q := w.outside("", format)
-		got := w.state(q.TaskID, fermata.TaskAwaitingInput)
+		q := w.askExternal("", format)
+		got := w.checkState(q.TaskID, fermata.TaskAwaitingInput)
 		w.equal([]any{"web", fermata.RunnerExternal, true, q.Title}, []any{got.Project, got.Runner, got.EndsWithAnswer, got.Title})
-		if other := w.outside("", format); other.TaskID == q.TaskID {
+		if other := w.askExternal("", format); other.TaskID == q.TaskID {
 			w.Error("two questions without a session share a task")
 		}
 		w.answer(q.ID, "toml")
-		w.state(q.TaskID, fermata.TaskDone)
-		q = w.outside("", format)
+		w.checkState(q.TaskID, fermata.TaskDone)
+		q = w.askExternal("", format)
 		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
 		w.ok(err)
-		w.state(q.TaskID, fermata.TaskCancelled)
-		_, err = w.e.AskOutside(w.Context(), w.agent, "", "", fermata.Ask{})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkState(q.TaskID, fermata.TaskCancelled)
+		_, err = w.e.AskExternal(w.Context(), w.agent, "", "", fermata.Ask{})
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
 func TestAskOutsideUnderThePolicyOfTheWorkspace(t *testing.T) {
 	each(t, func(w *world) {
 		ask := func(timeout fermata.Timeout) (*fermata.Question, error) {
-			return w.e.AskOutside(w.Context(), w.agent, "", "", fermata.Ask{Question: "Deploy 512?", Timeout: timeout})
+			return w.e.AskExternal(w.Context(), w.agent, "", "", fermata.Ask{Question: "Deploy 512?", Timeout: timeout})
 		}
 		w.setPolicy(func(p *fermata.Policy) { p.MinTimeout = "1s" })
 		q, err := ask("10s")
@@ -112,7 +112,7 @@ func TestAskOutsideUnderThePolicyOfTheWorkspace(t *testing.T) {
 		w.setPolicy(func(p *fermata.Policy) { p.MinTimeout, p.AllowNever = "2h", false })
 		for _, timeout := range []fermata.Timeout{"1h", fermata.Never} {
 			_, err = ask(timeout)
-			w.refused(err, fermata.CodePolicyViolation)
+			w.checkRefused(err, fermata.CodePolicyViolation)
 		}
 		// A field that the asker leaves out is no reason to refuse the
 		// question.
@@ -124,19 +124,19 @@ func TestAskOutsideUnderThePolicyOfTheWorkspace(t *testing.T) {
 
 func TestAskOutsideOnceASession(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.outside("s1", format)
-		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "s1", fermata.Ask{Question: "And?"})
-		w.refused(err, fermata.CodePendingQuestionExists)
-		if other := w.outside("s2", format); other.TaskID == first.TaskID {
+		first := w.askExternal("s1", format)
+		_, err := w.e.AskExternal(w.Context(), w.agent, "web", "s1", fermata.Ask{Question: "And?"})
+		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		if other := w.askExternal("s2", format); other.TaskID == first.TaskID {
 			w.Error("two sessions share a task")
 		}
 		w.answer(first.ID, "toml")
-		w.state(first.TaskID, fermata.TaskInProgress)
-		second := w.outside("s1", fermata.Ask{Question: "And?"})
+		w.checkState(first.TaskID, fermata.TaskInProgress)
+		second := w.askExternal("s1", fermata.Ask{Question: "And?"})
 		w.equal(first.TaskID, second.TaskID)
 		w.answer(second.ID, "yes")
-		w.finishOutside(first.TaskID)
-		if third := w.outside("s1", format); third.TaskID == first.TaskID {
+		w.finishExternal(first.TaskID)
+		if third := w.askExternal("s1", format); third.TaskID == first.TaskID {
 			w.Error("an ended task was asked on")
 		}
 	})
@@ -147,10 +147,10 @@ func TestASessionHasOneTask(t *testing.T) {
 		n := fermata.NewTask{Title: "session", Runner: fermata.RunnerExternal, SessionKey: "s1"}
 		task := w.task(n)
 		w.equal(task.ID, w.task(n).ID)
-		asked := w.outside("s1", format)
+		asked := w.askExternal("s1", format)
 		w.equal(task.ID, asked.TaskID)
 		w.answer(asked.ID, "toml")
-		w.finishOutside(task.ID)
+		w.finishExternal(task.ID)
 		if next := w.task(n); next.ID == task.ID {
 			w.Error("an ended task was joined")
 		}
@@ -161,18 +161,18 @@ func TestAskOutsideWithAKey(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.IdempotencyKey = "k"
-		first := w.outside("", a)
-		w.equal(first.ID, w.outside("", a).ID)
+		first := w.askExternal("", a)
+		w.equal(first.ID, w.askExternal("", a).ID)
 		w.answer(first.ID, "toml")
-		w.equal(fermata.Answered, w.outside("", a).Status)
+		w.equal(fermata.Answered, w.askExternal("", a).Status)
 		// The same question in another project or session is another question.
 		for project, session := range map[string]string{"shop": "", "web": "s1"} {
-			_, err := w.e.AskOutside(w.Context(), w.agent, project, session, a)
-			w.refused(err, fermata.CodeIdempotencyConflict)
+			_, err := w.e.AskExternal(w.Context(), w.agent, project, session, a)
+			w.checkRefused(err, fermata.CodeIdempotencyConflict)
 		}
 		a.Question = "And?"
-		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "", a)
-		w.refused(err, fermata.CodeIdempotencyConflict)
+		_, err := w.e.AskExternal(w.Context(), w.agent, "web", "", a)
+		w.checkRefused(err, fermata.CodeIdempotencyConflict)
 	})
 }
 
@@ -182,14 +182,14 @@ func TestSessionTimesOut(t *testing.T) {
 	each(t, func(w *world) {
 		a := format
 		a.Timeout = "10m"
-		first := w.outside("s1", a)
+		first := w.askExternal("s1", a)
 		w.clock.Advance(10 * time.Minute)
-		second := w.outside("s1", a)
+		second := w.askExternal("s1", a)
 		if second.TaskID == first.TaskID {
 			w.Error("a task that time had ended was asked on")
 		}
-		w.question(first.ID, fermata.TimedOut)
-		w.state(first.TaskID, fermata.TaskFailed)
+		w.checkQuestion(first.ID, fermata.TimedOut)
+		w.checkState(first.TaskID, fermata.TaskFailed)
 	})
 }
 
@@ -197,24 +197,24 @@ func TestSessionTimesOut(t *testing.T) {
 // of the session's task, whatever project it names.
 func TestSessionOfAnotherProject(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.outside("s1", format)
+		first := w.askExternal("s1", format)
 		cid := w.alice
 		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"api": fermata.RoleResponder}
 		cid.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
 		and := fermata.Ask{Question: "And?", Type: fermata.NonBlocking, Default: "x"}
 		// A session of an agent is not a person's session.
-		own, err := w.e.AskOutside(w.Context(), cid, "api", "s1", and)
+		own, err := w.e.AskExternal(w.Context(), cid, "api", "s1", and)
 		w.ok(err)
 		if own.TaskID == first.TaskID || own.Project != "api" {
 			w.Errorf("cid asks in the task %s of the project %s", own.TaskID, own.Project)
 		}
 		cid.Projects = map[string]fermata.Role{"web": fermata.RoleResponder}
-		_, err = w.e.AskOutside(w.Context(), cid, "web", "s1", and)
-		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.AskExternal(w.Context(), cid, "web", "s1", and)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: "web", Runner: fermata.RunnerExternal, SessionKey: "s1"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		cid.Projects = map[string]fermata.Role{"api": fermata.RoleResponder}
-		_, err = w.e.AskOutside(w.Context(), cid, "api", "s2", format)
+		_, err = w.e.AskExternal(w.Context(), cid, "api", "s2", format)
 		w.ok(err)
 	})
 }

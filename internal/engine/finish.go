@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// finished is the data of the event run.finished. A run that ends with a
+// finishedData is the data of the event run.finished. A run that ends with a
 // question has no summary here, because question.asked tells its result.
-type finished struct {
+type finishedData struct {
 	Result  fermata.Result `json:"result"`
 	Summary string         `json:"summary,omitempty"`
 	// Unheard are the ids of messages and closed questions that the run was handed but its agent was never told. They
@@ -21,7 +21,7 @@ type finished struct {
 // Finish ends a run with a result and moves its task on. The result of a lost
 // run counts if no other run has begun.
 func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Task, error) {
-	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
@@ -30,7 +30,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
 		run, t, err := e.leasedOrLostRun(tx, c, runID, f)
 		if err == nil {
-			err = e.timeDecidesFirst(tx, t)
+			err = e.settlePendingIfDue(tx, t)
 		}
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		// The run is saved last, so that its row names the question it asked.
 		tx.SaveRun(run)
 		return t, nil
-	}, store.Ahead{Run: runID, Ends: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
+	}, store.ReadAhead{Run: runID, TaskEnd: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
 // leasedOrLostRun loads a run that brings its result, and its task. A lost run takes its task back, with everything
@@ -64,7 +64,7 @@ func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f
 		return run, t, nil
 	}
 	run.State, run.EndedAt = fermata.RunRunning, nil
-	tx.FindRun(run)
+	tx.ReviveRun(run)
 	t.Attempts = max(0, t.Attempts-1)
 	if t.State.IsEnded() {
 		// The lost run was the last attempt, so the task had failed.
@@ -90,11 +90,11 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, u
 	if len(f.Checkpoint) > 0 {
 		t.Checkpoint = f.Checkpoint
 	}
-	told := finished{f.Result, f.Summary, unheard}
+	payload := finishedData{f.Result, f.Summary, unheard}
 	if f.Result == fermata.ResultNeedsInput {
-		told.Summary = ""
+		payload.Summary = ""
 	}
-	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(told)})
+	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: encodeData(payload)})
 }
 
 // handHeard marks as handed what the agent was told without a heartbeat. An agent that waits for an answer gets it
@@ -103,17 +103,17 @@ func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish
 	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
 		return nil
 	}
-	tx.HandOnly(t.ID, run.ID, *f.Heard)
+	tx.HandByID(t.ID, run.ID, *f.Heard)
 	return countUnread(tx, t)
 }
 
 // takeBackUnheard takes back what the run was handed but is not in heard, so that it is handed over again. It returns
 // the ids. A nil list takes nothing back.
 func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]string) ([]string, error) {
-	if heard == nil || run.Handed == 0 {
+	if heard == nil || run.HandedCount == 0 {
 		return nil, nil
 	}
-	questions, err := tx.ClosedUnhanded(t.ID, run.ID)
+	questions, err := tx.UnhandedQuestions(t.ID, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]s
 	if err != nil {
 		return nil, err
 	}
-	unheard := fermata.Unheard(*heard, run.ID, questions, messages)
+	unheard := fermata.UnheardIDs(*heard, run.ID, questions, messages)
 	if len(unheard) == 0 {
 		return nil, nil
 	}
-	tx.TakeBackOnly(t.ID, run.ID, unheard)
+	tx.TakeBackByID(t.ID, run.ID, unheard)
 	return unheard, countUnread(tx, t)
 }
 
@@ -140,13 +140,13 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 		return err
 	}
 	if goesOn {
-		return e.goOn(tx, t, f, by)
+		return e.continueTask(tx, t, f, by)
 	}
 	switch f.Result {
 	case fermata.ResultCompleted:
-		return e.end(tx, t, fermata.TaskDone, "", by)
+		return e.endTask(tx, t, fermata.TaskDone, "", by)
 	case fermata.ResultFailed:
-		return e.end(tx, t, fermata.TaskFailed, "", by)
+		return e.endTask(tx, t, fermata.TaskFailed, "", by)
 	case fermata.ResultBlocked:
 		return e.block(tx, t, run, f, by)
 	default:
@@ -160,7 +160,7 @@ func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r 
 	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
 		return nil
 	}
-	ids, _, err := tx.Ends(t.ID, run.ID)
+	ids, _, err := tx.AffectedByTaskEnd(t.ID, run.ID)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -169,7 +169,7 @@ func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r 
 		return err
 	}
 	for _, q := range pending {
-		if q.Status != fermata.Pending || q.Held == nil {
+		if q.Status != fermata.Pending || q.HeldAnswer == nil {
 			continue
 		}
 		if err := e.release(tx, t, q); err != nil {
@@ -184,19 +184,19 @@ func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, err
 	if t.Unread == 0 {
 		return false, nil
 	}
-	questions, messages, err := tx.Unhanded(t.ID)
-	return err == nil && t.GoesOn(r, questions, messages), err
+	questions, messages, err := tx.PendingHandOver(t.ID)
+	return err == nil && t.ContinueForMessages(r, questions, messages), err
 }
 
-// goOn makes the task ready for a claim with the words that no run was handed. The tasks that a blocked run waits for
+// continueTask makes the task ready for a claim with the words that no run was handed. The tasks that a blocked run waits for
 // are stored, because the next run may wait for them again.
-func (e *Engine) goOn(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermata.Actor) error {
+func (e *Engine) continueTask(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermata.Actor) error {
 	if f.Result == fermata.ResultBlocked && len(f.BlockedBy) > 0 {
 		if err := e.dependOn(tx, t, f.BlockedBy); err != nil {
 			return err
 		}
 	}
-	return e.afterRun(tx, t, nil, by)
+	return e.moveAfterRun(tx, t, nil, by)
 }
 
 // suspend stops the task on the question of its run: the one in the result, or
@@ -212,7 +212,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		if t.PendingQuestionID == "" && t.Unread == 0 {
 			return fermata.Invalid(fermata.Problem{Field: "question", Message: "needs_input needs a question or a summary that asks, and no question is pending"})
 		}
-		return e.afterRun(tx, t, nil, by)
+		return e.moveAfterRun(tx, t, nil, by)
 	}
 	// The run is over, so the question suspends the task at once.
 	q, err := e.askAtEnd(tx, t, run, *f.Question, by)
@@ -225,7 +225,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		return q.ClosedError()
 	}
 	if t.State == fermata.TaskInProgress {
-		return e.afterRun(tx, t, q, by)
+		return e.moveAfterRun(tx, t, q, by)
 	}
 	return nil
 }
@@ -254,22 +254,22 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 // that a person can act on.
 func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
-	on := f.BlockedBy
-	if len(on) == 0 {
+	blockers := f.BlockedBy
+	if len(blockers) == 0 {
 		children, err := tx.Children(t.ID)
 		if err != nil {
 			return err
 		}
 		for _, child := range children {
 			if !child.State.IsEnded() {
-				on = append(on, child.ID)
+				blockers = append(blockers, child.ID)
 			}
 		}
 	}
-	if len(on) == 0 {
+	if len(blockers) == 0 {
 		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f)}, by)
 	}
-	if err := e.dependOn(tx, t, on); err != nil {
+	if err := e.dependOn(tx, t, blockers); err != nil {
 		return err
 	}
 	waits, err := e.isBlocked(tx, t, nil)
@@ -297,7 +297,7 @@ func blockedQuestion(f fermata.Finish) *fermata.Ask {
 
 // FinishExternal ends an external task, for its owner. The result must be completed or failed.
 func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string, f fermata.Finish) (*fermata.Task, error) {
-	if err := c.May(fermata.ToFinishTask, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToFinishTask, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
@@ -318,7 +318,7 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 	return write(ctx, e, c, fermata.ToFinishTask, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
 		if err == nil {
-			err = mayTask(tx, c, fermata.ToFinishTask, t)
+			err = checkTaskPermission(tx, c, fermata.ToFinishTask, t)
 		}
 		if err != nil {
 			return nil, err
@@ -327,13 +327,13 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the task is no external one: its run finishes it").
 				WithHint("use POST /v1/runs/{id}/finish")
 		}
-		if err := e.timeDecidesFirst(tx, t); err != nil {
+		if err := e.settlePendingIfDue(tx, t); err != nil {
 			return nil, err
 		}
 		if !fermata.CanMove(t.State, to) {
-			return nil, refuse(tx, tx.Appended(), t.Move(to))
+			return nil, wrapTooLate(tx, tx.AppendedCount(), t.Move(to))
 		}
 		t.Summary = f.Summary
-		return t, e.end(tx, t, to, "", c.Actor())
-	}, store.Ahead{Task: id})
+		return t, e.endTask(tx, t, to, "", c.Actor())
+	}, store.ReadAhead{Task: id})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// FlowLasts is the time limit for a sign-in with the identity provider or a passkey, and for adding a passkey.
-const FlowLasts = 10 * time.Minute
+// FlowTimeout is the time limit for a sign-in with the identity provider or a passkey, and for adding a passkey.
+const FlowTimeout = 10 * time.Minute
 
 // flowPrefix begins the secrets by which a browser proves that it began a flow.
 const flowPrefix = "fmf_"
@@ -28,22 +28,22 @@ func badFlow() error {
 }
 
 // BeginFlow stores the data that the end of a sign-in must match, for
-// [FlowLasts]. It returns the secret that the browser keeps until then.
+// [FlowTimeout]. It returns the secret that the browser keeps until then.
 func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, error) {
-	secret := fermata.NewSecretOf(flowPrefix)
-	kept, err := json.Marshal(v)
+	secret := fermata.NewSecretWithPrefix(flowPrefix)
+	encoded, err := json.Marshal(v)
 	if err != nil {
 		return "", fermata.Internal("keep a sign-in", err)
 	}
 	return secret, e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.InsertFlow(store.Flow{Kind: kind, Data: string(kept), Hash: fermata.HashSecret(secret), ExpiresAt: tx.Now().Add(FlowLasts)})
+		tx.InsertFlow(store.Flow{Kind: kind, Data: string(encoded), Hash: fermata.HashSecret(secret), ExpiresAt: tx.Now().Add(FlowTimeout)})
 		return nil
 	})
 }
 
 // EndFlow reads the stored data of a flow into v. It works only once: the flow is over, even if the call fails.
 func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
-	if !fermata.WholeSecret(flowPrefix, secret) {
+	if !fermata.IsWholeSecret(flowPrefix, secret) {
 		return badFlow()
 	}
 	var f store.Flow
@@ -72,9 +72,9 @@ type Identity struct {
 	Subject string
 	// Email is set only if the provider says that it is verified.
 	Email string
-	// Unverified is an address that the provider does not call verified. It makes nobody a member.
-	Unverified string
-	Name       string
+	// UnverifiedEmail is an address that the provider does not call verified. It makes nobody a member.
+	UnverifiedEmail string
+	Name            string
 	// Role is the role that the person's groups at the provider give, or empty if they give none.
 	Role fermata.Role
 }
@@ -83,9 +83,9 @@ type Identity struct {
 // with the identity before, else the member with the verified address, else the person who was invited by that
 // address. An identity makes a person a member in no other way. If groups at the provider give a role, the member
 // gets this role; only the last admin stays an admin.
-func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*SignedIn, error) {
-	own := fermata.NewSecretOf(fermata.SessionPrefix)
-	var in *SignedIn
+func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*IssuedSession, error) {
+	sessionSecret := fermata.NewSecretWithPrefix(fermata.SessionPrefix)
+	var issued *IssuedSession
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		m, err := memberOfIdentity(tx, id)
 		if err == nil {
@@ -94,10 +94,10 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 		if err != nil {
 			return err
 		}
-		in, err = startSession(tx, m, signIn{method: fermata.ByOIDC, assurance: fermata.AssuranceSession}, from, own)
+		issued, err = startSession(tx, m, signIn{method: fermata.SignInByOIDC, assurance: fermata.AssuranceSession}, from, sessionSecret)
 		return err
 	})
-	return in, err
+	return issued, err
 }
 
 // setRole gives a member the role, if it is another one. The last admin stays an admin.
@@ -107,7 +107,7 @@ func (e *Engine) setRole(tx *store.Tx, m *fermata.Member, role fermata.Role) (*f
 	}
 	changed := *m
 	changed.Role = role
-	err := e.saveMember(tx, m, &changed, fermata.System)
+	err := e.saveMember(tx, m, &changed, fermata.SystemActor)
 	if fermata.CodeOf(err) == fermata.CodePolicyViolation {
 		return m, nil
 	}
@@ -124,8 +124,8 @@ func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
 	} else if fermata.CodeOf(err) != fermata.CodeNotFound {
 		return nil, err
 	}
-	if id.Email == "" && id.Unverified != "" {
-		return nil, fermata.Errorf(fermata.CodeNotEligible, "the identity provider does not say that the address %s is verified", id.Unverified).
+	if id.Email == "" && id.UnverifiedEmail != "" {
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "the identity provider does not say that the address %s is verified", id.UnverifiedEmail).
 			WithHint("an admin links you: fermata member identity HANDLE oidc %q; or starts the server with --oidc-trust-email, if the provider gives addresses only to whom they belong", id.Subject)
 	}
 	m, err = memberOfEmail(tx, id.Email)
@@ -141,7 +141,7 @@ func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
 		m.Name = cutText(id.Name, fermata.MaxMemberName)
 	}
 	tx.UpdateMember(m)
-	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: m.Actor(), Data: data(memberFacts(m))})
+	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: m.Actor(), Data: encodeData(memberFacts(m))})
 	return m, nil
 }
 
@@ -157,15 +157,15 @@ func memberOfEmail(tx *store.Tx, email string) (*fermata.Member, error) {
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 		return m, err
 	}
-	open, err := tx.Invitations(tx.Now())
+	invitations, err := tx.Invitations(tx.Now())
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range open {
+	for _, l := range invitations {
 		if l.Invite.Email != email {
 			continue
 		}
-		m, err := accept(tx, l)
+		m, err := acceptInvitation(tx, l)
 		if err != nil {
 			return nil, err
 		}

@@ -20,11 +20,11 @@ const bobApproves = `{"by":{"kind":"human","id":"%s","name":"bob"},"value":"appr
 func TestAForgedVoteDoesNotCount(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
+		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
 		w.forge(fmt.Sprintf(`UPDATE questions SET votes = '[`+bobApproves+`]' WHERE id = '%s'`, bob.MemberID, q.ID))
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.refused(err, fermata.CodePolicyViolation)
-		w.question(q.ID, fermata.Pending)
+		w.checkRefused(err, fermata.CodePolicyViolation)
+		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
 
@@ -41,13 +41,13 @@ func TestWhatWasChangedIsNotAnswered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				w.person("bob")
-				_, q := w.suspended(fermata.Ask{
+				_, q := w.createSuspended(fermata.Ask{
 					Type: fermata.Approval, Title: "Delete?", Body: "Delete all of it.", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"delete"}`),
 				})
 				w.forge(edit)
 				_, err := w.approve(w.alice, q, fermata.Approve)
-				w.refused(err, fermata.CodePolicyViolation)
-				w.question(q.ID, fermata.Pending)
+				w.checkRefused(err, fermata.CodePolicyViolation)
+				w.checkQuestion(q.ID, fermata.Pending)
 			})
 		})
 	}
@@ -58,14 +58,14 @@ func TestAForgedDeadlineDecidesNothing(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
 		ask.Timeout, ask.OnTimeout, ask.Default = "2h", fermata.TakeDefault, "json"
-		task, q := w.suspended(ask)
+		task, q := w.createSuspended(ask)
 		w.forge(`UPDATE questions SET deadline = 1`)
 		w.sweep(time.Minute)
-		after := w.question(q.ID, fermata.Pending)
+		after := w.checkQuestion(q.ID, fermata.Pending)
 		w.equal(q.Deadline, after.Deadline)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.sweep(2 * time.Hour)
-		w.question(q.ID, fermata.TimedOut)
+		w.checkQuestion(q.ID, fermata.TimedOut)
 	})
 }
 
@@ -73,11 +73,11 @@ func TestAForgedDeadlineDecidesNothing(t *testing.T) {
 // event.
 func TestNobodyGoesOnWithAForgedAnswer(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		w.forge(fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"%s","name":"alice"},"at":"2026-01-01T00:00:00Z","answer":"toml","answers":{"answer":"toml"}}'`, w.alice.MemberID))
 		_, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, time.Minute)
-		w.refused(err, fermata.CodePolicyViolation)
+		w.checkRefused(err, fermata.CodePolicyViolation)
 	})
 }
 
@@ -124,14 +124,14 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				bob := w.person("bob")
-				task, q := w.suspended(format)
+				task, q := w.createSuspended(format)
 				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "yaml", Undo: true})
 				w.ok(err)
 				w.forge(fmt.Sprintf(c.edit, w.alice.MemberID, bob.MemberID))
 				c.comes(w, task)
 				q, err = w.e.Question(w.Context(), w.alice, q.ID)
 				w.ok(err)
-				if q.Status == fermata.Answered || q.Held != nil {
+				if q.Status == fermata.Answered || q.HeldAnswer != nil {
 					w.Fatalf("the forged answer stands: %+v", q)
 				}
 				thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
@@ -149,15 +149,15 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 func TestAForgedApprovalOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: []byte(removeOld)})
+		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: []byte(removeOld)})
 		w.forge(fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"%s","name":"bob"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
 			UPDATE tasks SET state = 'input_received', pending_question_id = '', unread = 1`, bob.MemberID, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash))
-		grant := w.claimed(task.ID).Context.Questions[0].Grant
+		grant := w.claimTask(task.ID).Context.Questions[0].Grant
 		if grant == "" {
 			w.Fatal("the forged approval gave no grant to try")
 		}
-		w.refused(w.verify(grant, removeOld), fermata.CodePolicyViolation)
+		w.checkRefused(w.verify(grant, removeOld), fermata.CodePolicyViolation)
 	})
 }
 
@@ -167,7 +167,7 @@ func TestNoReceiptOfWhatWasForged(t *testing.T) {
 		signer, err := checkpoint.NewSigner(w.opts.Keys.AuditSigner())
 		w.ok(err)
 		e := engine.New(w.db, engine.Options{Signer: signer})
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		r, err := e.Receipt(w.Context(), w.alice, q.ID)
 		w.ok(err)
@@ -177,11 +177,11 @@ func TestNoReceiptOfWhatWasForged(t *testing.T) {
 		}
 		w.forge(`UPDATE questions SET resolution = replace(resolution, '"name":"alice"', '"name":"mallory"')`)
 		_, err = e.Receipt(w.Context(), w.alice, q.ID)
-		w.refused(err, fermata.CodePolicyViolation)
+		w.checkRefused(err, fermata.CodePolicyViolation)
 	})
 }
 
-func (w *world) assigned(question string, to ...string) {
+func (w *world) mustAssign(question string, to ...string) {
 	w.Helper()
 	_, err := w.e.Assign(w.Context(), w.alice, question, fermata.Assignment{Assignees: to})
 	w.ok(err)
@@ -200,18 +200,18 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 		"disabled":           member(fermata.MemberChange{Disabled: ptr(true)}),
 		"a viewer":           member(fermata.MemberChange{Role: ptr(fermata.RoleViewer)}),
 		"in no group":        member(fermata.MemberChange{Groups: []string{}}),
-		"no longer assigned": func(w *world, id string) { w.assigned(id, "alice", "carol") },
+		"no longer assigned": func(w *world, id string) { w.mustAssign(id, "alice", "carol") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
-				task, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops", "alice"}})
+				task, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops", "alice"}})
 				_, err := w.approve(bob, q, fermata.Approve)
 				w.ok(err)
 				change(w, q.ID)
 				_, err = w.approve(w.alice, q, fermata.Approve)
 				w.ok(err)
-				w.question(q.ID, fermata.Pending)
+				w.checkQuestion(q.ID, fermata.Pending)
 				thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
 				w.ok(err)
 				if len(thread) != 1 || !strings.Contains(thread[0].Body, "The approval of bob does not count any more") {
@@ -219,7 +219,7 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 				}
 				_, err = w.approve(carol, q, fermata.Approve)
 				w.ok(err)
-				w.question(q.ID, fermata.Answered)
+				w.checkQuestion(q.ID, fermata.Answered)
 			})
 		})
 	}
@@ -230,19 +230,19 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 func TestAVoteThatCountsAgain(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
-		_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops"}})
+		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops"}})
 		_, err := w.approve(bob, q, fermata.Approve)
 		w.ok(err)
 		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{}})
 		w.ok(err)
 		_, err = w.approve(carol, q, fermata.Approve)
 		w.ok(err)
-		w.question(q.ID, fermata.Pending)
+		w.checkQuestion(q.ID, fermata.Pending)
 		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{"ops"}})
 		w.ok(err)
 		_, err = w.approve(carol, q, fermata.Approve)
 		w.ok(err)
-		w.question(q.ID, fermata.Answered)
+		w.checkQuestion(q.ID, fermata.Answered)
 		w.equal(1, w.closings(q.ID))
 	})
 }
@@ -253,7 +253,7 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 	each(t, func(w *world) {
 		drop := fermata.Ask{Question: "Drop prod?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`), IdempotencyKey: "K"}
 		asked := func(a fermata.Ask) *fermata.Question {
-			q, err := w.e.AskOutside(w.Context(), w.agent, "", "", a)
+			q, err := w.e.AskExternal(w.Context(), w.agent, "", "", a)
 			w.ok(err)
 			return q
 		}
@@ -263,8 +263,8 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 		w.ok(err)
 		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'other' WHERE id = '%s'`, open.ID))
 		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'K', fingerprint = '%s' WHERE id = '%s'`, open.Fingerprint, tea.ID))
-		_, err = w.e.AskOutside(w.Context(), w.agent, "", "", drop)
-		w.refused(err, fermata.CodePolicyViolation)
+		_, err = w.e.AskExternal(w.Context(), w.agent, "", "", drop)
+		w.checkRefused(err, fermata.CodePolicyViolation)
 		report, err := w.e.VerifyAudit(w.Context(), admin)
 		w.ok(err)
 		if report.OK || !strings.Contains(report.Problem, "idempotency key") {
@@ -289,11 +289,11 @@ func TestAForgedHolderGetsNoGrant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				task, q := w.suspended(fermata.Ask{Question: "Drop?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`)})
+				task, q := w.createSuspended(fermata.Ask{Question: "Drop?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`)})
 				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
 				w.ok(err)
 				w.forge(fmt.Sprintf(`UPDATE tasks SET %s WHERE id = '%s'`, tt.edit, task.ID))
-				context, err := w.e.Context(w.Context(), other, task.ID)
+				context, err := w.e.ResumeContext(w.Context(), other, task.ID)
 				w.ok(err)
 				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
 					w.Errorf("the other agent is handed %+v", context.Questions)

@@ -17,15 +17,15 @@ import (
 // or of the session. If the same call was asked before, that result counts: an
 // approval lets the call run once, and a refusal denies it. A call that a rule
 // allows without counting writes nothing.
-func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	if err := c.May(fermata.ToGate, fermata.Somewhere); err != nil {
+func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCall) (*fermata.GateReply, error) {
+	if err := c.CheckPermission(fermata.ToGate, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := call.Check(); err != nil {
 		return nil, err
 	}
 	// Every rule applies to the call, also the rules that the caller may not read.
-	r := e.db.In(ctx, c.WorkspaceID)
+	r := e.db.Reader(ctx, c.WorkspaceID)
 	call.Project = c.ProjectOr(call.Project)
 	if call.TaskID != "" {
 		id, err := e.taskID(ctx, c, call.TaskID)
@@ -38,14 +38,14 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	if err != nil {
 		return nil, err
 	}
-	g, err := e.gateCase(r, c, call, now)
+	g, err := e.newGateCase(r, c, call, now)
 	if err != nil {
 		return nil, err
 	}
 	if call.DryRun || g.ruling.Decision == fermata.GateAllow && (g.ruling.Rule == nil || !g.ruling.Rule.IsLimited()) {
 		return g.verdict(), nil
 	}
-	return write(ctx, e, c, fermata.ToGate, func(tx *store.Tx) (*fermata.GateVerdict, error) { return e.gate(tx, c, call) })
+	return write(ctx, e, c, fermata.ToGate, func(tx *store.Tx) (*fermata.GateReply, error) { return e.gate(tx, c, call) })
 }
 
 // gateCase is one call with the ruling on it.
@@ -63,7 +63,7 @@ type taskReader interface {
 	GateRules() ([]*fermata.GateRule, error)
 }
 
-func (e *Engine) gateCase(r store.Reader, c fermata.Caller, call fermata.GateCall, now time.Time) (*gateCase, error) {
+func (e *Engine) newGateCase(r store.Reader, c fermata.Caller, call fermata.GateCall, now time.Time) (*gateCase, error) {
 	g := &gateCase{call: call, by: c.Actor()}
 	t, err := gateTask(r, c, call)
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) gateCase(r store.Reader, c fermata.Caller, call fermata.GateCal
 	if err != nil {
 		return nil, err
 	}
-	return g, e.rule(g, r, r, run, now)
+	return g, e.applyRules(g, r, r, run, now)
 }
 
 // runReader is the part of a reader, or of a transaction with read-ahead, that finds runs.
@@ -98,11 +98,11 @@ func actingRun(r runReader, t *fermata.Task, runID string) (*fermata.Run, error)
 	return run, err
 }
 
-// rule applies the rules to the call, unless nothing more may run for the task.
-func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.Run, now time.Time) error {
+// applyRules applies the rules to the call, unless nothing more may run for the task.
+func (e *Engine) applyRules(g *gateCase, tr taskReader, r store.Reader, run *fermata.Run, now time.Time) error {
 	if g.task != nil {
-		if why := g.task.Halt(g.call.RunID, run, now); why != "" {
-			g.ruling = fermata.Ruling{Decision: fermata.GateDeny, Halt: why}
+		if why := g.task.HaltReason(g.call.RunID, run, now); why != "" {
+			g.ruling = fermata.Ruling{Decision: fermata.GateDeny, HaltReason: why}
 			return nil
 		}
 	}
@@ -114,14 +114,14 @@ func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.R
 	if err != nil {
 		return err
 	}
-	from := fermata.GateScope{Project: g.call.Project, TaskID: g.call.TaskID, SessionKey: g.call.SessionKey, SessionOf: g.by}
+	from := fermata.GateOrigin{Project: g.call.Project, TaskID: g.call.TaskID, SessionKey: g.call.SessionKey, SessionOwner: g.by}
 	if from.Project == "" {
 		from.Project = fermata.DefaultProject
 	}
 	if g.task != nil {
-		from = fermata.ScopeOf(g.task)
+		from = fermata.OriginOf(g.task)
 	}
-	g.ruling = fermata.Judge(&g.call, from, rules, policy, readShell, now)
+	g.ruling = fermata.JudgeCall(&g.call, from, rules, policy, readShell, now)
 	return nil
 }
 
@@ -134,10 +134,10 @@ func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.T
 		if err != nil {
 			return nil, err
 		}
-		if err := mayTask(r, c, fermata.ToGate, t); err != nil {
+		if err := checkTaskPermission(r, c, fermata.ToGate, t); err != nil {
 			return nil, err
 		}
-		if t.SessionKey != "" && !ownSession(c, t) && !call.DryRun {
+		if t.SessionKey != "" && !isOwnSession(c, t) && !call.DryRun {
 			return nil, fermata.Errorf(fermata.CodeForbidden, "the task is a session of %s, for whom its calls are approved", t.CreatedBy.DisplayName()).
 				WithHint("ask in a session of your own: session_key")
 		}
@@ -151,21 +151,21 @@ func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.T
 			return nil, err
 		}
 		if t != nil {
-			return t, c.May(fermata.ToGate, fermata.InTask(t))
+			return t, c.CheckPermission(fermata.ToGate, fermata.InTask(t))
 		}
 	}
-	return nil, c.May(fermata.ToGate, fermata.InProject(call.Project))
+	return nil, c.CheckPermission(fermata.ToGate, fermata.InProject(call.Project))
 }
 
 // verdict returns the reply for the decision of the rules.
-func (g *gateCase) verdict() *fermata.GateVerdict {
-	v := &fermata.GateVerdict{Decision: g.ruling.Decision, Rule: g.ruling.Rule, DecidedBy: fermata.ActorPolicy}
+func (g *gateCase) verdict() *fermata.GateReply {
+	v := &fermata.GateReply{Decision: g.ruling.Decision, Rule: g.ruling.Rule, DecidedBy: fermata.ActorPolicy}
 	if g.task != nil {
 		v.TaskID = g.task.ID
 	}
-	if g.ruling.Halt != "" {
+	if g.ruling.HaltReason != "" {
 		v.DecidedBy = fermata.ActorSystem
-		v.Reason = "stop: " + g.ruling.Halt + "; nothing more may run for it"
+		v.Reason = "stop: " + g.ruling.HaltReason + "; nothing more may run for it"
 		return v
 	}
 	switch v.Decision {
@@ -181,7 +181,7 @@ func (g *gateCase) verdict() *fermata.GateVerdict {
 }
 
 // gate decides about a call in a transaction.
-func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
+func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*fermata.GateReply, error) {
 	t, err := gateTask(tx, c, call)
 	if err != nil {
 		return nil, err
@@ -191,35 +191,35 @@ func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*f
 		return nil, err
 	}
 	g := &gateCase{call: call, by: c.Actor(), task: t}
-	if err := e.rule(g, tx, tx.Reader, run, tx.Now()); err != nil {
+	if err := e.applyRules(g, tx, tx.Reader, run, tx.Now()); err != nil {
 		return nil, err
 	}
 	switch g.ruling.Decision {
 	case fermata.GateDeny:
 		v := g.verdict()
-		decided(tx, g, v, c.Actor())
+		appendGateDecided(tx, g, v, c.Actor())
 		return v, nil
 	case fermata.GateAllow:
 		v := g.verdict()
 		if g.ruling.Rule != nil && g.ruling.Rule.IsLimited() {
 			tx.UseGateRule(g.ruling.Rule)
-			decided(tx, g, v, c.Actor())
+			appendGateDecided(tx, g, v, c.Actor())
 		}
 		return v, nil
 	default:
-		return e.gateAsks(tx, g, c)
+		return e.askAboutCall(tx, g, c)
 	}
 }
 
-// gateAsks returns the verdict of an earlier question about the call, or asks a new one.
-func (e *Engine) gateAsks(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateVerdict, error) {
+// askAboutCall returns the verdict of an earlier question about the call, or asks a new one.
+func (e *Engine) askAboutCall(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateReply, error) {
 	if g.task != nil {
-		v, err := e.gateEarlier(tx, g, c)
+		v, err := e.findEarlierVerdict(tx, g, c)
 		if v != nil || err != nil {
 			return v, err
 		}
 	} else {
-		t, err := e.gateSession(tx, g.call, c.Actor())
+		t, err := e.createSessionTask(tx, g.call, c.Actor())
 		if err != nil {
 			return nil, err
 		}
@@ -230,13 +230,13 @@ func (e *Engine) gateAsks(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata
 	}
 	q, err := e.ask(tx, g.task, "", g.call.Ask(g.ruling.Rule), c.Actor())
 	if fermata.CodeOf(err) == fermata.CodePendingQuestionExists {
-		return g.busy(tx)
+		return g.busyVerdict(tx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	v := g.asked(q)
-	decided(tx, g, v, c.Actor())
+	v := g.askedVerdict(q)
+	appendGateDecided(tx, g, v, c.Actor())
 	return v, nil
 }
 
@@ -246,15 +246,15 @@ func (e *Engine) expirePending(tx *store.Tx, g *gateCase) error {
 	if g.task.PendingQuestionID == "" {
 		return nil
 	}
-	_, t, err := e.current(tx, g.task.PendingQuestionID)
+	_, t, err := e.loadAndSettleIfDue(tx, g.task.PendingQuestionID)
 	if err == nil {
 		g.task = t
 	}
 	return err
 }
 
-// gateSession creates the task for the questions of a session.
-func (e *Engine) gateSession(tx *store.Tx, call fermata.GateCall, by fermata.Actor) (*fermata.Task, error) {
+// createSessionTask creates the task for the questions of a session.
+func (e *Engine) createSessionTask(tx *store.Tx, call fermata.GateCall, by fermata.Actor) (*fermata.Task, error) {
 	title := strings.TrimSpace(call.Runner + " session")
 	if call.Dir != "" {
 		title += " in " + path.Base(strings.ReplaceAll(call.Dir, `\`, "/"))
@@ -269,34 +269,34 @@ func firstRunes(s string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
-// busy denies a call while another question of the task is pending, because a
+// busyVerdict denies a call while another question of the task is pending, because a
 // task has at most one.
-func (g *gateCase) busy(tx *store.Tx) (*fermata.GateVerdict, error) {
+func (g *gateCase) busyVerdict(tx *store.Tx) (*fermata.GateReply, error) {
 	pending, err := tx.Question(g.task.PendingQuestionID)
 	if err != nil {
 		return nil, err
 	}
-	return &fermata.GateVerdict{
+	return &fermata.GateReply{
 		Decision: fermata.GateDeny, TaskID: g.task.ID, QuestionID: pending.ID, Status: pending.Status, DecidedBy: fermata.ActorSystem,
 		Reason: fmt.Sprintf("nobody was asked about this call: the task waits for an answer to %s already (%s). "+
 			"Make one call that needs approval at a time, and this one again after that", pending.ID, pending.Title),
 	}, nil
 }
 
-// asked returns the verdict that people are asked.
-func (g *gateCase) asked(q *fermata.Question) *fermata.GateVerdict {
-	v := &fermata.GateVerdict{Decision: fermata.GateAsk, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, Rule: g.ruling.Rule}
+// askedVerdict returns the verdict that people are asked.
+func (g *gateCase) askedVerdict(q *fermata.Question) *fermata.GateReply {
+	v := &fermata.GateReply{Decision: fermata.GateAsk, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, Rule: g.ruling.Rule}
 	v.Reason = fmt.Sprintf("waiting for a person to approve this call (%s); %s", q.ID, g.ruling.Explain())
 	return v
 }
 
-// earlierQuestions is how many of a task's newest approvals are searched for one about the call.
-const earlierQuestions = 50
+// maxEarlierQuestions is how many of a task's newest approvals are searched for one about the call.
+const maxEarlierQuestions = 50
 
-// gateEarlier returns the verdict of an earlier question about the call, or nil
+// findEarlierVerdict returns the verdict of an earlier question about the call, or nil
 // if people must be asked.
-func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateVerdict, error) {
-	recent, err := tx.Questions(store.QuestionFilter{TaskID: g.task.ID, Type: string(fermata.Approval), Limit: earlierQuestions})
+func (e *Engine) findEarlierVerdict(tx *store.Tx, g *gateCase, c fermata.Caller) (*fermata.GateReply, error) {
+	recent, err := tx.Questions(store.QuestionFilter{TaskID: g.task.ID, Type: string(fermata.Approval), Limit: maxEarlierQuestions})
 	if err != nil {
 		return nil, err
 	}
@@ -304,15 +304,15 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 	if err := e.voidChanged(tx, g, recent, hashes, c); err != nil {
 		return nil, err
 	}
-	mine := slices.DeleteFunc(recent, func(q *fermata.Question) bool { return !g.call.Meets(q, hashes) })
-	used, err := tx.GrantsUsed(ids(mine))
+	matching := slices.DeleteFunc(recent, func(q *fermata.Question) bool { return !g.call.IsSubjectOf(q, hashes) })
+	used, err := tx.GrantsUsed(idsOf(matching))
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range mine {
-		if q.Decided(tx.Now()) {
+	for _, q := range matching {
+		if q.IsDecided(tx.Now()) {
 			// A deadline or held answer that is due decides first, whether or not a sweep has run.
-			if q, g.task, err = e.current(tx, q.ID); err != nil {
+			if q, g.task, err = e.loadAndSettleIfDue(tx, q.ID); err != nil {
 				return nil, err
 			}
 		}
@@ -323,7 +323,7 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 		if outdated {
 			continue
 		}
-		v, err := g.meet(tx, q, hashes, used[q.ID], c)
+		v, err := g.verdictFromQuestion(tx, q, hashes, used[q.ID], c)
 		if v != nil || err != nil {
 			return v, err
 		}
@@ -335,7 +335,7 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 // other arguments. The call was changed, so the consent to it is void.
 func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Question, hashes []string, c fermata.Caller) error {
 	for _, q := range recent {
-		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.Meets(q, hashes) {
+		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.IsSubjectOf(q, hashes) {
 			continue
 		}
 		if q.Status == fermata.Pending && !q.IsOverdue(tx.Now()) {
@@ -351,14 +351,14 @@ func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Questi
 		if err != nil {
 			return err
 		}
-		if q.Resolution.Approved() && !used[q.ID] {
+		if q.Resolution.IsApproved() && !used[q.ID] {
 			tx.UseGrant(q.ID, g.call.CallID, c.Actor())
 		}
 	}
 	return nil
 }
 
-func ids(questions []*fermata.Question) []string {
+func idsOf(questions []*fermata.Question) []string {
 	out := make([]string, 0, len(questions))
 	for _, q := range questions {
 		out = append(out, q.ID)
@@ -366,25 +366,25 @@ func ids(questions []*fermata.Question) []string {
 	return out
 }
 
-// meet returns the verdict that follows from an earlier question about the
+// verdictFromQuestion returns the verdict that follows from an earlier question about the
 // call, or nil if none follows.
-func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used bool, c fermata.Caller) (*fermata.GateVerdict, error) {
+func (g *gateCase) verdictFromQuestion(tx *store.Tx, q *fermata.Question, hashes []string, used bool, c fermata.Caller) (*fermata.GateReply, error) {
 	sameCall := g.call.CallID != "" && q.Metadata[fermata.GateCallKey] == g.call.CallID
 	switch {
 	case q.Status == fermata.Pending && (sameCall || g.call.CallID == ""):
-		return g.asked(q), nil
+		return g.askedVerdict(q), nil
 	case q.Status == fermata.Pending:
 		// Another call asks for the same action: asking again counts the ask and adds no second card.
 		return nil, nil
-	case q.Resolution.Approved():
+	case q.Resolution.IsApproved():
 		grant, ok := q.Grant()
 		if !ok || used || !tx.Now().Before(grant.ExpiresAt) {
 			return nil, nil
 		}
-		return g.useGrant(tx, q, grant, hashes, c)
+		return g.allowByGrant(tx, q, grant, hashes, c)
 	case sameCall || q.Resolution.DecideYourself && q.HandedTo != "" && q.HandedTo == g.task.RunID:
 		// The person told this run to decide for itself, so the same action does not suspend it again.
-		v := &fermata.GateVerdict{
+		v := &fermata.GateReply{
 			Decision: fermata.GateDeny, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 			Reason: q.Refusal(),
 		}
@@ -394,9 +394,9 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used
 	}
 }
 
-// useGrant lets an approved call run, once.
-func (g *gateCase) useGrant(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateVerdict, error) {
-	v := &fermata.GateVerdict{
+// allowByGrant lets an approved call run, once.
+func (g *gateCase) allowByGrant(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateReply, error) {
+	v := &fermata.GateReply{
 		Decision: fermata.GateAllow, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 		Reason: "approved: " + q.Resolution.Sentence(),
 	}
@@ -411,8 +411,8 @@ func (g *gateCase) useGrant(tx *store.Tx, q *fermata.Question, grant fermata.Gra
 	return v, useGrant(tx, grant, g.call.CallID, c)
 }
 
-// gateDecided is the data of the event gate.decided.
-type gateDecided struct {
+// gateDecidedData is the data of the event gate.decided.
+type gateDecidedData struct {
 	Tool       string               `json:"tool"`
 	Decision   fermata.GateDecision `json:"decision"`
 	ActionHash string               `json:"action_hash"`
@@ -421,13 +421,13 @@ type gateDecided struct {
 	Runner     string               `json:"runner,omitempty"`
 }
 
-func decided(tx *store.Tx, g *gateCase, v *fermata.GateVerdict, by fermata.Actor) {
-	d := gateDecided{
+func appendGateDecided(tx *store.Tx, g *gateCase, v *fermata.GateReply, by fermata.Actor) {
+	d := gateDecidedData{
 		Tool: g.call.Tool, Decision: v.Decision, ActionHash: fermata.HashAction(g.call.Action()), CallID: g.call.CallID,
 		Runner: g.call.Runner,
 	}
 	if v.Rule != nil {
 		d.RuleID = v.Rule.ID
 	}
-	tx.Append(&fermata.Event{Type: fermata.EventGateDecided, TaskID: v.TaskID, QuestionID: v.QuestionID, Actor: by, Data: data(d)})
+	tx.Append(&fermata.Event{Type: fermata.EventGateDecided, TaskID: v.TaskID, QuestionID: v.QuestionID, Actor: by, Data: encodeData(d)})
 }

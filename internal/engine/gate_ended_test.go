@@ -40,14 +40,14 @@ func TestTheGateOfASessionThatWasNotCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
 		read := fermata.GateCall{SessionKey: "s1", Runner: "claude", Tool: "Read"}
-		asked := w.outside("s1", fermata.Ask{Question: "Which?", Timeout: "10m", OnTimeout: fermata.FailTask})
+		asked := w.askExternal("s1", fermata.Ask{Question: "Which?", Timeout: "10m", OnTimeout: fermata.FailTask})
 		w.sweep(time.Hour)
-		w.state(asked.TaskID, fermata.TaskFailed)
+		w.checkState(asked.TaskID, fermata.TaskFailed)
 		w.gate(read, fermata.GateAllow)
 
-		done := w.outside("s1", format)
+		done := w.askExternal("s1", format)
 		w.answer(done.ID, "toml")
-		w.finishOutside(done.TaskID)
+		w.finishExternal(done.TaskID)
 		w.gate(read, fermata.GateAllow)
 	})
 }
@@ -57,19 +57,19 @@ func TestAStoppedSessionStaysStopped(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
 		read := fermata.GateCall{SessionKey: "s1", Runner: "claude", Tool: "Read"}
-		stopped := w.outside("s1", format).TaskID
+		stopped := w.askExternal("s1", format).TaskID
 		w.cancel(stopped)
 		n := fermata.NewTask{Title: "session", Runner: fermata.RunnerExternal, SessionKey: "s1"}
 		for range 2 {
 			_, err := w.e.CreateTask(w.Context(), w.agent, n)
-			w.refused(err, fermata.CodeIllegalTransition)
-			_, err = w.e.AskOutside(w.Context(), w.agent, "", "s1", fermata.Ask{Question: "And?"})
-			w.refused(err, fermata.CodeIllegalTransition)
+			w.checkRefused(err, fermata.CodeIllegalTransition)
+			_, err = w.e.AskExternal(w.Context(), w.agent, "", "s1", fermata.Ask{Question: "And?"})
+			w.checkRefused(err, fermata.CodeIllegalTransition)
 			w.gate(read, fermata.GateDeny)
 		}
 		_, err := w.e.ReopenTask(w.Context(), w.alice, stopped)
 		w.ok(err)
 		w.gate(read, fermata.GateAllow)
-		w.equal(stopped, w.outside("s1", fermata.Ask{Question: "And?"}).TaskID)
+		w.equal(stopped, w.askExternal("s1", fermata.Ask{Question: "And?"}).TaskID)
 	})
 }

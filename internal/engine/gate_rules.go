@@ -8,21 +8,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mayRule refuses a caller who may not manage the rule. The caller must be an
+// checkRulePermission refuses a caller who may not manage the rule. The caller must be an
 // operator in each project where the rule works. A rule for a session works in
 // the projects of the session's tasks. A rule without a task, session or
 // project works in every project.
-func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
-	at := []fermata.Place{fermata.InEveryProject}
+func checkRulePermission(r store.Reader, c fermata.Caller, scope fermata.GateOrigin) error {
+	places := []fermata.Resource{fermata.InEveryProject}
 	switch {
 	case scope.TaskID != "":
 		t, err := r.Task(scope.TaskID)
 		if err != nil {
 			return err
 		}
-		at[0] = fermata.InProject(t.Project)
+		places[0] = fermata.InProject(t.Project)
 	case scope.Project != "":
-		at[0] = fermata.InProject(scope.Project)
+		places[0] = fermata.InProject(scope.Project)
 	case scope.SessionKey != "":
 		tasks, err := r.TasksOfSession(scope.SessionKey)
 		if err != nil {
@@ -30,13 +30,13 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 		}
 		for i, t := range tasks {
 			if i == 0 {
-				at = nil
+				places = nil
 			}
-			at = append(at, fermata.InProject(t.Project))
+			places = append(places, fermata.InProject(t.Project))
 		}
 	}
-	for _, place := range at {
-		if err := c.May(fermata.ToChangeGateRules, place); err != nil {
+	for _, place := range places {
+		if err := c.CheckPermission(fermata.ToChangeGateRules, place); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 // session's tasks, because the agent of the session may make a task in another project later. It works in every
 // project if its maker may make rules for every project.
 func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (string, error) {
-	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
+	if n.SessionKey == "" || c.CheckPermission(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil
 	}
 	tasks, err := r.TasksOfSession(n.SessionKey)
@@ -65,58 +65,58 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	return project, nil
 }
 
-// beganSession returns the actor that began the session. A rule that allows calls in a session allows only the calls
+// sessionStarter returns the actor that began the session. A rule that allows calls in a session allows only the calls
 // of this actor.
-func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
+func sessionStarter(r store.Reader, key string) (*fermata.Actor, error) {
 	tasks, err := r.TasksOfSession(key)
 	if err == nil && len(tasks) == 0 {
-		tasks, err = r.EndedOfSession(key)
+		tasks, err = r.EndedTasksOfSession(key)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var began *fermata.Actor
+	var starter *fermata.Actor
 	for _, t := range tasks {
 		by := t.CreatedBy
-		if began != nil && !began.Is(by) {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s and %s each have a session with this key", began.DisplayName(), by.DisplayName()).
+		if starter != nil && !starter.Is(by) {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s and %s each have a session with this key", starter.DisplayName(), by.DisplayName()).
 				WithHint("make the rule for the task of the one that you mean: --task ID (task_id)")
 		}
-		began = &by
+		starter = &by
 	}
-	if began == nil {
+	if starter == nil {
 		return nil, fermata.NotFound("session", key).WithHint("a session is known once it has asked something; until then, allow the call in the project, with a limit of uses and time")
 	}
-	return began, nil
+	return starter, nil
 }
 
 // GateRules lists the rules, including expired and used-up ones. Rules of projects that the caller may not see are
 // left out.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
-	if err := c.May(fermata.ToReadGateRules, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadGateRules, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	all, err := r.GateRules()
 	if err != nil || c.VisibleProjects().HasAll() {
 		return all, err
 	}
-	var seen []*fermata.GateRule
+	var visible []*fermata.GateRule
 	for _, rule := range all {
-		sees, err := seesRule(r, c, rule)
+		canSee, err := canSeeRule(r, c, rule)
 		if err != nil {
 			return nil, err
 		}
-		if sees {
-			seen = append(seen, rule)
+		if canSee {
+			visible = append(visible, rule)
 		}
 	}
-	return seen, nil
+	return visible, nil
 }
 
-// seesRule reports whether a rule works in a project that the caller may see. The reader must have the limits of the
+// canSeeRule reports whether a rule works in a project that the caller may see. The reader must have the limits of the
 // caller.
-func seesRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, error) {
+func canSeeRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, error) {
 	switch {
 	case rule.Project != "":
 		return c.VisibleProjects().Has(rule.Project), nil
@@ -136,7 +136,7 @@ func seesRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, e
 
 // AddGateRule adds a gate rule. A workspace has at most [fermata.MaxGateRules].
 func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.NewGateRule) (*fermata.GateRule, error) {
-	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToChangeGateRules, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if n.TaskID != "" {
@@ -148,19 +148,19 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 	}
 	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
 		// The caller cannot name a session in a project that is hidden from them.
-		seen := tx.Seeing(c.VisibleProjects())
-		if err := mayRule(seen, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
+		visible := tx.WithVisibleProjects(c.VisibleProjects())
+		if err := checkRulePermission(visible, c, fermata.GateOrigin{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
 			return nil, err
 		}
 		r, err := n.Make(fermata.NewID(fermata.PrefixGateRule, tx.Now()), c.Actor(), tx.Now())
 		if err != nil {
 			return nil, err
 		}
-		if r.Project, err = ruledProject(seen, c, n); err != nil {
+		if r.Project, err = ruledProject(visible, c, n); err != nil {
 			return nil, err
 		}
 		if r.SessionKey != "" && r.Decision == fermata.GateAllow {
-			if r.SessionOf, err = beganSession(seen, r.SessionKey); err != nil {
+			if r.SessionOwner, err = sessionStarter(visible, r.SessionKey); err != nil {
 				return nil, err
 			}
 		}
@@ -173,15 +173,15 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 				WithHint("remove those that are expired or used up: fermata gate list --all")
 		}
 		tx.InsertGateRule(r)
-		tx.Append(&fermata.Event{Type: fermata.EventGateRuleAdded, TaskID: n.TaskID, Actor: c.Actor(), Data: data(r)})
+		tx.Append(&fermata.Event{Type: fermata.EventGateRuleAdded, TaskID: n.TaskID, Actor: c.Actor(), Data: encodeData(r)})
 		return r, nil
 	})
 }
 
 // ruleID returns the full id for the id that a person typed. The caller must be able to see the rule.
-func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
-	r := e.reads(ctx, c)
-	id, err := r.FindID("rule", "gate_rules", fermata.PrefixGateRule, typed)
+func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, idOrSuffix string) (string, error) {
+	r := e.reader(ctx, c)
+	id, err := r.FindID("rule", "gate_rules", fermata.PrefixGateRule, idOrSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -189,15 +189,15 @@ func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (st
 	if err != nil {
 		return "", err
 	}
-	if sees, err := seesRule(r, c, rule); err != nil || !sees {
-		return "", cmp.Or(err, error(fermata.NotFound("rule", typed)))
+	if canSee, err := canSeeRule(r, c, rule); err != nil || !canSee {
+		return "", cmp.Or(err, error(fermata.NotFound("rule", idOrSuffix)))
 	}
 	return id, nil
 }
 
 // RemoveGateRule removes a rule. It stops working at once.
 func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string) (*fermata.GateRule, error) {
-	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToChangeGateRules, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	id, err := e.ruleID(ctx, c, id)
@@ -209,11 +209,11 @@ func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string
 		if err != nil {
 			return nil, err
 		}
-		if err := mayRule(tx.Seeing(c.VisibleProjects()), c, fermata.GateScope{Project: r.Project, TaskID: r.TaskID, SessionKey: r.SessionKey}); err != nil {
+		if err := checkRulePermission(tx.WithVisibleProjects(c.VisibleProjects()), c, fermata.GateOrigin{Project: r.Project, TaskID: r.TaskID, SessionKey: r.SessionKey}); err != nil {
 			return nil, err
 		}
 		tx.DeleteGateRule(id)
-		tx.Append(&fermata.Event{Type: fermata.EventGateRuleRemoved, TaskID: r.TaskID, Actor: c.Actor(), Data: data(map[string]string{"rule_id": id})})
+		tx.Append(&fermata.Event{Type: fermata.EventGateRuleRemoved, TaskID: r.TaskID, Actor: c.Actor(), Data: encodeData(map[string]string{"rule_id": id})})
 		return r, nil
 	})
 }

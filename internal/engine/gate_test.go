@@ -10,7 +10,7 @@ import (
 )
 
 // gate makes a call and checks the decision.
-func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.GateVerdict {
+func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.GateReply {
 	w.Helper()
 	v, err := w.e.Gate(w.Context(), w.agent, call)
 	w.ok(err)
@@ -44,7 +44,7 @@ func TestAnApprovedCallRunsOnce(t *testing.T) {
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
 		w.equal(v.QuestionID, w.gate(call, fermata.GateAsk).QuestionID)
-		q := w.question(v.QuestionID, fermata.Pending)
+		q := w.checkQuestion(v.QuestionID, fermata.Pending)
 		w.equal(`{"tool":"Bash","input":{"command":"git push"},"dir":"/work"}`, string(q.Action))
 		_, err := w.approve(w.alice, q, fermata.Approve)
 		w.ok(err)
@@ -60,7 +60,7 @@ func TestAnApprovedCallRunsOnce(t *testing.T) {
 func TestAnApprovalIsOfTheActionNotOfTheCall(t *testing.T) {
 	each(t, func(w *world) {
 		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
-		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
 		w.ok(err)
 		// The resumed agent makes the same call with a new call id.
 		w.gate(bash("s1", "c2", "git push"), fermata.GateAllow)
@@ -71,15 +71,15 @@ func TestAnApprovalIsOfTheActionNotOfTheCall(t *testing.T) {
 func TestAChangedInputVoidsTheApproval(t *testing.T) {
 	each(t, func(w *world) {
 		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
-		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
 		w.ok(err)
 		changed := w.gate(bash("s1", "c1", "git push --force"), fermata.GateAsk)
 		w.equal(false, changed.QuestionID == v.QuestionID)
 		w.equal(fermata.GateDeny, w.gate(bash("s1", "c2", "git push"), fermata.GateDeny).Decision)
 		// While the changed call waits, a third change replaces it.
 		third := w.gate(bash("s1", "c1", "git push --all"), fermata.GateAsk)
-		w.question(changed.QuestionID, fermata.Cancelled)
-		w.question(third.QuestionID, fermata.Pending)
+		w.checkQuestion(changed.QuestionID, fermata.Cancelled)
+		w.checkQuestion(third.QuestionID, fermata.Pending)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestARefusalNamesWhoRefused(t *testing.T) {
 	each(t, func(w *world) {
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
-		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Reject)
+		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Reject)
 		w.ok(err)
 		if r := w.gate(call, fermata.GateDeny).Reason; !strings.Contains(r, "alice (human) rejected") {
 			w.Fatal(r)
@@ -140,7 +140,7 @@ func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 			`{"tool":"Write","input":{"file_path":"/w/a"},"arguments":{"file_path":"/w/.git/hooks/pre-commit"}}`,
 			`{"tool":"Bash","input":{"command":"ls"},"command":"git config core.fsmonitor ./x"}`, `{"tool":"Read","command":["git","config","a.b","c"]}`,
 		} {
-			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
+			_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
 			w.equal(fermata.RiskHigh, q.Risk)
 		}
 	})
@@ -163,13 +163,13 @@ func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
 			`{"command":["git","push","origin"]}`:                              fermata.RiskCritical,
 			`{"deploy":"shop"}`:                                                fermata.RiskMedium,
 		} {
-			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
+			_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
 			w.equal(want, q.Risk)
 			if want == fermata.RiskCritical {
 				w.equal(fermata.AssurancePasskey, q.LeastAssurance)
 			}
 		}
 		v := w.gate(bash("s9", "c1", "git push origin"), fermata.GateAsk)
-		w.equal(fermata.RiskCritical, w.question(v.QuestionID, fermata.Pending).Risk)
+		w.equal(fermata.RiskCritical, w.checkQuestion(v.QuestionID, fermata.Pending).Risk)
 	})
 }

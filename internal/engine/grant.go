@@ -42,15 +42,15 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 	return nil
 }
 
-// isHandedGrants reports whether the caller gets the grants of a task. Only the asker gets them, or the agent that
+// mayReadGrants reports whether the caller gets the grants of a task. Only the asker gets them, or the agent that
 // works on the task. No caller gets the grant of a question that a workflow run asked, because the run itself does
 // what was approved.
-func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
-	mayNot := c.May(fermata.ToReadGrants, fermata.InTask(t))
-	if isElsewhere := t.SessionKey != "" && !ownSession(c, t); mayNot != nil || isElsewhere {
+func mayReadGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
+	errForbidden := c.CheckPermission(fermata.ToReadGrants, fermata.InTask(t))
+	if isOthersSession := t.SessionKey != "" && !isOwnSession(c, t); errForbidden != nil || isOthersSession {
 		return false, nil //nolint:nilerr // what the caller may not have is left out
 	}
-	run, err := runThatAsks(r, t)
+	run, err := parentAskingRun(r, t)
 	if err != nil || run != nil {
 		return false, err
 	}
@@ -63,20 +63,20 @@ func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, 
 	if c.Kind != fermata.ActorAgent {
 		return true, nil
 	}
-	last := fermata.EventTaskClaimed
+	eventType := fermata.EventTaskClaimed
 	if t.WorkerTokenID == "" {
-		last = fermata.EventTaskCreated
+		eventType = fermata.EventTaskCreated
 	}
-	events, err := r.Events(store.EventFilter{TaskID: t.ID, Types: []string{string(last)}, Newest: true, Limit: 1})
+	events, err := r.Events(store.EventFilter{TaskID: t.ID, Types: []string{string(eventType)}, Newest: true, Limit: 1})
 	if err != nil || len(events) == 0 {
 		return false, err
 	}
-	e, said := events[0], dataOf(events[0])
-	if last == fermata.EventTaskCreated {
+	e, facts := events[0], eventFacts(events[0])
+	if eventType == fermata.EventTaskCreated {
 		return e.Actor.ID == c.TokenID, nil
 	}
-	_, told := said["worker_token_id"] // events of earlier versions lack it
-	return e.RunID == t.RunID && (!told || said["worker_token_id"] == c.TokenID || said["agent_token_id"] == c.TokenID), nil
+	_, namesToken := facts["worker_token_id"] // events of earlier versions lack it
+	return e.RunID == t.RunID && (!namesToken || facts["worker_token_id"] == c.TokenID || facts["agent_token_id"] == c.TokenID), nil
 }
 
 // checkNoRunAsked refuses the grant of a question that a workflow run asked. The run itself does what was approved.
@@ -91,7 +91,7 @@ func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
 
 // grantKey returns the key that signs grants in the caller's workspace. It is for use outside a transaction.
 func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error) {
-	key, err := e.reads(ctx, c).GrantKey()
+	key, err := e.reader(ctx, c).GrantKey()
 	if err != nil || key != nil {
 		return key, err
 	}
@@ -106,7 +106,7 @@ func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error)
 // and uses the grant up. It refuses a grant that was changed, used or expired,
 // that is for another action, or that would not be given at present.
 func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermata.GrantCheck) (*fermata.Grant, error) {
-	if err := c.May(fermata.ToUseGrant, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToUseGrant, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if len(check.Action) == 0 || !json.Valid(check.Action) {
@@ -121,13 +121,13 @@ func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermat
 		if err != nil {
 			return nil, err
 		}
-		if err := g.Covers(check.Action, tx.Now()); err != nil {
+		if err := g.CheckAction(check.Action, tx.Now()); err != nil {
 			return nil, err
 		}
 		if err := e.checkConsent(tx, g); err != nil {
 			return nil, err
 		}
-		if err := grantsTask(tx, c, g, check.RunID); err != nil {
+		if err := checkGrantTask(tx, c, g, check.RunID); err != nil {
 			return nil, err
 		}
 		return &g, useGrant(tx, g, "", c)
@@ -171,7 +171,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	if err != nil {
 		return c, err
 	}
-	c.Changed, c.Used = record.differsFromAsked(q), record.used
+	c.ChangedField, c.Used = record.differenceFromAsked(q), record.grantUsed
 	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
 		return c, err
 	}
@@ -179,7 +179,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	if err != nil {
 		return c, err
 	}
-	c.Risk, c.Denied, err = rulesOnAction(tx, t, approvedAction(q), c.Policy)
+	c.Risk, c.DenyRule, err = evaluateGateRules(tx, t, approvedAction(q), c.Policy)
 	return c, err
 }
 
@@ -193,12 +193,12 @@ func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
 	return err == nil && g.CheckConsent(consent) != nil, err
 }
 
-// grantsTask refuses a grant of a stopped task, or of a project in which the
+// checkGrantTask refuses a grant of a stopped task, or of a project in which the
 // caller may not use it.
-func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) error {
+func checkGrantTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) error {
 	t, err := tx.Task(g.TaskID)
 	if err == nil {
-		err = c.May(fermata.ToUseGrant, fermata.InTask(t))
+		err = c.CheckPermission(fermata.ToUseGrant, fermata.InTask(t))
 	}
 	if err == nil {
 		err = checkNoRunAsked(tx, t)
@@ -215,7 +215,7 @@ func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) e
 	}
 	// A run uses the grant of another task. Neither of the two may be stopped.
 	own, err := tx.Task(run.TaskID)
-	if err == nil && c.May(fermata.ToUseGrant, fermata.InTask(own)) != nil {
+	if err == nil && c.CheckPermission(fermata.ToUseGrant, fermata.InTask(own)) != nil {
 		// The caller learns no more than about an unknown run.
 		own, run = t, nil
 	}
@@ -239,18 +239,18 @@ func useGrant(tx *store.Tx, g fermata.Grant, callID string, c fermata.Caller) er
 		return err
 	}
 	if used[g.QuestionID] {
-		return fermata.GrantUsed(g.QuestionID)
+		return fermata.GrantUsedError(g.QuestionID)
 	}
 	tx.UseGrant(g.QuestionID, callID, c.Actor())
 	tx.Append(&fermata.Event{
 		Type: fermata.EventGrantUsed, TaskID: g.TaskID, QuestionID: g.QuestionID, Actor: c.Actor(),
-		Data: data(grantUse{g.ActionHash, callID}),
+		Data: encodeData(grantUsedData{g.ActionHash, callID}),
 	})
 	return nil
 }
 
-// grantUse is the data of the event grant.used.
-type grantUse struct {
+// grantUsedData is the data of the event grant.used.
+type grantUsedData struct {
 	ActionHash string `json:"action_hash"`
 	CallID     string `json:"call_id,omitempty"`
 }

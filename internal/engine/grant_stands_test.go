@@ -15,8 +15,8 @@ import (
 // who reads the key in the database gains nothing.
 func TestAForgedGrantOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
-		a, bob := w.granted(""), w.person("bob")
-		_, pending := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+		a, bob := w.approveAction(""), w.person("bob")
+		_, pending := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
 		key := w.grantKey()
 		genuine, err := fermata.OpenGrant(a.Grant, key)
 		w.ok(err)
@@ -47,7 +47,7 @@ func TestAForgedGrantOpensNothing(t *testing.T) {
 // A grant with one wrong character lets nothing run, and is not used up.
 func TestAGrantOneCharacterOffOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		head, tried := w.head(), 0
 		for forged := range forgery.OneOff(a.Grant) {
 			tried++
@@ -74,10 +74,10 @@ func (w *world) grantKey() (key []byte) {
 // An action whose approver lost the right to approve does not run, neither by the grant nor through a gate.
 func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
-		q := w.question(v.QuestionID, fermata.Pending)
+		q := w.checkQuestion(v.QuestionID, fermata.Pending)
 		_, err := w.approve(w.alice, q, fermata.Approve)
 		w.ok(err)
 		viewer, responder := fermata.RoleViewer, fermata.RoleResponder
@@ -94,7 +94,7 @@ func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 // If the present policy asks for more than the approval had, the present policy counts.
 func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		p, err := w.e.Policy(w.Context(), admin)
 		w.ok(err)
 		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{}
@@ -110,7 +110,7 @@ func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 // The present risk counts: that of the project, and that of the rules for the action.
 func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
 	each(t, func(w *world) {
-		project, action := w.granted(""), w.granted("")
+		project, action := w.approveAction(""), w.approveAction("")
 		p, err := w.e.Policy(w.Context(), admin)
 		w.ok(err)
 		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{fermata.RiskCritical: fermata.AssurancePasskey}
@@ -130,7 +130,7 @@ func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
 // A rule that denies the action takes precedence over an earlier approval.
 func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 	})
@@ -142,14 +142,14 @@ func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 	each(t, func(w *world) {
 		deny := w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 		ask := fermata.Ask{Question: "Run it?", Type: fermata.Approval, Action: json.RawMessage(removeOld)}
-		_, err := w.e.AskOutside(w.Context(), w.agent, "", "", ask)
+		_, err := w.e.AskExternal(w.Context(), w.agent, "", "", ask)
 		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
 		if !strings.Contains(err.Error(), deny.ID) {
 			w.Errorf("the refusal names no rule: %v", err)
 		}
 		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{Priority: ptr(4)}).ID, ask)
 		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(w.granted("").Grant, removeOld)))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(w.approveAction("").Grant, removeOld)))
 	})
 }
 
@@ -157,14 +157,14 @@ func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 func TestAGrantOfTwoNeedsBothStill(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		task, q := w.suspended(fermata.Ask{
+		task, q := w.createSuspended(fermata.Ask{
 			Question: "Run it?", Action: json.RawMessage(removeOld), Approvals: &fermata.Quorum{Required: 2},
 		})
 		for _, c := range []fermata.Caller{w.alice, bob} {
 			_, err := w.approve(c, q, fermata.Approve)
 			w.ok(err)
 		}
-		grant := w.claimed(task.ID).Context.Questions[0].Grant
+		grant := w.claimTask(task.ID).Context.Questions[0].Grant
 		viewer := fermata.RoleViewer
 		_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
 		w.ok(err)

@@ -11,16 +11,16 @@ import (
 
 const removeOld = `{"command":"rm -r old"}`
 
-// granted asks for an action, approves it, and returns the answer that the next
+// approveAction asks for an action, approves it, and returns the answer that the next
 // run is handed.
-func (w *world) granted(edit string) fermata.ResumeAnswer {
+func (w *world) approveAction(edit string) fermata.ResumeAnswer {
 	w.Helper()
-	task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+	task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
 	_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{
 		Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(edit),
 	})
 	w.ok(err)
-	return w.claimed(task.ID).Context.Questions[0]
+	return w.claimTask(task.ID).Context.Questions[0]
 }
 
 func (w *world) verify(grant, action string) error {
@@ -30,7 +30,7 @@ func (w *world) verify(grant, action string) error {
 
 func TestAGrantIsUsedOnce(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		w.equal(removeOld, string(a.Action))
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, `{"command":"rm -r /"}`)))
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant+"x", removeOld)))
@@ -42,7 +42,7 @@ func TestAGrantIsUsedOnce(t *testing.T) {
 func TestAGrantOfAnEditIsOfTheEditAlone(t *testing.T) {
 	each(t, func(w *world) {
 		const edited = `{"command":"rm -ri old"}`
-		a := w.granted(edited)
+		a := w.approveAction(edited)
 		w.equal(edited, string(a.Action))
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 		w.ok(w.verify(a.Grant, edited))
@@ -51,8 +51,8 @@ func TestAGrantOfAnEditIsOfTheEditAlone(t *testing.T) {
 
 func TestAGrantExpires(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
-		w.clock.Advance(fermata.GrantLife)
+		a := w.approveAction("")
+		w.clock.Advance(fermata.GrantLifetime)
 		err := w.verify(a.Grant, removeOld)
 		if err == nil || !strings.Contains(err.Error(), "expired") {
 			w.Fatal(err)
@@ -62,10 +62,10 @@ func TestAGrantExpires(t *testing.T) {
 
 func TestARejectionGivesNoGrant(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
 		_, err := w.approve(w.alice, q, fermata.Reject)
 		w.ok(err)
-		w.equal("", w.claimed(task.ID).Context.Questions[0].Grant)
+		w.equal("", w.claimTask(task.ID).Context.Questions[0].Grant)
 	})
 }
 
@@ -73,14 +73,14 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 // database.
 func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		w.ok(w.verify(a.Grant, removeOld))
 		w.forge("DELETE FROM grants_used")
-		w.refused(w.verify(a.Grant, removeOld), fermata.CodeForbidden)
+		w.checkRefused(w.verify(a.Grant, removeOld), fermata.CodeForbidden)
 
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
-		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
 		w.ok(err)
 		w.gate(call, fermata.GateAllow)
 		w.forge("DELETE FROM grants_used")
@@ -98,7 +98,7 @@ func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "deploy *"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})
 		call := bash("s1", "c1", "git push")
-		q := w.question(w.gate(call, fermata.GateAsk).QuestionID, fermata.Pending)
+		q := w.checkQuestion(w.gate(call, fermata.GateAsk).QuestionID, fermata.Pending)
 		approve := func(undo bool, action string) error {
 			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(action), Undo: undo})
 			return err
@@ -112,10 +112,10 @@ func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
 			`{"tool":"Bash","input":{"command":"rm a"},"dir":"/work"}`:     fermata.CodePolicyViolation,
 			`{"tool":"Bash","input":{"command":"deploy a"},"dir":"/work"}`: fermata.CodePolicyViolation,
 		} {
-			w.refused(approve(false, action), code)
-			w.refused(approve(true, action), code)
+			w.checkRefused(approve(false, action), code)
+			w.checkRefused(approve(true, action), code)
 		}
-		w.question(q.ID, fermata.Pending)
+		w.checkQuestion(q.ID, fermata.Pending)
 		w.ok(approve(false, `{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`))
 	})
 }
@@ -124,7 +124,7 @@ func TestAnEditedCallRunsAsEdited(t *testing.T) {
 	each(t, func(w *world) {
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
-		q := w.question(v.QuestionID, fermata.Pending)
+		q := w.checkQuestion(v.QuestionID, fermata.Pending)
 		edit := json.RawMessage(`{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edit})
 		w.ok(err)
@@ -135,7 +135,7 @@ func TestAnEditedCallRunsAsEdited(t *testing.T) {
 // TestARepeatedCallGivesNoGrantForAnEndedTask: the reply to a repeated call shows the present state.
 func TestARepeatedCallGivesNoGrantForAnEndedTask(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
+		a := w.approveAction("")
 		ctx, check := engine.WithIdempotency(w.Context(), "key", "f"), fermata.GrantCheck{Grant: a.Grant, Action: a.Action}
 		for range 2 {
 			_, err := w.e.VerifyGrant(ctx, w.agent, check)
@@ -146,6 +146,6 @@ func TestARepeatedCallGivesNoGrantForAnEndedTask(t *testing.T) {
 		_, err = w.e.CancelTask(w.Context(), w.alice, q.TaskID, "stop")
 		w.ok(err)
 		_, err = w.e.VerifyGrant(ctx, w.agent, check)
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }

@@ -11,10 +11,10 @@ import (
 
 // Groups lists the groups that were made and the groups that members name.
 func (e *Engine) Groups(ctx context.Context, c fermata.Caller) ([]*fermata.Group, error) {
-	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadPeople, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	return groups(e.reads(ctx, c))
+	return groups(e.reader(ctx, c))
 }
 
 func groups(r store.Reader) ([]*fermata.Group, error) {
@@ -57,7 +57,7 @@ func group(r store.Reader, name string) (*fermata.Group, error) {
 
 // AddGroup makes a group with its members. The name must be free.
 func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGroup) (*fermata.Group, error) {
-	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGr
 // ChangeGroup changes a group. Open questions keep the old name, so rename a
 // group only if no open question is for it.
 func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string, ch fermata.GroupChange) (*fermata.Group, error) {
-	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Group, error) {
@@ -114,24 +114,24 @@ func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string,
 }
 
 // saveGroup saves the group, and updates the groups of every member.
-func saveGroup(tx *store.Tx, g *fermata.Group, was string, handles []string, by fermata.Actor) error {
+func saveGroup(tx *store.Tx, g *fermata.Group, oldName string, handles []string, by fermata.Actor) error {
 	tx.SaveGroup(g)
 	members, err := tx.Members()
 	if err != nil {
 		return err
 	}
-	g.Members = fermata.Distinct(handles)
+	g.Members = fermata.SortUnique(handles)
 	for _, handle := range g.Members {
 		if !slices.ContainsFunc(members, func(m *fermata.Member) bool { return m.Handle == handle }) {
 			return fermata.Invalid(fermata.Problem{Field: "members", Message: "there is no member " + handle})
 		}
 	}
 	for _, m := range members {
-		next := slices.DeleteFunc(slices.Clone(m.Groups), func(name string) bool { return name == was || name == g.Name })
+		next := slices.DeleteFunc(slices.Clone(m.Groups), func(name string) bool { return name == oldName || name == g.Name })
 		if slices.Contains(g.Members, m.Handle) {
 			next = append(next, g.Name)
 		}
-		if err := regroup(tx, m, fermata.Distinct(next)); err != nil {
+		if err := saveMemberGroups(tx, m, fermata.SortUnique(next)); err != nil {
 			return err
 		}
 	}
@@ -139,13 +139,13 @@ func saveGroup(tx *store.Tx, g *fermata.Group, was string, handles []string, by 
 		g.Members = []string{}
 	}
 	tx.Append(&fermata.Event{
-		Type: fermata.EventGroupChanged, Actor: by, Data: data(map[string]any{"name": g.Name, "was": was, "members": g.Members}),
+		Type: fermata.EventGroupChanged, Actor: by, Data: encodeData(map[string]any{"name": g.Name, "was": oldName, "members": g.Members}),
 	})
 	return nil
 }
 
-// regroup saves the groups of a member, if they changed.
-func regroup(tx *store.Tx, m *fermata.Member, groups []string) error {
+// saveMemberGroups saves the groups of a member, if they changed.
+func saveMemberGroups(tx *store.Tx, m *fermata.Member, groups []string) error {
 	if slices.Equal(m.Groups, groups) {
 		return nil
 	}
@@ -160,7 +160,7 @@ func regroup(tx *store.Tx, m *fermata.Member, groups []string) error {
 // DeleteGroup removes a group. A question that was only for this group is then
 // for nobody, and ends by its deadline.
 func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string) error {
-	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
 	}
 	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
@@ -173,13 +173,13 @@ func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string)
 		}
 		for _, m := range members {
 			next := slices.DeleteFunc(slices.Clone(m.Groups), func(g string) bool { return g == name })
-			if err := regroup(tx, m, fermata.Distinct(next)); err != nil {
+			if err := saveMemberGroups(tx, m, fermata.SortUnique(next)); err != nil {
 				return err
 			}
 		}
 		tx.DeleteGroup(name)
 		tx.Append(&fermata.Event{
-			Type: fermata.EventGroupChanged, Actor: c.Actor(), Data: data(map[string]any{"name": name, "was": name, "deleted": true}),
+			Type: fermata.EventGroupChanged, Actor: c.Actor(), Data: encodeData(map[string]any{"name": name, "was": name, "deleted": true}),
 		})
 		return nil
 	})

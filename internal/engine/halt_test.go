@@ -16,9 +16,9 @@ func callOf(c *fermata.Claim, command string) fermata.GateCall {
 	return call
 }
 
-// denied checks that the call is denied because its task was stopped, also in a
+// checkDenied checks that the call is denied because its task was stopped, also in a
 // dry run.
-func (w *world) denied(call fermata.GateCall, why string) {
+func (w *world) checkDenied(call fermata.GateCall, why string) {
 	w.Helper()
 	for _, dry := range []bool{false, true} {
 		call.DryRun = dry
@@ -33,55 +33,55 @@ func (w *world) denied(call fermata.GateCall, why string) {
 func TestNoRuleLetsACallOfAStoppedTaskThrough(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
-		c := w.running(fermata.NewTask{Title: "build"})
+		c := w.createRunning(fermata.NewTask{Title: "build"})
 		call := callOf(c, "make")
 		w.gate(call, fermata.GateAllow)
 		w.cancel(c.Task.ID)
-		w.denied(call, "cancelled")
+		w.checkDenied(call, "cancelled")
 		call.RunID = ""
-		w.denied(call, "cancelled")
+		w.checkDenied(call, "cancelled")
 		// After the reopening, the task belongs to another run.
 		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.ok(err)
-		second := w.claimed(c.Task.ID)
-		w.denied(callOf(c, "make"), c.Run.ID)
+		second := w.claimTask(c.Task.ID)
+		w.checkDenied(callOf(c, "make"), c.Run.ID)
 		w.gate(callOf(second, "make"), fermata.GateAllow)
 		w.complete(second)
-		w.denied(callOf(second, "make"), "done")
+		w.checkDenied(callOf(second, "make"), "done")
 	})
 }
 
 func TestARunWithoutItsLeaseMayCallNothing(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
-		c := w.running(fermata.NewTask{Title: "build"})
+		c := w.createRunning(fermata.NewTask{Title: "build"})
 		w.clock.Advance(fermata.DefaultLease)
-		w.denied(callOf(c, "make"), "lease")
+		w.checkDenied(callOf(c, "make"), "lease")
 		w.sweep(time.Second)
-		w.denied(callOf(c, "make"), "lease")
+		w.checkDenied(callOf(c, "make"), "lease")
 	})
 }
 
 func TestAnApprovalOfAStoppedTaskIsNotUsed(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "deploy"})
+		c := w.createRunning(fermata.NewTask{Title: "deploy"})
 		v := w.gate(callOf(c, "deploy"), fermata.GateAsk)
-		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
 		w.ok(err)
 		w.cancel(c.Task.ID)
-		w.denied(callOf(c, "deploy"), "cancelled")
+		w.checkDenied(callOf(c, "deploy"), "cancelled")
 	})
 }
 
 func TestAGrantOfAStoppedTaskIsRefused(t *testing.T) {
 	each(t, func(w *world) {
-		a := w.granted("")
-		q := w.question(a.QuestionID, fermata.Answered)
+		a := w.approveAction("")
+		q := w.checkQuestion(a.QuestionID, fermata.Answered)
 		w.cancel(q.TaskID)
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 		_, err := w.e.ReopenTask(w.Context(), w.alice, q.TaskID)
 		w.ok(err)
-		second := w.claimed(q.TaskID)
+		second := w.claimTask(q.TaskID)
 		old := fermata.GrantCheck{Grant: a.Grant, Action: []byte(removeOld), RunID: "run_0"}
 		_, err = w.e.VerifyGrant(w.Context(), w.agent, old)
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
@@ -93,7 +93,7 @@ func TestAGrantOfAStoppedTaskIsRefused(t *testing.T) {
 
 func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "build"})
+		c := w.createRunning(fermata.NewTask{Title: "build"})
 		place := fermata.Session{ID: "s-1", Runner: "claude", Dir: "/work/copy", Branch: "fermata/x", Worker: "w1"}
 		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
 		w.ok(err)
@@ -118,10 +118,10 @@ func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
 func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		parent := w.task(fermata.NewTask{Title: "house", Runner: fermata.RunnerExternal})
-		c := w.running(fermata.NewTask{Title: "roof", ParentID: parent.ID})
+		c := w.createRunning(fermata.NewTask{Title: "roof", ParentID: parent.ID})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which tiles?"})
 		w.cancel(parent.ID)
-		r := w.question(q.ID, fermata.Cancelled).Resolution
+		r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
 		w.equal([]any{fermata.ActorHuman, w.alice.Name, "the task was cancelled: not needed"}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment})
 		if r.TaskEnded != "" || !strings.Contains(r.Sentence(), "cancelled by "+w.alice.Name) {
 			w.Fatal(r.Sentence())
@@ -132,10 +132,10 @@ func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 // A run that fails withdraws its own questions.
 func TestAFailedRunWithdrawsItsQuestion(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
 		w.finish(c, fermata.Finish{Result: fermata.ResultFailed})
-		r := w.question(q.ID, fermata.Cancelled).Resolution
+		r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
 		w.equal([]any{fermata.ActorAgent, w.agent.Name, "", fermata.TaskFailed}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.TaskEnded})
 		if words := r.Sentence(); strings.Contains(words, w.agent.Name) || !strings.Contains(words, "when its task ended as failed") {
 			w.Errorf("the question was %s", words)

@@ -8,19 +8,19 @@ import (
 
 func TestHandedOverOnce(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.say(task.ID, "be quick")
-		c := w.claimed(task.ID)
-		w.equal([]string{"be quick"}, handed(c.Context))
+		c := w.claimTask(task.ID)
+		w.equal([]string{"be quick"}, handedTexts(c.Context))
 		w.equal(q.ID, c.Context.Pending.ID)
 		w.answer(q.ID, "toml")
-		w.equal([]string{"answered: Which format?"}, handed(w.heartbeat(c).Context))
-		w.equal([]string{}, handed(w.heartbeat(c).Context))
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.heartbeat(c).Context))
+		w.equal([]string{}, handedTexts(w.heartbeat(c).Context))
 		other := format
 		other.Question = "Which name?"
-		q = w.question(w.finish(c, asks(other)).PendingQuestionID, fermata.Pending)
+		q = w.checkQuestion(w.finish(c, needsInputWith(other)).PendingQuestionID, fermata.Pending)
 		w.answer(q.ID, "toml")
-		w.equal([]string{"answered: Which name?"}, handed(w.claimed(task.ID).Context))
+		w.equal([]string{"answered: Which name?"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -36,16 +36,16 @@ func TestHandedOverAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				c := w.running(fermata.NewTask{})
+				c := w.createRunning(fermata.NewTask{})
 				w.say(c.Task.ID, "one")
-				w.equal([]string{"one"}, handed(w.heartbeat(c).Context))
+				w.equal([]string{"one"}, handedTexts(w.heartbeat(c).Context))
 				end(w, c)
-				w.state(c.Task.ID, fermata.TaskInputReceived)
-				c = w.claimed(c.Task.ID)
-				w.equal([]string{"one"}, handed(c.Context))
+				w.checkState(c.Task.ID, fermata.TaskInputReceived)
+				c = w.claimTask(c.Task.ID)
+				w.equal([]string{"one"}, handedTexts(c.Context))
 				w.say(c.Task.ID, "two")
 				end(w, c)
-				w.equal(2, len(handed(w.claimed(c.Task.ID).Context)))
+				w.equal(2, len(handedTexts(w.claimTask(c.Task.ID).Context)))
 			})
 		})
 	}
@@ -53,20 +53,20 @@ func TestHandedOverAgain(t *testing.T) {
 
 func TestContextShowsWhatTheRunWasHanded(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		want := []string{"answered: Which format?"}
-		rc, err := w.e.Context(w.Context(), w.alice, task.ID)
+		rc, err := w.e.ResumeContext(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		w.equal(want, handed(rc))
-		c := w.claimed(task.ID)
-		rc, err = w.e.Context(w.Context(), w.alice, task.ID)
+		w.equal(want, handedTexts(rc))
+		c := w.claimTask(task.ID)
+		rc, err = w.e.ResumeContext(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		w.equal(want, handed(rc))
+		w.equal(want, handedTexts(rc))
 		w.complete(c)
-		rc, err = w.e.Context(w.Context(), w.alice, task.ID)
+		rc, err = w.e.ResumeContext(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		w.equal([]string{}, handed(rc))
+		w.equal([]string{}, handedTexts(rc))
 	})
 }
 
@@ -74,21 +74,21 @@ func TestContextShowsWhatTheRunWasHanded(t *testing.T) {
 // the meantime, the task is ready at once.
 func TestAnswerDuringTheRun(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, format)
 		w.equal(c.Run.ID, q.RunID)
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.answer(q.ID, "toml")
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.finish(c, needsInput)
-		w.state(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which format?"}, handed(w.claimed(c.Task.ID).Context))
+		w.checkState(c.Task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
 func TestPendingQuestionOfTheRunSuspends(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Deploy?", Type: fermata.Approval})
 		got := w.finish(c, needsInput)
 		w.equal([]string{string(fermata.TaskAwaitingApproval), q.ID}, []string{string(got.State), got.PendingQuestionID})
@@ -100,25 +100,25 @@ func TestPendingQuestionOfTheRunSuspends(t *testing.T) {
 
 func TestNeedsInputNeedsAQuestion(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		_, err := w.tryFinish(c, needsInput)
-		w.refused(err, fermata.CodeInvalidRequest)
-		_, err = w.tryFinish(c, asks(fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"}))
-		w.refused(err, fermata.CodeInvalidRequest)
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.tryFinish(c, needsInputWith(fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"}))
+		w.checkRefused(err, fermata.CodeInvalidRequest)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 	})
 }
 
 func TestMessageDuringTheRunDelaysSuspension(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.say(c.Task.ID, "use toml")
-		got := w.finish(c, asks(format))
+		got := w.finish(c, needsInputWith(format))
 		w.equal(fermata.TaskInputReceived, got.State)
-		next := w.claimed(c.Task.ID)
-		w.equal([]string{"use toml"}, handed(next.Context))
+		next := w.claimTask(c.Task.ID)
+		w.equal([]string{"use toml"}, handedTexts(next.Context))
 		w.equal(got.PendingQuestionID, next.Context.Pending.ID)
 		w.finish(next, needsInput)
-		w.state(c.Task.ID, fermata.TaskAwaitingInput)
+		w.checkState(c.Task.ID, fermata.TaskAwaitingInput)
 	})
 }

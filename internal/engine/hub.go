@@ -14,10 +14,10 @@ import (
 // looks from time to time. An executor of workflows waits in every server,
 // needed or not, so it looks less often.
 const (
-	secondLook   = time.Second
-	executorLook = 5 * time.Second
-	// lookTogether is how many may wait before each of them looks less often.
-	lookTogether = 16
+	rescanInterval         = time.Second
+	executorRescanInterval = 5 * time.Second
+	// waitersPerInterval is how many may wait before each of them looks less often.
+	waitersPerInterval = 16
 )
 
 // hub knows which calls in this process wait for which topic. It holds no other
@@ -25,34 +25,34 @@ const (
 type hub struct {
 	mu      sync.Mutex
 	waiters map[string][]*waiter
-	// waiting is the number of waiters.
-	waiting int
-	// claims are the waiting workers, in the order they came.
-	claims map[claimQueue][]*claimWaiter
-	// look is the time between two looks without a wake-up. executorLook is the same for executors of workflows.
-	look, executorLook time.Duration
+	// waiterCount is the number of waiters.
+	waiterCount int
+	// claimWaiters are the waiting workers, in the order they came.
+	claimWaiters map[claimQueueKey][]*claimWaiter
+	// rescanInterval is the time between two looks without a wake-up. executorLook is the same for executors of workflows.
+	rescanInterval, executorRescanInterval time.Duration
 }
 
-// claimQueue names a queue of waiting workers of a workspace: one for workers
+// claimQueueKey names a queue of waiting workers of a workspace: one for workers
 // that drive agents, and one for executors of workflows. A task of one kind
 // does not wake the other.
-type claimQueue struct {
+type claimQueueKey struct {
 	workspace string
 	workflows bool
 }
 
-// claimLook returns how long one of n waiting workers waits until it looks again.
-func (h *hub) claimLook(in claimQueue, n int) time.Duration {
-	if in.workflows {
-		return nextLook(h.executorLook, n)
+// claimRescanInterval returns how long one of n waiting workers waits until it looks again.
+func (h *hub) claimRescanInterval(key claimQueueKey, n int) time.Duration {
+	if key.workflows {
+		return scaleInterval(h.executorRescanInterval, n)
 	}
-	return nextLook(h.look, n)
+	return scaleInterval(h.rescanInterval, n)
 }
 
-// nextLook returns how long each of n waiters waits until it looks again. The more waiters there are, the less often
+// scaleInterval returns how long each of n waiters waits until it looks again. The more waiters there are, the less often
 // each looks, so that the total cost stays low.
-func nextLook(every time.Duration, n int) time.Duration {
-	return every * time.Duration(max(1, n/lookTogether))
+func scaleInterval(interval time.Duration, n int) time.Duration {
+	return interval * time.Duration(max(1, n/waitersPerInterval))
 }
 
 // waiter waits for some topics at once.
@@ -60,8 +60,8 @@ type waiter struct {
 	topics []string
 	// woken holds a value when one of the topics was woken.
 	woken chan struct{}
-	// changed are the topics that were woken; the hub's lock guards it.
-	changed []string
+	// changedTopics are the topics that were woken; the hub's lock guards it.
+	changedTopics []string
 }
 
 type claimWaiter struct {
@@ -70,7 +70,7 @@ type claimWaiter struct {
 }
 
 func newHub() *hub {
-	return &hub{waiters: map[string][]*waiter{}, claims: map[claimQueue][]*claimWaiter{}, look: secondLook, executorLook: executorLook}
+	return &hub{waiters: map[string][]*waiter{}, claimWaiters: map[claimQueueKey][]*claimWaiter{}, rescanInterval: rescanInterval, executorRescanInterval: executorRescanInterval}
 }
 
 // dispatch wakes the calls that wait for an event like this.
@@ -88,20 +88,20 @@ func (h *hub) dispatch(e *fermata.Event) {
 	}
 	// Every event that moves a task contains its new state. A false match causes only a useless look.
 	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
-		h.wakeWorker(claimQueue{e.WorkspaceID, bytes.Contains(e.Data, tellsWorkflow)}, -1)
+		h.wakeWorker(claimQueueKey{e.WorkspaceID, bytes.Contains(e.Data, workflowRunnerText)}, -1)
 	}
 }
 
-// tellsWorkflow is the text in the data of a move that names the runner of workflows.
-var tellsWorkflow = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
+// workflowRunnerText is the text in the data of a move that names the runner of workflows.
+var workflowRunnerText = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
 
 // wake wakes all calls that wait for the topic.
 func (h *hub) wake(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range h.waiters[topic] {
-		if !slices.Contains(w.changed, topic) {
-			w.changed = append(w.changed, topic)
+		if !slices.Contains(w.changedTopics, topic) {
+			w.changedTopics = append(w.changedTopics, topic)
 		}
 		select {
 		case w.woken <- struct{}{}:
@@ -113,38 +113,38 @@ func (h *hub) wake(topic string) {
 // wakeWorker wakes the worker that has waited longest. Hops is how many workers
 // may get the wake-up, if each passes it on. Below 0, it is the number of
 // workers that wait.
-func (h *hub) wakeWorker(in claimQueue, hops int) {
+func (h *hub) wakeWorker(key claimQueueKey, hops int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	queue := h.claims[in]
+	queue := h.claimWaiters[key]
 	if len(queue) == 0 || hops == 0 {
 		return
 	}
 	if hops < 0 {
 		hops = len(queue)
 	}
-	h.claims[in] = queue[1:]
+	h.claimWaiters[key] = queue[1:]
 	queue[0].woken <- hops - 1
 }
 
-// waitUntil calls look when the topic is woken, and from time to time. It
+// waitForTopic calls look when the topic is woken, and from time to time. It
 // returns when look reports true or fails, when the wait is over, or when ctx
 // ends. It looks at least once.
-func (h *hub) waitUntil(ctx context.Context, topic string, wait time.Duration, look func() (bool, error)) error {
+func (h *hub) waitForTopic(ctx context.Context, topic string, wait time.Duration, check func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	// The waiter is registered before the look, so that no wake-up in between is lost.
 	w, n := h.register(topic)
 	defer h.unregister(w)
-	again := time.NewTicker(nextLook(h.look, n))
-	defer again.Stop()
+	rescan := time.NewTicker(scaleInterval(h.rescanInterval, n))
+	defer rescan.Stop()
 	for {
-		if done, err := look(); done || err != nil || wait <= 0 {
+		if done, err := check(); done || err != nil || wait <= 0 {
 			return err
 		}
 		select {
 		case <-w.woken:
-		case <-again.C:
+		case <-rescan.C:
 		case <-limit.C:
 			return nil
 		case <-ctx.Done():
@@ -159,26 +159,26 @@ func (h *hub) register(topics ...string) (w *waiter, waiting int) {
 	w = &waiter{topics: topics, woken: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiting++
+	h.waiterCount++
 	for _, topic := range topics {
 		h.waiters[topic] = append(h.waiters[topic], w)
 	}
-	return w, h.waiting
+	return w, h.waiterCount
 }
 
 // takeTopics returns the topics that were woken since its last call.
 func (h *hub) takeTopics(w *waiter) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	changed := w.changed
-	w.changed = nil
+	changed := w.changedTopics
+	w.changedTopics = nil
 	return changed
 }
 
 func (h *hub) unregister(w *waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiting--
+	h.waiterCount--
 	for _, topic := range w.topics {
 		rest := h.waiters[topic]
 		if i := slices.Index(rest, w); i >= 0 {
@@ -194,66 +194,66 @@ func (h *hub) unregister(w *waiter) {
 	}
 }
 
-// untilTask is waitUntil for workers: each new task wakes one of them, not all.
+// waitForTask is waitUntil for workers: each new task wakes one of them, not all.
 // A woken worker that cannot take the task passes the wake-up on.
-func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, look func(first bool) (bool, error)) error {
+func (h *hub) waitForTask(ctx context.Context, key claimQueueKey, wait time.Duration, check func(first bool) (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	for first, hops := true, 0; ; first = false {
 		w := &claimWaiter{woken: make(chan int, 1)}
-		n := h.queue(in, w)
-		done, err := look(first)
+		n := h.enqueue(key, w)
+		done, err := check(first)
 		if !done && err == nil && hops > 0 {
-			h.wakeWorker(in, hops)
+			h.wakeWorker(key, hops)
 		}
 		hops = 0
 		if done || err != nil || wait <= 0 {
-			h.leave(in, w)
+			h.leaveQueue(key, w)
 			return err
 		}
-		over := false
-		again := time.NewTimer(h.claimLook(in, n))
+		isOver := false
+		rescan := time.NewTimer(h.claimRescanInterval(key, n))
 		select {
 		case hops = <-w.woken:
-		case <-again.C:
+		case <-rescan.C:
 		case <-limit.C:
-			over = true
+			isOver = true
 		case <-ctx.Done():
-			over, err = true, ctx.Err()
+			isOver, err = true, ctx.Err()
 		}
-		again.Stop()
-		if over {
-			h.leave(in, w)
+		rescan.Stop()
+		if isOver {
+			h.leaveQueue(key, w)
 			return err
 		}
-		h.unqueue(in, w)
+		h.dequeue(key, w)
 	}
 }
 
-// queue adds a waiting worker, and returns how many are waiting.
-func (h *hub) queue(in claimQueue, w *claimWaiter) int {
+// enqueue adds a waiting worker, and returns how many are waiting.
+func (h *hub) enqueue(key claimQueueKey, w *claimWaiter) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.claims[in] = append(h.claims[in], w)
-	return len(h.claims[in])
+	h.claimWaiters[key] = append(h.claimWaiters[key], w)
+	return len(h.claimWaiters[key])
 }
 
-func (h *hub) unqueue(in claimQueue, w *claimWaiter) {
+func (h *hub) dequeue(key claimQueueKey, w *claimWaiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	queue := h.claims[in]
+	queue := h.claimWaiters[key]
 	if i := slices.Index(queue, w); i >= 0 {
-		h.claims[in] = slices.Delete(queue, i, i+1)
+		h.claimWaiters[key] = slices.Delete(queue, i, i+1)
 	}
 }
 
-// leave removes a worker from the queue. If the worker was woken at the same
+// leaveQueue removes a worker from the queue. If the worker was woken at the same
 // time, the next one gets the wake-up.
-func (h *hub) leave(in claimQueue, w *claimWaiter) {
-	h.unqueue(in, w)
+func (h *hub) leaveQueue(key claimQueueKey, w *claimWaiter) {
+	h.dequeue(key, w)
 	select {
 	case <-w.woken:
-		h.wakeWorker(in, -1)
+		h.wakeWorker(key, -1)
 	default:
 	}
 }

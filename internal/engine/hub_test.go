@@ -17,10 +17,10 @@ func TestManyThatWaitLookSeldom(t *testing.T) {
 			t.Parallel()
 			h := newHub()
 			var all []*waiter
-			for i := range 10 * lookTogether {
+			for i := range 10 * waitersPerInterval {
 				w, n := h.register(topic(i))
-				if want := max(1, (i+1)/lookTogether); nextLook(secondLook, n) != secondLook*time.Duration(want) {
-					t.Fatalf("number %d looks again after %s", i+1, nextLook(secondLook, n))
+				if want := max(1, (i+1)/waitersPerInterval); scaleInterval(rescanInterval, n) != rescanInterval*time.Duration(want) {
+					t.Fatalf("number %d looks again after %s", i+1, scaleInterval(rescanInterval, n))
 				}
 				all = append(all, w)
 			}

@@ -21,7 +21,7 @@ func TestIdempotentWrites(t *testing.T) {
 		w.ok(err)
 		w.equal(first.ID, again.ID)
 		_, err = w.e.CreateTask(with("k", "other"), w.agent, n)
-		w.refused(err, fermata.CodeIdempotencyConflict)
+		w.checkRefused(err, fermata.CodeIdempotencyConflict)
 		other := w.agent
 		other.TokenID = "tok_other"
 		own, err := w.e.CreateTask(with("k", "f"), other, n)
@@ -30,7 +30,7 @@ func TestIdempotentWrites(t *testing.T) {
 			w.Error("two callers share a key")
 		}
 		_, err = w.e.CreateTask(with("bad", "f"), w.agent, fermata.NewTask{})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.CreateTask(with("bad", "f"), w.agent, n)
 		w.ok(err)
 		tasks, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{})
@@ -72,16 +72,16 @@ func TestIdempotentVerbs(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return handed(reply.Context), nil
+			return handedTexts(reply.Context), nil
 		})
 		twice("log", func(ctx context.Context) (any, error) {
 			return w.e.AppendLog(ctx, w.agent, c.Run.ID, c.Run.Token, "output")
 		})
 		twice("progress", func(ctx context.Context) (any, error) {
-			return nil, w.e.RunProgress(ctx, w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token})
+			return nil, w.e.ReportRunProgress(ctx, w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token})
 		})
 		twice("finish", func(ctx context.Context) (any, error) {
-			f := asks(format)
+			f := needsInputWith(format)
 			f.Token = c.Run.Token
 			t, err := w.e.Finish(ctx, w.agent, c.Run.ID, f)
 			if err != nil {
@@ -89,7 +89,7 @@ func TestIdempotentVerbs(t *testing.T) {
 			}
 			return t.PendingQuestionID, nil
 		})
-		q := w.state(task.ID, fermata.TaskAwaitingInput).PendingQuestionID
+		q := w.checkState(task.ID, fermata.TaskAwaitingInput).PendingQuestionID
 		twice("clarify", func(ctx context.Context) (any, error) {
 			q, err := w.e.Clarify(ctx, w.alice, q, "why?")
 			if err != nil {

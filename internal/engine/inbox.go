@@ -21,9 +21,9 @@ type QuestionFilter struct {
 	Cursor string
 }
 
-// mostScanned is how many questions one page reads for filters that the
+// maxScanned is how many questions one page reads for filters that the
 // database cannot apply. A page that stops there has a cursor to continue.
-const mostScanned = 5000
+const maxScanned = 5000
 
 // query returns the filter for the store.
 func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
@@ -32,24 +32,24 @@ func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
 		Urgency: fermata.Urgency(f.Urgency), Risk: f.Risk, Label: f.Label, Sort: store.QuestionSort(f.Sort),
 	}
 	if f.Mine {
-		query.For = &c
+		query.AnswerableBy = &c
 	}
 	if f.Mine || f.Snoozed {
-		query.Snooze = store.Snooze{Member: c.MemberID, Only: f.Snoozed}
+		query.Snooze = store.Snooze{Member: c.MemberID, OnlySnoozed: f.Snoozed}
 	}
 	return query
 }
 
-// keeps reports whether a question from the database belongs to the list.
-func (f QuestionFilter) keeps(q *fermata.Question, c fermata.Caller) bool {
-	return (!f.Mine || q.MayAnswer(c) == nil) && (f.Q == "" || q.Mentions(f.Q))
+// matches reports whether a question from the database belongs to the list.
+func (f QuestionFilter) matches(q *fermata.Question, c fermata.Caller) bool {
+	return (!f.Mine || q.CheckMayAnswer(c) == nil) && (f.Q == "" || q.ContainsText(f.Q))
 }
 
 // Questions lists questions. Without a sort order, pending ones come with the
 // most urgent first and others with the newest first. It also returns the
 // cursor of the next page. A page may be shorter than its limit.
 func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
-	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadQuestions, fermata.UnloadedResource); err != nil {
 		return nil, "", err
 	}
 	if f.TaskID != "" {
@@ -67,18 +67,18 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 	if f.Mine && !c.CanAnswer() || f.Snoozed && c.MemberID == "" {
 		return nil, "", nil
 	}
-	if err := e.atNow(ctx, &query); err != nil {
+	if err := e.setQueryTime(ctx, &query); err != nil {
 		return nil, "", err
 	}
-	found, end, err := gather(e.reads(ctx, c), c, f, query)
+	found, end, err := collectPage(e.reader(ctx, c), c, f, query)
 	if err != nil || end == nil {
 		return found, "", err
 	}
 	return found, list.write(*end), nil
 }
 
-// atNow sets the time in a query that needs it.
-func (e *Engine) atNow(ctx context.Context, query *store.QuestionFilter) error {
+// setQueryTime sets the time in a query that needs it.
+func (e *Engine) setQueryTime(ctx context.Context, query *store.QuestionFilter) error {
 	if query.Snooze.Member == "" {
 		return nil
 	}
@@ -87,81 +87,81 @@ func (e *Engine) atNow(ctx context.Context, query *store.QuestionFilter) error {
 	return err
 }
 
-// gather collects a page of questions. It also returns where the next page
+// collectPage collects a page of questions. It also returns where the next page
 // begins, or nil at the end.
-func gather(r store.Reader, c fermata.Caller, f QuestionFilter, query store.QuestionFilter) ([]*fermata.Question, *store.QuestionPlace, error) {
+func collectPage(r store.Reader, c fermata.Caller, f QuestionFilter, query store.QuestionFilter) ([]*fermata.Question, *store.QuestionPosition, error) {
 	want := pageSize(f.Limit)
 	query.Limit = want + 1
-	if query.Slow() {
+	if query.IsSlow() {
 		var err error
-		if query.Until, err = r.PlaceBehind(query, mostCounted); err != nil {
+		if query.Until, err = r.PositionOfNth(query, maxCounted); err != nil {
 			return nil, nil, err
 		}
 	}
 	var found []*fermata.Question
-	for scanned := 0; scanned < mostScanned; {
+	for scanned := 0; scanned < maxScanned; {
 		rows, err := r.Questions(query)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := view(r, c, rows); err != nil {
+		if err := fillQuestions(r, c, rows); err != nil {
 			return nil, nil, err
 		}
 		for _, q := range rows {
-			if !f.keeps(q, c) {
+			if !f.matches(q, c) {
 				continue
 			}
 			if len(found) == want {
-				end := store.PlaceOf(found[want-1])
+				end := store.QuestionPositionOf(found[want-1])
 				return found, &end, nil
 			}
-			found = append(found, q.SeenBy(c))
+			found = append(found, q.ViewFor(c))
 		}
 		if len(rows) < query.Limit {
 			return found, query.Until, nil
 		}
 		scanned += len(rows)
-		query.After = store.PlaceOf(rows[len(rows)-1])
-		query.Limit = largestPage
+		query.After = store.QuestionPositionOf(rows[len(rows)-1])
+		query.Limit = maxPage
 	}
 	return found, &query.After, nil
 }
 
-// view adds the fields that only people see on a question.
-func view(r store.Reader, c fermata.Caller, questions []*fermata.Question) error {
+// fillQuestions adds the fields that only people see on a question.
+func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Question) error {
 	if c.Kind != fermata.ActorHuman {
 		return nil
 	}
-	around, err := r.Surroundings(questions, c.MemberID)
+	surroundings, err := r.QuestionDetails(questions, c.MemberID)
 	if err != nil {
 		return err
 	}
 	for _, q := range questions {
-		q.TaskTitle = around.Titles[q.TaskID]
-		if until, ok := around.Snoozed[q.ID]; ok {
+		q.TaskTitle = surroundings.Titles[q.TaskID]
+		if until, ok := surroundings.Snoozed[q.ID]; ok {
 			q.SnoozedUntil = &until
 		}
 		q.NeedsSignature = q.MustBeSigned() && (q.Status == fermata.Pending || q.Status == fermata.TimedOut)
 		if q.Status != fermata.Pending {
 			continue
 		}
-		q.Answerable = q.MayAnswer(c) == nil
-		q.Waiting = &fermata.Waiting{Since: q.CreatedAt}
-		if q.Type.Suspends() && around.States[q.TaskID].Suspended() {
-			q.Waiting.Tasks = 1 + around.Blocked[q.TaskID]
+		q.Answerable = q.CheckMayAnswer(c) == nil
+		q.WaitingWork = &fermata.WaitingWork{Since: q.CreatedAt}
+		if q.Type.Suspends() && surroundings.States[q.TaskID].IsSuspended() {
+			q.WaitingWork.Tasks = 1 + surroundings.Blocked[q.TaskID]
 		}
 	}
 	return nil
 }
 
-// mostCounted is the largest number of questions that are counted, and that one
+// maxCounted is the largest number of questions that are counted, and that one
 // page of a slow query covers.
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 // QuestionCounts counts pending questions, by type and by project.
 func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f QuestionFilter) (fermata.QuestionCounts, error) {
 	counts := fermata.QuestionCounts{ByType: map[fermata.QuestionType]int{}, ByProject: map[string]int{}}
-	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadQuestions, fermata.UnloadedResource); err != nil {
 		return counts, err
 	}
 	if f.Mine && !c.CanAnswer() {
@@ -169,14 +169,14 @@ func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f Questio
 	}
 	f.Status, f.Sort, f.Snoozed = string(fermata.Pending), "", false
 	query := f.query(c)
-	query.Limit = mostCounted + 1
-	if err := e.atNow(ctx, &query); err != nil {
+	query.Limit = maxCounted + 1
+	if err := e.setQueryTime(ctx, &query); err != nil {
 		return counts, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	var err error
-	if query.Slow() {
-		if query.Until, err = r.PlaceBehind(query, mostCounted); err != nil {
+	if query.IsSlow() {
+		if query.Until, err = r.PositionOfNth(query, maxCounted); err != nil {
 			return counts, err
 		}
 	}
@@ -192,7 +192,7 @@ func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f Questio
 			counts.Urgent += n.N
 		}
 	}
-	counts.Capped = counts.Pending > mostCounted || query.Until != nil
+	counts.Capped = counts.Pending > maxCounted || query.Until != nil
 	counts.Snoozed, err = e.countSnoozed(ctx, c, f)
 	return counts, err
 }
@@ -204,11 +204,11 @@ func (e *Engine) countSnoozed(ctx context.Context, c fermata.Caller, f QuestionF
 	}
 	f.Snoozed = true
 	query := f.query(c)
-	query.Limit = mostCounted
-	if err := e.atNow(ctx, &query); err != nil {
+	query.Limit = maxCounted
+	if err := e.setQueryTime(ctx, &query); err != nil {
 		return 0, err
 	}
-	found, err := e.reads(ctx, c).CountQuestions(query)
+	found, err := e.reader(ctx, c).CountQuestions(query)
 	total := 0
 	for _, n := range found {
 		total += n.N

@@ -60,17 +60,17 @@ func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 // TestWaiting: a question shows how many tasks wait for it.
 func TestWaiting(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		for range 2 {
 			w.task(fermata.NewTask{BlockedBy: []string{task.ID}})
 		}
 		got, err := w.e.Question(w.Context(), w.alice, q.ID)
 		w.ok(err)
-		w.equal(&fermata.Waiting{Tasks: 3, Since: q.CreatedAt}, got.Waiting)
+		w.equal(&fermata.WaitingWork{Tasks: 3, Since: q.CreatedAt}, got.WaitingWork)
 		w.equal(true, got.Answerable)
 		w.say(task.ID, "hello")
 		got, err = w.e.Question(w.Context(), w.alice, q.ID)
 		w.ok(err)
-		w.equal(0, got.Waiting.Tasks)
+		w.equal(0, got.WaitingWork.Tasks)
 	})
 }

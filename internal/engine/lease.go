@@ -20,7 +20,7 @@ func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*
 	if !c.VisibleProjects().Has(t.Project) {
 		return nil, nil, fermata.NotFound("run", runID)
 	}
-	if err := c.May(fermata.ToHoldRun, fermata.InProject(t.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.InProject(t.Project)); err != nil {
 		return nil, nil, err
 	}
 	return run, t, run.CheckHolder(t, token, tx.Now())
@@ -29,7 +29,7 @@ func loadLeasedRun(tx *store.Tx, c fermata.Caller, runID string, token int64) (*
 // Heartbeat extends the lease of a run. The reply contains messages and answers that came for the task since the last
 // contact.
 func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
-	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
@@ -53,22 +53,22 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if err != nil {
 			return nil, err
 		}
-		if !rc.Empty() {
+		if !rc.IsEmpty() {
 			reply.Context = rc
-			run.Handed += rc.Size()
-			tellHanded(tx, run, rc, c.Actor())
+			run.HandedCount += rc.Size()
+			appendHanded(tx, run, rc, c.Actor())
 		}
 		tx.SaveRun(run)
 		tx.SaveTask(t)
 		return reply, nil
-	}, store.Ahead{Run: runID})
+	}, store.ReadAhead{Run: runID})
 }
 
 // Release gives a task back to the state it was claimed from. It does not count
 // as an attempt. A worker that stops calls it, so that others need not wait for
 // the lease to end.
 func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
-	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
@@ -77,24 +77,24 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 			return nil, err
 		}
 		return t, e.handBack(tx, t, run, fermata.RunReleased)
-	}, store.Ahead{Run: runID})
+	}, store.ReadAhead{Run: runID})
 }
 
 // handBack ends a run that has no result. What the run was handed is handed to
 // the next run again.
-func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how fermata.RunState) error {
+func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endState fermata.RunState) error {
 	now := tx.Now()
-	run.State, run.EndedAt = how, &now
+	run.State, run.EndedAt = endState, &now
 	tx.SaveRun(run)
 	tx.TakeBack(t.ID, run.ID)
 	typ := fermata.EventRunReleased
-	if how == fermata.RunLost {
+	if endState == fermata.RunLost {
 		typ = fermata.EventRunLost
 		t.Attempts++
 	}
-	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.System, Data: data(map[string]int{"attempts": t.Attempts})})
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.SystemActor, Data: encodeData(map[string]int{"attempts": t.Attempts})})
 	if t.Attempts >= t.MaxAttempts {
-		return e.end(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.System)
+		return e.endTask(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.SystemActor)
 	}
 	if err := countUnread(tx, t); err != nil {
 		return err
@@ -102,5 +102,5 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how f
 	if run.ClaimedFrom == fermata.TaskInputReceived {
 		t.Unread = max(t.Unread, 1)
 	}
-	return e.afterRun(tx, t, nil, fermata.System)
+	return e.moveAfterRun(tx, t, nil, fermata.SystemActor)
 }

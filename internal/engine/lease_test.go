@@ -14,7 +14,7 @@ func TestStaleRun(t *testing.T) {
 	for name, lose := range map[string]func(w *world, c *fermata.Claim){
 		"lease ended, not yet seen": func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) },
 		"lease ended":               func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) },
-		"taken by the next run":     func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimed(c.Task.ID) },
+		"taken by the next run":     func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimTask(c.Task.ID) },
 		"cancelled":                 func(w *world, c *fermata.Claim) { w.cancel(c.Task.ID) },
 		"finished":                  func(w *world, c *fermata.Claim) { w.complete(c) },
 		"wrong token":               func(_ *world, c *fermata.Claim) { c.Run.Token++ },
@@ -25,20 +25,20 @@ func TestStaleRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				c := w.running(fermata.NewTask{})
+				c := w.createRunning(fermata.NewTask{})
 				lose(w, c)
 				before := w.types(c.Task.ID)
 				_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
-				w.refused(err, fermata.CodeStaleRun)
+				w.checkRefused(err, fermata.CodeStaleRun)
 				_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "output")
-				w.refused(err, fermata.CodeStaleRun)
-				w.refused(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
+				w.checkRefused(err, fermata.CodeStaleRun)
+				w.checkRefused(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
 				_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-				w.refused(err, fermata.CodeStaleRun)
+				w.checkRefused(err, fermata.CodeStaleRun)
 				if !strings.HasPrefix(name, "lease ended") {
 					// The result of a lost run counts: see TestResultOfALostRun.
 					_, err = w.tryFinish(c, completed)
-					w.refused(err, fermata.CodeStaleRun)
+					w.checkRefused(err, fermata.CodeStaleRun)
 				}
 				w.equal(before, w.types(c.Task.ID))
 			})
@@ -48,15 +48,15 @@ func TestStaleRun(t *testing.T) {
 
 func TestLeaseEndGivesBack(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.clock.Advance(fermata.DefaultLease * 2 / 3)
 		w.heartbeat(c)
 		w.sweep(fermata.DefaultLease * 2 / 3)
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.sweep(time.Minute)
-		w.equal(1, w.state(c.Task.ID, fermata.TaskOpen).Attempts)
+		w.equal(1, w.checkState(c.Task.ID, fermata.TaskOpen).Attempts)
 		w.equal(fermata.RunLost, w.runState(c.Run.ID))
-		next := w.claimed(c.Task.ID)
+		next := w.claimTask(c.Task.ID)
 		w.equal(2, next.Run.Attempt)
 		if next.Run.Token == c.Run.Token {
 			w.Error("two runs have one fencing token")
@@ -70,7 +70,7 @@ func TestLeaseEndGivesBack(t *testing.T) {
 // Words to a first run are not told as answers to an earlier run.
 func TestWordsToAFirstRun(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.say(c.Task.ID, "green, please")
 		rc := w.heartbeat(c).Context
 		if rc == nil || rc.Resumed || rc.LastRun != nil || !strings.Contains(rc.Text, "while you work") || !strings.Contains(rc.Text, "green, please") {
@@ -81,13 +81,13 @@ func TestWordsToAFirstRun(t *testing.T) {
 
 func TestLeaseEndGivesBackToInputReceived(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
-		c := w.claimed(task.ID)
+		c := w.claimTask(task.ID)
 		w.equal(fermata.TaskInputReceived, c.Run.ClaimedFrom)
 		w.sweep(fermata.DefaultLease)
-		w.state(task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+		w.checkState(task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -95,12 +95,12 @@ func TestLostThreeTimesFails(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
 		for range fermata.DefaultMaxAttempts {
-			w.claimed(task.ID)
+			w.claimTask(task.ID)
 			w.sweep(fermata.DefaultLease)
 		}
-		got := w.state(task.ID, fermata.TaskFailed)
+		got := w.checkState(task.ID, fermata.TaskFailed)
 		w.equal(fermata.ReasonAttemptsUsedUp, got.Reason)
-		w.none()
+		w.checkNoTask()
 	})
 }
 
@@ -108,11 +108,11 @@ func TestReleaseCostsNoAttempt(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{MaxAttempts: 1})
 		for range 3 {
-			c := w.claimed(task.ID)
+			c := w.claimTask(task.ID)
 			got, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
 			w.ok(err)
 			w.equal(0, got.Attempts)
-			w.state(task.ID, fermata.TaskOpen)
+			w.checkState(task.ID, fermata.TaskOpen)
 			w.equal(fermata.RunReleased, w.runState(c.Run.ID))
 		}
 	})
@@ -121,16 +121,16 @@ func TestReleaseCostsNoAttempt(t *testing.T) {
 func TestSuspendingForgetsLostRuns(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
-		w.claimed(task.ID)
+		w.claimTask(task.ID)
 		w.sweep(fermata.DefaultLease)
-		got := w.finish(w.claimed(task.ID), asks(format))
+		got := w.finish(w.claimTask(task.ID), needsInputWith(format))
 		w.equal(0, got.Attempts)
 	})
 }
 
 func TestRunLog(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		for i, text := range []string{"one\n", "", "\x00\xff two\n"} {
 			_, err := w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, text)
 			if err != nil {
@@ -154,16 +154,16 @@ func TestRunLog(t *testing.T) {
 func TestSessionAndCheckpointAreKept(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
-		c := w.claimed(task.ID)
+		c := w.claimTask(task.ID)
 		session := &fermata.Session{ID: "s1", Runner: "claude", Dir: "/w", Settings: map[string]string{"model": "x"}}
 		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: session})
 		w.ok(err)
-		w.equal(session, w.state(task.ID, fermata.TaskInProgress).Session)
-		f := asks(format)
+		w.equal(session, w.checkState(task.ID, fermata.TaskInProgress).Session)
+		f := needsInputWith(format)
 		f.Checkpoint, f.Summary, f.Details = []byte(`{ "step": 3 }`), "half", []byte(`[ 1 ]`)
 		q := w.finish(c, f).PendingQuestionID
 		w.answer(q, "toml")
-		rc := w.claimed(task.ID).Context
+		rc := w.claimTask(task.ID).Context
 		w.equal(session, rc.Session)
 		w.equal(`{ "step": 3 }`, string(rc.Checkpoint))
 		r, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
@@ -182,7 +182,7 @@ func TestResultOfALostRun(t *testing.T) {
 		"nobody noticed":    {func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) }, fermata.TaskDone},
 		"the task is open":  {func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) }, fermata.TaskDone},
 		"somebody wrote":    {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.say(c.Task.ID, "Stop at noon.") }, fermata.TaskInputReceived},
-		"another run began": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimed(c.Task.ID) }, ""},
+		"another run began": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimTask(c.Task.ID) }, ""},
 		"it is cancelled":   {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.cancel(c.Task.ID) }, ""},
 		"it is put off": {func(w *world, c *fermata.Claim) {
 			w.sweep(fermata.DefaultLease)
@@ -193,7 +193,7 @@ func TestResultOfALostRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				claim := w.running(fermata.NewTask{})
+				claim := w.createRunning(fermata.NewTask{})
 				c.lose(w, claim)
 				f := completed
 				if c.want == fermata.TaskInputReceived {
@@ -201,7 +201,7 @@ func TestResultOfALostRun(t *testing.T) {
 				}
 				done, err := w.tryFinish(claim, f)
 				if c.want == "" {
-					w.refused(err, fermata.CodeStaleRun)
+					w.checkRefused(err, fermata.CodeStaleRun)
 					return
 				}
 				w.ok(err)
@@ -210,8 +210,8 @@ func TestResultOfALostRun(t *testing.T) {
 				w.ok(err)
 				w.equal([]any{fermata.RunFinished, fermata.ResultCompleted}, []any{run.State, run.Result})
 				_, err = w.tryFinish(claim, completed)
-				w.refused(err, fermata.CodeStaleRun)
-				w.audited()
+				w.checkRefused(err, fermata.CodeStaleRun)
+				w.checkAudit()
 			})
 		})
 	}
@@ -220,20 +220,20 @@ func TestResultOfALostRun(t *testing.T) {
 // TestResultOfALostLastRun: the end of the lease has failed the task, because it had no attempt left.
 func TestResultOfALostLastRun(t *testing.T) {
 	each(t, func(w *world) {
-		claim := w.running(fermata.NewTask{MaxAttempts: 1})
+		claim := w.createRunning(fermata.NewTask{MaxAttempts: 1})
 		w.sweep(fermata.DefaultLease)
-		w.equal(fermata.ReasonAttemptsUsedUp, w.state(claim.Task.ID, fermata.TaskFailed).Reason)
+		w.equal(fermata.ReasonAttemptsUsedUp, w.checkState(claim.Task.ID, fermata.TaskFailed).Reason)
 		done, err := w.tryFinish(claim, completed)
 		w.ok(err)
 		w.equal([]any{fermata.TaskDone, "", completed.Summary}, []any{done.State, done.Reason, done.Summary})
-		w.audited()
+		w.checkAudit()
 	})
 }
 
 // Words in a reply that did not reach the worker are handed to the same run again.
 func TestALostReplyIsHandedOverAgain(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "Paint"})
+		c := w.createRunning(fermata.NewTask{Title: "Paint"})
 		beat := func(received *[]string) []string {
 			reply, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Received: received})
 			w.ok(err)

@@ -11,14 +11,14 @@ import (
 // ClaimWorkflow gives the executor of workflows the next workflow run to move
 // on. It waits up to wait, and then returns [ErrNoTask].
 func (e *Engine) ClaimWorkflow(ctx context.Context, workspace, process string, lease, wait time.Duration) (*fermata.Claim, error) {
-	return e.claimNext(ctx, systemIn(workspace), fermata.ClaimRequest{
+	return e.claimNext(ctx, systemCaller(workspace), fermata.ClaimRequest{
 		Worker: process, Runners: []string{fermata.RunnerWorkflow},
 		LeaseSeconds: int(lease / time.Second), WaitSeconds: int(wait / time.Second),
 	})
 }
 
-// systemIn returns the server itself as a caller in a workspace.
-func systemIn(workspace string) fermata.Caller {
+// systemCaller returns the server itself as a caller in a workspace.
+func systemCaller(workspace string) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: workspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	}
@@ -40,7 +40,7 @@ type LeasedRun struct {
 // process.
 func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, token int64, fn func(h *LeasedRun) error) error {
 	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
-		run, t, err := loadLeasedRun(tx, systemIn(workspace), runID, token)
+		run, t, err := loadLeasedRun(tx, systemCaller(workspace), runID, token)
 		if err != nil {
 			return err
 		}
@@ -50,11 +50,11 @@ func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, tok
 		}
 		tx.SaveTask(t)
 		return nil
-	}, store.Ahead{Run: runID})
+	}, store.ReadAhead{Run: runID})
 }
 
-// Extend extends the lease to the given time from now.
-func (h *LeasedRun) Extend(lease time.Duration) {
+// ExtendLease extends the lease to the given time from now.
+func (h *LeasedRun) ExtendLease(lease time.Duration) {
 	h.Run.Renew(lease, h.Tx.Now())
 	h.Tx.SaveRun(h.Run)
 }
@@ -62,7 +62,7 @@ func (h *LeasedRun) Extend(lease time.Duration) {
 // end records the result of the run.
 func (h *LeasedRun) end(f fermata.Finish) {
 	h.Task.Attempts = 0
-	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.System)
+	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.SystemActor)
 }
 
 // Complete ends the task as done.
@@ -70,7 +70,7 @@ func (h *LeasedRun) Complete(f fermata.Finish) error {
 	f.Result = fermata.ResultCompleted
 	h.end(f)
 	h.Tx.SaveRun(h.Run)
-	return h.e.end(h.Tx, h.Task, fermata.TaskDone, "", fermata.System)
+	return h.e.endTask(h.Tx, h.Task, fermata.TaskDone, "", fermata.SystemActor)
 }
 
 // Fail ends the task as failed, or as skipped, for the reason.
@@ -78,7 +78,7 @@ func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) 
 	f.Result = fermata.ResultFailed
 	h.end(f)
 	h.Tx.SaveRun(h.Run)
-	return h.e.end(h.Tx, h.Task, to, reason, fermata.System)
+	return h.e.endTask(h.Tx, h.Task, to, reason, fermata.SystemActor)
 }
 
 // Suspend opens a question and stops the task on it. Thresholds that are set
@@ -90,14 +90,14 @@ func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata
 	if err != nil {
 		return nil, err
 	}
-	q, err := h.e.askUnder(h.Tx, h.Task, h.Run.ID, a, policy, by)
+	q, err := h.e.askUnderPolicy(h.Tx, h.Task, h.Run.ID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
 	h.Run.QuestionID = q.ID
 	h.Tx.SaveRun(h.Run)
 	if h.Task.State == fermata.TaskInProgress {
-		return q, h.e.afterRun(h.Tx, h.Task, q, by)
+		return q, h.e.moveAfterRun(h.Tx, h.Task, q, by)
 	}
 	return q, nil
 }
@@ -109,7 +109,7 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 	if err != nil {
 		return nil, err
 	}
-	q, _, err := h.e.open(h.Tx, h.Task, h.Run.ID, a, policy, by)
+	q, _, err := h.e.openQuestion(h.Tx, h.Task, h.Run.ID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
@@ -119,41 +119,41 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 	}
 	h.Tx.Append(askedEvent(h.Task, q, by))
 	h.Tx.InsertQuestion(q)
-	return q, closeQuestions(h.Tx, []string{q.ID}, fermata.ByPolicy, fermata.TaskSkipped, fermata.ReasonLowConfidence)
+	return q, closeQuestions(h.Tx, []string{q.ID}, fermata.PolicyActor, fermata.TaskSkipped, fermata.ReasonLowConfidence)
 }
 
-// Wait stops the task on the same question as before, which is still open. If
+// SuspendAgain stops the task on the same question as before, which is still open. If
 // there is something to hand over, the task is ready again at once.
-func (h *LeasedRun) Wait() error {
+func (h *LeasedRun) SuspendAgain() error {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	h.Run.QuestionID = h.Task.PendingQuestionID
 	h.Tx.SaveRun(h.Run)
-	return h.e.afterRun(h.Tx, h.Task, nil, fermata.System)
+	return h.e.moveAfterRun(h.Tx, h.Task, nil, fermata.SystemActor)
 }
 
-// Note asks a question that does not stop the task.
-func (h *LeasedRun) Note(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+// AskNonBlocking asks a question that does not stop the task.
+func (h *LeasedRun) AskNonBlocking(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	return h.e.ask(h.Tx, h.Task, h.Run.ID, a, by)
 }
 
-// Create makes a child task of the task.
-func (h *LeasedRun) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+// CreateChild makes a child task of the task.
+func (h *LeasedRun) CreateChild(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	n.ParentID = h.Task.ID
 	return h.e.createTask(h.Tx, n, by)
 }
 
-// Cancel ends a child of the task and everything below it.
-func (h *LeasedRun) Cancel(child, reason string) error {
-	return h.e.CancelIn(h.Tx, child, reason, fermata.System)
+// CancelChild ends a child of the task and everything below it.
+func (h *LeasedRun) CancelChild(child, reason string) error {
+	return h.e.CancelTaskInTx(h.Tx, child, reason, fermata.SystemActor)
 }
 
-// AskOn opens a question on a child that was just created. Thresholds that are set replace those of the policy.
-func (h *LeasedRun) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+// AskOnChild opens a question on a child that was just created. Thresholds that are set replace those of the policy.
+func (h *LeasedRun) AskOnChild(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
 	}
-	return h.e.askUnder(h.Tx, child, "", a, policy, by)
+	return h.e.askUnderPolicy(h.Tx, child, "", a, policy, by)
 }
 
 // policy returns the policy of the workspace. Thresholds that are set replace its own.
@@ -164,14 +164,14 @@ func (h *LeasedRun) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 
 // Block stops the task until one of its children has ended, but at most until an instant. A nil instant means no
 // limit. Without children, it defers the task until the instant.
-func (h *LeasedRun) Block(on []string, until *time.Time) error {
-	if len(on) == 0 && until != nil {
+func (h *LeasedRun) Block(children []string, until *time.Time) error {
+	if len(children) == 0 && until != nil {
 		return h.Defer(*until)
 	}
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
 	h.Tx.SaveRun(h.Run)
 	h.Task.BlockedBy = nil
-	if err := h.e.dependOn(h.Tx, h.Task, on); err != nil {
+	if err := h.e.dependOn(h.Tx, h.Task, children); err != nil {
 		return err
 	}
 	waits, err := h.e.isBlocked(h.Tx, h.Task, nil)
@@ -182,11 +182,11 @@ func (h *LeasedRun) Block(on []string, until *time.Time) error {
 	if !waits {
 		to = h.Task.ReadyState()
 	}
-	if err := move(h.Tx, h.Task, to, fermata.System); err != nil {
+	if err := move(h.Tx, h.Task, to, fermata.SystemActor); err != nil {
 		return err
 	}
 	if waits && until != nil {
-		cut := fermata.Cut(*until)
+		cut := fermata.TruncateTime(*until)
 		h.Task.DeferUntil = &cut
 	}
 	return nil
@@ -196,22 +196,22 @@ func (h *LeasedRun) Block(on []string, until *time.Time) error {
 func (h *LeasedRun) Defer(until time.Time) error {
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
 	h.Tx.SaveRun(h.Run)
-	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.System); err != nil {
+	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.SystemActor); err != nil {
 		return err
 	}
-	cut := fermata.Cut(until)
+	cut := fermata.TruncateTime(until)
 	h.Task.DeferUntil = &cut
 	return nil
 }
 
-// CreateIn makes a task in the transaction of a package beside the engine.
-func (e *Engine) CreateIn(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+// CreateTaskInTx makes a task in the transaction of a package beside the engine.
+func (e *Engine) CreateTaskInTx(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	return e.createTask(tx, n, by)
 }
 
-// CancelIn ends a task and everything below it, in the transaction of a package
+// CancelTaskInTx ends a task and everything below it, in the transaction of a package
 // beside the engine. It does nothing if the task has ended.
-func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) error {
+func (e *Engine) CancelTaskInTx(tx *store.Tx, id, reason string, by fermata.Actor) error {
 	t, err := tx.Task(id)
 	if err != nil || t.State.IsEnded() {
 		return err
@@ -222,7 +222,7 @@ func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) err
 // ReopenWith reopens an ended task. Before that, it calls change, which may
 // prepare what the next run finds.
 func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
-	return e.change(ctx, c, fermata.ToRetryWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.changeTask(ctx, c, fermata.ToRetryWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := change(tx, t); err != nil {
 			return err
 		}
@@ -230,8 +230,8 @@ func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, ch
 	})
 }
 
-// HandBack releases a claimed workflow run. It does not count as an attempt.
-func (e *Engine) HandBack(ctx context.Context, claim *fermata.Claim) error {
-	_, err := e.Release(ctx, systemIn(claim.Task.WorkspaceID), claim.Run.ID, claim.Run.Token)
+// ReleaseWorkflow releases a claimed workflow run. It does not count as an attempt.
+func (e *Engine) ReleaseWorkflow(ctx context.Context, claim *fermata.Claim) error {
+	_, err := e.Release(ctx, systemCaller(claim.Task.WorkspaceID), claim.Run.ID, claim.Run.Token)
 	return err
 }

@@ -28,8 +28,8 @@ func TestALinkStandsWithItsMaker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.changed(w.person("boss").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
-				w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				w.changeMember(w.person("boss").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
 				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}})
 				w.ok(err)
 				maker, err := w.e.Authenticate(w.Context(), made.Secret)
@@ -43,22 +43,22 @@ func TestALinkStandsWithItsMaker(t *testing.T) {
 				w.ok(err)
 				tt.ends(w, maker)
 				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-				w.refused(err, fermata.CodeUnauthenticated)
+				w.checkRefused(err, fermata.CodeUnauthenticated)
 			})
 		})
 	}
 }
 
 func disable(w *world, c fermata.Caller) {
-	w.changed(c.MemberID, fermata.MemberChange{Disabled: ptr(true)})
+	w.changeMember(c.MemberID, fermata.MemberChange{Disabled: ptr(true)})
 }
 
 func enable(w *world, c fermata.Caller) {
-	w.changed(c.MemberID, fermata.MemberChange{Disabled: ptr(false)})
+	w.changeMember(c.MemberID, fermata.MemberChange{Disabled: ptr(false)})
 }
 
 func demote(w *world, c fermata.Caller) {
-	w.changed(c.MemberID, fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
+	w.changeMember(c.MemberID, fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
 }
 
 func revoke(w *world, c fermata.Caller) {
@@ -66,7 +66,7 @@ func revoke(w *world, c fermata.Caller) {
 	w.ok(err)
 }
 
-func (w *world) changed(member string, change fermata.MemberChange) {
+func (w *world) changeMember(member string, change fermata.MemberChange) {
 	w.Helper()
 	_, err := w.e.ChangeMember(w.Context(), admin, member, change)
 	w.ok(err)
@@ -81,7 +81,7 @@ func (w *world) signOut(member string) {
 // TestALinkOutlivesTheSessionOfItsMaker: links stay valid when the person who made them signs out.
 func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	each(t, func(w *world) {
-		w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+		w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
 		in := w.signIn("eve", engine.Browser{})
 		l, err := w.e.Invite(w.Context(), in.Caller, fermata.NewInvitation{Email: "new@example.com", Role: fermata.RoleResponder})
 		w.ok(err)
@@ -100,7 +100,7 @@ func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
 				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{
 					Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}, ExpiresIn: "1h",
 				})
@@ -110,8 +110,8 @@ func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
 				own, theirs, other := w.signInBy(found, "eve", engine.Browser{}), w.signInBy(found, "alice", engine.Browser{}), w.signIn("eve", engine.Browser{})
 				ends(w, found)
 				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
-				w.refused(err, fermata.CodeUnauthenticated)
-				for _, in := range []*engine.SignedIn{theirs, other} {
+				w.checkRefused(err, fermata.CodeUnauthenticated)
+				for _, in := range []*engine.IssuedSession{theirs, other} {
 					_, err = w.e.AuthenticateSession(w.Context(), in.Secret)
 					w.ok(err)
 				}
@@ -138,10 +138,10 @@ func TestARemovedPasskeyEndsSessions(t *testing.T) {
 				remover := by(w, thief.Caller, own.Caller)
 				w.ok(w.e.RemovePasskey(w.Context(), remover, key.ID))
 				_, err = w.e.AuthenticateSession(w.Context(), thief.Secret)
-				w.refused(err, fermata.CodeUnauthenticated)
+				w.checkRefused(err, fermata.CodeUnauthenticated)
 				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
 				if remover.SessionID == "" {
-					w.refused(err, fermata.CodeUnauthenticated)
+					w.checkRefused(err, fermata.CodeUnauthenticated)
 				} else {
 					w.ok(err)
 				}

@@ -15,17 +15,17 @@ func badLink() error {
 }
 
 // newLink makes a link with a secret.
-func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Caller, lasts time.Duration, secret string) *fermata.Link {
+func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Caller, ttl time.Duration, secret string) *fermata.Link {
 	return &fermata.Link{
 		ID: fermata.NewID(fermata.PrefixLink, tx.Now()), WorkspaceID: tx.Workspace(), Method: method, Assurance: fermata.AssuranceSession,
-		CreatedBy: by.Actor(), MadeWith: by.TokenID, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(lasts), Hash: fermata.HashSecret(secret), Secret: secret,
+		CreatedBy: by.Actor(), CreatorTokenID: by.TokenID, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(ttl), Hash: fermata.HashSecret(secret), Secret: secret,
 	}
 }
 
 // linkFacts returns the data of member.linked and of member.invited. The fingerprint identifies the secret without revealing it.
 func linkFacts(l *fermata.Link) map[string]any {
 	facts := map[string]any{
-		"method": l.Method, "assurance": l.Assurance, "expires_at": l.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(l.Hash), "token_id": l.MadeWith,
+		"method": l.Method, "assurance": l.Assurance, "expires_at": l.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(l.Hash), "token_id": l.CreatorTokenID,
 	}
 	if n := l.Invite; n != nil {
 		facts["invitation_id"] = l.ID
@@ -42,13 +42,13 @@ func makerAssurance(c fermata.Caller) fermata.Assurance {
 	if c.Kind == fermata.ActorSystem {
 		return fermata.AssuranceSession
 	}
-	return fermata.MostAssured(c.Assurance)
+	return fermata.MaxLinkAssurance(c.Assurance)
 }
 
-// mayLink refuses a caller who would get more rights by the link than they
+// checkLinkPermission refuses a caller who would get more rights by the link than they
 // have. A link gives all rights of its member.
-func mayLink(c fermata.Caller, m *fermata.Member) error {
-	if err := c.May(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
+func checkLinkPermission(c fermata.Caller, m *fermata.Member) error {
+	if err := c.CheckPermission(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
 		return err
 	}
 	for _, s := range m.Scopes() {
@@ -64,18 +64,18 @@ func mayLink(c fermata.Caller, m *fermata.Member) error {
 // links for themselves, an admin for anybody. A token cannot make a link to a
 // session with more rights than its own. The reply contains the secret, which
 // is not stored.
-func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (*fermata.Link, error) {
-	if typed == "" {
-		typed = c.MemberID
+func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, handleOrID string) (*fermata.Link, error) {
+	if handleOrID == "" {
+		handleOrID = c.MemberID
 	}
-	m, err := findMember(e.reads(ctx, c), typed)
+	m, err := findMember(e.reader(ctx, c), handleOrID)
 	if err != nil {
 		return nil, err
 	}
-	if err := mayLink(c, m); err != nil {
+	if err := checkLinkPermission(c, m); err != nil {
 		return nil, err
 	}
-	secret := fermata.NewSecretOf(fermata.LinkPrefix)
+	secret := fermata.NewSecretWithPrefix(fermata.LinkPrefix)
 	l, err := write(ctx, e, c, fermata.ToMakeLink, func(tx *store.Tx) (*fermata.Link, error) {
 		m, err := tx.Member(m.ID)
 		if err != nil {
@@ -84,20 +84,20 @@ func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (
 		if m.DisabledAt != nil {
 			return nil, fermata.Errorf(fermata.CodePolicyViolation, "%s is disabled", m.Handle).WithHint("enable the member first")
 		}
-		l := newLink(tx, fermata.ByLink, c, fermata.LinkLasts, secret)
+		l := newLink(tx, fermata.SignInByLink, c, fermata.LinkLifetime, secret)
 		l.MemberID, l.Member, l.Assurance = m.ID, m.Handle, makerAssurance(c)
 		tx.InsertLink(l)
-		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: data(linkFacts(l))})
+		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: encodeData(linkFacts(l))})
 		return l, nil
 	})
 	return l, err
 }
 
-// MailLink makes a sign-in link for the member with the address. If there is no
+// MakeMailLink makes a sign-in link for the member with the address. If there is no
 // such member, the error is [fermata.CodeNotFound]. Do not tell the requester:
 // the answer would reveal who is a member.
-func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, error) {
-	secret := fermata.NewSecretOf(fermata.LinkPrefix)
+func (e *Engine) MakeMailLink(ctx context.Context, email string) (*fermata.Link, error) {
+	secret := fermata.NewSecretWithPrefix(fermata.LinkPrefix)
 	var l *fermata.Link
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		m, err := tx.MemberByEmail(email)
@@ -107,10 +107,10 @@ func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, err
 		if m.DisabledAt != nil {
 			return fermata.NotFound("member", email)
 		}
-		l = newLink(tx, fermata.ByMail, fermata.Caller{Kind: fermata.ActorSystem}, fermata.MailLinkLasts, secret)
+		l = newLink(tx, fermata.SignInByMail, fermata.Caller{Kind: fermata.ActorSystem}, fermata.MailLinkLifetime, secret)
 		l.MemberID, l.Member = m.ID, m.Handle
 		tx.InsertLink(l)
-		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: l.CreatedBy, Data: data(linkFacts(l))})
+		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: l.CreatedBy, Data: encodeData(linkFacts(l))})
 		return nil
 	})
 	return l, err
@@ -118,20 +118,20 @@ func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, err
 
 // SignInByLink uses up a link and signs its member in. For an invitation, it
 // first adds the member.
-func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) (*SignedIn, error) {
-	if !fermata.WholeSecret(fermata.LinkPrefix, secret) {
+func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) (*IssuedSession, error) {
+	if !fermata.IsWholeSecret(fermata.LinkPrefix, secret) {
 		return nil, badLink()
 	}
 	hash := fermata.HashSecret(secret)
-	found, err := e.db.In(ctx, "").LinkByHash(hash)
+	found, err := e.db.Reader(ctx, "").LinkByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return nil, badLink()
 	}
 	if err != nil {
 		return nil, err
 	}
-	own := fermata.NewSecretOf(fermata.SessionPrefix)
-	var in *SignedIn
+	sessionSecret := fermata.NewSecretWithPrefix(fermata.SessionPrefix)
+	var issued *IssuedSession
 	err = e.db.Write(ctx, found.WorkspaceID, func(tx *store.Tx) error {
 		l, err := tx.LinkByHash(hash)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
@@ -151,16 +151,16 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 			return err
 		}
 		tx.UseLink(l)
-		in, err = startSession(tx, m, signIn{l.Method, l.Assurance, l}, from, own)
+		issued, err = startSession(tx, m, signIn{l.Method, l.Assurance, l}, from, sessionSecret)
 		return err
 	})
-	return in, err
+	return issued, err
 }
 
 // checkMaker refuses a link if its maker could not make it at present.
 func checkMaker(tx *store.Tx, l *fermata.Link) error {
-	if l.MadeWith != "" {
-		t, err := tx.Token(l.MadeWith)
+	if l.CreatorTokenID != "" {
+		t, err := tx.Token(l.CreatorTokenID)
 		switch {
 		case fermata.CodeOf(err) == fermata.CodeNotFound:
 			return badLink()
@@ -174,53 +174,53 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 		return nil
 	}
 	maker, err := tx.Member(l.CreatedBy.ID)
-	switch isOwn := l.Method != fermata.ByInvitation && l.MemberID == l.CreatedBy.ID; {
+	switch isOwn := l.Method != fermata.SignInByInvitation && l.MemberID == l.CreatedBy.ID; {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
 		return nil
 	case err != nil:
 		return err
-	case maker.DisabledAt != nil || !isOwn && !administers(maker):
+	case maker.DisabledAt != nil || !isOwn && !isActiveAdmin(maker):
 		return badLink()
 	}
 	return nil
 }
 
-// dropLinks removes the usable links for which fits returns true.
-func dropLinks(tx *store.Tx, fits func(l *fermata.Link) bool) error {
+// deleteLinks removes the usable links for which fits returns true.
+func deleteLinks(tx *store.Tx, matches func(l *fermata.Link) bool) error {
 	links, err := tx.UnusedLinks(tx.Now())
 	for _, l := range links {
-		if fits(l) {
+		if matches(l) {
 			tx.DeleteLink(l.ID)
 		}
 	}
 	return err
 }
 
-// madeBy reports whether a member made a link.
-func madeBy(l *fermata.Link, member string) bool {
+// isMadeBy reports whether a member made a link.
+func isMadeBy(l *fermata.Link, member string) bool {
 	return l.CreatedBy.Kind == fermata.ActorHuman && l.CreatedBy.ID == member
 }
 
 // memberOfLink returns the member whom a link signs in.
 func memberOfLink(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
-	if l.Method != fermata.ByInvitation {
+	if l.Method != fermata.SignInByInvitation {
 		return tx.Member(l.MemberID)
 	}
-	m, err := accept(tx, l)
+	m, err := acceptInvitation(tx, l)
 	if err == nil {
 		l.MemberID = m.ID
 	}
 	return m, err
 }
 
-// accept adds the member of an invitation. If the handle was taken in the
+// acceptInvitation adds the member of an invitation. If the handle was taken in the
 // meantime, the member gets a handle with a number.
-func accept(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
+func acceptInvitation(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
 	n := NewMember{
 		Handle: l.Invite.Handle, Name: l.Invite.Name, Email: l.Invite.Email, Role: l.Invite.Role, Groups: l.Invite.Groups, Projects: l.Invite.Projects,
 	}
 	for i := 2; ; i++ {
-		err := handleIsFree(tx.Reader, n.Handle)
+		err := checkHandleFree(tx.Reader, n.Handle)
 		if err == nil {
 			break
 		}

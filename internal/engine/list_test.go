@@ -35,8 +35,8 @@ func TestTasksPage(t *testing.T) {
 func TestNeedsPerson(t *testing.T) {
 	each(t, func(w *world) {
 		w.task(fermata.NewTask{Priority: ptr(4)})
-		task := w.running(fermata.NewTask{Priority: ptr(0)})
-		q := w.finish(task, asks(format)).PendingQuestionID
+		task := w.createRunning(fermata.NewTask{Priority: ptr(0)})
+		q := w.finish(task, needsInputWith(format)).PendingQuestionID
 		got, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{NeedsPerson: true})
 		w.ok(err)
 		if len(got) != 1 || got[0].PendingQuestion == nil || got[0].PendingQuestion.ID != q || !got[0].CanResume {
@@ -91,17 +91,17 @@ func TestForeignCursors(t *testing.T) {
 		w.ok(err)
 		for _, cursor := range []string{pending, "x", "%%%", tasks + "x", "e30"} {
 			_, _, err = w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: cursor})
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		for _, f := range []engine.TaskFilter{{Project: "web"}, {NeedsPerson: true}, {Q: "x"}, {State: []fermata.TaskState{fermata.TaskOpen}}} {
 			f.Cursor = tasks
 			_, _, err = w.e.Tasks(w.Context(), w.alice, f)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		for _, f := range []engine.QuestionFilter{{}, {Status: "pending", Project: "web"}, {Status: "answered"}} {
 			f.Cursor = pending
 			_, _, err = w.e.Questions(w.Context(), w.alice, f)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, _, err = w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: tasks, Limit: 7})
 		w.ok(err)
@@ -110,7 +110,7 @@ func TestForeignCursors(t *testing.T) {
 
 func TestShortEndings(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		short := func(id string) string { return id[len(id)-9:] }
 		got, err := w.e.Task(w.Context(), w.alice, short(task.ID))
 		w.ok(err)
@@ -123,7 +123,7 @@ func TestShortEndings(t *testing.T) {
 		w.ok(err)
 		w.equal(1, len(questions))
 		_, err = w.e.Task(w.Context(), w.alice, "zzzzzzzzz")
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		runs, err := w.e.Runs(w.Context(), w.alice, short(task.ID))
 		w.ok(err)
 		w.equal(1, len(runs))
@@ -132,7 +132,7 @@ func TestShortEndings(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		want := []fermata.EventType{
 			fermata.EventTaskCreated, fermata.EventTaskClaimed, fermata.EventRunFinished, fermata.EventQuestionAsked,
@@ -153,8 +153,8 @@ func TestEvents(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(format)
-		w.suspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
+		_, q := w.createSuspended(format)
+		w.createSuspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
 		w.task(fermata.NewTask{})
 		w.clock.Advance(time.Minute)
 		got, err := w.e.Stats(w.Context())
@@ -183,7 +183,7 @@ func TestProjects(t *testing.T) {
 
 func TestWaitQuestion(t *testing.T) {
 	each(t, func(w *world) {
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		got, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, 0)
 		w.ok(err)
 		w.equal(fermata.Pending, got.Status)

@@ -11,14 +11,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// swept checks that nothing is overdue after a sweep.
-func (m *machine) swept() {
+// checkSwept checks that nothing is overdue after a sweep.
+func (m *machine) checkSwept() {
 	ctx, db := m.world.Context(), m.world.db
 	now, err := db.Now(ctx)
-	m.done("now", err)
-	left, err := db.Overdue(ctx, now, 10)
-	m.done("overdue", err)
-	if len(left.Held)+len(left.Questions)+len(left.Runs)+len(left.Tasks) > 0 {
+	m.checkError("now", err)
+	left, err := db.OverdueRows(ctx, now, 10)
+	m.checkError("overdue", err)
+	if len(left.HeldAnswers)+len(left.Questions)+len(left.Runs)+len(left.Tasks) > 0 {
 		m.Fatalf("overdue behind the sweep: %+v", left)
 	}
 }
@@ -31,24 +31,24 @@ type rows struct {
 }
 
 func (m *machine) rows() rows {
-	r := m.world.db.In(m.world.Context(), store.DefaultWorkspace)
+	r := m.world.db.Reader(m.world.Context(), store.DefaultWorkspace)
 	all := rows{map[string]*fermata.Task{}, map[string][]*fermata.Question{}, map[string][]*fermata.Run{}}
 	tasks, err := r.Tasks(store.TaskFilter{Limit: 100})
-	m.done("tasks", err)
+	m.checkError("tasks", err)
 	for _, t := range tasks {
 		all.tasks[t.ID] = t
 		if t.RunID != "" {
 			all.runs[t.ID], err = r.Runs(t.ID)
-			m.done("runs", err)
+			m.checkError("runs", err)
 		}
 	}
 	questions, err := r.Questions(store.QuestionFilter{Limit: 500})
-	m.done("questions", err)
+	m.checkError("questions", err)
 	for _, q := range questions {
 		all.questions[q.TaskID] = append(all.questions[q.TaskID], q)
 	}
 	events, err := r.Events(store.EventFilter{After: m.seen, Limit: 10_000})
-	m.done("events", err)
+	m.checkError("events", err)
 	for _, e := range events {
 		m.seen = e.Seq
 		switch e.Type {
@@ -77,7 +77,7 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 		if n := m.closings[q.ID]; closed != (n == 1) || n > 1 || closed != (q.Resolution != nil) {
 			problems = append(problems, fmt.Sprintf("question %s is %s with %d ends", q.ID, q.Status, n))
 		}
-		if closed && q.Held != nil {
+		if closed && q.HeldAnswer != nil {
 			problems = append(problems, "a closed question holds an answer")
 		}
 		if closed {
@@ -95,11 +95,11 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 		problems = append(problems, "several questions suspend it")
 	case strings.Join(suspending, "") != t.PendingQuestionID:
 		problems = append(problems, fmt.Sprintf("it points to %q, pending is %v", t.PendingQuestionID, suspending))
-	case t.State.Suspended() && len(suspending) == 0:
+	case t.State.IsSuspended() && len(suspending) == 0:
 		problems = append(problems, "it waits for no question")
 	}
 	for _, q := range all.questions[t.ID] {
-		if t.State.Suspended() && q.ID == t.PendingQuestionID && q.Type.Awaiting() != t.State {
+		if t.State.IsSuspended() && q.ID == t.PendingQuestionID && q.Type.AwaitingState() != t.State {
 			problems = append(problems, "it waits in the wrong state for "+string(q.Type))
 		}
 	}
@@ -132,7 +132,7 @@ func runProblems(t *fermata.Task, all rows) (problems []string) {
 
 // stateProblems checks the rules of a task's state.
 func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
-	if t.State == fermata.TaskBlocked && !slices.ContainsFunc(t.BlockedBy, func(id string) bool { return !t.SatisfiedBy(all.tasks[id]) }) {
+	if t.State == fermata.TaskBlocked && !slices.ContainsFunc(t.BlockedBy, func(id string) bool { return !t.IsUnblockedBy(all.tasks[id]) }) {
 		problems = append(problems, "it is blocked by nothing")
 	}
 	if (t.State == fermata.TaskDeferred) != (t.DeferUntil != nil) && t.DeferUntil != nil {
@@ -144,22 +144,22 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 	if t.State == fermata.TaskInputReceived && t.Unread == 0 {
 		problems = append(problems, "it received nothing")
 	}
-	if t.Runner == fermata.RunnerExternal && (t.State.Claimable() || t.State == fermata.TaskBlocked || t.State == fermata.TaskDeferred) {
+	if t.Runner == fermata.RunnerExternal && (t.State.IsClaimable() || t.State == fermata.TaskBlocked || t.State == fermata.TaskDeferred) {
 		problems = append(problems, "it is external and waits for a worker")
 	}
 	if t.Unread == 0 && !t.State.IsEnded() {
-		if n := m.unhanded(t, all); n > 0 {
+		if n := m.countUnhanded(t, all); n > 0 {
 			problems = append(problems, fmt.Sprintf("%d things that no run was handed are forgotten", n))
 		}
 	}
 	return problems
 }
 
-// unhanded counts what the next run must be handed. A question that the agent
+// countUnhanded counts what the next run must be handed. A question that the agent
 // replaced by its next one does not count.
-func (m *machine) unhanded(t *fermata.Task, all rows) int {
-	messages, err := m.world.db.In(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
-	m.done("messages", err)
+func (m *machine) countUnhanded(t *fermata.Task, all rows) int {
+	messages, err := m.world.db.Reader(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
+	m.checkError("messages", err)
 	n := len(messages)
 	for _, q := range all.questions[t.ID] {
 		replaced := q.Resolution != nil && strings.HasPrefix(q.Resolution.Comment, "replaced by ")

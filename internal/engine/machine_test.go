@@ -24,7 +24,7 @@ func TestWaitingIsActionable(t *testing.T) {
 		opts := storetest.SQLite(t)
 		m := &machine{T: rt, world: newWorld(t, opts), closings: map[string]int{}}
 		defer func() {
-			m.world.tellsTheSame()
+			m.world.checkTablesMatch()
 			m.world.forged = true // it was just checked, and the database is closed
 			_ = m.world.db.Close()
 		}()
@@ -55,8 +55,8 @@ type machine struct {
 	seen     int64
 }
 
-// done fails the program for an error that no caller should get.
-func (m *machine) done(act string, err error) {
+// checkError fails the program for an error that no caller should get.
+func (m *machine) checkError(act string, err error) {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeInternal, fermata.CodeUnavailable, fermata.CodeNotFound, fermata.CodeUnauthenticated:
 		m.Fatalf("%s: %v", act, err)
@@ -76,7 +76,7 @@ func (m *machine) pick(label string, ids []string) string {
 
 func (m *machine) bool(label string) bool { return rapid.Bool().Draw(m.T, label) }
 
-func (m *machine) one(label string, of ...string) string {
+func (m *machine) choose(label string, of ...string) string {
 	return rapid.SampledFrom(of).Draw(m.T, label)
 }
 
@@ -85,7 +85,7 @@ func (m *machine) create(*rapid.T) {
 		m.Skip("enough tasks")
 	}
 	n := fermata.NewTask{Title: fmt.Sprint("t", len(m.tasks)), MaxAttempts: rapid.IntRange(1, 2).Draw(m.T, "attempts")}
-	switch kind := m.one("kind", "plain", "child", "dependent", "external", "single", "deferred"); {
+	switch kind := m.choose("kind", "plain", "child", "dependent", "external", "single", "deferred"); {
 	case kind == "child" && len(m.tasks) > 0:
 		n.ParentID = m.pick("parent", m.tasks)
 	case kind == "dependent" && len(m.tasks) > 0:
@@ -94,11 +94,11 @@ func (m *machine) create(*rapid.T) {
 		n.Runner, n.EndsWithAnswer = fermata.RunnerExternal, kind == "single"
 	case kind == "deferred":
 		now, err := m.world.e.Now(m.world.Context())
-		m.done("now", err)
+		m.checkError("now", err)
 		n.DeferUntil = ptr(now.Add(3 * time.Minute))
 	}
 	t, err := m.world.e.CreateTask(m.world.Context(), m.world.agent, n)
-	m.done("create", err)
+	m.checkError("create", err)
 	if err == nil {
 		m.tasks = append(m.tasks, t.ID)
 	}
@@ -109,7 +109,7 @@ func (m *machine) claim(*rapid.T) {
 	if err == engine.ErrNoTask { //nolint:errorlint // exactly this one
 		return
 	}
-	m.done("claim", err)
+	m.checkError("claim", err)
 	m.claims = append(m.claims, c)
 }
 
@@ -122,16 +122,16 @@ func (m *machine) anyClaim() *fermata.Claim {
 
 func (m *machine) question() fermata.Ask {
 	typ := rapid.SampledFrom(fermata.QuestionTypes).Draw(m.T, "type")
-	a := fermata.Ask{Type: typ, Question: "Go on?", Timeout: fermata.Timeout(m.one("timeout", "5m", "10m", "never"))}
+	a := fermata.Ask{Type: typ, Question: "Go on?", Timeout: fermata.Timeout(m.choose("timeout", "5m", "10m", "never"))}
 	ends := []string{"fail", "skip"}
 	if typ != fermata.Approval && (typ == fermata.NonBlocking || m.bool("has default")) {
 		a.Default, ends = "yes", append(ends, "default")
 	}
-	a.OnTimeout = fermata.TimeoutAction(m.one("on timeout", ends...))
+	a.OnTimeout = fermata.TimeoutAction(m.choose("on timeout", ends...))
 	if m.bool("confident") {
 		a.Confidence = ptr(rapid.SampledFrom([]int{0, 60, 100}).Draw(m.T, "confidence"))
 	}
-	switch m.one("key", "none", "none", "dedupe", "idempotency", "old idempotency") {
+	switch m.choose("key", "none", "none", "dedupe", "idempotency", "old idempotency") {
 	case "dedupe":
 		a.DedupeKey = "d"
 	case "idempotency":
@@ -148,7 +148,7 @@ func (m *machine) question() fermata.Ask {
 
 func (m *machine) finish(*rapid.T) {
 	c := m.anyClaim()
-	f := fermata.Finish{Token: c.Run.Token, Result: fermata.Result(m.one("result", "completed", "failed", "blocked", "needs_input", "needs_input"))}
+	f := fermata.Finish{Token: c.Run.Token, Result: fermata.Result(m.choose("result", "completed", "failed", "blocked", "needs_input", "needs_input"))}
 	if f.Result == fermata.ResultNeedsInput && m.bool("asks") {
 		f.Question = ptr(m.question())
 	}
@@ -156,7 +156,7 @@ func (m *machine) finish(*rapid.T) {
 		f.BlockedBy = []string{m.pick("on", m.tasks)}
 	}
 	t, err := m.world.e.Finish(m.world.Context(), m.world.agent, c.Run.ID, f)
-	m.done("finish "+string(f.Result), err)
+	m.checkError("finish "+string(f.Result), err)
 	if err == nil && t.PendingQuestionID != "" {
 		m.asked = append(m.asked, t.PendingQuestionID)
 	}
@@ -165,18 +165,18 @@ func (m *machine) finish(*rapid.T) {
 func (m *machine) heartbeat(*rapid.T) {
 	c := m.anyClaim()
 	_, err := m.world.e.Heartbeat(m.world.Context(), m.world.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
-	m.done("heartbeat", err)
+	m.checkError("heartbeat", err)
 }
 
 func (m *machine) release(*rapid.T) {
 	c := m.anyClaim()
 	_, err := m.world.e.Release(m.world.Context(), m.world.agent, c.Run.ID, c.Run.Token)
-	m.done("release", err)
+	m.checkError("release", err)
 }
 
 func (m *machine) ask(*rapid.T) {
 	q, err := m.world.e.Ask(m.world.Context(), m.world.agent, m.pick("task", m.tasks), m.question())
-	m.done("ask", err)
+	m.checkError("ask", err)
 	if err == nil {
 		m.asked = append(m.asked, q.ID)
 	}
@@ -186,8 +186,8 @@ func (m *machine) askOutside(*rapid.T) {
 	if len(m.tasks) >= 7 {
 		m.Skip("enough tasks")
 	}
-	q, err := m.world.e.AskOutside(m.world.Context(), m.world.agent, "", m.one("session", "", "s1"), m.question())
-	m.done("ask outside", err)
+	q, err := m.world.e.AskExternal(m.world.Context(), m.world.agent, "", m.choose("session", "", "s1"), m.question())
+	m.checkError("ask outside", err)
 	if err != nil {
 		return
 	}
@@ -201,31 +201,31 @@ func (m *machine) person() fermata.Caller { return rapid.SampledFrom(m.people).D
 
 func (m *machine) answer(*rapid.T) {
 	id := m.pick("question", m.asked)
-	a := fermata.Answer{Answer: m.one("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart"), Undo: m.bool("undo")}
+	a := fermata.Answer{Answer: m.choose("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart"), Undo: m.bool("undo")}
 	_, err := m.world.e.Answer(m.world.Context(), m.person(), id, a)
-	m.done("answer", err)
+	m.checkError("answer", err)
 }
 
 func (m *machine) amend(*rapid.T) {
 	id, ctx, e := m.pick("question", m.asked), m.world.Context(), m.world.e
 	var err error
-	switch verb := m.one("verb", "clarify", "cancel", "extend", "undo", "undo", "assign", "comment", "snooze"); verb {
+	switch verb := m.choose("verb", "clarify", "cancel", "extend", "undo", "undo", "assign", "comment", "snooze"); verb {
 	case "undo":
 		_, err = e.Undo(ctx, m.person(), id)
 	case "assign":
-		_, err = e.Assign(ctx, m.person(), id, fermata.Assignment{Assignees: []string{m.one("to", "alice", "bob")}, Note: m.one("note", "", "look")})
+		_, err = e.Assign(ctx, m.person(), id, fermata.Assignment{Assignees: []string{m.choose("to", "alice", "bob")}, Note: m.choose("note", "", "look")})
 	case "comment":
 		_, err = e.Comment(ctx, m.person(), id, "hm")
 	case "snooze":
-		_, err = e.Snooze(ctx, m.person(), id, fermata.Snooze{For: fermata.Timeout(m.one("for", "1m", ""))})
+		_, err = e.Snooze(ctx, m.person(), id, fermata.Snooze{For: fermata.Timeout(m.choose("for", "1m", ""))})
 	case "clarify":
 		_, err = e.Clarify(ctx, m.person(), id, "why?")
 	case "cancel":
 		_, err = e.CancelQuestion(ctx, m.world.agent, id, "")
 	default:
-		_, err = e.Extend(ctx, m.person(), id, "5m")
+		_, err = e.ExtendQuestion(ctx, m.person(), id, "5m")
 	}
-	m.done("amend", err)
+	m.checkError("amend", err)
 }
 
 func (m *machine) say(*rapid.T) {
@@ -234,21 +234,21 @@ func (m *machine) say(*rapid.T) {
 		by = m.person()
 	}
 	_, err := m.world.e.PostMessage(m.world.Context(), by, m.pick("task", m.tasks), "hello")
-	m.done("say", err)
+	m.checkError("say", err)
 }
 
 // move does one of the things that people do to a task.
 func (m *machine) move(*rapid.T) {
 	id, ctx, e := m.pick("task", m.tasks), m.world.Context(), m.world.e
 	var err error
-	verb := m.one("verb", "cancel", "defer", "defer for good", "reopen", "resume", "finish external")
+	verb := m.choose("verb", "cancel", "defer", "defer for good", "reopen", "resume", "finish external")
 	switch verb {
 	case "cancel":
 		_, err = e.CancelTask(ctx, m.person(), id, "")
 	case "defer":
 		var now time.Time
 		now, err = e.Now(ctx)
-		m.done("now", err)
+		m.checkError("now", err)
 		_, err = e.DeferTask(ctx, m.person(), id, ptr(now.Add(3*time.Minute)))
 	case "defer for good":
 		_, err = e.DeferTask(ctx, m.person(), id, nil)
@@ -259,7 +259,7 @@ func (m *machine) move(*rapid.T) {
 	case "finish external":
 		_, err = e.FinishExternal(ctx, m.world.agent, id, completed)
 	}
-	m.done(verb, err)
+	m.checkError(verb, err)
 }
 
 func (m *machine) patch(*rapid.T) {
@@ -268,14 +268,14 @@ func (m *machine) patch(*rapid.T) {
 		on = append(on, m.pick("on", m.tasks))
 	}
 	_, err := m.world.e.UpdateTask(m.world.Context(), m.person(), m.pick("task", m.tasks), fermata.TaskPatch{BlockedBy: &on})
-	m.done("patch", err)
+	m.checkError("patch", err)
 }
 
 func (m *machine) wait(*rapid.T) {
 	m.world.clock.Advance(time.Duration(rapid.SampledFrom([]int{3, 30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
 	if m.bool("sweep") {
 		_, err := m.world.e.Sweep(m.world.Context())
-		m.done("sweep", err)
-		m.swept()
+		m.checkError("sweep", err)
+		m.checkSwept()
 	}
 }

@@ -25,8 +25,8 @@ type NewMember struct {
 	Projects map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
 }
 
-// member returns the member with the handle. If there is none, it adds one.
-func (e *Engine) member(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
+// findOrAddMember returns the member with the handle. If there is none, it adds one.
+func (e *Engine) findOrAddMember(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
 	m, err := tx.MemberByHandle(n.Handle)
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 		return m, err
@@ -41,16 +41,16 @@ func addMember(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, er
 	}
 	m := &fermata.Member{
 		ID: fermata.NewID(fermata.PrefixMember, tx.Now()), Handle: n.Handle, Name: n.Name, Email: n.Email, Role: n.Role,
-		Projects: n.Projects, Groups: fermata.Distinct(n.Groups), CreatedAt: tx.Now(),
+		Projects: n.Projects, Groups: fermata.SortUnique(n.Groups), CreatedAt: tx.Now(),
 	}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := emailIsFree(tx.Reader, m); err != nil {
+	if err := checkEmailFree(tx.Reader, m); err != nil {
 		return nil, err
 	}
 	tx.InsertMember(m)
-	tx.Append(&fermata.Event{Type: fermata.EventMemberAdded, Actor: by, Data: data(memberFacts(m))})
+	tx.Append(&fermata.Event{Type: fermata.EventMemberAdded, Actor: by, Data: encodeData(memberFacts(m))})
 	return m, nil
 }
 
@@ -63,7 +63,7 @@ func memberFacts(m *fermata.Member) map[string]any {
 	}
 }
 
-func emailIsFree(r store.Reader, m *fermata.Member) error {
+func checkEmailFree(r store.Reader, m *fermata.Member) error {
 	if m.Email == "" {
 		return nil
 	}
@@ -79,18 +79,18 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// nameIsFree refuses a name that people would confuse with another member or with the server. It compares the name
+// checkNameFree refuses a name that people would confuse with another member or with the server. It compares the name
 // with the names and handles of members, and with the reserved names.
-func nameIsFree(r store.Reader, m *fermata.Member) error {
+func checkNameFree(r store.Reader, m *fermata.Member) error {
 	if m.Name == "" {
 		return nil
 	}
-	looks := looksOf(m.Name)
-	if slices.Contains(looks, "") {
+	skeletons := skeletonsOf(m.Name)
+	if slices.Contains(skeletons, "") {
 		return fermata.Invalid(fermata.Problem{Field: "name", Message: "shows nothing that can be read"})
 	}
 	for _, reserved := range reservedNames() {
-		if areAlike(looks, looksOf(reserved)) || areAlike(looks, looksOf("the "+reserved)) {
+		if areAlike(skeletons, skeletonsOf(reserved)) || areAlike(skeletons, skeletonsOf("the "+reserved)) {
 			return fermata.Invalid(fermata.Problem{Field: "name", Message: "stands for the server itself, or for any agent"})
 		}
 	}
@@ -99,7 +99,7 @@ func nameIsFree(r store.Reader, m *fermata.Member) error {
 		return err
 	}
 	for _, other := range members {
-		if other.ID != m.ID && (areAlike(looks, looksOf(other.Name)) || areAlike(looks, looksOf(other.Handle))) {
+		if other.ID != m.ID && (areAlike(skeletons, skeletonsOf(other.Name)) || areAlike(skeletons, skeletonsOf(other.Handle))) {
 			return fermata.Invalid(fermata.Problem{Field: "name", Message: "looks like that of another member"}).
 				WithHint("two people with one name: an admin can set it")
 		}
@@ -116,10 +116,10 @@ func reservedNames() []string {
 	return names
 }
 
-// looksOf returns the ways in which a name can be read: the skeletons (UTS #39) of the name as it is, in capitals and
+// skeletonsOf returns the ways in which a name can be read: the skeletons (UTS #39) of the name as it is, in capitals and
 // in small letters. Invisible characters and signs between the letters are left out.
-func looksOf(name string) []string {
-	shown := strings.Map(func(r rune) rune {
+func skeletonsOf(name string) []string {
+	visible := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsDigit(r) {
 			return r
 		}
@@ -128,12 +128,12 @@ func looksOf(name string) []string {
 		}
 		return -1
 	}, norm.NFKC.String(name))
-	var looks []string
-	for _, written := range []string{shown, strings.ToUpper(shown), strings.ToLower(shown)} {
+	var skeletons []string
+	for _, written := range []string{visible, strings.ToUpper(visible), strings.ToLower(visible)} {
 		skeleton := strings.ToLower(confusable.Skeleton(written))
-		looks = append(looks, strings.Join(strings.Fields(skeleton), ""))
+		skeletons = append(skeletons, strings.Join(strings.Fields(skeleton), ""))
 	}
-	return looks
+	return skeletons
 }
 
 // areAlike reports whether two names can be read as the same.
@@ -143,18 +143,18 @@ func areAlike(a, b []string) bool {
 
 // AddMember adds a person to the workspace.
 func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
-	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Member, error) {
-		if err := handleIsFree(tx.Reader, n.Handle); err != nil {
+		if err := checkHandleFree(tx.Reader, n.Handle); err != nil {
 			return nil, err
 		}
 		return addMember(tx, n, c.Actor())
 	})
 }
 
-func handleIsFree(r store.Reader, handle string) error {
+func checkHandleFree(r store.Reader, handle string) error {
 	_, err := r.MemberByHandle(handle)
 	if err == nil {
 		return fermata.Invalid(fermata.Problem{Field: "handle", Message: "is taken"})
@@ -168,12 +168,12 @@ func handleIsFree(r store.Reader, handle string) error {
 // Members lists the workspace's members, with their roles in the projects that the caller may see. An agent gets
 // neither addresses nor roles in projects.
 func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
-	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadPeople, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	members, err := e.reads(ctx, c).Members()
+	members, err := e.reader(ctx, c).Members()
 	for _, m := range members {
-		m.VisibleTo(c)
+		m.HideProjectsFrom(c)
 		if c.Kind == fermata.ActorAgent {
 			// An agent names people in questions. It need not know their addresses or their other projects.
 			m.Email, m.Projects = "", nil
@@ -183,12 +183,12 @@ func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Memb
 }
 
 // findMember returns the member for a handle or id that a person typed.
-func findMember(r store.Reader, typed string) (*fermata.Member, error) {
-	m, err := r.MemberByHandle(typed)
+func findMember(r store.Reader, handleOrID string) (*fermata.Member, error) {
+	m, err := r.MemberByHandle(handleOrID)
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 		return m, err
 	}
-	id, err := r.FindID("member", "members", fermata.PrefixMember, typed)
+	id, err := r.FindID("member", "members", fermata.PrefixMember, handleOrID)
 	if err != nil {
 		return nil, err
 	}
@@ -197,15 +197,15 @@ func findMember(r store.Reader, typed string) (*fermata.Member, error) {
 
 // ChangeMember changes a member. Members may change their own name, but not to one that looks like another member's.
 // Other changes need an admin. The last admin cannot be removed.
-func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed string, ch fermata.MemberChange) (*fermata.Member, error) {
-	found, err := findMember(e.reads(ctx, c), typed)
+func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, handleOrID string, ch fermata.MemberChange) (*fermata.Member, error) {
+	found, err := findMember(e.reader(ctx, c), handleOrID)
 	if err != nil {
 		return nil, err
 	}
-	if ch.OnlyName() {
-		err = c.May(fermata.ToChangeOwn, fermata.OfMember(found.ID))
+	if ch.ChangesOnlyName() {
+		err = c.CheckPermission(fermata.ToChangeOwn, fermata.OfMember(found.ID))
 	} else {
-		err = c.May(fermata.ToManagePeople, fermata.InWorkspace)
+		err = c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace)
 	}
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed strin
 			return nil, err
 		}
 		if m.Name != before.Name && !c.Has(fermata.ScopeAdmin) {
-			if err := nameIsFree(tx.Reader, m); err != nil {
+			if err := checkNameFree(tx.Reader, m); err != nil {
 				return nil, err
 			}
 		}
@@ -231,11 +231,11 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed strin
 // saveMember saves the changes of a member. If the member was disabled, it also ends their sessions, tokens, links
 // and devices.
 func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.Actor) error {
-	if err := emailIsFree(tx.Reader, m); err != nil {
+	if err := checkEmailFree(tx.Reader, m); err != nil {
 		return err
 	}
-	if administers(before) && !administers(m) {
-		if err := anotherAdmin(tx.Reader, m.ID); err != nil {
+	if isActiveAdmin(before) && !isActiveAdmin(m) {
+		if err := checkOtherAdmin(tx.Reader, m.ID); err != nil {
 			return err
 		}
 	}
@@ -243,7 +243,7 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		tx.DeleteSessionsOf(m.ID)
 		tx.RevokeTokensOf(m.ID)
 		tx.DeleteLinksOf(m.ID, "")
-		if err := dropLinks(tx, func(l *fermata.Link) bool { return madeBy(l, m.ID) }); err != nil {
+		if err := deleteLinks(tx, func(l *fermata.Link) bool { return isMadeBy(l, m.ID) }); err != nil {
 			return err
 		}
 		if err := removeDevices(tx, by, m.ID, anyDevice); err != nil {
@@ -256,24 +256,24 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 	}
 	if m.Email != before.Email {
 		// A person who reads the old mailbox must not be able to sign in.
-		tx.DeleteLinksOf(m.ID, fermata.ByMail)
+		tx.DeleteLinksOf(m.ID, fermata.SignInByMail)
 	}
 	tx.UpdateMember(m)
-	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: by, Data: data(memberFacts(m))})
+	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: by, Data: encodeData(memberFacts(m))})
 	return nil
 }
 
-func administers(m *fermata.Member) bool {
+func isActiveAdmin(m *fermata.Member) bool {
 	return m.Role == fermata.RoleAdmin && m.DisabledAt == nil
 }
 
-// anotherAdmin refuses a change that would leave the workspace without an admin.
-func anotherAdmin(r store.Reader, than string) error {
+// checkOtherAdmin refuses a change that would leave the workspace without an admin.
+func checkOtherAdmin(r store.Reader, exceptID string) error {
 	members, err := r.Members()
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(members, func(m *fermata.Member) bool { return m.ID != than && administers(m) }) {
+	if slices.ContainsFunc(members, func(m *fermata.Member) bool { return m.ID != exceptID && isActiveAdmin(m) }) {
 		return nil
 	}
 	return fermata.Errorf(fermata.CodePolicyViolation, "this is the last admin").
@@ -286,7 +286,7 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	if c, ok := e.callers.get("local", time.Now()); ok {
 		return c, nil
 	}
-	cleared := e.callers.clearings()
+	generation := e.callers.currentGeneration()
 	handle := "local"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		handle = localHandle(u.Username)
@@ -294,7 +294,7 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	var m *fermata.Member
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		var err error
-		m, err = e.member(tx, NewMember{Handle: handle, Role: fermata.RoleAdmin}, fermata.System)
+		m, err = e.findOrAddMember(tx, NewMember{Handle: handle, Role: fermata.RoleAdmin}, fermata.SystemActor)
 		return err
 	})
 	if err != nil {
@@ -304,7 +304,7 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	c.WorkspaceID, c.Role, c.Scopes = store.DefaultWorkspace, fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
 	// Such a server has no sign-in, so the local user has the assurance of a session.
 	c.Assurance = fermata.AssuranceSession
-	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)}, cleared)
+	e.callers.put("local", cachedCaller{caller: c, expiresAt: time.Now().Add(time.Hour)}, generation)
 	return c, nil
 }
 
@@ -324,10 +324,10 @@ func localHandle(name string) string {
 }
 
 // resolveMember returns the member for a typed handle or id. It refuses a caller who may not do v for this member.
-func (e *Engine) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, typed string) (*fermata.Member, error) {
-	m, err := findMember(e.reads(ctx, c), typed)
+func (e *Engine) resolveMember(ctx context.Context, c fermata.Caller, v fermata.Verb, handleOrID string) (*fermata.Member, error) {
+	m, err := findMember(e.reader(ctx, c), handleOrID)
 	if err != nil {
 		return nil, err
 	}
-	return m, c.May(v, fermata.OfMember(m.ID))
+	return m, c.CheckPermission(v, fermata.OfMember(m.ID))
 }

@@ -15,10 +15,10 @@ func TestMessage(t *testing.T) {
 		want fermata.TaskState
 	}{
 		"open":      {func(w *world) string { return w.task(fermata.NewTask{}).ID }, fermata.TaskInputReceived},
-		"running":   {func(w *world) string { return w.running(fermata.NewTask{}).Task.ID }, fermata.TaskInProgress},
-		"suspended": {func(w *world) string { task, _ := w.suspended(format); return task.ID }, fermata.TaskInputReceived},
+		"running":   {func(w *world) string { return w.createRunning(fermata.NewTask{}).Task.ID }, fermata.TaskInProgress},
+		"suspended": {func(w *world) string { task, _ := w.createSuspended(format); return task.ID }, fermata.TaskInputReceived},
 		"awaiting approval": {func(w *world) string {
-			task, _ := w.suspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
+			task, _ := w.createSuspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
 			return task.ID
 		}, fermata.TaskInputReceived},
 		"deferred": {func(w *world) string {
@@ -42,7 +42,7 @@ func TestMessage(t *testing.T) {
 			each(t, func(w *world) {
 				id := c.task(w)
 				w.say(id, "hello")
-				w.state(id, c.want)
+				w.checkState(id, c.want)
 				all, _, err := w.e.Messages(w.Context(), w.alice, id, "", 0)
 				w.ok(err)
 				w.equal("hello", all[len(all)-1].Body)
@@ -53,36 +53,36 @@ func TestMessage(t *testing.T) {
 
 func TestMessageToABlockedTaskIsHandedLater(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 		w.say(second.ID, "later")
 		w.complete(first)
-		w.state(second.ID, fermata.TaskInputReceived)
-		w.equal([]string{"later"}, handed(w.claimed(second.ID).Context))
+		w.checkState(second.ID, fermata.TaskInputReceived)
+		w.equal([]string{"later"}, handedTexts(w.claimTask(second.ID).Context))
 	})
 }
 
 func TestMessageToAnEndedTaskIsHandedWhenReopened(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.complete(c)
 		w.say(c.Task.ID, "not good enough")
-		w.state(c.Task.ID, fermata.TaskDone)
+		w.checkState(c.Task.ID, fermata.TaskDone)
 		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.ok(err)
-		w.state(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"not good enough"}, handed(w.claimed(c.Task.ID).Context))
+		w.checkState(c.Task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"not good enough"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
 func TestMessageOfAnAgentInterruptsNobody(t *testing.T) {
 	each(t, func(w *world) {
-		task, _ := w.suspended(format)
+		task, _ := w.createSuspended(format)
 		_, err := w.e.PostMessage(w.Context(), w.agent, task.ID, "working on it")
 		w.ok(err)
-		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.say(task.ID, "ok")
-		w.equal([]string{"ok"}, handed(w.claimed(task.ID).Context))
+		w.equal([]string{"ok"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -91,11 +91,11 @@ func TestMessageRefused(t *testing.T) {
 		id := w.task(fermata.NewTask{}).ID
 		for _, body := range []string{"", " \n", "a\x00b", "\xff"} {
 			_, err := w.e.PostMessage(w.Context(), w.alice, id, body)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, err := w.e.PostMessage(w.Context(), w.alice, "task_00000000000000000000", "x")
-		w.refused(err, fermata.CodeNotFound)
-		w.state(id, fermata.TaskOpen)
+		w.checkRefused(err, fermata.CodeNotFound)
+		w.checkState(id, fermata.TaskOpen)
 	})
 }
 
@@ -119,7 +119,7 @@ func TestMessagesPage(t *testing.T) {
 				break
 			}
 			_, _, err = w.e.Messages(w.Context(), w.alice, other, next, 2)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		w.equal(want, got)
 	})
@@ -127,13 +127,13 @@ func TestMessagesPage(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		p := fermata.Progress{Message: "half", Current: 1, Total: 2}
-		w.ok(w.e.Progress(w.Context(), w.agent, c.Task.ID, p))
+		w.ok(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, p))
 		p.Token = c.Run.Token
-		w.ok(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, p))
-		w.refused(w.e.Progress(w.Context(), w.agent, c.Task.ID, fermata.Progress{}), fermata.CodeInvalidRequest)
+		w.ok(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, p))
+		w.checkRefused(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, fermata.Progress{}), fermata.CodeInvalidRequest)
 		w.complete(c)
-		w.refused(w.e.Progress(w.Context(), w.agent, c.Task.ID, p), fermata.CodeIllegalTransition)
+		w.checkRefused(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, p), fermata.CodeIllegalTransition)
 	})
 }

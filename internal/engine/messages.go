@@ -12,7 +12,7 @@ import (
 // the task: a suspended or open task becomes input_received, and a running one
 // is told at its next contact. A pending question stays open.
 func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body string) (*fermata.Message, error) {
-	if err := c.May(fermata.ToWriteToTask, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToWriteToTask, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	if err := fermata.CheckMessage(body); err != nil {
@@ -25,23 +25,23 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 	return write(ctx, e, c, fermata.ToWriteToTask, func(tx *store.Tx) (*fermata.Message, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayTask(tx, c, fermata.ToWriteToTask, t)
+			err = checkTaskPermission(tx, c, fermata.ToWriteToTask, t)
 		}
 		if err == nil {
-			err = e.timeDecidesFirst(tx, t)
+			err = e.settlePendingIfDue(tx, t)
 		}
 		if err != nil {
 			return nil, err
 		}
 		m := &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: c.Actor(), Body: body}
-		return m, e.post(tx, t, m)
-	}, store.Ahead{Task: taskID})
+		return m, e.storeMessage(tx, t, m)
+	}, store.ReadAhead{Task: taskID})
 }
 
 // HandMessages records that the agent of an external task was handed messages of its thread. Messages that were
 // handed before stay unchanged.
 func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID string, ids []string) error {
-	if err := c.May(fermata.ToHandMessages, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToHandMessages, fermata.UnloadedResource); err != nil {
 		return err
 	}
 	taskID, err := e.taskID(ctx, c, taskID)
@@ -51,21 +51,21 @@ func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID stri
 	_, err = write(ctx, e, c, fermata.ToHandMessages, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayTask(tx, c, fermata.ToHandMessages, t)
+			err = checkTaskPermission(tx, c, fermata.ToHandMessages, t)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if t.Runner != fermata.RunnerExternal || c.Kind == fermata.ActorAgent && !ownSession(c, t) {
+		if t.Runner != fermata.RunnerExternal || c.Kind == fermata.ActorAgent && !isOwnSession(c, t) {
 			return nil, fermata.Errorf(fermata.CodeForbidden, "the messages of task %s are for another agent", t.ID)
 		}
-		return t, handAtDesk(tx, t, ids, c.Actor())
-	}, store.Ahead{Task: taskID})
+		return t, markMessagesHanded(tx, t, ids, c.Actor())
+	}, store.ReadAhead{Task: taskID})
 	return err
 }
 
-// handAtDesk marks the unread messages with these ids as handed to the agent of an external task.
-func handAtDesk(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) error {
+// markMessagesHanded marks the unread messages with these ids as handed to the agent of an external task.
+func markMessagesHanded(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) error {
 	waiting, err := tx.UnhandedMessages(t.ID, "")
 	if err != nil {
 		return err
@@ -79,32 +79,32 @@ func handAtDesk(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) e
 	if len(handed) == 0 {
 		return nil
 	}
-	tx.HandOnly(t.ID, fermata.AtTheDesk, handed)
+	tx.HandByID(t.ID, fermata.DeskRunID, handed)
 	t.Unread = max(0, t.Unread-len(handed))
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventMessageHanded, TaskID: t.ID, Actor: by, Data: data(map[string][]string{"message_ids": handed}),
+		Type: fermata.EventMessageHanded, TaskID: t.ID, Actor: by, Data: encodeData(map[string][]string{"message_ids": handed}),
 	})
 	return nil
 }
 
-// post stores a message. If a person wrote it, it also moves the task.
-func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
+// storeMessage stores a message. If a person wrote it, it also moves the task.
+func (e *Engine) storeMessage(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	m.ID, m.CreatedAt = fermata.NewID(fermata.PrefixMessage, tx.Now()), tx.Now()
 	forRuns := m.IsForAgents() && t.ReadsMessages()
 	tx.InsertMessage(m, forRuns)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: t.ID, QuestionID: m.QuestionID, Actor: m.Author,
-		Data: data(messageFacts(m)),
+		Data: encodeData(messageFacts(m)),
 	})
-	defer func() { m.Receipt = t.ReceiptOf(m) }()
+	defer func() { m.Handoff = t.HandoffStateOf(m) }()
 	if !forRuns {
 		return nil
 	}
 	if !t.State.IsEnded() {
 		t.Unread++
 	}
-	if to, moves := t.Interrupt(); moves {
+	if to, moves := t.StateAfterMessage(); moves {
 		if err := move(tx, t, to, m.Author); err != nil {
 			return err
 		}
@@ -119,33 +119,33 @@ func messageFacts(m *fermata.Message) map[string]string {
 }
 
 // Messages lists a task's thread, the oldest message first. It also returns the cursor of the next page.
-func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, given string, limit int) ([]*fermata.Message, string, error) {
+func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, cursorText string, limit int) ([]*fermata.Message, string, error) {
 	t, err := e.Task(ctx, c, taskID)
 	if err != nil {
 		return nil, "", err
 	}
 	after := ""
-	list := cursorOf("messages", given, t.ID)
+	list := cursorOf("messages", cursorText, t.ID)
 	if err := list.read(&after); err != nil {
 		return nil, "", err
 	}
-	all, err := e.reads(ctx, c).Messages(t.ID, after, pageSize(limit)+1)
+	all, err := e.reader(ctx, c).Messages(t.ID, after, pageSize(limit)+1)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, m := range all {
-		m.Receipt = t.ReceiptOf(m)
+		m.Handoff = t.HandoffStateOf(m)
 	}
-	all, more := page(all, limit)
+	all, more := trimPage(all, limit)
 	if !more {
 		return all, "", nil
 	}
 	return all, list.write(all[len(all)-1].ID), nil
 }
 
-// Progress records a progress update of a task. No person is asked.
-func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, p fermata.Progress) error {
-	if err := c.May(fermata.ToReportProgress, fermata.Somewhere); err != nil {
+// ReportProgress records a progress update of a task. No person is asked.
+func (e *Engine) ReportProgress(ctx context.Context, c fermata.Caller, taskID string, p fermata.Progress) error {
+	if err := c.CheckPermission(fermata.ToReportProgress, fermata.UnloadedResource); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -158,7 +158,7 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 	_, err = write(ctx, e, c, fermata.ToReportProgress, func(tx *store.Tx) (struct{}, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayTask(tx, c, fermata.ToReportProgress, t)
+			err = checkTaskPermission(tx, c, fermata.ToReportProgress, t)
 		}
 		if err != nil {
 			return struct{}{}, err
@@ -168,11 +168,11 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 		}
 		appendProgress(tx, t.ID, "", p, c.Actor())
 		return struct{}{}, nil
-	}, store.Ahead{Task: taskID})
+	}, store.ReadAhead{Task: taskID})
 	return err
 }
 
 func appendProgress(tx *store.Tx, taskID, runID string, p fermata.Progress, by fermata.Actor) {
 	p.Token = 0
-	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, TaskID: taskID, RunID: runID, Actor: by, Data: data(p)})
+	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, TaskID: taskID, RunID: runID, Actor: by, Data: encodeData(p)})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// moved is the data of an event that changes a task's state.
-type moved struct {
+// movedData is the data of an event that changes a task's state.
+type movedData struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason,omitempty"`
@@ -18,8 +18,8 @@ type moved struct {
 	Runner string `json:"runner,omitempty"`
 }
 
-// toldRunner returns the runner that the event of a move names.
-func toldRunner(t *fermata.Task) string {
+// eventRunner returns the runner that the event of a move names.
+func eventRunner(t *fermata.Task) string {
 	if t.Runner == fermata.RunnerWorkflow {
 		return t.Runner
 	}
@@ -38,16 +38,16 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	if err := t.Move(to); err != nil {
 		return err
 	}
-	move := data(moved{from, to, t.Reason, toldRunner(t)})
+	moveData := encodeData(movedData{from, to, t.Reason, eventRunner(t)})
 	typ := fermata.EventTaskEnded
 	if !to.IsEnded() {
-		if cause := tx.Carrier(t.ID); cause != nil {
-			cause.Data = joinObjects(cause.Data, move)
+		if cause := tx.TakeLastEvent(t.ID); cause != nil {
+			cause.Data = joinObjects(cause.Data, moveData)
 			return nil
 		}
 		typ = fermata.EventTaskStateChanged
 	}
-	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: move})
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: moveData})
 	return nil
 }
 
@@ -57,10 +57,10 @@ func joinObjects(a, b json.RawMessage) json.RawMessage {
 	return slices.Concat(a[:len(a)-1], []byte{','}, b[1:])
 }
 
-// end moves a task into an ended state. Its pending questions are cancelled,
+// endTask moves a task into an ended state. Its pending questions are cancelled,
 // and tasks that waited only for it become ready.
-func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason string, by fermata.Actor) error {
-	questions, dependents, err := tx.Ends(t.ID, t.RunID)
+func (e *Engine) endTask(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason string, by fermata.Actor) error {
+	questions, dependents, err := tx.AffectedByTaskEnd(t.ID, t.RunID)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndSteps(t.ID, fermata.StepCancelled, "the run ended")
 	}
-	if err := closeQuestions(tx, questions, by, to, withdrawnWhy(to, reason)); err != nil {
+	if err := closeQuestions(tx, questions, by, to, withdrawalReason(to, reason)); err != nil {
 		return err
 	}
 	return e.unblock(tx, t, dependents)
 }
 
-// withdrawnWhy returns the reason that the questions of an ended task show.
-func withdrawnWhy(to fermata.TaskState, reason string) string {
+// withdrawalReason returns the reason that the questions of an ended task show.
+func withdrawalReason(to fermata.TaskState, reason string) string {
 	if to != fermata.TaskCancelled {
 		return reason
 	}
@@ -92,7 +92,7 @@ func withdrawnWhy(to fermata.TaskState, reason string) string {
 
 // closeQuestions closes the pending questions of an ended task in the name of
 // the actor that ended it.
-func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata.TaskState, reason string) error {
+func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, endState fermata.TaskState, reason string) error {
 	pending, err := tx.QuestionsByID(ids)
 	if err != nil {
 		return err
@@ -101,12 +101,12 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata
 		if q.Status != fermata.Pending {
 			continue
 		}
-		if q.HeldDue(tx.Now()) {
-			if err := dropHeld(tx, q); err != nil {
+		if q.IsReleaseDue(tx.Now()) {
+			if err := dropInvalidHeld(tx, q); err != nil {
 				return err
 			}
 		}
-		by, err := closeWithTask(q, ender, how, reason, tx.Now())
+		by, err := closeWithTask(q, ender, endState, reason, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -118,15 +118,15 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata
 // closeWithTask closes a question of a task that ends, and returns the actor
 // that closed it. A held answer that was due before, or a deadline that had
 // passed, still counts.
-func closeWithTask(q *fermata.Question, ender fermata.Actor, how fermata.TaskState, reason string, now time.Time) (fermata.Actor, error) {
+func closeWithTask(q *fermata.Question, ender fermata.Actor, endState fermata.TaskState, reason string, now time.Time) (fermata.Actor, error) {
 	switch {
-	case q.HeldDue(now):
+	case q.IsReleaseDue(now):
 		q.Release()
 		return *q.Resolution.AnsweredBy, nil
 	case q.IsOverdue(now) && q.Expire(now) == fermata.ExpiredClosed:
-		return fermata.ByTimeout, nil
+		return fermata.TimeoutActor, nil
 	}
-	return ender, q.EndWithTask(ender, how, reason, now)
+	return ender, q.CloseWithTask(ender, endState, reason, now)
 }
 
 // unblock makes dependents ready if they waited for nothing else. The end of a
@@ -148,7 +148,7 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 		if waits {
 			continue
 		}
-		if err := move(tx, t, t.ReadyState(), fermata.System); err != nil {
+		if err := move(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
 			return err
 		}
 		tx.SaveTask(t)
@@ -168,7 +168,7 @@ func (e *Engine) isBlocked(tx *store.Tx, t *fermata.Task, changed *fermata.Task)
 		if changed != nil && other.ID == changed.ID {
 			other = changed
 		}
-		isSatisfied := t.SatisfiedBy(other)
+		isSatisfied := t.IsUnblockedBy(other)
 		switch {
 		case t.Runner == fermata.RunnerWorkflow && other.ParentID == t.ID:
 			children++
@@ -182,8 +182,8 @@ func (e *Engine) isBlocked(tx *store.Tx, t *fermata.Task, changed *fermata.Task)
 	return children > 0 && ended == 0, nil
 }
 
-// asked is the data of the event question.asked.
-type asked struct {
+// askedData is the data of the event question.asked.
+type askedData struct {
 	Type    fermata.QuestionType `json:"type"`
 	Title   string               `json:"title"`
 	Project string               `json:"project"`
@@ -205,8 +205,8 @@ type asked struct {
 	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
-// askedOf returns the data of question.asked, by which people choose a question to read.
-func askedOf(t *fermata.Task, q *fermata.Question) asked {
+// newAskedData returns the data of question.asked, by which people choose a question to read.
+func newAskedData(t *fermata.Task, q *fermata.Question) askedData {
 	a := askedFacts(q)
 	if t.Title != q.Title {
 		a.TaskTitle = t.Title
@@ -215,8 +215,8 @@ func askedOf(t *fermata.Task, q *fermata.Question) asked {
 }
 
 // askedFacts returns the data of question.asked without the task's part.
-func askedFacts(q *fermata.Question) asked {
-	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), KeyHash: q.KeyHash(), Assignees: q.Assignees, Deadline: q.Deadline}
+func askedFacts(q *fermata.Question) askedData {
+	a := askedData{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), KeyHash: q.KeyHash(), Assignees: q.Assignees, Deadline: q.Deadline}
 	if len(q.Items) > 1 {
 		a.Items = len(q.Items)
 	}

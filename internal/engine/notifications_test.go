@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// news lists the notifications of a caller, page by page, newest first.
-func (w *world) news(c fermata.Caller, limit int) (got []string, unread int) {
+// notificationLines lists the notifications of a caller, page by page, newest first.
+func (w *world) notificationLines(c fermata.Caller, limit int) (got []string, unread int) {
 	w.Helper()
 	cursor := ""
 	for {
@@ -39,44 +39,44 @@ func TestNotifications(t *testing.T) {
 		w.ask(w.task(fermata.NewTask{Title: "before carol came"}).ID, format)
 		w.clock.Advance(time.Second)
 		bob, carol := w.person("bob"), w.person("carol")
-		a := w.running(fermata.NewTask{Title: "a", Priority: ptr(0)})
+		a := w.createRunning(fermata.NewTask{Title: "a", Priority: ptr(0)})
 		ask := format
 		ask.Assignees = []string{"bob", "carol"}
-		q := w.finish(a, asks(ask)).PendingQuestionID
+		q := w.finish(a, needsInputWith(ask)).PendingQuestionID
 		_, err := w.e.Answer(w.Context(), bob, q, fermata.Answer{Answer: "toml"})
 		w.ok(err)
-		w.complete(w.claimed(a.Task.ID))
+		w.complete(w.claimTask(a.Task.ID))
 		mine, err := w.e.CreateTask(w.Context(), func() fermata.Caller {
 			c := carol
 			c.Scopes = []fermata.Scope{fermata.ScopeAdmin}
 			return c
 		}(), fermata.NewTask{Title: "carol's", Priority: ptr(0)})
 		w.ok(err)
-		w.finish(w.claimed(mine.ID), fermata.Finish{Result: fermata.ResultFailed, Summary: "no"})
+		w.finish(w.claimTask(mine.ID), fermata.Finish{Result: fermata.ResultFailed, Summary: "no"})
 
 		want := []string{"task.ended carol's", "question.answered a answered", "question.asked a answered"}
 		for _, limit := range []int{1, 2, 50} {
-			got, unread := w.news(carol, limit)
+			got, unread := w.notificationLines(carol, limit)
 			w.equal(want, got)
 			w.equal(3, unread)
 		}
 		// Bob gave the answer, so only the end of the task is news to him.
-		got, _ := w.news(bob, 50)
+		got, _ := w.notificationLines(bob, 50)
 		w.equal([]string{"task.ended a", "question.asked a answered"}, got)
 
 		first, err := w.e.Notifications(w.Context(), carol, 3, "")
 		w.ok(err)
-		n, err := w.e.ReadNotifications(w.Context(), carol, first.Items[1].Seq)
+		n, err := w.e.MarkNotificationsRead(w.Context(), carol, first.Items[1].Seq)
 		w.ok(err)
 		w.equal([]any{1, first.Items[1].Seq}, []any{n.Unread, n.ReadUpTo})
-		n, err = w.e.ReadNotifications(w.Context(), carol, 1<<40)
+		n, err = w.e.MarkNotificationsRead(w.Context(), carol, 1<<40)
 		w.ok(err)
 		w.equal(0, n.Unread)
 		w.ask(w.task(fermata.NewTask{}).ID, format)
-		_, unread := w.news(carol, 1)
+		_, unread := w.notificationLines(carol, 1)
 		w.equal(1, unread)
 		_, err = w.e.Notifications(w.Context(), w.agent, 1, "")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestNotificationsAmongManyEvents(t *testing.T) {
 		task := w.task(fermata.NewTask{Title: "first"})
 		w.ask(task.ID, format)
 		for range 600 {
-			w.ok(w.e.Progress(w.Context(), w.agent, task.ID, fermata.Progress{Message: "on it"}))
+			w.ok(w.e.ReportProgress(w.Context(), w.agent, task.ID, fermata.Progress{Message: "on it"}))
 		}
 		want := []string{}
 		for i := range 3 {
@@ -95,7 +95,7 @@ func TestNotificationsAmongManyEvents(t *testing.T) {
 			want = append(want, fmt.Sprintf("question.asked %d pending", i))
 		}
 		slices.Reverse(want)
-		got, unread := w.news(w.alice, 2)
+		got, unread := w.notificationLines(w.alice, 2)
 		w.equal(append(want, "question.asked first pending"), got)
 		w.equal(4, unread)
 	})

@@ -15,19 +15,19 @@ type taskGetter interface {
 	Task(id string) (*fermata.Task, error)
 }
 
-// mayTask returns an error if the caller may not do v with a task. An agent
+// checkTaskPermission returns an error if the caller may not do v with a task. An agent
 // also has the rights of an owner on subtasks of its own tasks.
-func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
-	if err := mayTaskOf(r, c, v, t); err != nil {
+func checkTaskPermission(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
+	if err := checkCallerPermission(r, c, v, t); err != nil {
 		return err
 	}
-	return checkRunMoves(r, v, t)
+	return checkNotRunOnly(r, v, t)
 }
 
-// mayTaskOf is mayTask without the check for actions that only workflow runs may do.
-func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
+// checkCallerPermission is mayTask without the check for actions that only workflow runs may do.
+func checkCallerPermission(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if c.Kind != fermata.ActorAgent || c.Owns(t) {
-		return c.May(v, fermata.InTask(t))
+		return c.CheckPermission(v, fermata.InTask(t))
 	}
 	var ancestors []*fermata.Task
 	for id := t.ParentID; id != "" && len(ancestors) < fermata.MaxDepth; {
@@ -37,13 +37,13 @@ func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) 
 		}
 		ancestors, id = append(ancestors, parent), parent.ParentID
 	}
-	return c.May(v, fermata.InTask(t, ancestors...))
+	return c.CheckPermission(v, fermata.InTask(t, ancestors...))
 }
 
-// checkRunMoves refuses actions that only a workflow run may do with its own task and with the tasks of its side
+// checkNotRunOnly refuses actions that only a workflow run may do with its own task and with the tasks of its side
 // questions. Otherwise a caller could make the run continue without the answer, or replace the question of its next
 // step.
-func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
+func checkNotRunOnly(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 	if t.Runner == fermata.RunnerWorkflow {
 		if v == fermata.ToAsk || v == fermata.ToGate {
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a run of a workflow asks by its steps alone").
@@ -51,15 +51,15 @@ func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 		}
 		return nil
 	}
-	if !slices.Contains(movesOfRuns, v) {
+	if !slices.Contains(runOnlyVerbs, v) {
 		return nil
 	}
 	if v == fermata.ToReopenTask {
-		if err := checkNoStep(r, t, "does not begin again by itself"); err != nil {
+		if err := checkNotStep(r, t, "does not begin again by itself"); err != nil {
 			return err
 		}
 	}
-	run, err := runThatAsks(r, t)
+	run, err := parentAskingRun(r, t)
 	if err != nil || run == nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 		WithHint("answer the question, or withdraw it: then the step of the run fails")
 }
 
-// movesOfRuns are the actions that only a workflow run may do with the task of its question.
-var movesOfRuns = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
+// runOnlyVerbs are the actions that only a workflow run may do with the task of its question.
+var runOnlyVerbs = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
 
-// runThatAsks returns the workflow run that asks on a task of its own, or nil for any other task.
-func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
+// parentAskingRun returns the workflow run that asks on a task of its own, or nil for any other task.
+func parentAskingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	if !t.EndsWithAnswer || t.ParentID == "" {
 		return nil, nil
 	}
@@ -88,12 +88,12 @@ func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	if t.Runner == fermata.RunnerWorkflow {
 		return t, nil
 	}
-	return runThatAsks(r, t)
+	return parentAskingRun(r, t)
 }
 
-// checkNoStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and the
+// checkNotStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and the
 // run would not learn that its work was done again.
-func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
+func checkNotStep(r taskGetter, t *fermata.Task, why string) error {
 	var spec struct {
 		Key string `json:"key"`
 	}
@@ -112,8 +112,8 @@ func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
 		WithHint("try the run again from where it failed: fermata workflow retry %s", run.ID)
 }
 
-// checkApart refuses to open an ended workflow run again while another open run has the same concurrency key.
-func checkApart(tx *store.Tx, t *fermata.Task) error {
+// checkConcurrencyKeyFree refuses to open an ended workflow run again while another open run has the same concurrency key.
+func checkConcurrencyKeyFree(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow || !t.State.IsEnded() {
 		return nil
 	}
@@ -121,7 +121,7 @@ func checkApart(tx *store.Tx, t *fermata.Task) error {
 	if err != nil {
 		return err
 	}
-	open, err := tx.OpenRunsApart(run.ConcurrencyKey)
+	open, err := tx.OpenRunsByConcurrencyKey(run.ConcurrencyKey)
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -139,7 +139,7 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 		return err
 	}
 	for _, other := range others {
-		if other.ParentID != t.ID && !t.SatisfiedBy(other) {
+		if other.ParentID != t.ID && !t.IsUnblockedBy(other) {
 			return fermata.Errorf(fermata.CodeIllegalTransition, "the run waits for the end of %s, which has the same key", other.ID).
 				WithHint("cancel that run, or let it end")
 		}
@@ -154,8 +154,8 @@ func endWaits(tx *store.Tx, t *fermata.Task) {
 	}
 }
 
-// mayParent refuses a subtask of another agent's task, because that task would wait for it.
-func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
+// checkParentPermission refuses a subtask of another agent's task, because that task would wait for it.
+func checkParentPermission(tx *store.Tx, c fermata.Caller, id string) error {
 	if id == "" {
 		return nil
 	}
@@ -163,21 +163,21 @@ func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
 	if err != nil {
 		return err
 	}
-	return mayTask(tx, c, fermata.ToCreateTask, parent)
+	return checkTaskPermission(tx, c, fermata.ToCreateTask, parent)
 }
 
-// mayWorkIn checks a new task that uses the working copy of another task or begins at its branch. It refuses if that
+// checkFilePermission checks a new task that uses the working copy of another task or begins at its branch. It refuses if that
 // task is in another project, or if the caller may not add a subtask to it. A run of the new task reads the files of
 // the other one, and can change those of its working copy.
-func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
-	if err := mayUseFilesOf(tx, c, n, "working_copy", n.WorkingCopy()); err != nil {
+func checkFilePermission(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
+	if err := checkFilesOf(tx, c, n, "working_copy", n.WorkingCopyID()); err != nil {
 		return err
 	}
-	return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())
+	return checkFilesOf(tx, c, n, "from", n.BaseTaskID())
 }
 
-// mayUseFilesOf is mayWorkIn for the task that one key of the spec names; "" means none.
-func mayUseFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id string) error {
+// checkFilesOf is mayWorkIn for the task that one key of the spec names; "" means none.
+func checkFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id string) error {
 	if id == "" {
 		return nil
 	}
@@ -185,7 +185,7 @@ func mayUseFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id st
 	if err != nil {
 		return err
 	}
-	if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {
+	if err := checkTaskPermission(tx, c, fermata.ToCreateTask, owner); err != nil {
 		return err
 	}
 	if owner.Project != cmp.Or(n.Project, fermata.DefaultProject) {

@@ -22,12 +22,14 @@ func (w *world) maker() fermata.Caller {
 	return c
 }
 
-// touches returns one call for each verb by which an agent may change a task.
-func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func(c fermata.Caller) error {
+// taskChanges returns one call for each verb by which an agent may change a task.
+func (w *world) taskChanges(task *fermata.Task, q *fermata.Question) map[string]func(c fermata.Caller) error {
 	ctx, title := w.Context(), "Another"
 	soon := time.Now().Add(time.Hour)
 	return map[string]func(c fermata.Caller) error{
-		"progress": func(c fermata.Caller) error { return w.e.Progress(ctx, c, task.ID, fermata.Progress{Message: "half"}) },
+		"progress": func(c fermata.Caller) error {
+			return w.e.ReportProgress(ctx, c, task.ID, fermata.Progress{Message: "half"})
+		},
 		"update": func(c fermata.Caller) error {
 			_, err := w.e.UpdateTask(ctx, c, task.ID, fermata.TaskPatch{Title: &title})
 			return err
@@ -61,15 +63,15 @@ func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func
 // An agent may change only its own tasks.
 func TestAgentsAreApart(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		before := w.head()
-		for name, touch := range w.touches(task, q) {
+		for name, touch := range w.taskChanges(task, q) {
 			if err := touch(w.withToken("tok_other")); fermata.CodeOf(err) != fermata.CodeForbidden {
 				w.Errorf("%s: got %v, want it refused", name, err)
 			}
 		}
 		w.equal(before, w.head())
-		for name, touch := range w.touches(task, q) {
+		for name, touch := range w.taskChanges(task, q) {
 			for _, c := range []fermata.Caller{w.agent, w.maker()} {
 				// The state of the task may refuse the call, but the identity of the caller must not.
 				if err := touch(c); name != "hand" && fermata.CodeOf(err) == fermata.CodeForbidden {
@@ -100,19 +102,19 @@ func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 				before := w.head()
 
 				for _, id := range []string{theirs.ID, persons.ID} {
-					w.refused(create(w.agent, "", of(id)), fermata.CodeForbidden)
-					w.refused(create(w.agent, "", `{"`+key+`":"`+own.ID+`","push":true,"`+key+`":"`+id+`"}`), fermata.CodeForbidden)
-					w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`","`+key+`":"`+id+`"}`), fermata.CodeForbidden)
+					w.checkRefused(create(w.agent, "", of(id)), fermata.CodeForbidden)
+					w.checkRefused(create(w.agent, "", `{"`+key+`":"`+own.ID+`","push":true,"`+key+`":"`+id+`"}`), fermata.CodeForbidden)
+					w.checkRefused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`","`+key+`":"`+id+`"}`), fermata.CodeForbidden)
 				}
-				w.refused(create(w.agent, "", of("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
-				w.refused(create(w.agent, "", of("mine")), fermata.CodeNotFound)
-				w.refused(create(w.agent, "", of(elsewhere.ID)), fermata.CodeInvalidRequest)
-				w.refused(create(w.agent, "site", of(own.ID)), fermata.CodeInvalidRequest)
+				w.checkRefused(create(w.agent, "", of("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
+				w.checkRefused(create(w.agent, "", of("mine")), fermata.CodeNotFound)
+				w.checkRefused(create(w.agent, "", of(elsewhere.ID)), fermata.CodeInvalidRequest)
+				w.checkRefused(create(w.agent, "site", of(own.ID)), fermata.CodeInvalidRequest)
 				blind := w.agent
 				blind.TokenProjects = []string{"site"}
-				w.refused(create(blind, "", of(own.ID)), fermata.CodeNotFound)
-				w.refused(create(w.agent, "", of("../"+own.ID)), fermata.CodeInvalidRequest)
-				w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`"}`), fermata.CodeInvalidRequest)
+				w.checkRefused(create(blind, "", of(own.ID)), fermata.CodeNotFound)
+				w.checkRefused(create(w.agent, "", of("../"+own.ID)), fermata.CodeInvalidRequest)
+				w.checkRefused(create(w.agent, "", `{"working_copy":"`+own.ID+`","from":"`+own.ID+`"}`), fermata.CodeInvalidRequest)
 				w.equal(before, w.head())
 
 				w.ok(create(w.agent, "", of(own.ID)))
@@ -131,7 +133,7 @@ func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 // task would close the question that it waits for, and one that reopens it would undo a cancellation.
 func TestNoAgentMovesItsTaskOn(t *testing.T) {
 	each(t, func(w *world) {
-		suspended, _ := w.suspended(format)
+		suspended, _ := w.createSuspended(format)
 		w.task(fermata.NewTask{})
 		paused := w.claim().Task
 		_, err := w.e.PauseTask(w.Context(), w.alice, paused.ID)
@@ -144,9 +146,9 @@ func TestNoAgentMovesItsTaskOn(t *testing.T) {
 		for _, c := range []fermata.Caller{w.agent, w.withToken("tok_other")} {
 			for _, id := range []string{suspended.ID, paused.ID, cancelled.ID} {
 				_, err = w.e.ResumeTask(w.Context(), c, id, "go on")
-				w.refused(err, fermata.CodeForbidden)
+				w.checkRefused(err, fermata.CodeForbidden)
 				_, err = w.e.ReopenTask(w.Context(), c, id)
-				w.refused(err, fermata.CodeForbidden)
+				w.checkRefused(err, fermata.CodeForbidden)
 			}
 		}
 		w.equal(before, w.head())
@@ -160,7 +162,7 @@ func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
 		w.ok(err)
 		say := func(token string) fermata.Code {
-			return fermata.CodeOf(w.e.Progress(w.Context(), w.withToken(token), task.ID, fermata.Progress{Message: "half"}))
+			return fermata.CodeOf(w.e.ReportProgress(w.Context(), w.withToken(token), task.ID, fermata.Progress{Message: "half"}))
 		}
 		w.equal(fermata.CodeForbidden, say("tok_agents"))
 		for n, worker := range []string{"tok_first", "tok_second"} {
@@ -176,7 +178,7 @@ func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 			sub, err := w.e.CreateTask(w.Context(), w.withToken(agents), fermata.NewTask{Title: "Sub", ParentID: task.ID, Runner: fermata.RunnerExternal})
 			w.ok(err)
 			_, err = w.e.CancelTask(w.Context(), w.withToken("tok_other"), sub.ID, "no")
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			// The agent that has the task also has its subtasks.
 			_, err = w.e.CancelTask(w.Context(), w.withToken(worker), sub.ID, "no")
 			w.ok(err)
@@ -189,10 +191,10 @@ func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 // Only an agent that acts by a grant is handed it.
 func TestGrantsAreHandedToTheTasksOwnAgents(t *testing.T) {
 	each(t, func(w *world) {
-		given := w.granted("")
-		q := w.question(given.QuestionID, fermata.Answered)
+		given := w.approveAction("")
+		q := w.checkQuestion(given.QuestionID, fermata.Answered)
 		for _, c := range []fermata.Caller{w.withToken("tok_other"), w.agent} {
-			rc, err := w.e.Context(w.Context(), c, q.TaskID)
+			rc, err := w.e.ResumeContext(w.Context(), c, q.TaskID)
 			w.ok(err)
 			if len(rc.Questions) != 1 || (rc.Questions[0].Grant != "") != (c.TokenID == w.agent.TokenID) {
 				w.Errorf("%s reads %+v", c.TokenID, rc.Questions)
@@ -218,7 +220,7 @@ func TestAReplayIsForTheTasksOwnAgent(t *testing.T) {
 				w.ok(say())
 				w.ok(say())
 			} else {
-				w.refused(say(), fermata.CodeForbidden)
+				w.checkRefused(say(), fermata.CodeForbidden)
 			}
 			_, err = w.e.Release(w.Context(), w.withToken(worker), c.Run.ID, c.Run.Token)
 			w.ok(err)

@@ -8,26 +8,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostPasskeys is the largest number of passkeys of one member.
-const mostPasskeys = 20
+// maxPasskeys is the largest number of passkeys of one member.
+const maxPasskeys = 20
 
-// MayAddPasskey returns an error if the caller may not add a passkey. It needs
+// CheckAddPasskey returns an error if the caller may not add a passkey. It needs
 // a fresh sign-in. A member with a passkey must have signed in with one.
 // Otherwise a person with a weaker sign-in could give themselves the strongest
 // one. The local user of a single-user server needs no sign-in, because there
 // is none.
-func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
-	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
+func (e *Engine) CheckAddPasskey(ctx context.Context, c fermata.Caller) error {
+	if err := c.CheckPermission(fermata.ToManagePasskeys, c.OwnResource()); err != nil {
 		return err
 	}
-	keys, err := e.reads(ctx, c).PasskeysOf(c.MemberID)
+	keys, err := e.reader(ctx, c).PasskeysOf(c.MemberID)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.TokenID != "":
 		return fermata.Errorf(fermata.CodeForbidden, "a passkey is added in the browser, not with a token")
-	case len(keys) >= mostPasskeys:
+	case len(keys) >= maxPasskeys:
 		return fermata.Errorf(fermata.CodePolicyViolation, "you have %d passkeys, the most there may be", len(keys)).WithHint("remove one first")
 	case len(keys) > 0 && !c.Assurance.AtLeast(fermata.AssurancePasskey):
 		return fermata.Errorf(fermata.CodeForbidden, "another passkey is added after signing in with one").
@@ -40,15 +40,15 @@ func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
 
 // Passkeys lists the caller's passkeys.
 func (e *Engine) Passkeys(ctx context.Context, c fermata.Caller) ([]*fermata.Passkey, error) {
-	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToReadOwn, c.OwnResource()); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).PasskeysOf(c.MemberID)
+	return e.reader(ctx, c).PasskeysOf(c.MemberID)
 }
 
 // AddPasskey adds a passkey to the caller. The passkey must have been verified before.
 func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credentialID, credential string) (*fermata.Passkey, error) {
-	if err := e.MayAddPasskey(ctx, c); err != nil {
+	if err := e.CheckAddPasskey(ctx, c); err != nil {
 		return nil, err
 	}
 	name = cutText(name, 100)
@@ -62,7 +62,7 @@ func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credent
 			CredentialID: credentialID, Credential: credential,
 		}
 		tx.InsertPasskey(p)
-		tx.Append(&fermata.Event{Type: fermata.EventPasskeyAdded, Actor: c.Actor(), Data: data(passkeyFacts(p))})
+		tx.Append(&fermata.Event{Type: fermata.EventPasskeyAdded, Actor: c.Actor(), Data: encodeData(passkeyFacts(p))})
 		return nil
 	})
 	return p, err
@@ -81,11 +81,11 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 // RemovePasskey removes a passkey. Members remove their own ones after they signed in with a passkey. An admin
 // removes any; a member without a passkey may then add a first one again. All sessions of the member that began with
 // a passkey end, since one of them may be on a lost device. Only the caller's own session stays.
-func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := c.May(fermata.ToManagePasskeys, c.OwnPlace()); err != nil {
+func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, idOrSuffix string) error {
+	if err := c.CheckPermission(fermata.ToManagePasskeys, c.OwnResource()); err != nil {
 		return err
 	}
-	id, err := e.reads(ctx, c).FindID("passkey", "passkeys", fermata.PrefixPasskey, typed)
+	id, err := e.reader(ctx, c).FindID("passkey", "passkeys", fermata.PrefixPasskey, idOrSuffix)
 	if err != nil {
 		return err
 	}
@@ -94,34 +94,34 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed stri
 		if err != nil {
 			return err
 		}
-		own := p.MemberID == c.MemberID
+		isOwn := p.MemberID == c.MemberID
 		switch {
-		case own && c.Assurance.AtLeast(fermata.AssurancePasskey), c.Has(fermata.ScopeAdmin):
-		case own:
+		case isOwn && c.Assurance.AtLeast(fermata.AssurancePasskey), c.Has(fermata.ScopeAdmin):
+		case isOwn:
 			return fermata.Errorf(fermata.CodeForbidden, "a passkey is removed after signing in with one").
 				WithHint("sign in with a passkey; if all are lost, an admin can remove them")
 		default:
-			return fermata.NotFound("passkey", typed)
+			return fermata.NotFound("passkey", idOrSuffix)
 		}
 		tx.DeletePasskey(id)
-		if err := endOthers(tx, c, p.MemberID); err != nil {
+		if err := endOtherPasskeySessions(tx, c, p.MemberID); err != nil {
 			return err
 		}
 		tx.Append(&fermata.Event{
-			Type: fermata.EventPasskeyRemoved, Actor: c.Actor(), Data: data(map[string]string{"passkey_id": id, "member_id": p.MemberID}),
+			Type: fermata.EventPasskeyRemoved, Actor: c.Actor(), Data: encodeData(map[string]string{"passkey_id": id, "member_id": p.MemberID}),
 		})
 		return nil
 	})
 }
 
-// endOthers ends the sessions of a member that began with a passkey, except the caller's own.
-func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
+// endOtherPasskeySessions ends the sessions of a member that began with a passkey, except the caller's own.
+func endOtherPasskeySessions(tx *store.Tx, c fermata.Caller, memberID string) error {
 	all, err := tx.SessionsOf(memberID)
 	for _, s := range all {
-		if s.Method != fermata.ByPasskey || s.ID == c.SessionID {
+		if s.Method != fermata.SignInByPasskey || s.ID == c.SessionID {
 			continue
 		}
-		tx.Append(signedOut(c, s))
+		tx.Append(signedOutEvent(c, s))
 		if err := endSession(tx, c.Actor(), s); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
 
 // PasskeyOwner returns the member with the id that a passkey names, and the member's passkeys.
 func (e *Engine) PasskeyOwner(ctx context.Context, memberID string) (*fermata.Member, []*fermata.Passkey, error) {
-	r := e.db.In(ctx, store.DefaultWorkspace)
+	r := e.db.Reader(ctx, store.DefaultWorkspace)
 	m, err := r.Member(memberID)
 	if err != nil {
 		return nil, nil, err
@@ -142,9 +142,9 @@ func (e *Engine) PasskeyOwner(ctx context.Context, memberID string) (*fermata.Me
 
 // SignInByPasskey signs in the member of a passkey whose signature was
 // verified. The credential is stored in place of the old one.
-func (e *Engine) SignInByPasskey(ctx context.Context, id, credential string, from Browser) (*SignedIn, error) {
-	own := fermata.NewSecretOf(fermata.SessionPrefix)
-	var in *SignedIn
+func (e *Engine) SignInByPasskey(ctx context.Context, id, credential string, from Browser) (*IssuedSession, error) {
+	sessionSecret := fermata.NewSecretWithPrefix(fermata.SessionPrefix)
+	var issued *IssuedSession
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		p, err := tx.Passkey(id)
 		if err != nil {
@@ -156,9 +156,9 @@ func (e *Engine) SignInByPasskey(ctx context.Context, id, credential string, fro
 		}
 		now := tx.Now()
 		p.Credential, p.LastUsedAt = credential, &now
-		tx.UsePasskey(p)
-		in, err = startSession(tx, m, signIn{method: fermata.ByPasskey, assurance: fermata.AssurancePasskey}, from, own)
+		tx.UpdatePasskey(p)
+		issued, err = startSession(tx, m, signIn{method: fermata.SignInByPasskey, assurance: fermata.AssurancePasskey}, from, sessionSecret)
 		return err
 	})
-	return in, err
+	return issued, err
 }

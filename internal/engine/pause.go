@@ -11,7 +11,7 @@ import (
 // and working copy stay, so that the person can take them over. Messages and
 // answers wait until then.
 func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.change(ctx, c, fermata.ToPauseTask, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.changeTask(ctx, c, fermata.ToPauseTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if t.IsPaused() {
 			return nil
 		}
@@ -40,5 +40,5 @@ func (e *Engine) unpause(tx *store.Tx, t *fermata.Task, words string, c fermata.
 	if t.PendingQuestionID == "" || t.Unread > 0 {
 		return e.makeReady(tx, t, c.Actor())
 	}
-	return e.afterRun(tx, t, nil, c.Actor())
+	return e.moveAfterRun(tx, t, nil, c.Actor())
 }

@@ -24,31 +24,31 @@ func (w *world) resume(id, words string) *fermata.Task {
 func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		place := fermata.Session{ID: "s-1", Runner: "claude", Dir: "/work/my copy", Worker: "w1", Command: "claude --resume s-1"}
 		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
 		w.ok(err)
 		p := w.pause(c.Task.ID)
 		w.equal([]any{fermata.TaskDeferred, fermata.ReasonPaused}, []any{p.State, p.Reason})
-		w.equal("cd '/work/my copy' && claude --resume s-1", p.TakeOver)
-		w.denied(callOf(c, "make"), "paused")
+		w.equal("cd '/work/my copy' && claude --resume s-1", p.TakeOverCommand)
+		w.checkDenied(callOf(c, "make"), "paused")
 		_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultCompleted})
-		w.refused(err, fermata.CodeStaleRun)
+		w.checkRefused(err, fermata.CodeStaleRun)
 		// Neither words, nor time, nor another verb resumes the task.
 		w.say(c.Task.ID, "are you there?")
 		w.sweep(30 * 24 * time.Hour)
-		w.none()
+		w.checkNoTask()
 		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		// An agent may not end a task that a person has taken over, nor a task above it.
 		_, err = w.e.CancelTask(w.Context(), w.agent, c.Task.ID, "I do not like to wait")
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		w.equal(fermata.ReasonPaused, w.pause(c.Task.ID).Reason)
 		r := w.resume(c.Task.ID, "I painted the gate.")
-		w.equal([]any{fermata.TaskInputReceived, "", ""}, []any{r.State, r.Reason, r.TakeOver})
-		next := w.claimed(c.Task.ID)
+		w.equal([]any{fermata.TaskInputReceived, "", ""}, []any{r.State, r.Reason, r.TakeOverCommand})
+		next := w.claimTask(c.Task.ID)
 		w.equal(0, next.Task.Attempts)
 		w.equal([]string{"are you there?", "I painted the gate."}, []string{next.Context.Messages[0].Body, next.Context.Messages[1].Body})
 		w.equal("s-1", next.Context.Session.ID)
@@ -58,51 +58,51 @@ func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 // Everything that a run was handed just before the pause is handed to the next run.
 func TestAPauseLosesNoWords(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		w.say(c.Task.ID, "use less paint")
 		w.heartbeat(c)
 		w.pause(c.Task.ID)
 		thread, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 10)
 		w.ok(err)
-		w.equal(fermata.ReceiptPaused, thread[0].Receipt)
+		w.equal(fermata.HandoffPaused, thread[0].Handoff)
 		w.resume(c.Task.ID, "")
-		w.equal("use less paint", w.claimed(c.Task.ID).Context.Messages[0].Body)
+		w.equal("use less paint", w.claimTask(c.Task.ID).Context.Messages[0].Body)
 	})
 }
 
 func TestAPausedQuestionIsStillAsked(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.pause(task.ID)
 		w.equal(fermata.TaskAwaitingInput, w.resume(task.ID, "").State)
 		w.pause(task.ID)
 		w.answer(q.ID, "toml")
-		w.none()
+		w.checkNoTask()
 		w.equal(fermata.TaskInputReceived, w.resume(task.ID, "").State)
-		w.equal(1, len(w.claimed(task.ID).Context.Questions))
+		w.equal(1, len(w.claimTask(task.ID).Context.Questions))
 	})
 }
 
 func TestWhatCannotBePaused(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "paint"})
+		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		w.complete(c)
 		for _, id := range []string{c.Task.ID, w.task(fermata.NewTask{Runner: fermata.RunnerExternal}).ID} {
 			_, err := w.e.PauseTask(w.Context(), w.alice, id)
-			w.refused(err, fermata.CodeIllegalTransition)
+			w.checkRefused(err, fermata.CodeIllegalTransition)
 		}
 		open := w.task(fermata.NewTask{Title: "later"})
 		w.pause(open.ID)
-		w.none()
+		w.checkNoTask()
 		w.resume(open.ID, "")
-		w.claimed(open.ID)
+		w.claimTask(open.ID)
 	})
 }
 
 // An agent that is being stopped may not ask, because its question would delay the next run.
 func TestARunThatIsOverAsksNothing(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		late := format
 		late.RunID = c.Run.ID
 		w.pause(c.Task.ID)
@@ -110,25 +110,25 @@ func TestARunThatIsOverAsksNothing(t *testing.T) {
 			_, err := w.e.Ask(w.Context(), w.agent, c.Task.ID, a)
 			return err
 		}
-		w.refused(ask(late), fermata.CodeStaleRun)
+		w.checkRefused(ask(late), fermata.CodeStaleRun)
 		w.say(c.Task.ID, "use less paint")
 		w.resume(c.Task.ID, "")
-		w.refused(ask(late), fermata.CodeStaleRun)
-		next := w.claimed(c.Task.ID)
-		w.refused(ask(late), fermata.CodeStaleRun)
-		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.checkRefused(ask(late), fermata.CodeStaleRun)
+		next := w.claimTask(c.Task.ID)
+		w.checkRefused(ask(late), fermata.CodeStaleRun)
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		// The next run makes the delayed call again, and finds its question.
 		now := late
 		now.RunID, now.IdempotencyKey = next.Run.ID, "call-1"
 		w.ok(ask(now))
 		w.finish(next, fermata.Finish{Result: fermata.ResultNeedsInput})
 		w.say(c.Task.ID, "which fence?")
-		now.RunID = w.claimed(c.Task.ID).Run.ID
+		now.RunID = w.claimTask(c.Task.ID).Run.ID
 		w.ok(ask(now))
 		now.RunID = "run_00000000000000000000"
-		w.refused(ask(now), fermata.CodeStaleRun)
-		_, err := w.e.AskOutside(w.Context(), w.agent, "", "", late)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(ask(now), fermata.CodeStaleRun)
+		_, err := w.e.AskExternal(w.Context(), w.agent, "", "", late)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 

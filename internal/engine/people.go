@@ -14,40 +14,40 @@ import (
 // that a busy agent does not cause a database look-up for every call. A
 // revocation empties it.
 type callerCache struct {
-	mu    sync.Mutex
-	known map[string]knownCaller
-	// cleared counts the revocations. A caller that was looked up before a
+	mu      sync.Mutex
+	callers map[string]cachedCaller
+	// generation counts the revocations. A caller that was looked up before a
 	// revocation is not stored after it.
-	cleared int
+	generation int
 }
 
-type knownCaller struct {
-	caller fermata.Caller
-	until  time.Time
+type cachedCaller struct {
+	caller    fermata.Caller
+	expiresAt time.Time
 }
 
 const (
-	callerFor = 5 * time.Second
-	// callersKept is the largest number of callers in the cache. A full cache is emptied.
-	callersKept = 10_000
+	callerTTL = 5 * time.Second
+	// maxCachedCallers is the largest number of callers in the cache. A full cache is emptied.
+	maxCachedCallers = 10_000
 )
 
-func newCallerCache() *callerCache { return &callerCache{known: map[string]knownCaller{}} }
+func newCallerCache() *callerCache { return &callerCache{callers: map[string]cachedCaller{}} }
 
 func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	k, ok := cc.known[hash]
-	if !ok || now.After(k.until) || k.caller.IsEnded(now) {
+	k, ok := cc.callers[hash]
+	if !ok || now.After(k.expiresAt) || k.caller.IsEnded(now) {
 		return fermata.Caller{}, false
 	}
 	return k.caller, true
 }
 
-func (cc *callerCache) clearings() int {
+func (cc *callerCache) currentGeneration() int {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	return cc.cleared
+	return cc.generation
 }
 
 // lastCaller returns the last caller that the cache holds for a token, even if it is old. The token must not have
@@ -55,39 +55,39 @@ func (cc *callerCache) clearings() int {
 func (cc *callerCache) lastCaller(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	k, ok := cc.known[hash]
+	k, ok := cc.callers[hash]
 	return k.caller, ok && !k.caller.IsEnded(now)
 }
 
 // put stores a caller, unless a token was revoked after the look-up began. cleared is the value of clearings before
 // the look-up.
-func (cc *callerCache) put(hash string, k knownCaller, cleared int) {
+func (cc *callerCache) put(hash string, k cachedCaller, generation int) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	if cleared != cc.cleared {
+	if generation != cc.generation {
 		return
 	}
-	if len(cc.known) >= callersKept {
-		clear(cc.known)
+	if len(cc.callers) >= maxCachedCallers {
+		clear(cc.callers)
 	}
-	cc.known[hash] = k
+	cc.callers[hash] = k
 }
 
 func (cc *callerCache) forget(hash string) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	delete(cc.known, hash)
+	delete(cc.callers, hash)
 }
 
 func (cc *callerCache) clear() {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
-	clear(cc.known)
-	cc.cleared++
+	clear(cc.callers)
+	cc.generation++
 }
 
-// touchEvery is the precision of a token's last use: it is saved at most once in this time.
-const touchEvery = time.Minute
+// touchInterval is the precision of a token's last use: it is saved at most once in this time.
+const touchInterval = time.Minute
 
 // Reauthenticate is [Engine.Authenticate] without the cache.
 func (e *Engine) Reauthenticate(ctx context.Context, secret string) (fermata.Caller, error) {
@@ -106,13 +106,13 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	if c, ok := e.callers.get(hash, time.Now()); ok {
 		return c, nil
 	}
-	cleared := e.callers.clearings()
-	token, err := e.db.In(ctx, "").TokenByHash(hash)
+	generation := e.callers.currentGeneration()
+	token, err := e.db.Reader(ctx, "").TokenByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return fermata.Caller{}, badToken()
 	}
 	if err != nil {
-		return e.knownBefore(hash, err)
+		return e.fallBackToCached(hash, err)
 	}
 	now, err := e.db.Now(ctx)
 	if err != nil {
@@ -123,9 +123,9 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	}
 	c, err := e.callerOf(ctx, token)
 	if err != nil {
-		return e.knownBefore(hash, err)
+		return e.fallBackToCached(hash, err)
 	}
-	if token.LastUsedAt == nil || now.Sub(*token.LastUsedAt) > touchEvery {
+	if token.LastUsedAt == nil || now.Sub(*token.LastUsedAt) > touchInterval {
 		err = e.db.Write(ctx, token.WorkspaceID, func(tx *store.Tx) error {
 			tx.TouchToken(token.ID, tx.Now())
 			return nil
@@ -134,13 +134,13 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	if token.ExpiresAt != nil {
 		c.EndsAt = *token.ExpiresAt
 	}
-	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor)}, cleared)
+	e.callers.put(hash, cachedCaller{caller: c, expiresAt: time.Now().Add(callerTTL)}, generation)
 	return c, err
 }
 
-// knownBefore returns the last cached caller of a token if the database is malformed. No token can have been revoked
+// fallBackToCached returns the last cached caller of a token if the database is malformed. No token can have been revoked
 // since then, because the database takes no writes. So the metrics that show the problem can still be read.
-func (e *Engine) knownBefore(hash string, err error) (fermata.Caller, error) {
+func (e *Engine) fallBackToCached(hash string, err error) (fermata.Caller, error) {
 	if t := e.db.Trouble(); t != nil && t.Malformed {
 		if c, ok := e.callers.lastCaller(hash, time.Now()); ok {
 			return c, nil
@@ -161,7 +161,7 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 			Assurance: fermata.AssuranceChannel,
 		}, nil
 	}
-	m, err := e.db.In(ctx, t.WorkspaceID).Member(t.MemberID)
+	m, err := e.db.Reader(ctx, t.WorkspaceID).Member(t.MemberID)
 	if err != nil {
 		return fermata.Caller{}, err
 	}
@@ -169,16 +169,16 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 		return fermata.Caller{}, badToken()
 	}
 	c := m.Caller()
-	c.WorkspaceID, c.TokenID, c.Scopes = t.WorkspaceID, t.ID, m.Limit(t.Scopes)
-	p, err := e.policy(e.db.In(ctx, t.WorkspaceID))
-	return c.Under(p), err
+	c.WorkspaceID, c.TokenID, c.Scopes = t.WorkspaceID, t.ID, m.LimitScopes(t.Scopes)
+	p, err := e.policy(e.db.Reader(ctx, t.WorkspaceID))
+	return c.ApplyPolicy(p), err
 }
 
 // CreateToken makes a token. The reply contains its secret, which is not
 // stored. A signed-in member makes tokens for themselves, with no more rights
 // than they have. An admin makes any token.
 func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.NewToken) (*fermata.Token, error) {
-	if err := mayMakeToken(c, &n); err != nil {
+	if err := authorizeNewToken(c, &n); err != nil {
 		return nil, err
 	}
 	if n.Kind == "" {
@@ -204,16 +204,16 @@ func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.Ne
 	return t, nil
 }
 
-func mayMakeToken(c fermata.Caller, n *fermata.NewToken) error {
+func authorizeNewToken(c fermata.Caller, n *fermata.NewToken) error {
 	if c.Has(fermata.ScopeAdmin) {
 		return nil
 	}
 	if c.SessionID == "" || n.Kind == fermata.ActorAgent || n.Member != "" && n.Member != c.Name {
-		return c.May(fermata.ToMakeTokens, fermata.InWorkspace)
+		return c.CheckPermission(fermata.ToMakeTokens, fermata.InWorkspace)
 	}
 	n.Kind, n.Member, n.Role, n.Groups = fermata.ActorHuman, c.Name, "", nil
 	for _, s := range n.Scopes {
-		if err := c.Needs(s); err != nil {
+		if err := c.CheckScope(s); err != nil {
 			return err
 		}
 	}
@@ -245,7 +245,7 @@ func (e *Engine) tokenHolder(tx *store.Tx, n fermata.NewToken, by fermata.Actor)
 func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by fermata.Actor) (*fermata.Token, error) {
 	t := &fermata.Token{
 		ID: fermata.NewID(fermata.PrefixToken, tx.Now()), WorkspaceID: tx.Workspace(), Name: n.Name, Kind: n.Kind,
-		Scopes: n.Scopes, Projects: fermata.Distinct(n.Projects), CreatedAt: tx.Now(), Hash: hash,
+		Scopes: n.Scopes, Projects: fermata.SortUnique(n.Projects), CreatedAt: tx.Now(), Hash: hash,
 	}
 	if n.ExpiresIn != "" && n.ExpiresIn != fermata.Never {
 		d, err := n.ExpiresIn.Duration()
@@ -265,7 +265,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	tx.InsertToken(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTokenCreated, Actor: by,
-		Data: data(tokenFacts(t)),
+		Data: encodeData(tokenFacts(t)),
 	})
 	return t, nil
 }
@@ -282,11 +282,11 @@ func tokenFacts(t *fermata.Token) map[string]any {
 // tokens, another signed-in member their own.
 func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
 	if c.SessionID == "" {
-		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
+		if err := c.CheckPermission(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
 			return nil, err
 		}
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	tokens, err := r.Tokens()
 	if err != nil {
 		return nil, err
@@ -309,11 +309,11 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 // of its member that began with such a link, and the devices added with it. A second call is no error.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
 	if c.SessionID == "" {
-		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
+		if err := c.CheckPermission(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
 			return nil, err
 		}
 	}
-	id, err := e.reads(ctx, c).FindID("token", "tokens", fermata.PrefixToken, id)
+	id, err := e.reader(ctx, c).FindID("token", "tokens", fermata.PrefixToken, id)
 	if err != nil {
 		return nil, err
 	}
@@ -328,22 +328,22 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 		now := tx.Now()
 		t.RevokedAt = &now
 		tx.RevokeToken(t)
-		if err := dropLinks(tx, func(l *fermata.Link) bool { return l.MadeWith == t.ID }); err != nil {
+		if err := deleteLinks(tx, func(l *fermata.Link) bool { return l.CreatorTokenID == t.ID }); err != nil {
 			return nil, err
 		}
 		if err := endSessionsMadeWith(tx, c, t); err != nil {
 			return nil, err
 		}
 		tx.Append(&fermata.Event{
-			Type: fermata.EventTokenRevoked, Actor: c.Actor(), Data: data(map[string]string{"token_id": t.ID, "name": t.Name}),
+			Type: fermata.EventTokenRevoked, Actor: c.Actor(), Data: encodeData(map[string]string{"token_id": t.ID, "name": t.Name}),
 		})
 		return t, removeDevices(tx, c.Actor(), t.MemberID, heldBy(t.ID))
 	})
 }
 
-// FirstToken creates the first admin and a token for them, and returns the
+// CreateFirstToken creates the first admin and a token for them, and returns the
 // secret. It returns "" if there are tokens already.
-func (e *Engine) FirstToken(ctx context.Context) (string, error) {
+func (e *Engine) CreateFirstToken(ctx context.Context) (string, error) {
 	secret := ""
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		secret = ""
@@ -355,7 +355,7 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 		_, err = e.createToken(tx, fermata.NewToken{
 			Name: "first admin", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin,
 			Scopes: []fermata.Scope{fermata.ScopeAdmin},
-		}, fermata.HashSecret(secret), fermata.System)
+		}, fermata.HashSecret(secret), fermata.SystemActor)
 		return err
 	})
 	return secret, err
@@ -363,16 +363,16 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 
 // Policy returns the workspace's policy, without the parts about projects that the caller may not see.
 func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
-	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadPolicy, fermata.UnloadedResource); err != nil {
 		return fermata.Policy{}, err
 	}
-	p, err := e.reads(ctx, c).Policy()
-	return p.VisibleTo(c), err
+	p, err := e.reader(ctx, c).Policy()
+	return p.ViewFor(c), err
 }
 
 // SetPolicy replaces the workspace's policy.
 func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Policy) (fermata.Policy, error) {
-	if err := c.May(fermata.ToChangePolicy, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToChangePolicy, fermata.InWorkspace); err != nil {
 		return p, err
 	}
 	if err := p.Check(); err != nil {
@@ -380,7 +380,7 @@ func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Poli
 	}
 	p, err := write(ctx, e, c, fermata.ToChangePolicy, func(tx *store.Tx) (fermata.Policy, error) {
 		tx.SetPolicy(p)
-		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: data(p)})
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: encodeData(p)})
 		return p, nil
 	})
 	// Another call in the same transaction may have cached a policy that was rolled back.

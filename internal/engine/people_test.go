@@ -37,10 +37,10 @@ func TestToken(t *testing.T) {
 			}
 		}
 		_, err = w.e.Tokens(w.Context(), w.alice)
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		for _, secret := range []string{"", "fmt_x", agent.Secret[:len(agent.Secret)-1], fermata.NewSecret(), " " + agent.Secret} {
 			_, err := w.e.Authenticate(w.Context(), secret)
-			w.refused(err, fermata.CodeUnauthenticated)
+			w.checkRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
@@ -61,7 +61,7 @@ func TestATokenChangesNobody(t *testing.T) {
 			other := n
 			change(&other)
 			_, err := w.e.CreateToken(w.Context(), admin, other)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 	})
 }
@@ -70,19 +70,19 @@ func TestAgentsTokenNeverAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		for _, scope := range []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAdmin} {
 			_, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{scope}})
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		forged := w.agent
 		forged.Scopes = fermata.Scopes
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		_, err := w.e.Answer(w.Context(), forged, q.ID, fermata.Answer{Answer: "toml"})
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.e.CreateToken(w.Context(), forged, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{fermata.ScopeAsk}})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.SetPolicy(w.Context(), forged, fermata.DefaultPolicy())
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.AddMember(w.Context(), forged, engine.NewMember{Handle: "x"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -91,7 +91,7 @@ func TestTokenExpires(t *testing.T) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}, ExpiresIn: "1h"})
 		w.clock.Advance(time.Hour)
 		_, err := w.e.Authenticate(w.Context(), token.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 	})
 }
 
@@ -107,7 +107,7 @@ func TestRevocationIsImmediate(t *testing.T) {
 				w.Error("the token is not revoked")
 			}
 			_, err = w.e.Authenticate(w.Context(), token.Secret)
-			w.refused(err, fermata.CodeUnauthenticated)
+			w.checkRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
@@ -127,19 +127,19 @@ func TestRevocationMeetsALookUp(t *testing.T) {
 			w.ok(err)
 			patience.Receive(w, "the token is looked up", looked)
 			_, err = w.e.Authenticate(w.Context(), token.Secret)
-			w.refused(err, fermata.CodeUnauthenticated)
+			w.checkRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
 
 func TestFirstToken(t *testing.T) {
 	each(t, func(w *world) {
-		secret, err := w.e.FirstToken(w.Context())
+		secret, err := w.e.CreateFirstToken(w.Context())
 		w.ok(err)
 		c, err := w.e.Authenticate(w.Context(), secret)
 		w.ok(err)
 		w.equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
-		secret, err = w.e.FirstToken(w.Context())
+		secret, err = w.e.CreateFirstToken(w.Context())
 		w.ok(err)
 		w.equal("", secret)
 	})
@@ -161,7 +161,7 @@ func TestMembers(t *testing.T) {
 		w.person("bob", "ops")
 		for _, n := range []engine.NewMember{{Handle: "bob"}, {}, {Handle: "x", Role: "owner"}} {
 			_, err := w.e.AddMember(w.Context(), admin, n)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		all, err := w.e.Members(w.Context(), w.alice)
 		w.ok(err)
@@ -205,7 +205,7 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 			w.setPolicy(func(p *fermata.Policy) { p.AllowNever = allowed })
 			q, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 			if !allowed {
-				w.refused(err, fermata.CodePolicyViolation)
+				w.checkRefused(err, fermata.CodePolicyViolation)
 				continue
 			}
 			w.ok(err)
@@ -213,7 +213,7 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 			w.ok(err)
 		}
 		_, err := w.e.SetPolicy(w.Context(), admin, fermata.Policy{MinTimeout: "x"})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		got, err := w.e.Policy(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(true, got.AllowNever)
@@ -225,7 +225,7 @@ func TestATokenAddsAPersonOnlyWithARole(t *testing.T) {
 	each(t, func(w *world) {
 		n := fermata.NewToken{Name: "laptop", Member: "anne", Scopes: []fermata.Scope{fermata.ScopeAnswer}}
 		_, err := w.e.CreateToken(w.Context(), admin, n)
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		members, err := w.e.Members(w.Context(), admin)
 		w.ok(err)
 		for _, m := range members {
@@ -238,7 +238,7 @@ func TestATokenAddsAPersonOnlyWithARole(t *testing.T) {
 		w.ok(err)
 		n.Role = fermata.RoleViewer
 		_, err = w.e.CreateToken(w.Context(), admin, n)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		n.Role = ""
 		_, err = w.e.CreateToken(w.Context(), admin, n)
 		w.ok(err)
@@ -261,8 +261,8 @@ func TestAnAgentSeesNoAddressOfAPerson(t *testing.T) {
 			}
 		}
 		_, err = w.e.Audit(w.Context(), w.agent, engine.AuditFilter{})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.VerifyAudit(w.Context(), w.agent)
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }

@@ -30,11 +30,11 @@ func TestRulesOfAProject(t *testing.T) {
 			allow(func(*fermata.NewGateRule) {}),
 		} {
 			_, err := w.e.AddGateRule(w.Context(), bob, n)
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			r, err := w.e.AddGateRule(w.Context(), admin, n)
 			w.ok(err)
 			_, err = w.e.RemoveGateRule(w.Context(), bob, r.ID)
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 		}
 		_, err = w.e.AddGateRule(w.Context(), bob, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
 		w.ok(err)
@@ -45,7 +45,7 @@ func TestRulesOfAProject(t *testing.T) {
 		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
 		w.ok(err)
 		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "shop" }))
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -75,7 +75,7 @@ func TestARuleOfASessionStaysInItsProject(t *testing.T) {
 		w.ok(err)
 		w.equal(fermata.GateAsk, decision(in("secret")))
 		_, err = w.e.AddGateRule(w.Context(), cid, fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, SessionKey: "claude:1"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -88,7 +88,7 @@ func TestARuleForAHiddenSessionTellsNothing(t *testing.T) {
 		w.ok(err)
 		refusal := func(key string) string {
 			_, err := w.e.AddGateRule(w.Context(), cid, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, SessionKey: key})
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			return err.Error()
 		}
 		w.equal(refusal("claude:none"), refusal("claude:1"))
@@ -109,13 +109,13 @@ func TestViewersGateNothing(t *testing.T) {
 		bySession.SessionKey, bySession.Project = "claude:9", "secret"
 		for _, call := range []fermata.GateCall{byTask, bySession} {
 			_, err := w.e.Gate(w.Context(), bob, call)
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 		}
 		_, err := w.e.Claim(w.Context(), bob, fermata.ClaimRequest{Worker: "w1"})
-		w.refused(err, fermata.CodeForbidden)
-		c := w.claimed(task.ID)
+		w.checkRefused(err, fermata.CodeForbidden)
+		c := w.claimTask(task.ID)
 		_, err = w.e.Heartbeat(w.Context(), bob, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -133,7 +133,7 @@ func TestReadingWritesNothing(t *testing.T) {
 				_, err := w.e.Snooze(w.Context(), c, q.ID, fermata.Snooze{})
 				return err
 			},
-			"notifications": func(c fermata.Caller) error { _, err := w.e.ReadNotifications(w.Context(), c, 1); return err },
+			"notifications": func(c fermata.Caller) error { _, err := w.e.MarkNotificationsRead(w.Context(), c, 1); return err },
 			"view": func(c fermata.Caller) error {
 				_, err := w.e.SaveView(w.Context(), c, fermata.SavedView{Name: "v", Query: "type=approval"})
 				return err
@@ -152,9 +152,9 @@ func TestReadingWritesNothing(t *testing.T) {
 				w.Errorf("%s in a browser: %v", what, err)
 			}
 		}
-		w.refused(w.e.EndSession(w.Context(), reader, browser.Session.ID), fermata.CodeForbidden)
+		w.checkRefused(w.e.EndSession(w.Context(), reader, browser.Session.ID), fermata.CodeForbidden)
 		_, err := w.e.EndSessionsOf(w.Context(), reader, "alice")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		w.ok(w.e.EndSession(w.Context(), browser.Caller, browser.Session.ID))
 	})
 }

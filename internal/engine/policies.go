@@ -10,48 +10,48 @@ import (
 // policyCache holds the policies of workspaces until an event says that one
 // changed.
 type policyCache struct {
-	mu    sync.Mutex
-	known map[string]fermata.Policy
-	// cleared counts the changes. A policy that was read before a change is not
+	mu       sync.Mutex
+	policies map[string]fermata.Policy
+	// generation counts the changes. A policy that was read before a change is not
 	// stored after it.
-	cleared int
+	generation int
 }
 
-func newPolicyCache() *policyCache { return &policyCache{known: map[string]fermata.Policy{}} }
+func newPolicyCache() *policyCache { return &policyCache{policies: map[string]fermata.Policy{}} }
 
 // get returns a policy and the number of known changes, which [policyCache.put] needs.
-func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, cleared int) {
+func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, generation int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	p, ok = pc.known[workspace]
-	return p, ok, pc.cleared
+	p, ok = pc.policies[workspace]
+	return p, ok, pc.generation
 }
 
 // put stores a policy, unless the policy changed after it was read. cleared is what get returned before the read.
-func (pc *policyCache) put(workspace string, p fermata.Policy, cleared int) {
+func (pc *policyCache) put(workspace string, p fermata.Policy, generation int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	if cleared == pc.cleared {
-		pc.known[workspace] = p
+	if generation == pc.generation {
+		pc.policies[workspace] = p
 	}
 }
 
 func (pc *policyCache) forget(workspace string) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	delete(pc.known, workspace)
-	pc.cleared++
+	delete(pc.policies, workspace)
+	pc.generation++
 }
 
 // policy returns the workspace's policy.
 func (e *Engine) policy(r store.Reader) (fermata.Policy, error) {
-	p, ok, cleared := e.policies.get(r.Workspace())
+	p, ok, generation := e.policies.get(r.Workspace())
 	if ok {
 		return p, nil
 	}
 	p, err := r.Policy()
 	if err == nil {
-		e.policies.put(r.Workspace(), p, cleared)
+		e.policies.put(r.Workspace(), p, generation)
 	}
 	return p, err
 }

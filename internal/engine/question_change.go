@@ -8,25 +8,25 @@ import (
 )
 
 // questionID returns the full id for an id, or the end of one, that a person typed.
-func (e *Engine) questionID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
-	return e.reads(ctx, c).FindID("question", "questions", fermata.PrefixQuestion, typed)
+func (e *Engine) questionID(ctx context.Context, c fermata.Caller, idOrSuffix string) (string, error) {
+	return e.reader(ctx, c).FindID("question", "questions", fermata.PrefixQuestion, idOrSuffix)
 }
 
 // Question returns the question with the id.
 func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
-	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadQuestions, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	id, err := e.questionID(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	q, err := r.Question(id)
 	if err != nil {
 		return nil, err
 	}
-	return q.SeenBy(c), view(r, c, []*fermata.Question{q})
+	return q.ViewFor(c), fillQuestions(r, c, []*fermata.Question{q})
 }
 
 // changeQuestion loads a question, applies a deadline or held answer that is due, and then calls fn to change it. The
@@ -39,14 +39,14 @@ func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata
 		return nil, err
 	}
 	return write(ctx, e, c, v, func(tx *store.Tx) (*fermata.Question, error) {
-		q, t, err := e.current(tx, id)
+		q, t, err := e.loadAndSettleIfDue(tx, id)
 		if err != nil {
 			return nil, err
 		}
-		timeDecided := tx.Appended()
+		appendedBefore := tx.AppendedCount()
 		err = fn(tx, t, q)
-		return q, refuse(tx, timeDecided, err)
-	}, store.Ahead{Question: id, Events: v == fermata.ToAnswer})
+		return q, wrapTooLate(tx, appendedBefore, err)
+	}, store.ReadAhead{Question: id, Events: v == fermata.ToAnswer})
 }
 
 // Clarify sends a message back to the agent that asked. The task resumes with
@@ -56,13 +56,13 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 		return nil, err
 	}
 	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-		if err := q.MayAnswer(c); err != nil {
+		if err := q.CheckMayAnswer(c); err != nil {
 			return err
 		}
 		if q.Status != fermata.Pending {
 			return q.ClosedError()
 		}
-		return e.post(tx, t, &fermata.Message{
+		return e.storeMessage(tx, t, &fermata.Message{
 			TaskID: t.ID, QuestionID: q.ID, Kind: fermata.MessageClarification, Author: c.Actor(), Body: body,
 		})
 	})
@@ -70,29 +70,29 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 
 // CancelQuestion withdraws a question. The task resumes without an answer.
 func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Question, error) {
-	if err := c.May(fermata.ToCancelQuestion, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToCancelQuestion, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	return e.changeQuestion(ctx, c, fermata.ToCancelQuestion, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-		if err := mayTask(tx, c, fermata.ToCancelQuestion, t); err != nil {
+		if err := checkTaskPermission(tx, c, fermata.ToCancelQuestion, t); err != nil {
 			return err
 		}
-		now, err := q.Cancel(c.Actor(), reason, tx.Now())
-		if err != nil || !now {
+		cancelled, err := q.Cancel(c.Actor(), reason, tx.Now())
+		if err != nil || !cancelled {
 			return err
 		}
 		return e.settle(tx, t, q, c.Actor())
 	})
 }
 
-// Extend moves a question's deadline to a later time, within the limits of the policy.
-func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fermata.Timeout) (*fermata.Question, error) {
-	d, err := by.DurationOf("by")
+// ExtendQuestion moves a question's deadline to a later time, within the limits of the policy.
+func (e *Engine) ExtendQuestion(ctx context.Context, c fermata.Caller, id string, by fermata.Timeout) (*fermata.Question, error) {
+	d, err := by.DurationOfField("by")
 	if err != nil {
 		return nil, err
 	}
 	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-		if err := q.MayAnswer(c); err != nil {
+		if err := q.CheckMayAnswer(c); err != nil {
 			return err
 		}
 		policy, err := e.policy(tx.Reader)
@@ -105,7 +105,7 @@ func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fer
 		tx.UpdatePending(q)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventQuestionExtended, TaskID: t.ID, QuestionID: q.ID, Actor: c.Actor(),
-			Data: data(map[string]any{"by": by, "deadline": q.Deadline}),
+			Data: encodeData(map[string]any{"by": by, "deadline": q.Deadline}),
 		})
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 func TestOneEnd(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
-			task, q := w.suspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
+			task, q := w.createSuspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
 			people := []fermata.Caller{w.person(fmt.Sprint("a", round)), w.person(fmt.Sprint("b", round)), w.person(fmt.Sprint("c", round))}
 			w.clock.Advance(10*time.Minute - 5*time.Millisecond)
 			var wg sync.WaitGroup
@@ -43,7 +43,7 @@ func TestOneEnd(t *testing.T) {
 			})
 			wg.Wait()
 			w.equal(1, w.closings(q.ID))
-			w.complete(w.claimed(task.ID))
+			w.complete(w.claimTask(task.ID))
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestLastVoteIsCountedOnce(t *testing.T) {
 	each(t, func(w *world) {
 		people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
 		for range 5 {
-			task, q := w.suspended(fermata.Ask{Question: "Go?", Action: json.RawMessage(`1`), Approvals: &fermata.Quorum{Required: 2}})
+			task, q := w.createSuspended(fermata.Ask{Question: "Go?", Action: json.RawMessage(`1`), Approvals: &fermata.Quorum{Required: 2}})
 			var wg sync.WaitGroup
 			for _, c := range people {
 				wg.Go(func() {
@@ -63,9 +63,9 @@ func TestLastVoteIsCountedOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			w.equal(2, len(w.question(q.ID, fermata.Answered).Votes))
+			w.equal(2, len(w.checkQuestion(q.ID, fermata.Answered).Votes))
 			w.equal(1, w.closings(q.ID))
-			w.complete(w.claimed(task.ID))
+			w.complete(w.claimTask(task.ID))
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 		report, err := w.e.VerifyAudit(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(true, report.OK)
-		w.none()
+		w.checkNoTask()
 	})
 }
 
@@ -154,7 +154,7 @@ func (w *world) cycle(i int) error {
 		if _, err := w.e.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token}); err != nil {
 			return fmt.Errorf("heartbeat: %w", err)
 		}
-		f := asks(fermata.Ask{Question: "Go on?"})
+		f := needsInputWith(fermata.Ask{Question: "Go on?"})
 		if want != "" {
 			f = completed
 		}
@@ -181,12 +181,12 @@ func TestAnAnswerThatEscalationOvertakes(t *testing.T) {
 		a.Timeout, a.Assignees = "10m", []string{"alice"}
 		a.Escalation = []fermata.EscalationLevel{{Assignees: []string{"bob"}, Timeout: "5m", OnTimeout: fermata.FailTask}}
 		bob := w.person("bob")
-		_, q := w.suspended(a)
+		_, q := w.createSuspended(a)
 		w.sweep(10 * time.Minute)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
 		w.ok(err)
-		w.equal("alice", w.question(q.ID, fermata.Answered).Resolution.AnsweredBy.Name)
+		w.equal("alice", w.checkQuestion(q.ID, fermata.Answered).Resolution.AnsweredBy.Name)
 		_, err = w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "yaml"})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 	})
 }

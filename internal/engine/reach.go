@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// checkReach refuses a question that names unknown channels, or that wants mail
+// checkReachable refuses a question that names unknown channels, or that wants mail
 // sent to a person who may not answer it. Otherwise the asker would believe
 // that people are told there.
-func checkReach(r store.Reader, q *fermata.Question) error {
+func checkReachable(r store.Reader, q *fermata.Question) error {
 	var problems []fermata.Problem
 	var hint string
 	named := namedChannels(q)
@@ -21,18 +21,18 @@ func checkReach(r store.Reader, q *fermata.Question) error {
 		if err != nil {
 			return err
 		}
-		if q.CallbackURL != "" && !slices.ContainsFunc(channels, callsBack) {
+		if q.CallbackURL != "" && !slices.ContainsFunc(channels, isCallbackChannel) {
 			return fermata.Invalid(fermata.Problem{Field: "callback_url", Message: "outcomes are not posted anywhere here"}).
 				WithHint("an admin adds a channel that signs them: fermata channel add callback")
 		}
-		there := reachable(channels)
+		usable := usableChannelNames(channels)
 		for _, n := range named {
-			if !slices.Contains(there, n.name) {
+			if !slices.Contains(usable, n.name) {
 				problems = append(problems, fermata.Problem{Field: n.field, Message: fmt.Sprintf("there is no channel %q here", n.name)})
 			}
 		}
-		hint = "there are: " + strings.Join(append([]string{"inbox, where every question is"}, there...), ", ")
-		if len(there) == 0 {
+		hint = "there are: " + strings.Join(append([]string{"inbox, where every question is"}, usable...), ", ")
+		if len(usable) == 0 {
 			hint = "there are none: every question is in the inbox; an admin adds channels: fermata channel add"
 		}
 	}
@@ -58,25 +58,25 @@ func namedChannels(q *fermata.Question) []namedChannel {
 	return all
 }
 
-// reachable lists the names and the kinds of the channels that are in use.
-func reachable(channels []*fermata.Channel) []string {
+// usableChannelNames lists the names and the kinds of the channels that are in use.
+func usableChannelNames(channels []*fermata.Channel) []string {
 	var names, kinds []string
 	for _, c := range channels {
 		if c.Enabled && c.Kind != fermata.KindCallback {
 			names, kinds = append(names, c.Name), append(kinds, c.Kind)
 		}
 	}
-	return fermata.Distinct(append(names, kinds...))
+	return fermata.SortUnique(append(names, kinds...))
 }
 
-// callsBack reports whether a channel posts outcomes to the callback URLs of
+// isCallbackChannel reports whether a channel posts outcomes to the callback URLs of
 // askers.
-func callsBack(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
+func isCallbackChannel(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
 
 // checkMail refuses a question that wants mail sent to an address that no
 // member has, or whose member may not answer it.
 func checkMail(r store.Reader, q *fermata.Question) error {
-	addresses := q.MailTo(fermata.KindEmail)
+	addresses := q.MailAddresses(fermata.KindEmail)
 	if len(addresses) == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func checkMail(r store.Reader, q *fermata.Question) error {
 		switch {
 		case i < 0:
 			problems = append(problems, mailProblem("%s is no member's address", address))
-		case q.MayAnswer(members[i].Caller()) != nil:
+		case q.CheckMayAnswer(members[i].Caller()) != nil:
 			problems = append(problems, mailProblem("%s (%s) may not answer this question", members[i].Handle, address))
 		}
 	}

@@ -23,16 +23,16 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 	if err != nil {
 		return signed, err
 	}
-	record, err := checkedRecord(e.reads(ctx, c), q)
+	record, err := checkedRecord(e.reader(ctx, c), q)
 	if err != nil {
 		return signed, err
 	}
 	r.AskedEvent, r.ClosedEvent, r.ClosedHash = record.opening.Seq, record.closing.Seq, record.closing.Hash
 	// Everybody who sees the question may know the public keys, so they are read without the caller's limits.
-	all := e.db.In(ctx, c.WorkspaceID)
+	all := e.db.Reader(ctx, c.WorkspaceID)
 	r.PublicKeys = map[string]string{}
 	for _, member := range q.Signers() {
-		passkey := q.SignedBy(member).PasskeyID
+		passkey := q.SignedDecisionOf(member).PasskeyID
 		key, err := registeredKey(all, passkey, member)
 		if err != nil {
 			return signed, err

@@ -33,19 +33,19 @@ func renewCaller(ctx context.Context, c fermata.Caller) (fermata.Caller, error) 
 	return c, nil
 }
 
-// untilAs waits as [hub.waitUntil] does. Before each look except the first it renews the caller, so that the rights
+// waitForTopicAs waits as [hub.waitForTopic] does. Before each look except the first it renews the caller, so that the rights
 // at the time of the return count.
-func (e *Engine) untilAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, look func() (bool, error)) error {
+func (e *Engine) waitForTopicAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, check func() (bool, error)) error {
 	first := true
-	return e.hub.waitUntil(ctx, topic, wait, func() (bool, error) {
+	return e.hub.waitForTopic(ctx, topic, wait, func() (bool, error) {
 		if !first {
-			now, err := renewCaller(ctx, *c)
+			renewed, err := renewCaller(ctx, *c)
 			if err != nil {
 				return false, err
 			}
-			*c = now
+			*c = renewed
 		}
 		first = false
-		return look()
+		return check()
 	})
 }

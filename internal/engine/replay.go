@@ -8,39 +8,39 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// remembered is the stored result of a call with an idempotency key. A result
+// storedResult is the stored result of a call with an idempotency key. A result
 // with a row of its own is stored by its id. A replay then returns the present
 // state of the row, which a caller that was cut off wants to know, and which
 // costs little space.
-type remembered struct {
+type storedResult struct {
 	Task     string          `json:"t,omitempty"`
 	Question string          `json:"q,omitempty"`
 	Run      string          `json:"r,omitempty"`
 	Value    json.RawMessage `json:"v,omitempty"`
-	// About is the id of the task that the value is about.
-	About string `json:"a,omitempty"`
+	// ValueTaskID is the id of the task that the value is about.
+	ValueTaskID string `json:"a,omitempty"`
 }
 
-func remember(tx *store.Tx, caller string, once idempotency, v any) error {
-	var kept remembered
+func storeResult(tx *store.Tx, caller string, idem idempotency, v any) error {
+	var stored storedResult
 	switch v := v.(type) {
 	case *fermata.Task:
-		kept.Task = v.ID
+		stored.Task = v.ID
 	case *fermata.Question:
-		kept.Question = v.ID
+		stored.Question = v.ID
 	case *fermata.Claim:
-		kept.Run = v.Run.ID
+		stored.Run = v.Run.ID
 	case *fermata.HeartbeatReply:
 		if v.Context == nil {
 			// Nothing was handed over, so the next heartbeat returns the same
 			// reply.
 			return nil
 		}
-		kept.Value = encodeExact(v)
+		stored.Value = encodeExact(v)
 	default:
-		kept.Value, kept.About = encodeExact(v), taskOf(v)
+		stored.Value, stored.ValueTaskID = encodeExact(v), taskOf(v)
 	}
-	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(encodeExact(kept))})
+	tx.SaveReplay(caller, idem.key, store.Replay{Fingerprint: idem.fingerprint, Result: string(encodeExact(stored))})
 	return nil
 }
 
@@ -58,61 +58,61 @@ func encodeExact(v any) json.RawMessage {
 
 // replay returns the result of an earlier call with the key, and false if there
 // was none.
-func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string, once idempotency) (T, bool, error) {
+func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string, idem idempotency) (T, bool, error) {
 	var out T
-	earlier, found, err := tx.Replay(caller, once.key)
+	earlier, found, err := tx.Replay(caller, idem.key)
 	if err != nil || !found {
 		return out, false, err
 	}
-	if earlier.Fingerprint != once.fingerprint {
-		return out, false, fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q was used for another request", once.key).
+	if earlier.Fingerprint != idem.fingerprint {
+		return out, false, fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q was used for another request", idem.key).
 			WithHint("use a new key for a new request")
 	}
-	var kept remembered
-	if err := json.Unmarshal([]byte(earlier.Result), &kept); err != nil {
+	var stored storedResult
+	if err := json.Unmarshal([]byte(earlier.Result), &stored); err != nil {
 		return out, false, fermata.Internal("read what an earlier call came to", err)
 	}
 	switch into := any(&out).(type) {
 	case **fermata.Task:
-		*into, err = tx.Task(kept.Task)
+		*into, err = tx.Task(stored.Task)
 	case **fermata.Question:
-		*into, err = tx.Question(kept.Question)
+		*into, err = tx.Question(stored.Question)
 	case **fermata.Claim:
-		*into, err = claimAgain(tx, kept.Run)
+		*into, err = reloadClaim(tx, stored.Run)
 	default:
-		err = json.Unmarshal(kept.Value, &out)
+		err = json.Unmarshal(stored.Value, &out)
 	}
 	if err == nil {
-		err = mayReplay(tx, c, v, kept, out)
+		err = checkReplayPermission(tx, c, v, stored, out)
 	}
 	return out, err == nil, err
 }
 
-// mayReplay refuses a caller that may not do the earlier write again. The
+// checkReplayPermission refuses a caller that may not do the earlier write again. The
 // permission is checked at every replay.
-func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, out any) error {
-	if v.OfPersons() {
-		return c.May(v, c.OwnPlace())
+func checkReplayPermission(tx *store.Tx, c fermata.Caller, v fermata.Verb, stored storedResult, out any) error {
+	if v.IsPersonal() {
+		return c.CheckPermission(v, c.OwnResource())
 	}
-	about := kept.About
+	taskID := stored.ValueTaskID
 	switch out := out.(type) {
 	case *fermata.Task:
-		return mayTask(tx, c, v, out)
+		return checkTaskPermission(tx, c, v, out)
 	case *fermata.Question:
-		about = out.TaskID
+		taskID = out.TaskID
 	case *fermata.Claim:
-		return mayTask(tx, c, v, out.Task)
+		return checkTaskPermission(tx, c, v, out.Task)
 	case *fermata.Grant:
-		return grantsTask(tx, c, *out, "")
+		return checkGrantTask(tx, c, *out, "")
 	}
-	if about == "" {
-		return c.May(v, fermata.Somewhere)
+	if taskID == "" {
+		return c.CheckPermission(v, fermata.UnloadedResource)
 	}
-	t, err := tx.Task(about)
+	t, err := tx.Task(taskID)
 	if err != nil {
 		return err
 	}
-	return mayTask(tx, c, v, t)
+	return checkTaskPermission(tx, c, v, t)
 }
 
 // taskOf returns the id of the task that a reply is about, or "" if it is about
@@ -121,7 +121,7 @@ func taskOf(v any) string {
 	switch v := v.(type) {
 	case *fermata.Message:
 		return v.TaskID
-	case *fermata.GateVerdict:
+	case *fermata.GateReply:
 		return v.TaskID
 	case *fermata.Grant:
 		return v.TaskID
@@ -129,9 +129,9 @@ func taskOf(v any) string {
 	return ""
 }
 
-// claimAgain returns a claim whose reply was lost, with all that its run was
+// reloadClaim returns a claim whose reply was lost, with all that its run was
 // handed.
-func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
+func reloadClaim(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	run, err := tx.Run(runID)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions, err := tx.ClosedUnhanded(t.ID, run.ID)
+	questions, err := tx.UnhandedQuestions(t.ID, run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := runBefore(tx.Reader, run)
+	before, err := previousRun(tx.Reader, run)
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +163,9 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
-// runBefore returns the run of the task before this one, or nil if this is the
+// previousRun returns the run of the task before this one, or nil if this is the
 // first.
-func runBefore(r store.Reader, run *fermata.Run) (*fermata.LastRun, error) {
+func previousRun(r store.Reader, run *fermata.Run) (*fermata.LastRun, error) {
 	if run.Attempt == 1 {
 		return nil, nil
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Rewound tells what a workflow run leaves behind when it goes back to a step.
-type Rewound struct {
+// RewindEffects tells what a workflow run leaves behind when it goes back to a step.
+type RewindEffects struct {
 	// Tasks are the ids of tasks below the run, which are cancelled. Questions are the ids of questions, which are
 	// withdrawn.
 	Tasks, Questions []string
-	// Why is the reason that people see on those tasks and questions.
-	Why string
+	// Reason is the reason that people see on those tasks and questions.
+	Reason string
 	// Event is the event that says that the run went back.
 	Event *fermata.Event
 }
@@ -22,29 +22,29 @@ type Rewound struct {
 // RewindWith makes a workflow run ready to continue from another step. The function changes the checkpoint that the
 // next move reads. An ended run is opened again. The tasks and questions that the function returns are ended, and so
 // is the question that the run waits for.
-func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (Rewound, error)) (*fermata.Task, error) {
-	return e.change(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
-		if err := t.CheckPaused(); err != nil {
+func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (RewindEffects, error)) (*fermata.Task, error) {
+	return e.changeTask(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := t.CheckNotPaused(); err != nil {
 			return err
 		}
 		if err := checkNotQueued(tx, t); err != nil {
 			return err
 		}
-		left, err := change(tx, t)
+		effects, err := change(tx, t)
 		if err != nil {
 			return err
 		}
-		if err := e.leaveBehind(tx, t, left, c.Actor()); err != nil {
+		if err := e.endLeftBehind(tx, t, effects, c.Actor()); err != nil {
 			return err
 		}
-		tx.Append(left.Event)
+		tx.Append(effects.Event)
 		if t.State.IsEnded() {
 			return e.reopen(tx, t, c.Actor())
 		}
 		endWaits(tx, t)
 		t.Attempts = 0
 		to := t.ReadyState()
-		if t.State.Suspended() {
+		if t.State.IsSuspended() {
 			to = fermata.TaskInputReceived
 		}
 		if err := move(tx, t, to, c.Actor()); err != nil {
@@ -55,11 +55,11 @@ func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, ch
 	})
 }
 
-// leaveBehind ends the tasks and questions that a rewound run leaves behind. The caller saves the task.
-func (e *Engine) leaveBehind(tx *store.Tx, t *fermata.Task, left Rewound, by fermata.Actor) error {
+// endLeftBehind ends the tasks and questions that a rewound run leaves behind. The caller saves the task.
+func (e *Engine) endLeftBehind(tx *store.Tx, t *fermata.Task, effects RewindEffects, by fermata.Actor) error {
 	checkpoint := t.Checkpoint
-	for _, id := range left.Tasks {
-		if err := e.CancelIn(tx, id, left.Why, by); err != nil {
+	for _, id := range effects.Tasks {
+		if err := e.CancelTaskInTx(tx, id, effects.Reason, by); err != nil {
 			return err
 		}
 	}
@@ -70,13 +70,13 @@ func (e *Engine) leaveBehind(tx *store.Tx, t *fermata.Task, left Rewound, by fer
 	}
 	*t = *fresh
 	t.Checkpoint = checkpoint
-	if err := stopRun(tx, t, left.Why, by); err != nil {
+	if err := stopRun(tx, t, effects.Reason, by); err != nil {
 		return err
 	}
-	questions := slices.Clone(left.Questions)
+	questions := slices.Clone(effects.Questions)
 	if q := t.PendingQuestionID; q != "" && !slices.Contains(questions, q) {
 		questions = append(questions, q)
 	}
 	t.PendingQuestionID = ""
-	return closeQuestions(tx, questions, by, fermata.TaskCancelled, left.Why)
+	return closeQuestions(tx, questions, by, fermata.TaskCancelled, effects.Reason)
 }

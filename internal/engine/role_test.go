@@ -22,22 +22,22 @@ func TestRoleInAProject(t *testing.T) {
 				if may {
 					want = ""
 				}
-				w.refused(err, want)
+				w.checkRefused(err, want)
 			}
 			task := w.task(fermata.NewTask{Project: project})
 			q := w.ask(task.ID, format)
 			_, err := w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: project})
 			code(err, fermata.CodeForbidden)
-			_, err = w.e.AskOutside(w.Context(), cid, project, "", fermata.Ask{Question: "a?"})
+			_, err = w.e.AskExternal(w.Context(), cid, project, "", fermata.Ask{Question: "a?"})
 			code(err, fermata.CodeForbidden)
-			_, err = w.e.AskOutside(w.Context(), w.agent, project, "session-of-"+project, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "x"})
+			_, err = w.e.AskExternal(w.Context(), w.agent, project, "session-of-"+project, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "x"})
 			w.ok(err)
-			own, err := w.e.AskOutside(w.Context(), cid, "web", "session-of-"+project, fermata.Ask{Question: "b?"})
+			own, err := w.e.AskExternal(w.Context(), cid, "web", "session-of-"+project, fermata.Ask{Question: "b?"})
 			w.ok(err)
 			w.equal("web", own.Project) // an agent's session is not a person's
 			_, err = w.e.PostMessage(w.Context(), cid, task.ID, "hello")
 			code(err, fermata.CodeForbidden)
-			code(w.e.Progress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
+			code(w.e.ReportProgress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
 			_, err = w.e.Answer(w.Context(), cid, q.ID, fermata.Answer{Answer: "toml"})
 			code(err, fermata.CodeNotEligible)
 			_, err = w.e.CancelTask(w.Context(), cid, task.ID, "")
@@ -70,7 +70,7 @@ func TestQuorumCountsWhoMay(t *testing.T) {
 			_, err = w.e.ChangeMember(w.Context(), admin, "cid", ch)
 			w.ok(err)
 			_, err = w.e.Ask(w.Context(), w.agent, task.ID, three)
-			w.refused(err, fermata.CodeQuorumUnreachable)
+			w.checkRefused(err, fermata.CodeQuorumUnreachable)
 		}
 	})
 }
@@ -86,8 +86,8 @@ func TestRiskEndsAtTheBrowser(t *testing.T) {
 		q := w.ask(w.task(fermata.NewTask{}).ID, ask)
 		w.equal(fermata.AssuranceSession, q.LeastAssurance)
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.refused(err, fermata.CodeNotEligible)
-		w.question(q.ID, fermata.Pending)
+		w.checkRefused(err, fermata.CodeNotEligible)
+		w.checkQuestion(q.ID, fermata.Pending)
 		q, err = w.approve(w.signIn("alice", engine.Browser{}).Caller, q, fermata.Approve)
 		w.ok(err)
 		w.equal(fermata.AssuranceSession, q.Resolution.Assurance)

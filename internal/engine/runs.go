@@ -19,10 +19,10 @@ const (
 
 // Run returns the run with the id.
 func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata.Run, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	id, err := r.FindID("run", "runs", fermata.PrefixRun, id)
 	if err != nil {
 		return nil, err
@@ -33,14 +33,14 @@ func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata
 
 // Runs lists a task's runs, oldest first.
 func (e *Engine) Runs(ctx context.Context, c fermata.Caller, taskID string) ([]*fermata.Run, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	id, err := e.taskID(ctx, c, taskID)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := e.reads(ctx, c).Runs(id)
+	runs, err := e.reader(ctx, c).Runs(id)
 	return publicRuns(runs), err
 }
 
@@ -55,7 +55,7 @@ func publicRuns(runs []*fermata.Run) []*fermata.Run {
 // AppendLog adds output to a run's log and returns the offset of its end. It
 // refuses a run that has lost its task.
 func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, token int64, output string) (int64, error) {
-	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return 0, err
 	}
 	if len(output) > MaxLogChunk {
@@ -73,7 +73,7 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 		}
 		tx.AppendLog(runID, size, output)
 		return size + int64(len(output)), nil
-	}, store.Ahead{Run: runID})
+	}, store.ReadAhead{Run: runID})
 	if err == nil {
 		e.hub.wake("log:" + runID)
 	}
@@ -91,11 +91,11 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 		return nil, 0, false, err
 	}
 	next = offset
-	err = e.untilAs(ctx, &c, "log:"+run.ID, wait, func() (bool, error) {
+	err = e.waitForTopicAs(ctx, &c, "log:"+run.ID, wait, func() (bool, error) {
 		if run, err = e.Run(ctx, c, run.ID); err != nil {
 			return false, err
 		}
-		chunks, err = e.reads(ctx, c).Log(run.ID, offset, 256)
+		chunks, err = e.reader(ctx, c).Log(run.ID, offset, 256)
 		return err != nil || len(chunks) > 0 || run.State != fermata.RunRunning, err
 	})
 	if n := len(chunks); n > 0 {
@@ -104,9 +104,9 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 	return chunks, next, err == nil && len(chunks) == 0 && run.State != fermata.RunRunning, err
 }
 
-// RunProgress records a progress update of a run.
-func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string, p fermata.Progress) error {
-	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
+// ReportRunProgress records a progress update of a run.
+func (e *Engine) ReportRunProgress(ctx context.Context, c fermata.Caller, runID string, p fermata.Progress) error {
+	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -119,6 +119,6 @@ func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string
 		}
 		appendProgress(tx, t.ID, run.ID, p, c.Actor())
 		return struct{}{}, nil
-	}, store.Ahead{Run: runID})
+	}, store.ReadAhead{Run: runID})
 	return err
 }

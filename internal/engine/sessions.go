@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mostSessions is the largest number of sessions of one member. The session
+// maxSessions is the largest number of sessions of one member. The session
 // that was unused for longest ends first.
-const mostSessions = 50
+const maxSessions = 50
 
 // Browser is the browser from which a person signs in.
 type Browser struct {
@@ -19,8 +19,8 @@ type Browser struct {
 	Secret string
 }
 
-// SignedIn is a new session and its secret, which is not stored.
-type SignedIn struct {
+// IssuedSession is a new session and its secret, which is not stored.
+type IssuedSession struct {
 	Caller  fermata.Caller
 	Session *fermata.BrowserSession
 	Secret  string
@@ -44,15 +44,15 @@ func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (ferm
 // or of a disabled member. The error is always the same, so that the reply does
 // not tell which of these it is.
 func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
-	if !fermata.WholeSecret(fermata.SessionPrefix, secret) {
+	if !fermata.IsWholeSecret(fermata.SessionPrefix, secret) {
 		return fermata.Caller{}, badSession()
 	}
 	hash := fermata.HashSecret(secret)
 	if c, ok := e.callers.get(sessionKey(hash), time.Now()); ok {
 		return c, nil
 	}
-	cleared := e.callers.clearings()
-	s, err := e.db.In(ctx, "").SessionByHash(hash)
+	generation := e.callers.currentGeneration()
+	s, err := e.db.Reader(ctx, "").SessionByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return fermata.Caller{}, badSession()
 	}
@@ -63,26 +63,26 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	m, err := e.db.In(ctx, s.WorkspaceID).Member(s.MemberID)
+	m, err := e.db.Reader(ctx, s.WorkspaceID).Member(s.MemberID)
 	if err != nil {
 		return fermata.Caller{}, err
 	}
 	if s.IsEnded(now) || m.DisabledAt != nil {
 		return fermata.Caller{}, badSession()
 	}
-	p, err := e.policy(e.db.In(ctx, s.WorkspaceID))
+	p, err := e.policy(e.db.Reader(ctx, s.WorkspaceID))
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	if now.Sub(s.LastSeenAt) > touchEvery {
+	if now.Sub(s.LastSeenAt) > touchInterval {
 		err = e.db.Write(ctx, s.WorkspaceID, func(tx *store.Tx) error {
 			tx.TouchSession(s.ID, tx.Now())
 			return nil
 		})
 	}
-	c := sessionCaller(s, m, now).Under(p)
+	c := sessionCaller(s, m, now).ApplyPolicy(p)
 	c.EndsAt = s.IdleDeadline()
-	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor)}, cleared)
+	e.callers.put(sessionKey(hash), cachedCaller{caller: c, expiresAt: time.Now().Add(callerTTL)}, generation)
 	return c, err
 }
 
@@ -99,13 +99,13 @@ type signIn struct {
 	link      *fermata.Link
 }
 
-// madeWith returns the member's own token with which the link was made, or nil. The link that an admin made for
+// linkToken returns the member's own token with which the link was made, or nil. The link that an admin made for
 // another member has none.
-func (by signIn) madeWith(tx *store.Tx, m *fermata.Member) (*fermata.Token, error) {
-	if by.link == nil || by.link.MadeWith == "" {
+func (by signIn) linkToken(tx *store.Tx, m *fermata.Member) (*fermata.Token, error) {
+	if by.link == nil || by.link.CreatorTokenID == "" {
 		return nil, nil
 	}
-	t, err := tx.Token(by.link.MadeWith)
+	t, err := tx.Token(by.link.CreatorTokenID)
 	if err != nil || t.MemberID != m.ID {
 		return nil, err
 	}
@@ -116,31 +116,31 @@ func (by signIn) madeWith(tx *store.Tx, m *fermata.Member) (*fermata.Token, erro
 func sessionFacts(s *fermata.BrowserSession) map[string]any {
 	return map[string]any{
 		"session_id": s.ID, "method": s.Method, "assurance": s.Assurance, "created_at": s.CreatedAt.UnixMilli(),
-		"expires_at": s.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(s.Hash), "token_id": s.MadeWith,
+		"expires_at": s.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(s.Hash), "token_id": s.CreatorTokenID,
 	}
 }
 
 // startSession signs a member in. The secret is always a new one, never one
 // that the browser chose. The session that the browser had before ends.
-func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secret string) (*SignedIn, error) {
+func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secret string) (*IssuedSession, error) {
 	if m.DisabledAt != nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the member may not sign in").WithHint("ask an admin")
 	}
 	id := fermata.NewID(fermata.PrefixSession, tx.Now())
-	if err := endOld(tx, m, from, id); err != nil {
+	if err := endOldSessions(tx, m, from, id); err != nil {
 		return nil, err
 	}
 	s := &fermata.BrowserSession{
 		ID: id, WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: by.method, Assurance: by.assurance,
-		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLasts),
+		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLifetime),
 		Hash: fermata.HashSecret(secret), Current: true,
 	}
-	token, err := by.madeWith(tx, m)
+	token, err := by.linkToken(tx, m)
 	if err != nil {
 		return nil, err
 	}
 	if token != nil {
-		s.MadeWith = token.ID
+		s.CreatorTokenID = token.ID
 		if token.ExpiresAt != nil && token.ExpiresAt.Before(s.ExpiresAt) {
 			s.ExpiresAt = *token.ExpiresAt
 		}
@@ -150,19 +150,19 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 	if by.link != nil {
 		facts["link_id"] = by.link.ID
 	}
-	tx.Append(&fermata.Event{Type: fermata.EventMemberSignedIn, Actor: m.Actor(), Data: data(facts)})
-	return &SignedIn{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
+	tx.Append(&fermata.Event{Type: fermata.EventMemberSignedIn, Actor: m.Actor(), Data: encodeData(facts)})
+	return &IssuedSession{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
 }
 
-// endOld ends the session that the browser had, and the sessions above
+// endOldSessions ends the session that the browser had, and the sessions above
 // mostSessions. Push messages to the browser continue in the session with the
 // id next if it is the same member, and end otherwise.
-func endOld(tx *store.Tx, m *fermata.Member, from Browser, next string) error {
-	if fermata.WholeSecret(fermata.SessionPrefix, from.Secret) {
+func endOldSessions(tx *store.Tx, m *fermata.Member, from Browser, newID string) error {
+	if fermata.IsWholeSecret(fermata.SessionPrefix, from.Secret) {
 		old, err := tx.SessionByHash(fermata.HashSecret(from.Secret))
 		switch {
 		case err == nil && old.WorkspaceID == tx.Workspace():
-			tx.HandDevices(m.ID, old.ID, next)
+			tx.MoveDevices(m.ID, old.ID, newID)
 			if err := endSession(tx, m.Actor(), old); err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func endOld(tx *store.Tx, m *fermata.Member, from Browser, next string) error {
 	if err != nil {
 		return err
 	}
-	for i := mostSessions - 1; i < len(sessions); i++ {
+	for i := maxSessions - 1; i < len(sessions); i++ {
 		if err := endSession(tx, m.Actor(), sessions[i]); err != nil {
 			return err
 		}
@@ -188,10 +188,10 @@ func endSession(tx *store.Tx, by fermata.Actor, s *fermata.BrowserSession) error
 	return removeDevices(tx, by, s.MemberID, heldBy(s.ID))
 }
 
-func cutText(s string, most int) string {
-	out := make([]rune, 0, min(len(s), most))
+func cutText(s string, maxRunes int) string {
+	out := make([]rune, 0, min(len(s), maxRunes))
 	for _, r := range s {
-		if len(out) == most {
+		if len(out) == maxRunes {
 			break
 		}
 		if r >= ' ' {
@@ -208,10 +208,10 @@ func endSessionsMadeWith(tx *store.Tx, c fermata.Caller, t *fermata.Token) error
 	}
 	sessions, err := tx.SessionsOf(t.MemberID)
 	for _, s := range sessions {
-		if s.MadeWith != t.ID {
+		if s.CreatorTokenID != t.ID {
 			continue
 		}
-		tx.Append(signedOut(c, s))
+		tx.Append(signedOutEvent(c, s))
 		if err := endSession(tx, c.Actor(), s); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (e *Engine) Session(ctx context.Context, c fermata.Caller) (*fermata.Browse
 	if c.SessionID == "" {
 		return nil, fermata.NotFound("session", "")
 	}
-	s, err := e.reads(ctx, c).Session(c.SessionID)
+	s, err := e.reader(ctx, c).Session(c.SessionID)
 	if err == nil {
 		s.Current = true
 	}
@@ -233,12 +233,12 @@ func (e *Engine) Session(ctx context.Context, c fermata.Caller) (*fermata.Browse
 
 // Self returns the member of the caller.
 func (e *Engine) Self(ctx context.Context, c fermata.Caller) (*fermata.Member, error) {
-	return e.reads(ctx, c).Member(c.MemberID)
+	return e.reader(ctx, c).Member(c.MemberID)
 }
 
 // Sessions lists the open sessions of the caller.
 func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.BrowserSession, error) {
-	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToReadOwn, c.OwnResource()); err != nil {
 		return nil, err
 	}
 	return e.openSessions(ctx, c, c.MemberID)
@@ -250,7 +250,7 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 	if err != nil {
 		return nil, err
 	}
-	all, err := e.reads(ctx, c).SessionsOf(memberID)
+	all, err := e.reader(ctx, c).SessionsOf(memberID)
 	var open []*fermata.BrowserSession
 	for _, s := range all {
 		if !s.IsEnded(now) {
@@ -262,23 +262,23 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 }
 
 // EndSession ends a session. Members end their own ones, an admin any.
-func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
+func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, idOrSuffix string) error {
+	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {
 		return err
 	}
-	id, err := e.reads(ctx, c).FindID("session", "browser_sessions", fermata.PrefixSession, typed)
+	id, err := e.reader(ctx, c).FindID("session", "browser_sessions", fermata.PrefixSession, idOrSuffix)
 	if err != nil {
 		return err
 	}
 	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
 		s, err := tx.Session(id)
 		if err == nil && s.MemberID != c.MemberID && !c.Has(fermata.ScopeAdmin) {
-			err = fermata.NotFound("session", typed)
+			err = fermata.NotFound("session", idOrSuffix)
 		}
 		if err != nil {
 			return err
 		}
-		tx.Append(signedOut(c, s))
+		tx.Append(signedOutEvent(c, s))
 		return endSession(tx, c.Actor(), s)
 	})
 }

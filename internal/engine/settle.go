@@ -5,8 +5,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// closed is the data of the events that close a question.
-type closed struct {
+// closedData is the data of the events that close a question.
+type closedData struct {
 	Type      fermata.QuestionType  `json:"type"`
 	Project   string                `json:"project"`
 	DecidedBy fermata.ActorKind     `json:"decided_by"`
@@ -34,10 +34,10 @@ type closedVote struct {
 	Assurance fermata.Assurance `json:"assurance,omitempty"`
 }
 
-// closedOf returns the data of the event that closes the question.
-func closedOf(q *fermata.Question) closed {
+// newClosedData returns the data of the event that closes the question.
+func newClosedData(q *fermata.Question) closedData {
 	r := q.Resolution
-	c := closed{
+	c := closedData{
 		Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
 		Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
 		Assurance: r.Assurance, ActionHash: r.ActionHash, Signed: r.Signed,
@@ -51,7 +51,7 @@ func closedOf(q *fermata.Question) closed {
 	return c
 }
 
-var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
+var closingEventByStatus = map[fermata.QuestionStatus]fermata.EventType{
 	fermata.Answered:  fermata.EventQuestionAnswered,
 	fermata.TimedOut:  fermata.EventQuestionTimedOut,
 	fermata.Cancelled: fermata.EventQuestionCancelled,
@@ -62,7 +62,7 @@ var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
 func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	tx.UpdatePending(q)
 	tx.Append(&fermata.Event{
-		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by, Data: data(closedOf(q)),
+		Type: closingEventByStatus[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by, Data: encodeData(newClosedData(q)),
 	})
 }
 
@@ -73,18 +73,18 @@ func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by f
 	if t.State.IsEnded() {
 		return nil
 	}
-	mine := t.PendingQuestionID == q.ID
-	if mine {
+	isAwaited := t.PendingQuestionID == q.ID
+	if isAwaited {
 		t.PendingQuestionID = ""
 	}
 	t.Unread++
-	to, reason := t.AfterQuestion(q, mine)
+	to, reason := t.StateAfterQuestion(q, isAwaited)
 	switch {
 	case to == t.State:
 		tx.SaveTask(t)
 		return nil
 	case to.IsEnded():
-		return e.end(tx, t, to, reason, by)
+		return e.endTask(tx, t, to, reason, by)
 	}
 	if err := move(tx, t, to, by); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 // readShell returns the commands that a command line runs. A line that it cannot read is not plain, and counts as
 // loose.
-func readShell(command string) fermata.Shell {
+func readShell(command string) fermata.ShellLine {
 	r := newShellReader()
 	file := r.parse(command)
 	if file == nil {
@@ -24,23 +24,23 @@ func readShell(command string) fermata.Shell {
 			calls[i] = strings.Fields(part)
 			parts[i] = strings.Join(calls[i], " ")
 		}
-		return fermata.Shell{Commands: parts, Calls: calls, Loose: [][]string{{command}}, Texts: []string{command}, Writes: behindArrows(command)}
+		return fermata.ShellLine{Commands: parts, Calls: calls, UncertainCalls: [][]string{{command}}, Texts: []string{command}, WrittenFiles: redirectTargets(command)}
 	}
 	r.walk(file, 0)
-	r.feed()
+	r.expandInputs()
 	// A variable may get its value after the word that uses it, as the parameters of a function do. The second pass
 	// knows all values.
 	r = r.fork()
 	r.walk(file, 0)
-	r.feed()
-	return fermata.Shell{
-		Plain: isPlain(command, file), Commands: r.commands, Calls: r.calls, Loose: r.loose,
-		Settings: r.settings, Texts: r.texts, Writes: r.writes,
+	r.expandInputs()
+	return fermata.ShellLine{
+		Plain: isPlain(command, file), Commands: r.commands, Calls: r.calls, UncertainCalls: r.loose,
+		Assignments: r.settings, Texts: r.texts, WrittenFiles: r.writes,
 	}
 }
 
-// behindArrows returns the word after each > of a line that cannot be parsed.
-func behindArrows(command string) []string {
+// redirectTargets returns the word after each > of a line that cannot be parsed.
+func redirectTargets(command string) []string {
 	var words []string
 	for _, rest := range strings.Split(command, ">")[1:] {
 		if fields := strings.FieldsFunc(rest, func(c rune) bool { return strings.ContainsRune(" \t\r\n;&|()<`\"'", c) }); len(fields) > 0 {
@@ -57,31 +57,31 @@ type shellReader struct {
 	values map[string][]string
 	// inputs are the texts that the line prints, or gives to the standard input of a command.
 	inputs []string
-	// fed are the commands to which xargs adds words. runsInput reports whether a command may run the inputs.
-	fed       []fedCommand
-	runsInput bool
-	// started is the number of commands that others start from their words, and hidden of those that they may start.
+	// inputCommands are the commands to which xargs adds words. runsInput reports whether a command may run the inputs.
+	inputCommands []inputCommand
+	runsInput     bool
+	// startedCount is the number of commands that others start from their words, and hidden of those that they may start.
 	// lines is the number of words that are read as command lines, and noted the number of bytes of all commands.
-	started, hidden, lines, noted int
+	startedCount, hiddenCount, lineCount, notedBytes int
 	// functions are the functions that the line declares. readers are the variables that take the inputs. shifts
 	// reports whether the line shifts positional parameters.
-	functions map[string]bool
-	readers   []string
-	shifts    bool
-	// told are the commands whose input the line itself prints. isTold reports whether one of them is being read.
-	told   map[*syntax.CallExpr]bool
-	isTold bool
+	functions      map[string]bool
+	inputVariables []string
+	shifts         bool
+	// knownInputs are the commands whose input the line itself prints. isTold reports whether one of them is being read.
+	knownInputs  map[*syntax.CallExpr]bool
+	isInputKnown bool
 }
 
 func newShellReader() *shellReader {
 	return &shellReader{
-		values: map[string][]string{"IFS": {" "}, "HOME": {"~"}, "PWD": {"."}}, functions: map[string]bool{}, told: map[*syntax.CallExpr]bool{},
+		values: map[string][]string{"IFS": {" "}, "HOME": {"~"}, "PWD": {"."}}, functions: map[string]bool{}, knownInputs: map[*syntax.CallExpr]bool{},
 	}
 }
 
 // fork returns a reader that already knows the values and the functions of the line.
 func (r *shellReader) fork() *shellReader {
-	return &shellReader{values: r.values, functions: r.functions, shifts: r.shifts, told: r.told}
+	return &shellReader{values: r.values, functions: r.functions, shifts: r.shifts, knownInputs: r.knownInputs}
 }
 
 func (*shellReader) parse(command string) *syntax.File {
@@ -160,29 +160,29 @@ func unescape(s string) string {
 	return sb.String()
 }
 
-// mostShells is how many levels of command lines within command lines are read.
-const mostShells = 4
+// maxShellDepth is how many levels of command lines within command lines are read.
+const maxShellDepth = 4
 
 // walk collects every command, every file that is written and every text, including those in substitutions.
 func (r *shellReader) walk(node syntax.Node, depth int) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			r.add(n, depth)
+			r.addCall(n, depth)
 		case *syntax.FuncDecl:
 			r.functions[n.Name.Value] = true
 		case *syntax.BinaryCmd:
-			r.pipe(n)
+			r.recordPipe(n)
 		case *syntax.Stmt:
-			r.hereString(n)
+			r.recordHereString(n)
 		case *syntax.Redirect:
-			r.redirect(n)
+			r.recordRedirect(n)
 		case *syntax.Word:
 			r.texts = append(r.texts, r.textsOf(n)...)
 		case *syntax.ExtGlob:
 			r.texts = append(r.texts, n.Pattern.Value)
 		default:
-			r.set(n)
+			r.recordAssignments(n)
 		}
 		return true
 	})
@@ -190,7 +190,7 @@ func (r *shellReader) walk(node syntax.Node, depth int) {
 
 // walkLine collects the commands of a command line within another one.
 func (r *shellReader) walkLine(line string, depth int) {
-	if depth > mostShells {
+	if depth > maxShellDepth {
 		return
 	}
 	if file := r.parse(line); file != nil {
@@ -198,9 +198,9 @@ func (r *shellReader) walkLine(line string, depth int) {
 	}
 }
 
-func (r *shellReader) redirect(n *syntax.Redirect) {
+func (r *shellReader) recordRedirect(n *syntax.Redirect) {
 	if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
-		r.setTo(strings.Trim(n.N.Value, "{}"), "*")
+		r.setValues(strings.Trim(n.N.Value, "{}"), "*")
 	}
 	switch {
 	case n.Hdoc != nil:
@@ -208,16 +208,16 @@ func (r *shellReader) redirect(n *syntax.Redirect) {
 	case n.Word == nil:
 	case n.Op == syntax.WordHdoc:
 		r.inputs = append(r.inputs, r.readings(n.Word)...)
-	case writes(n.Op):
+	case isWrite(n.Op):
 		r.writes = append(r.writes, r.readings(n.Word)...)
-		if expands(n.Word) {
+		if hasExpansion(n.Word) {
 			r.loose = append(r.loose, append([]string{">"}, r.textsOf(n.Word)...))
 		}
 	}
 }
 
-// writes reports whether a redirection writes the file that it names.
-func writes(op syntax.RedirOperator) bool {
+// isWrite reports whether a redirection writes the file that it names.
+func isWrite(op syntax.RedirOperator) bool {
 	switch op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.DplOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		return true
@@ -226,7 +226,7 @@ func writes(op syntax.RedirOperator) bool {
 	}
 }
 
-func (r *shellReader) add(call *syntax.CallExpr, depth int) {
+func (r *shellReader) addCall(call *syntax.CallExpr, depth int) {
 	args := make([]string, 0, len(call.Args))
 	for _, word := range call.Args {
 		args = append(args, r.textsOf(word)...)
@@ -235,37 +235,39 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 		// Each word alone is known, but not all of them together.
 		args = args[:0]
 		for _, word := range call.Args {
-			args = append(args, r.textsUnknown(word)...)
+			args = append(args, r.textsWithoutValues(word)...)
 		}
 	}
-	if len(call.Args) > 0 && r.told[call] {
-		r.isTold = true
-		defer func() { r.isTold = false }()
+	if len(call.Args) > 0 && r.knownInputs[call] {
+		r.isInputKnown = true
+		defer func() { r.isInputKnown = false }()
 	}
 	r.addWords(args, depth)
 	for _, words := range r.expandWords(call.Args) {
 		r.addWords(words, depth)
 	}
-	if slices.ContainsFunc(loosable(call.Args), expands) {
+	if slices.ContainsFunc(withoutMessages(call.Args), hasExpansion) {
 		r.loose = append(r.loose, args)
-		r.runsInput = r.runsInput || expands(call.Args[0])
+		r.runsInput = r.runsInput || hasExpansion(call.Args[0])
 	}
 }
 
-// mostBraces is the largest number of words that one word with braces may become.
-const mostBraces = 64
+// maxBraces is the largest number of words that one word with braces may become.
+const maxBraces = 64
 
 // textsOf returns the words that a shell makes of a word with braces; .{git,x}/config gives two. If there are too
 // many, it returns one word, with a pattern for everything in place of each pair of braces.
-func (r *shellReader) textsOf(word *syntax.Word) []string { return braced(word, r.standIn(word)) }
-
-// textsUnknown is [shellReader.textsOf] with the values of all variables unknown.
-func (*shellReader) textsUnknown(word *syntax.Word) []string {
-	return braced(word, func(part syntax.WordPart) string { return standIn(part, false) })
+func (r *shellReader) textsOf(word *syntax.Word) []string {
+	return expandBraces(word, r.replacer(word))
 }
 
-// bracesOf returns the number of opening braces in the fixed texts of a word.
-func bracesOf(word *syntax.Word) int {
+// textsWithoutValues is [shellReader.textsOf] with the values of all variables unknown.
+func (*shellReader) textsWithoutValues(word *syntax.Word) []string {
+	return expandBraces(word, func(part syntax.WordPart) string { return replacementFor(part, false) })
+}
+
+// countBraces returns the number of opening braces in the fixed texts of a word.
+func countBraces(word *syntax.Word) int {
 	count := 0
 	for _, part := range word.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
@@ -275,20 +277,20 @@ func bracesOf(word *syntax.Word) int {
 	return count
 }
 
-// braced returns the words that a shell makes of a word with braces.
-func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []string {
+// expandBraces returns the words that a shell makes of a word with braces.
+func expandBraces(word *syntax.Word, unknown func(part syntax.WordPart) string) []string {
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(split) {
 		text, _ := wordText(word, unknown)
 		return []string{text}
 	}
-	if bracesOf(word) > mostBraces {
+	if countBraces(word) > maxBraces {
 		text, _ := wordText(split, unknown)
 		return []string{text}
 	}
 	var all []string
 	for each, err := range expand.BracesSeq(nil, split) {
-		if err != nil || len(all) == mostBraces {
+		if err != nil || len(all) == maxBraces {
 			text, _ := wordText(split, unknown)
 			return []string{text}
 		}
@@ -298,24 +300,24 @@ func braced(word *syntax.Word, unknown func(part syntax.WordPart) string) []stri
 	return all
 }
 
-// mostNoted is the largest number of bytes of all commands. A line beyond it counts as a git command that does
+// maxNotedBytes is the largest number of bytes of all commands. A line beyond it counts as a git command that does
 // anything.
-const mostNoted = 4 << 20
+const maxNotedBytes = 4 << 20
 
-// note adds a command as it is, and under its bare name.
-func (r *shellReader) note(args []string) {
-	if r.noted > mostNoted {
+// addCommand adds a command as it is, and under its bare name.
+func (r *shellReader) addCommand(args []string) {
+	if r.notedBytes > maxNotedBytes {
 		return
 	}
 	for _, word := range args {
-		r.noted += len(word) + 1
+		r.notedBytes += len(word) + 1
 	}
-	if r.noted > mostNoted {
+	if r.notedBytes > maxNotedBytes {
 		args = []string{"git", fermata.UnknownText}
 	}
 	r.commands, r.calls = append(r.commands, strings.ReplaceAll(strings.Join(args, " "), fermata.UnknownText, "*")), append(r.calls, args)
 	if bare := bareCommand(args); bare[0] != args[0] {
-		r.note(bare)
+		r.addCommand(bare)
 	}
 }
 
@@ -337,92 +339,92 @@ func bareCommand(args []string) []string {
 
 // addWords adds a command and the commands that it starts.
 func (r *shellReader) addWords(args []string, depth int) {
-	if len(args) == 0 || depth > mostShells {
+	if len(args) == 0 || depth > maxShellDepth {
 		return
 	}
-	r.note(args)
+	r.addCommand(args)
 	args = bareCommand(args)
 	name := args[0]
 	if r.functions[name] || name == "set" {
-		r.positional(args[1:])
+		r.setPositional(args[1:])
 	}
-	r.hide(args)
-	start := startOfCommand(args)
+	r.addHidden(args)
+	start := commandStart(args)
 	if start < 0 {
-		r.follow(args, depth)
+		r.addStartedBy(args, depth)
 		return
 	}
 	// Flags and settings may stand in between, so every rest of the words may be the command.
-	for i := start; i < len(args) && r.noted <= mostNoted; i++ {
-		r.note(args[i:])
+	for i := start; i < len(args) && r.notedBytes <= maxNotedBytes; i++ {
+		r.addCommand(args[i:])
 		if i == start || !strings.HasPrefix(args[i], "-") {
-			r.follow(bareCommand(args[i:]), depth)
+			r.addStartedBy(bareCommand(args[i:]), depth)
 		}
 		if variable, value, isSetting := strings.Cut(args[i], "="); isSetting {
 			r.settings = append(r.settings, args[i])
 			r.addValues(variable, value)
 		}
-		if isFed(name) {
+		if isInputLauncher(name) {
 			// xargs adds the words that it reads after the others.
-			r.note(append(slices.Clone(args[i:]), "*", "*"))
+			r.addCommand(append(slices.Clone(args[i:]), "*", "*"))
 		}
 		r.readLineOf(args[i:], depth)
-		if rest := bareCommand(args[i:]); isFed(rest[0]) && depth < mostShells {
+		if rest := bareCommand(args[i:]); isInputLauncher(rest[0]) && depth < maxShellDepth {
 			r.addWords(rest, depth+1)
 			break // addWords has read the rests
 		}
 	}
-	if isFed(name) {
-		r.feeds(name, args[1:])
+	if isInputLauncher(name) {
+		r.addInputCommand(name, args[1:])
 	}
 }
 
-// mostStarted is the largest number of commands, started from the words of others, that are followed.
-const mostStarted = 32
+// maxStarted is the largest number of commands, started from the words of others, that are followed.
+const maxStarted = 32
 
-// start adds a command that find or git starts from its words. One command too many counts as a git command that does
+// addStarted adds a command that find or git starts from its words. One command too many counts as a git command that does
 // anything, so that a person is asked.
-func (r *shellReader) start(args []string, depth int) {
+func (r *shellReader) addStarted(args []string, depth int) {
 	switch {
-	case len(args) == 0 || r.started > mostStarted:
-	case r.started == mostStarted || depth >= mostShells:
-		r.started++
-		r.note([]string{"git", fermata.UnknownText})
+	case len(args) == 0 || r.startedCount > maxStarted:
+	case r.startedCount == maxStarted || depth >= maxShellDepth:
+		r.startedCount++
+		r.addCommand([]string{"git", fermata.UnknownText})
 	default:
-		r.started++
+		r.startedCount++
 		r.addWords(args, depth+1)
 	}
 }
 
-// follow adds the commands that a command starts from its words, and notes whether it reads commands from its input.
-func (r *shellReader) follow(args []string, depth int) {
+// addStartedBy adds the commands that a command starts from its words, and notes whether it reads commands from its input.
+func (r *shellReader) addStartedBy(args []string, depth int) {
 	switch name := path.Base(args[0]); {
 	case name == "echo" || name == "printf":
-		r.print(name, args[1:])
+		r.recordPrinted(name, args[1:])
 	case slices.Contains(settingCommands, name):
-		r.setsFromInput(args[1:])
+		r.setFromInput(args[1:])
 	case name == "shift":
 		r.shifts = true
 	case name == "find":
 		for i := 0; i < len(args); i++ {
 			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i]) {
-				command := untilEnd(args[i+1:])
-				r.start(command, depth)
+				command := wordsBeforeEnd(args[i+1:])
+				r.addStarted(command, depth)
 				i += len(command)
 			}
 		}
 	case name == "git":
-		for _, line := range gitRuns(args) {
+		for _, line := range gitCommandLines(args) {
 			r.walkLine(line, depth+1)
 		}
-		r.start(gitRunsWords(args), depth)
+		r.addStarted(gitStartedCommand(args), depth)
 	case name == "eval":
 		r.walkLine(strings.Join(args[1:], " "), depth+1)
 		r.runsInput = r.runsInput || slices.ContainsFunc(args[1:], isUnknown)
 	case name == "trap" || slices.Contains(shells, name):
 		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
 			r.addValues("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
-			r.positional(args[min(at+3, len(args)):]) // after the line, and the name that the line has for itself
+			r.setPositional(args[min(at+3, len(args)):]) // after the line, and the name that the line has for itself
 		}
 		for _, line := range args[1:] {
 			if !strings.HasPrefix(line, "-") {

@@ -15,9 +15,9 @@ import (
 
 // Bounds of expansion. A line beyond them is read without the values of its variables.
 const (
-	mostReadings   = 16  // of the words of one command, and values of one variable
-	mostExpansions = 100 // variables within the words of one command
-	longestValue   = 256 // bytes of a value
+	maxReadings   = 16  // of the words of one command, and values of one variable
+	maxExpansions = 100 // variables within the words of one command
+	maxValueBytes = 256 // bytes of a value
 )
 
 // decodeEscapes replaces the escapes of $'…' and of printf by the characters they mean.
@@ -30,8 +30,8 @@ func decodeEscapes(text string) string {
 	return plain
 }
 
-// expands reports whether a part of the word is known only when the line runs. Numbers such as $? and $# do not count.
-func expands(word *syntax.Word) bool {
+// hasExpansion reports whether a part of the word is known only when the line runs. Numbers such as $? and $# do not count.
+func hasExpansion(word *syntax.Word) bool {
 	found := false
 	syntax.Walk(word, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -48,9 +48,9 @@ func expands(word *syntax.Word) bool {
 // messageOptions are options of git and gh whose value is a text for people.
 var messageOptions = []string{"-m", "-am", "-b", "-t", "--message", "--body", "--title", "--notes"}
 
-// loosable returns the words of a command without the messages of git commit, gh pr and similar commands. A message
+// withoutMessages returns the words of a command without the messages of git commit, gh pr and similar commands. A message
 // in double quotes stays one word after its option, and names no file.
-func loosable(words []*syntax.Word) []*syntax.Word {
+func withoutMessages(words []*syntax.Word) []*syntax.Word {
 	if len(words) < 2 || !slices.Contains([]string{"git commit", "git tag", "git merge", "git notes", "gh pr", "gh issue"}, words[0].Lit()+" "+words[1].Lit()) {
 		return words
 	}
@@ -72,20 +72,20 @@ func loosable(words []*syntax.Word) []*syntax.Word {
 func (r *shellReader) addValues(name string, values ...string) {
 	for _, value := range values {
 		known := r.values[name]
-		if len(value) > longestValue || len(known) == mostReadings-1 {
+		if len(value) > maxValueBytes || len(known) == maxReadings-1 {
 			value = fermata.UnknownText
 		}
-		if len(known) < mostReadings && !slices.Contains(known, value) {
+		if len(known) < maxReadings && !slices.Contains(known, value) {
 			r.values[name] = append(known, value)
 		}
 	}
 }
 
-// standIn returns the replacements for parts of a word that are known only at run time. It is a star for a part whose
+// replacer returns the replacements for parts of a word that are known only at run time. It is a star for a part whose
 // values appear in the readings of the word or whose place is known, and [fermata.UnknownText] for any other part.
-func (r *shellReader) standIn(word *syntax.Word) func(part syntax.WordPart) string {
+func (r *shellReader) replacer(word *syntax.Word) func(part syntax.WordPart) string {
 	isKnown := r.areKnown([]*syntax.Word{word})
-	return func(part syntax.WordPart) string { return standIn(part, isKnown) }
+	return func(part syntax.WordPart) string { return replacementFor(part, isKnown) }
 }
 
 // areKnown reports whether the shell can only make the readings of the words. This is so if the line itself sets
@@ -94,11 +94,11 @@ func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1
 	for _, name := range names {
-		if slices.Contains(ordinary, name) && len(r.values[name]) == 0 && !isChanged(words, name) {
+		if slices.Contains(harmlessVariables, name) && len(r.values[name]) == 0 && !isChanged(words, name) {
 			continue
 		}
 		count *= len(r.values[name])
-		if count == 0 || count > mostReadings || slices.ContainsFunc(r.values[name], isUnknown) {
+		if count == 0 || count > maxReadings || slices.ContainsFunc(r.values[name], isUnknown) {
 			return false
 		}
 	}
@@ -118,15 +118,15 @@ func isChanged(words []*syntax.Word, name string) bool {
 	return found
 }
 
-// ordinary are variables that hold no name of a protected file, unless the line sets them.
-var ordinary = []string{"?", "#", "$", "!", "-", "PWD", "OLDPWD", "HOME", "TMPDIR", "RANDOM", "UID", "EUID", "PPID", "USER", "LOGNAME", "HOSTNAME", "SECONDS", "LINENO", "0"}
+// harmlessVariables are variables that hold no name of a protected file, unless the line sets them.
+var harmlessVariables = []string{"?", "#", "$", "!", "-", "PWD", "OLDPWD", "HOME", "TMPDIR", "RANDOM", "UID", "EUID", "PPID", "USER", "LOGNAME", "HOSTNAME", "SECONDS", "LINENO", "0"}
 
-// standIn returns the replacement for a part of a word. isKnown reports whether the line sets all variables in the
+// replacementFor returns the replacement for a part of a word. isKnown reports whether the line sets all variables in the
 // word.
-func standIn(part syntax.WordPart, isKnown bool) string {
+func replacementFor(part syntax.WordPart, isKnown bool) string {
 	switch part := part.(type) {
 	case *syntax.ParamExp:
-		isOrdinary := part.Param != nil && (part.Length || slices.Contains(ordinary, part.Param.Value) && part.Exp == nil && part.Repl == nil && part.Slice == nil && !part.Excl)
+		isOrdinary := part.Param != nil && (part.Length || slices.Contains(harmlessVariables, part.Param.Value) && part.Exp == nil && part.Repl == nil && part.Slice == nil && !part.Excl)
 		if isKnown || isOrdinary {
 			return "*"
 		}
@@ -187,7 +187,7 @@ func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 		names = append(names, "IFS") // the line sets the characters between which words are split
 	}
 	var all [][]string
-	for i := range mostReadings {
+	for i := range maxReadings {
 		chosen, rest := map[string]string{}, i
 		for _, name := range names {
 			known := r.values[name]
@@ -224,7 +224,7 @@ func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (f
 		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "*", nil },
 	}
 	for field, err := range expand.FieldsSeq(config, words...) {
-		if err != nil || len(fields) == mostBraces*mostReadings {
+		if err != nil || len(fields) == maxBraces*maxReadings {
 			return nil, false
 		}
 		fields = append(fields, field)
@@ -246,7 +246,7 @@ func (v lineValues) Get(name string) expand.Variable {
 	case name == "IFS" || name == "PWD":
 	case strings.HasPrefix(name, "HOME"):
 		value = "~" // otherwise expand would look up the users of this machine
-	case slices.Contains(ordinary, name):
+	case slices.Contains(harmlessVariables, name):
 		value = "*"
 	default:
 		value = v.unknown
@@ -269,7 +269,7 @@ func (lineValues) Each(func(name string, v expand.Variable) bool) {}
 func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool) {
 	found, count, simple := map[string]bool{}, 0, true
 	for _, word := range words {
-		simple = simple && bracesOf(word) <= mostBraces
+		simple = simple && countBraces(word) <= maxBraces
 		syntax.Walk(word, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -278,12 +278,12 @@ func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool
 				simple = false
 			case *syntax.ParamExp:
 				count++
-				if count > mostExpansions || !isBounded(n) {
+				if count > maxExpansions || !isBounded(n) {
 					simple = false
 					return false
 				}
 				found[n.Param.Value] = true
-				hasDefaults = hasDefaults || n.Exp != nil && slices.Contains(defaults, n.Exp.Op)
+				hasDefaults = hasDefaults || n.Exp != nil && slices.Contains(defaultOperators, n.Exp.Op)
 			}
 			return simple
 		})
@@ -291,11 +291,11 @@ func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool
 	return slices.Sorted(maps.Keys(found)), hasDefaults, simple
 }
 
-// defaults are the operators that give a text to a variable without a value. removals are the operators that remove a
+// defaultOperators are the operators that give a text to a variable without a value. removals are the operators that remove a
 // part of a value.
 var (
-	defaults = []syntax.ParExpOperator{syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull}
-	removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.LowerAll, syntax.LowerFirst, syntax.UpperAll, syntax.UpperFirst}
+	defaultOperators = []syntax.ParExpOperator{syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull}
+	removalOperators = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.LowerAll, syntax.LowerFirst, syntax.UpperAll, syntax.UpperFirst}
 )
 
 // isBounded reports whether the result of an expansion has a bounded length: the value, a default, a part of the
@@ -306,7 +306,7 @@ func isBounded(n *syntax.ParamExp) bool {
 			return true
 		}
 		text, fixed := wordText(&syntax.Word{Parts: word.Parts}, func(syntax.WordPart) string { return "" })
-		return (fixed || !expands(word)) && len(text) <= longestValue
+		return (fixed || !hasExpansion(word)) && len(text) <= maxValueBytes
 	}
 	switch {
 	case n.Param == nil || n.Excl || n.Length || n.Width || n.IsSet || n.Index != nil || n.Names != 0:
@@ -316,7 +316,7 @@ func isBounded(n *syntax.ParamExp) bool {
 	case n.Repl != nil:
 		return isFixed(n.Repl.Orig) && isFixed(n.Repl.With)
 	case n.Exp != nil:
-		return slices.Contains(defaults, n.Exp.Op) || slices.Contains(removals, n.Exp.Op) && isFixed(n.Exp.Word)
+		return slices.Contains(defaultOperators, n.Exp.Op) || slices.Contains(removalOperators, n.Exp.Op) && isFixed(n.Exp.Word)
 	default:
 		return true
 	}

@@ -44,16 +44,16 @@ func readsCommands(args []string) bool {
 	return !isSource
 }
 
-// print records the texts that echo or printf prints: all words together, each word, and both with their escapes
+// recordPrinted records the texts that echo or printf prints: all words together, each word, and both with their escapes
 // replaced.
-func (r *shellReader) print(name string, args []string) {
+func (r *shellReader) recordPrinted(name string, args []string) {
 	if name == "printf" {
 		if len(args) > 1 && args[0] == "-v" {
 			variable := args[1]
 			args = args[2:]
-			r.setTo(variable, formatted(args)...)
+			r.setValues(variable, formatPrintf(args)...)
 		}
-		for _, text := range formatted(args) {
+		for _, text := range formatPrintf(args) {
 			r.inputs, r.texts = append(r.inputs, text), append(r.texts, text)
 		}
 	} else {
@@ -69,15 +69,15 @@ func (r *shellReader) print(name string, args []string) {
 	}
 }
 
-// formatted returns the texts that printf makes of a format and its words: one for each use of the format, and all
+// formatPrintf returns the texts that printf makes of a format and its words: one for each use of the format, and all
 // together.
-func formatted(args []string) []string {
+func formatPrintf(args []string) []string {
 	if len(args) == 0 {
 		return nil
 	}
 	var all []string
 	format, rest := args[0], args[1:]
-	for range mostReadings {
+	for range maxReadings {
 		text, used, err := expand.Format(&expand.Config{}, format, rest)
 		if err != nil {
 			return append(all, fermata.UnknownText)
@@ -90,99 +90,99 @@ func formatted(args []string) []string {
 	return append(all, strings.Join(all, ""))
 }
 
-// mostInputs is the largest number of texts that are read as commands.
-const mostInputs = 64
+// maxInputs is the largest number of texts that are read as commands.
+const maxInputs = 64
 
-// feed adds the commands that shells and xargs may make of the inputs, and the values that variables read from them.
-func (r *shellReader) feed() {
-	for i := 0; i < len(r.inputs) && i < mostInputs; i++ {
+// expandInputs adds the commands that shells and xargs may make of the inputs, and the values that variables read from them.
+func (r *shellReader) expandInputs() {
+	for i := 0; i < len(r.inputs) && i < maxInputs; i++ {
 		if r.runsInput {
 			r.walkLine(r.inputs[i], 1)
 			r.walkLine(strings.Join(strings.Fields(r.inputs[i]), " "), 1)
-			r.hide([]string{"", r.inputs[i]})
+			r.addHidden([]string{"", r.inputs[i]})
 		}
-		for _, name := range r.readers[:min(len(r.readers), mostReadings)] {
+		for _, name := range r.inputVariables[:min(len(r.inputVariables), maxReadings)] {
 			r.addValues(name, r.inputs[i])
 			r.addValues(name, strings.Fields(r.inputs[i])...)
 		}
-		for _, command := range slices.Clone(r.fed[:min(len(r.fed), mostInputs)]) {
-			r.feedOne(command, r.inputs[i])
+		for _, command := range slices.Clone(r.inputCommands[:min(len(r.inputCommands), maxInputs)]) {
+			r.expandInput(command, r.inputs[i])
 		}
 	}
 }
 
-// feedOne adds the commands that xargs makes of a text.
-func (r *shellReader) feedOne(command fedCommand, input string) {
+// expandInput adds the commands that xargs makes of a text.
+func (r *shellReader) expandInput(command inputCommand, input string) {
 	fields := strings.Fields(input)
-	r.note(append(slices.Clone(command.words), fields...))
-	if command.place == "" {
+	r.addCommand(append(slices.Clone(command.words), fields...))
+	if command.placeholder == "" {
 		return
 	}
-	for _, value := range append(fields[:min(len(fields), mostReadings)], strings.TrimSpace(input)) {
-		words := replacePlaceholder(command.words, command.place, value)
-		r.note(words)
+	for _, value := range append(fields[:min(len(fields), maxReadings)], strings.TrimSpace(input)) {
+		words := replacePlaceholder(command.words, command.placeholder, value)
+		r.addCommand(words)
 		r.readLineOf(words[min(len(words)-1, 1):], 1)
-		r.follow(bareCommand(words), 1)
+		r.addStartedBy(bareCommand(words), 1)
 	}
 }
 
 // replacePlaceholder returns the words with the value in place of the placeholder.
-func replacePlaceholder(words []string, place, value string) []string {
+func replacePlaceholder(words []string, placeholder, value string) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
-		if len(value) <= longestValue {
-			word = strings.ReplaceAll(word, place, value)
+		if len(value) <= maxValueBytes {
+			word = strings.ReplaceAll(word, placeholder, value)
 		}
 		out[i] = word
 	}
 	return out
 }
 
-// fedCommand is a command to which xargs or parallel adds words from its input, at the end or at a placeholder.
-type fedCommand struct {
-	words []string
-	place string
+// inputCommand is a command to which xargs or parallel adds words from its input, at the end or at a placeholder.
+type inputCommand struct {
+	words       []string
+	placeholder string
 }
 
-// isFed reports whether a command starts another one with words from its input.
-func isFed(name string) bool { return name == "xargs" || name == "parallel" }
+// isInputLauncher reports whether a command starts another one with words from its input.
+func isInputLauncher(name string) bool { return name == "xargs" || name == "parallel" }
 
-// feeds adds the command that xargs or parallel starts with words from its input. An input that is not known here
+// addInputCommand adds the command that xargs or parallel starts with words from its input. An input that is not known here
 // stays unknown at the placeholder.
-func (r *shellReader) feeds(name string, args []string) {
+func (r *shellReader) addInputCommand(name string, args []string) {
 	if at := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, ":::") }); at >= 0 && name == "parallel" {
 		r.inputs = append(r.inputs, args[at+1:]...)
-		args, r.isTold = args[:at], true
+		args, r.isInputKnown = args[:at], true
 	}
-	command := behindOptions(name, args)
+	command := parseInputCommand(name, args)
 	if len(command.words) == 0 {
 		return
 	}
-	r.fed, r.loose = append(r.fed, command), append(r.loose, command.words)
+	r.inputCommands, r.loose = append(r.inputCommands, command), append(r.loose, command.words)
 	r.runsInput = r.runsInput || slices.Contains(shells, path.Base(command.words[0]))
-	if command.place != "" && !r.isTold {
-		r.note(replacePlaceholder(command.words, command.place, fermata.UnknownText))
+	if command.placeholder != "" && !r.isInputKnown {
+		r.addCommand(replacePlaceholder(command.words, command.placeholder, fermata.UnknownText))
 	}
 }
 
-// behindOptions returns the command after the options of xargs or parallel, and the placeholder that the options
+// parseInputCommand returns the command after the options of xargs or parallel, and the placeholder that the options
 // name.
-func behindOptions(name string, args []string) fedCommand {
-	var f fedCommand
+func parseInputCommand(name string, args []string) inputCommand {
+	var f inputCommand
 	if name == "parallel" {
-		f.place = "{}"
+		f.placeholder = "{}"
 	}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		option := args[0]
 		switch {
 		case option == "-i" || option == "--replace":
-			f.place = "{}"
+			f.placeholder = "{}"
 		case strings.HasPrefix(option, "--replace="):
-			f.place = strings.TrimPrefix(option, "--replace=")
+			f.placeholder = strings.TrimPrefix(option, "--replace=")
 		case (option == "-I" || option == "-J") && len(args) > 1:
-			f.place = args[1]
+			f.placeholder = args[1]
 		case strings.HasPrefix(option, "-I") || strings.HasPrefix(option, "-i") || strings.HasPrefix(option, "-J"):
-			f.place = option[2:]
+			f.placeholder = option[2:]
 		}
 		if slices.Contains([]string{
 			"-a", "-d", "-E", "-I", "-J", "-L", "-n", "-P", "-s", "-j",
@@ -196,23 +196,23 @@ func behindOptions(name string, args []string) fedCommand {
 	return f
 }
 
-// untilEnd returns the words of find -exec before its ; or +.
-func untilEnd(words []string) []string {
+// wordsBeforeEnd returns the words of find -exec before its ; or +.
+func wordsBeforeEnd(words []string) []string {
 	if end := slices.IndexFunc(words, func(word string) bool { return word == ";" || word == "+" }); end >= 0 {
 		return words[:end]
 	}
 	return words
 }
 
-// gitPrograms are the options of git whose value is a command line or a program.
-var gitPrograms = []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager"}
+// gitProgramOptions are the options of git whose value is a command line or a program.
+var gitProgramOptions = []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager"}
 
-// gitRuns returns the command lines in the options and settings of a git command.
-func gitRuns(args []string) []string {
+// gitCommandLines returns the command lines in the options and settings of a git command.
+func gitCommandLines(args []string) []string {
 	var lines []string
 	for i, word := range args {
 		name, value, attached := strings.Cut(word, "=")
-		isProgram := word == "-x" || len(name) > 2 && slices.ContainsFunc(gitPrograms, func(option string) bool { return strings.HasPrefix(option, name) })
+		isProgram := word == "-x" || len(name) > 2 && slices.ContainsFunc(gitProgramOptions, func(option string) bool { return strings.HasPrefix(option, name) })
 		switch {
 		case isProgram && attached:
 			lines = append(lines, value)
@@ -229,8 +229,8 @@ func gitRuns(args []string) []string {
 	return lines
 }
 
-// gitRunsWords returns the command that git bisect run or git submodule foreach starts.
-func gitRunsWords(args []string) []string {
+// gitStartedCommand returns the command that git bisect run or git submodule foreach starts.
+func gitStartedCommand(args []string) []string {
 	hasSubmodule := false
 	for i := 1; i+1 < len(args); i++ {
 		hasSubmodule = hasSubmodule || args[i-1] == "submodule"

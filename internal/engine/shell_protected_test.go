@@ -83,7 +83,7 @@ func TestGitIsGuardedUnderItsOwnRules(t *testing.T) {
 		}
 		rule := &fermata.GateRule{NewGateRule: fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": tt.pattern}, Decision: fermata.GateAllow}}
 		call := fermata.GateCall{Tool: "Bash", Input: input}
-		got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), engine.ReadShell, time.Now())
+		got := fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), engine.ReadShell, time.Now())
 		if got.Rule == nil || got.Decision != tt.want || got.Decision == fermata.GateAsk && got.Rule.Risk != fermata.RiskHigh {
 			t.Errorf("%s, allowed %q: %s by %s, want %s", tt.command, tt.pattern, got.Decision, got.Explain(), tt.want)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// set records the variables that a part of a line sets without a command.
-func (r *shellReader) set(n syntax.Node) {
+// recordAssignments records the variables that a part of a line sets without a command.
+func (r *shellReader) recordAssignments(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Assign:
 		r.assign(n)
@@ -19,30 +19,30 @@ func (r *shellReader) set(n syntax.Node) {
 		r.declare(n)
 	case *syntax.WordIter:
 		for _, item := range n.Items {
-			r.setTo(n.Name.Value, r.readings(item)...)
+			r.setValues(n.Name.Value, r.readings(item)...)
 		}
 	case *syntax.ParamExp:
 		if n.Param != nil && n.Exp != nil && n.Exp.Word != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			r.setTo(n.Param.Value, r.readings(n.Exp.Word)...)
+			r.setValues(n.Param.Value, r.readings(n.Exp.Word)...)
 		}
 	case *syntax.BinaryArithm:
 		if word, ok := n.X.(*syntax.Word); ok && n.Op != syntax.Eql && strings.HasSuffix(n.Op.String(), "=") {
-			r.setTo(word.Lit(), "*")
+			r.setValues(word.Lit(), "*")
 		}
 	case *syntax.CoprocClause:
 		if n.Name != nil {
-			r.setTo(n.Name.Lit(), "*")
+			r.setValues(n.Name.Lit(), "*")
 		}
 	}
 }
 
-// setTo records values of a variable that the line sets.
-func (r *shellReader) setTo(name string, values ...string) {
+// setValues records values of a variable that the line sets.
+func (r *shellReader) setValues(name string, values ...string) {
 	r.addValues(name, values...)
 	for _, value := range values {
 		r.settings = append(r.settings, name+"="+value)
 		if slices.Contains([]string{"PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE"}, name) {
-			r.hide([]string{"", value})
+			r.addHidden([]string{"", value})
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 				words = append(words, r.textsOf(element.Value)...)
 			}
 		}
-		r.hide(words)
+		r.addHidden(words)
 	}
 	if a.Value == nil {
 		return
@@ -66,7 +66,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 		// A word after export may be a whole assignment.
 		for _, text := range values {
 			if name, value, isSetting := strings.Cut(text, "="); isSetting || isUnknown(text) {
-				r.setTo(name, value+strings.Repeat(fermata.UnknownText, 1-min(1, len(value))))
+				r.setValues(name, value+strings.Repeat(fermata.UnknownText, 1-min(1, len(value))))
 			}
 		}
 		return
@@ -79,7 +79,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 			}
 		}
 	}
-	r.setTo(name, values...)
+	r.setValues(name, values...)
 }
 
 // declare records variables that get another name by declare -n. Their values are then unknown.
@@ -93,7 +93,7 @@ func (r *shellReader) declare(n *syntax.DeclClause) {
 	for _, a := range n.Args {
 		if a.Name != nil && a.Value != nil {
 			for _, name := range r.readings(a.Value) {
-				r.setTo(name, fermata.UnknownText)
+				r.setValues(name, fermata.UnknownText)
 			}
 		}
 	}
@@ -102,30 +102,30 @@ func (r *shellReader) declare(n *syntax.DeclClause) {
 // settingCommands are commands that set the variables in their words, from their input or in another way.
 var settingCommands = []string{"read", "mapfile", "readarray", "getopts", "wait", "set", "setenv", "export", "declare", "typeset", "local", "readonly"}
 
-// setsFromInput records variables to which a command gives a value that the line does not tell.
-func (r *shellReader) setsFromInput(words []string) {
+// setFromInput records variables to which a command gives a value that the line does not tell.
+func (r *shellReader) setFromInput(words []string) {
 	for _, word := range words {
 		if name, value, isSetting := strings.Cut(word, "="); isSetting {
-			r.setTo(name, value)
+			r.setValues(name, value)
 		} else if !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, " ./") {
-			r.setTo(word, fermata.UnknownText)
-			r.readers = append(r.readers, word)
+			r.setValues(word, fermata.UnknownText)
+			r.inputVariables = append(r.inputVariables, word)
 		}
 	}
 }
 
-// mostPositional is the largest number of positional parameters that are read.
-const mostPositional = 9
+// maxPositional is the largest number of positional parameters that are read.
+const maxPositional = 9
 
-// positional records the words of a function, of set or of a script as $1, $2 and so on.
-func (r *shellReader) positional(args []string) {
+// setPositional records the words of a function, of set or of a script as $1, $2 and so on.
+func (r *shellReader) setPositional(args []string) {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
 		return
 	}
-	for i, word := range args[:min(len(args), mostPositional)] {
+	for i, word := range args[:min(len(args), maxPositional)] {
 		r.addValues(strconv.Itoa(i+1), word)
 		for at := range i {
 			if r.shifts {
@@ -138,22 +138,22 @@ func (r *shellReader) positional(args []string) {
 	r.addValues("*", all)
 }
 
-// pipe records that the input of a command is the output of echo or printf before it.
-func (r *shellReader) pipe(n *syntax.BinaryCmd) {
+// recordPipe records that the input of a command is the output of echo or printf before it.
+func (r *shellReader) recordPipe(n *syntax.BinaryCmd) {
 	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 		return
 	}
 	from, to := lastCall(n.X), firstCall(n.Y)
 	if from != nil && to != nil && len(from.Args) > 0 && slices.Contains([]string{"echo", "printf"}, from.Args[0].Lit()) {
-		r.told[to] = true
+		r.knownInputs[to] = true
 	}
 }
 
-// hereString records that the input of a command is in the line.
-func (r *shellReader) hereString(n *syntax.Stmt) {
+// recordHereString records that the input of a command is in the line.
+func (r *shellReader) recordHereString(n *syntax.Stmt) {
 	call, ok := n.Cmd.(*syntax.CallExpr)
 	if ok && slices.ContainsFunc(n.Redirs, func(redirect *syntax.Redirect) bool { return redirect.Op == syntax.WordHdoc || redirect.Hdoc != nil }) {
-		r.told[call] = true
+		r.knownInputs[call] = true
 	}
 }
 

@@ -24,9 +24,9 @@ var launchers = map[string][]string{
 	"nix-shell": {"--run", "--command"}, "conda": {"run"}, "pyenv": {"exec"}, "rbenv": {"exec"}, "nodenv": {"exec"}, "rustup": {"run"}, "dotenv": {"run"}, "op": {"run"}, "doppler": {"run"},
 }
 
-// startOfCommand returns the first word at which a command may begin that this command starts, or -1 if it starts
+// commandStart returns the first word at which a command may begin that this command starts, or -1 if it starts
 // none.
-func startOfCommand(args []string) int {
+func commandStart(args []string) int {
 	if slices.Contains(wrappers, args[0]) {
 		return 1
 	}
@@ -36,9 +36,9 @@ func startOfCommand(args []string) int {
 	return -1
 }
 
-// mostLines is the largest number of words that are read as command lines. A line with more counts as a git command
+// maxLines is the largest number of words that are read as command lines. A line with more counts as a git command
 // that does anything.
-const mostLines = 64
+const maxLines = 64
 
 // readLineOf reads the first of the words after a command that starts others as a command line, if it may be one. su
 // -c takes one; env -S takes one with the words after it.
@@ -54,8 +54,8 @@ func (r *shellReader) readLineOf(words []string, depth int) {
 	if !strings.ContainsAny(line, " \t\n$;&|<>`") {
 		return
 	}
-	if r.lines++; r.lines > mostLines {
-		r.note([]string{"git", fermata.UnknownText})
+	if r.lineCount++; r.lineCount > maxLines {
+		r.addCommand([]string{"git", fermata.UnknownText})
 		return
 	}
 	r.walkLine(line, depth+1)
@@ -73,28 +73,28 @@ func quotedWords(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// watched are the programs that are searched for in the words of commands that may start other commands.
-var watched = []string{"git", "scalar", "claude", "claude-code", "codex", "gemini", "gemini-cli", "opencode", "opencode-ai", "fermata"}
+// watchedPrograms are the programs that are searched for in the words of commands that may start other commands.
+var watchedPrograms = []string{"git", "scalar", "claude", "claude-code", "codex", "gemini", "gemini-cli", "opencode", "opencode-ai", "fermata"}
 
 // isWatched reports whether a program is one of watched, or one that git starts for a subcommand.
 func isWatched(name string) bool {
-	return slices.Contains(watched, name) || strings.HasPrefix(name, "git-")
+	return slices.Contains(watchedPrograms, name) || strings.HasPrefix(name, "git-")
 }
 
-// quiet are commands that start nothing from their words, although a word may name a program.
-var quiet = []string{
+// harmlessCommands are commands that start nothing from their words, although a word may name a program.
+var harmlessCommands = []string{
 	"git", "echo", "printf", "cat", "ls", "head", "tail", "stat", "wc", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "diff", "test", "[", "[[", "cd", "man", "which", "type", "hash",
 	"whatis", "apropos", "basename", "dirname", "realpath", "readlink", "claude", "codex", "gemini", "opencode", "fermata",
 }
 
-// mostHidden is the largest number of commands in the words of other commands. A line with more counts as an unknown
+// maxHidden is the largest number of commands in the words of other commands. A line with more counts as an unknown
 // git command.
-const mostHidden = 64
+const maxHidden = 64
 
-// hide adds the commands of git and of agent programs that appear in the words of another command, which may start
+// addHidden adds the commands of git and of agent programs that appear in the words of another command, which may start
 // them. Only the built-in rules look at these.
-func (r *shellReader) hide(args []string) {
-	if slices.Contains(quiet, args[0]) {
+func (r *shellReader) addHidden(args []string) {
+	if slices.Contains(harmlessCommands, args[0]) {
 		return
 	}
 	for i := 1; i < len(args); i++ {
@@ -102,16 +102,16 @@ func (r *shellReader) hide(args []string) {
 			i++
 			continue
 		}
-		r.hideOne(args[i:])
+		r.addHiddenCommand(args[i:])
 		if !strings.ContainsAny(args[i], " \t\n\"'(") {
 			continue
 		}
 		for _, part := range strings.FieldsFunc(args[i], func(c rune) bool { return strings.ContainsRune(";&|\n", c) }) {
 			words := strings.FieldsFunc(part, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"'`()[]{}<>,\\!", c) })
 			for j, word := range words {
-				r.hideOne(words[j:])
+				r.addHiddenCommand(words[j:])
 				if at := strings.LastIndexByte(word, '='); at >= 0 && at+1 < len(word) {
-					r.hideOne(append([]string{word[at+1:]}, words[j+1:]...))
+					r.addHiddenCommand(append([]string{word[at+1:]}, words[j+1:]...))
 				}
 				if name, _, isSetting := strings.Cut(word, "="); isSetting && name != "" && name == strings.ToUpper(name) {
 					r.settings = append(r.settings, word)
@@ -121,16 +121,16 @@ func (r *shellReader) hide(args []string) {
 	}
 }
 
-// hideOne adds the command at the beginning of the words, if it is a watched one.
-func (r *shellReader) hideOne(words []string) {
+// addHiddenCommand adds the command at the beginning of the words, if it is a watched one.
+func (r *shellReader) addHiddenCommand(words []string) {
 	name := path.Base(words[0])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at]
 	}
-	if !isWatched(strings.TrimSuffix(strings.ToLower(name), ".exe")) || r.hidden > mostHidden {
+	if !isWatched(strings.TrimSuffix(strings.ToLower(name), ".exe")) || r.hiddenCount > maxHidden {
 		return
 	}
-	if r.hidden++; r.hidden > mostHidden {
+	if r.hiddenCount++; r.hiddenCount > maxHidden {
 		words = []string{"git", fermata.UnknownText}
 	}
 	r.calls = append(r.calls, bareCommand(words))

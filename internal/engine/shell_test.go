@@ -20,7 +20,7 @@ func judge(t *testing.T, decision fermata.GateDecision, pattern, command string)
 	call := fermata.GateCall{Tool: "Bash", Input: input}
 	rule := &fermata.GateRule{NewGateRule: fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": pattern}, Decision: decision}}
 	p := fermata.DefaultPolicy()
-	return fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
+	return fermata.JudgeCall(&call, fermata.GateOrigin{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
 }
 
 // TestGitFilesAreGuardedInShellLines: people are asked about every command line that writes a file by which git
@@ -73,7 +73,7 @@ func judgeAllowed(t *testing.T, command string) fermata.GateDecision {
 	}
 	call, policy := fermata.GateCall{Tool: "Bash", Input: input}, fermata.DefaultPolicy()
 	policy.GateDefault = fermata.GateAllow
-	return fermata.Judge(&call, fermata.GateScope{}, nil, policy, engine.ReadShell, time.Now()).Decision
+	return fermata.JudgeCall(&call, fermata.GateOrigin{}, nil, policy, engine.ReadShell, time.Now()).Decision
 }
 
 // TestAnAllowRuleIsNotFooled: a rule that allows a command allows nothing else in the same line.

@@ -14,7 +14,7 @@ import (
 // PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It changes nothing. It
 // refuses what [Engine.Answer] would refuse.
 func (e *Engine) PrepareDecision(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (fermata.Decision, error) {
-	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToAnswer, fermata.UnloadedResource); err != nil {
 		return fermata.Decision{}, err
 	}
 	q, err := e.Question(ctx, c, id)
@@ -43,7 +43,7 @@ func usePasskey(tx *store.Tx, c fermata.Caller, s *fermata.SignedDecision) error
 	}
 	now := tx.Now()
 	p.LastUsedAt = &now
-	tx.UsePasskey(p)
+	tx.UpdatePasskey(p)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, erro
 		if q.CheckSigned(id) != nil {
 			continue
 		}
-		decision := q.SignedBy(id)
+		decision := q.SignedDecisionOf(id)
 		key, err := registeredKey(r, decision.PasskeyID, id)
 		if err != nil {
 			return nil, err
@@ -64,8 +64,8 @@ func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, erro
 	return signed, nil
 }
 
-// keyEvents is how many events, from the time of a passkey on, are searched first for the event that registered it.
-const keyEvents = 1000
+// keySearchWindow is how many events, from the time of a passkey on, are searched first for the event that registered it.
+const keySearchWindow = 1000
 
 // registeredKey returns the public key of a member's passkey, as recorded in the event that registered it. It returns
 // "" if the member has no such passkey, or has removed it.
@@ -81,60 +81,60 @@ func registeredKey(r store.Reader, passkeyID, memberID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	added, err := passkeyAdded(r, p, first-1, first+keyEvents)
+	added, err := passkeyAddedEvent(r, p, first-1, first+keySearchWindow)
 	if err == nil && added == nil {
 		// The clock was set back around that time, so search all events.
-		added, err = passkeyAdded(r, p, 0, 0)
+		added, err = passkeyAddedEvent(r, p, 0, 0)
 	}
 	if err != nil || added == nil || added.Actor.ID != memberID {
 		return "", err
 	}
-	return keyOf(added, p), nil
+	return publicKeyOf(added, p), nil
 }
 
-// passkeyAdded returns the event that registered the passkey, or nil if the event is not between the two numbers.
-func passkeyAdded(r store.Reader, p *fermata.Passkey, after, before int64) (*fermata.Event, error) {
+// passkeyAddedEvent returns the event that registered the passkey, or nil if the event is not between the two numbers.
+func passkeyAddedEvent(r store.Reader, p *fermata.Passkey, after, before int64) (*fermata.Event, error) {
 	events, err := r.Events(store.EventFilter{
 		After: after, Before: before, Types: []string{string(fermata.EventPasskeyAdded)}, Text: p.ID, Limit: 1,
 	})
-	if err != nil || len(events) == 0 || textOf(dataOf(events[0]), "passkey_id") != p.ID {
+	if err != nil || len(events) == 0 || textOf(eventFacts(events[0]), "passkey_id") != p.ID {
 		return nil, err
 	}
 	return events[0], nil
 }
 
-// keyOf returns the public key that an event registered. Older events do not contain the key; then it returns the
+// publicKeyOf returns the public key that an event registered. Older events do not contain the key; then it returns the
 // stored key of the passkey.
-func keyOf(added *fermata.Event, p *fermata.Passkey) string {
+func publicKeyOf(added *fermata.Event, p *fermata.Passkey) string {
 	own, _ := passkeyFacts(p)["public_key"].(string)
-	return cmp.Or(textOf(dataOf(added), "public_key"), own)
+	return cmp.Or(textOf(eventFacts(added), "public_key"), own)
 }
 
-// signedEvents are the types of the events that may hold a signature.
-var signedEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate}
+// signedEventTypes are the types of the events that may hold a signature.
+var signedEventTypes = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate}
 
 // checkSigned verifies the signature in an event with the key that an earlier event registered.
 func (v *verification) checkSigned(e *fermata.Event) error {
-	if !slices.Contains(signedEvents, e.Type) {
+	if !slices.Contains(signedEventTypes, e.Type) {
 		return nil
 	}
-	var said struct {
+	var facts struct {
 		Signed *fermata.SignedDecision `json:"signed"`
 	}
-	if err := json.Unmarshal(e.Data, &said); err != nil || said.Signed == nil {
+	if err := json.Unmarshal(e.Data, &facts); err != nil || facts.Signed == nil {
 		return nil //nolint:nilerr // data that is no object has no signature
 	}
 	var d fermata.Decision
-	if err := json.Unmarshal([]byte(said.Signed.Decision), &d); err != nil {
-		return v.fail("event %d holds a signed decision that cannot be read", e.Seq)
+	if err := json.Unmarshal([]byte(facts.Signed.Decision), &d); err != nil {
+		return v.reportProblem("event %d holds a signed decision that cannot be read", e.Seq)
 	}
-	added := v.last.passkeys[said.Signed.PasskeyID]
+	added := v.recorded.passkeys[facts.Signed.PasskeyID]
 	if added == nil || added.Actor.ID != d.MemberID || d.QuestionID != e.QuestionID {
-		return v.fail("event %d is signed with a passkey that was not the person's, or for another question", e.Seq)
+		return v.reportProblem("event %d is signed with a passkey that was not the person's, or for another question", e.Seq)
 	}
-	key := textOf(dataOf(added), "public_key")
+	key := textOf(eventFacts(added), "public_key")
 	if key == "" {
-		p, err := v.r.Passkey(said.Signed.PasskeyID)
+		p, err := v.r.Passkey(facts.Signed.PasskeyID)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
 			// The event is older than public keys in events, and the passkey was removed since, so no key is left to
 			// verify with.
@@ -143,10 +143,10 @@ func (v *verification) checkSigned(e *fermata.Event) error {
 		if err != nil {
 			return err
 		}
-		key = keyOf(added, p)
+		key = publicKeyOf(added, p)
 	}
-	if err := passkey.Verify(*said.Signed, key); err != nil {
-		return v.fail("event %d: %v", e.Seq, err)
+	if err := passkey.Verify(*facts.Signed, key); err != nil {
+		return v.reportProblem("event %d: %v", e.Seq, err)
 	}
 	v.report.Signed++
 	return nil

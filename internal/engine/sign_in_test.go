@@ -11,13 +11,13 @@ import (
 )
 
 // signIn signs a member in by a link from an admin.
-func (w *world) signIn(handle string, from engine.Browser) *engine.SignedIn {
+func (w *world) signIn(handle string, from engine.Browser) *engine.IssuedSession {
 	w.Helper()
 	return w.signInBy(admin, handle, from)
 }
 
 // signInBy signs a member in by a link from the maker.
-func (w *world) signInBy(maker fermata.Caller, handle string, from engine.Browser) *engine.SignedIn {
+func (w *world) signInBy(maker fermata.Caller, handle string, from engine.Browser) *engine.IssuedSession {
 	w.Helper()
 	l, err := w.e.MakeLink(w.Context(), maker, handle)
 	w.ok(err)
@@ -38,19 +38,19 @@ func TestLinkSignsInOnce(t *testing.T) {
 		w.ok(err)
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
 		w.ok(err)
-		for _, secret := range []string{l.Secret, fermata.NewSecretOf(fermata.LinkPrefix), fermata.NewSecret(), "", "fml_x", in.Secret} {
+		for _, secret := range []string{l.Secret, fermata.NewSecretWithPrefix(fermata.LinkPrefix), fermata.NewSecret(), "", "fml_x", in.Secret} {
 			_, err = w.e.SignInByLink(w.Context(), secret, engine.Browser{})
-			w.refused(err, fermata.CodeUnauthenticated)
+			w.checkRefused(err, fermata.CodeUnauthenticated)
 		}
 		// The secret of a session is no token, and the secret of a token is no
 		// session.
 		_, err = w.e.Authenticate(w.Context(), in.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		token := w.token(fermata.NewToken{Member: "alice", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		_, err = w.e.AuthenticateSession(w.Context(), token.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		_, err = w.e.AuthenticateSession(w.Context(), l.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		sessions, err := w.e.Sessions(w.Context(), c)
 		w.ok(err)
 		w.equal("abc", sessions[slices.IndexFunc(sessions, func(s *fermata.BrowserSession) bool { return s.Current })].UserAgent)
@@ -61,9 +61,9 @@ func TestLinkExpires(t *testing.T) {
 	each(t, func(w *world) {
 		l, err := w.e.MakeLink(w.Context(), admin, "alice")
 		w.ok(err)
-		w.clock.Advance(fermata.LinkLasts)
+		w.clock.Advance(fermata.LinkLifetime)
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 	})
 }
 
@@ -106,11 +106,11 @@ func TestLinkCountsNoMoreThanItsMaker(t *testing.T) {
 		}
 		bob := w.person("bob")
 		_, err := w.e.MakeLink(w.Context(), bob, "alice")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.MakeLink(w.Context(), w.agent, "alice")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.MakeLink(w.Context(), admin, "nobody")
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 	})
 }
 
@@ -132,7 +132,7 @@ func TestSessionEnds(t *testing.T) {
 		forget()
 		w.equal(fermata.CodeUnauthenticated, known())
 		in = w.signIn("alice", engine.Browser{})
-		w.clock.Advance(fermata.SessionIdles)
+		w.clock.Advance(fermata.MaxSessionIdle)
 		forget()
 		w.equal(fermata.CodeUnauthenticated, known())
 	})
@@ -141,7 +141,7 @@ func TestSessionEnds(t *testing.T) {
 func TestSignInIsFreshForHours(t *testing.T) {
 	each(t, func(w *world) {
 		in := w.signIn("alice", engine.Browser{})
-		w.clock.Advance(fermata.SessionFresh)
+		w.clock.Advance(fermata.FreshSignInLifetime)
 		w.e = engine.New(w.db, engine.Options{})
 		c, err := w.e.AuthenticateSession(w.Context(), in.Secret)
 		w.ok(err)
@@ -157,13 +157,13 @@ func TestSignInReplacesTheOldSession(t *testing.T) {
 		second := w.signIn("alice", engine.Browser{Secret: first.Secret})
 		w.equal(false, first.Secret == second.Secret)
 		_, err = w.e.AuthenticateSession(w.Context(), first.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		// A secret that another person put into the browser is never used.
-		planted := fermata.NewSecretOf(fermata.SessionPrefix)
+		planted := fermata.NewSecretWithPrefix(fermata.SessionPrefix)
 		third := w.signIn("alice", engine.Browser{Secret: planted})
 		w.equal(false, third.Secret == planted)
 		_, err = w.e.AuthenticateSession(w.Context(), planted)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 	})
 }
 
@@ -173,16 +173,16 @@ func TestSignOut(t *testing.T) {
 		bob := w.person("bob")
 		_, err := w.e.AuthenticateSession(w.Context(), there.Secret)
 		w.ok(err)
-		w.refused(w.e.EndSession(w.Context(), bob, there.Session.ID), fermata.CodeNotFound)
-		w.refused(w.e.EndSession(w.Context(), w.agent, there.Session.ID), fermata.CodeForbidden)
+		w.checkRefused(w.e.EndSession(w.Context(), bob, there.Session.ID), fermata.CodeNotFound)
+		w.checkRefused(w.e.EndSession(w.Context(), w.agent, there.Session.ID), fermata.CodeForbidden)
 		w.ok(w.e.EndSession(w.Context(), here.Caller, there.Session.ID[len(there.Session.ID)-8:]))
 		_, err = w.e.AuthenticateSession(w.Context(), there.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		for range 2 {
 			w.ok(w.e.SignOut(w.Context(), here.Caller))
 		}
 		_, err = w.e.AuthenticateSession(w.Context(), here.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		sessions, err := w.e.Sessions(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(0, len(sessions))
@@ -197,7 +197,7 @@ func TestSessionsOfAMemberAreBounded(t *testing.T) {
 			w.signIn("alice", engine.Browser{})
 		}
 		_, err := w.e.AuthenticateSession(w.Context(), first.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		sessions, err := w.e.Sessions(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(50, len(sessions))
@@ -211,31 +211,31 @@ func TestDisabledMemberIsOut(t *testing.T) {
 		link, err := w.e.MakeLink(w.Context(), admin, "alice")
 		w.ok(err)
 		for _, secret := range []string{in.Secret, token.Secret} {
-			w.equal(fermata.Code(""), w.knows(secret))
+			w.equal(fermata.Code(""), w.authCode(secret))
 		}
-		_, q := w.suspended(format)
+		_, q := w.createSuspended(format)
 		_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(true)})
 		w.ok(err)
 		for _, secret := range []string{in.Secret, token.Secret} {
-			w.equal(fermata.CodeUnauthenticated, w.knows(secret))
+			w.equal(fermata.CodeUnauthenticated, w.authCode(secret))
 		}
 		_, err = w.e.SignInByLink(w.Context(), link.Secret, engine.Browser{})
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		_, err = w.e.MakeLink(w.Context(), admin, "alice")
-		w.refused(err, fermata.CodePolicyViolation)
-		w.question(q.ID, fermata.Pending)
+		w.checkRefused(err, fermata.CodePolicyViolation)
+		w.checkQuestion(q.ID, fermata.Pending)
 		// The old secrets stay invalid after the member is enabled again.
 		_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(false)})
 		w.ok(err)
 		for _, secret := range []string{in.Secret, token.Secret} {
-			w.equal(fermata.CodeUnauthenticated, w.knows(secret))
+			w.equal(fermata.CodeUnauthenticated, w.authCode(secret))
 		}
 		w.signIn("alice", engine.Browser{})
 	})
 }
 
-// knows returns "" if a secret is a valid token or session.
-func (w *world) knows(secret string) fermata.Code {
+// authCode returns "" if a secret is a valid token or session.
+func (w *world) authCode(secret string) fermata.Code {
 	_, err := w.e.AuthenticateSession(w.Context(), secret)
 	if err != nil {
 		_, err = w.e.Authenticate(w.Context(), secret)
@@ -260,7 +260,7 @@ func TestDisablingMeetsALookUp(t *testing.T) {
 			w.ok(err)
 			patience.Receive(w, "the session is looked up", looked)
 			_, err = w.e.AuthenticateSession(w.Context(), in.Secret)
-			w.refused(err, fermata.CodeUnauthenticated)
+			w.checkRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func TestLastAdminStays(t *testing.T) {
 		w.ok(err)
 		for _, ch := range []fermata.MemberChange{demote, disable} {
 			_, err := w.e.ChangeMember(w.Context(), admin, "root", ch)
-			w.refused(err, fermata.CodePolicyViolation)
+			w.checkRefused(err, fermata.CodePolicyViolation)
 		}
 		_, err = w.e.ChangeMember(w.Context(), admin, "second", fermata.MemberChange{Disabled: ptr(false)})
 		w.ok(err)
@@ -303,19 +303,19 @@ func TestChangeMember(t *testing.T) {
 			{Projects: map[string]fermata.Role{"w b": fermata.RoleViewer}}, {Groups: []string{""}}, {Groups: []string{"a,b"}},
 		} {
 			_, err := w.e.ChangeMember(w.Context(), admin, "alice", ch)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Email: ptr("alice@example.com")})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		// Members may change their own name, and nothing else of themselves.
 		_, err = w.e.ChangeMember(w.Context(), w.alice, "alice", fermata.MemberChange{Name: ptr("Al")})
 		w.ok(err)
 		for _, ch := range []fermata.MemberChange{{Role: ptr(fermata.RoleAdmin)}, {Email: ptr("x@example.com")}, {Groups: []string{"x"}}} {
 			_, err = w.e.ChangeMember(w.Context(), w.alice, "alice", ch)
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 		}
 		_, err = w.e.ChangeMember(w.Context(), w.alice, "bob", fermata.MemberChange{Name: ptr("B")})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -351,7 +351,7 @@ func TestInvitation(t *testing.T) {
 		w.equal([]any{1, "bob.b", ""}, []any{len(open), open[0].Handle, open[0].URL})
 		for _, n := range []fermata.NewInvitation{{Email: "bob.b@example.com"}, {Handle: "bob.b"}, {Handle: "alice"}, {}, {Handle: "x y"}, {Handle: "x", Role: "king"}, {Email: "x"}} {
 			_, err := w.e.Invite(w.Context(), admin, n)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		// The handle is taken before the invitation is accepted.
 		w.person("bob.b")
@@ -359,16 +359,16 @@ func TestInvitation(t *testing.T) {
 		w.ok(err)
 		w.equal([]any{"bob.b-2", fermata.RoleOperator, fermata.RoleViewer, []string{"ops"}}, []any{in.Caller.Name, in.Caller.Role, in.Caller.RoleIn("web"), in.Caller.Groups})
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		open, err = w.e.Invitations(w.Context(), admin)
 		w.ok(err)
 		w.equal(0, len(open))
 		for _, c := range []fermata.Caller{w.alice, w.agent} {
 			_, err = w.e.Invite(w.Context(), c, fermata.NewInvitation{Handle: "x"})
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 			_, err = w.e.Invitations(w.Context(), c)
-			w.refused(err, fermata.CodeForbidden)
-			w.refused(w.e.Uninvite(w.Context(), c, l.ID), fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
+			w.checkRefused(w.e.Uninvite(w.Context(), c, l.ID), fermata.CodeForbidden)
 		}
 	})
 }
@@ -378,13 +378,13 @@ func TestWithdrawnInvitation(t *testing.T) {
 		l, err := w.e.Invite(w.Context(), admin, fermata.NewInvitation{Handle: "bob"})
 		w.ok(err)
 		w.ok(w.e.Uninvite(w.Context(), admin, l.ID))
-		w.refused(w.e.Uninvite(w.Context(), admin, l.ID), fermata.CodeNotFound)
+		w.checkRefused(w.e.Uninvite(w.Context(), admin, l.ID), fermata.CodeNotFound)
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		// A link that is no invitation cannot be withdrawn as one.
 		other, err := w.e.MakeLink(w.Context(), admin, "alice")
 		w.ok(err)
-		w.refused(w.e.Uninvite(w.Context(), admin, other.ID), fermata.CodeNotFound)
+		w.checkRefused(w.e.Uninvite(w.Context(), admin, other.ID), fermata.CodeNotFound)
 	})
 }
 
@@ -412,14 +412,14 @@ func TestGroups(t *testing.T) {
 		w.equal(map[string][]string{"named": {"bob"}, "operations": {"alice"}}, list())
 		for _, n := range []fermata.NewGroup{{Name: "named"}, {Name: ""}, {Name: "a,b"}, {Name: "x", Members: []string{"nobody"}}} {
 			_, err := w.e.AddGroup(w.Context(), admin, n)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		_, err = w.e.ChangeGroup(w.Context(), admin, "named", fermata.GroupChange{Name: ptr("operations")})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.ChangeGroup(w.Context(), w.alice, "named", fermata.GroupChange{})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		w.ok(w.e.DeleteGroup(w.Context(), admin, "named"))
-		w.refused(w.e.DeleteGroup(w.Context(), admin, "named"), fermata.CodeNotFound)
+		w.checkRefused(w.e.DeleteGroup(w.Context(), admin, "named"), fermata.CodeNotFound)
 		w.equal(map[string][]string{"operations": {"alice"}}, list())
 		_, err = w.e.ChangeGroup(w.Context(), admin, "operations", fermata.GroupChange{Members: []string{}})
 		w.ok(err)
@@ -441,15 +441,15 @@ func TestTokensOfOnesOwn(t *testing.T) {
 			{Name: "x", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}},
 		} {
 			_, err := w.e.CreateToken(w.Context(), in.Caller, n)
-			w.refused(err, fermata.CodeForbidden)
+			w.checkRefused(err, fermata.CodeForbidden)
 		}
 		_, err = w.e.CreateToken(w.Context(), c, fermata.NewToken{Name: "child", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		all, err := w.e.Tokens(w.Context(), in.Caller)
 		w.ok(err)
 		w.equal([]any{1, mine.ID}, []any{len(all), all[0].ID})
 		_, err = w.e.RevokeToken(w.Context(), in.Caller, other.ID)
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		_, err = w.e.RevokeToken(w.Context(), in.Caller, mine.ID)
 		w.ok(err)
 	})

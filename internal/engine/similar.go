@@ -6,33 +6,33 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostCompared is the largest number of answered questions that a question is
+// maxCompared is the largest number of answered questions that a question is
 // compared with. mostSuggested is the largest number of answers that are
 // suggested.
 const (
-	mostCompared  = 500
-	mostSuggested = 20
+	maxCompared  = 500
+	maxSuggested = 20
 )
 
 // Similar returns the answers that people gave to questions like this one, the
 // most frequent first. There are at most 20.
 func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fermata.PastAnswer, error) {
-	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadQuestions, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	id, err := e.questionID(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	q, err := r.Question(id)
 	if err != nil {
 		return nil, err
 	}
-	past, err := r.PastAnswers(q.Type, mostCompared)
+	past, err := r.PastAnswers(q.Type, maxCompared)
 	if err != nil {
 		return nil, err
 	}
 	found := q.Similar(past)
-	return found[:min(len(found), mostSuggested)], nil
+	return found[:min(len(found), maxSuggested)], nil
 }

@@ -10,7 +10,7 @@ import (
 // Snooze hides a question for the caller alone, or shows it again. No other
 // person is told.
 func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s fermata.Snooze) (*fermata.Question, error) {
-	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {
 		return nil, err
 	}
 	q, err := e.changeQuestion(ctx, c, fermata.ToChangeOwn, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
@@ -19,7 +19,7 @@ func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s ferm
 		case err != nil:
 			return err
 		case until == nil:
-			tx.Wake(c.MemberID, q.ID)
+			tx.EndSnooze(c.MemberID, q.ID)
 		default:
 			tx.Snooze(c.MemberID, q.ID, *until)
 		}
@@ -28,5 +28,5 @@ func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s ferm
 	if err != nil {
 		return nil, err
 	}
-	return q, view(e.reads(ctx, c), c, []*fermata.Question{q})
+	return q, fillQuestions(e.reader(ctx, c), c, []*fermata.Question{q})
 }

@@ -27,19 +27,19 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	}
 	total := 0
 	var errs []error
-	overdue, err := e.db.Overdue(ctx, now, sweepBatch)
+	overdue, err := e.db.OverdueRows(ctx, now, sweepBatch)
 	if err != nil {
 		return 0, err
 	}
 	for _, s := range []struct {
-		due   []store.Due
+		due   []store.DueRow
 		apply func(tx *store.Tx, id string) error
-		ahead func(id string) store.Ahead
+		ahead func(id string) store.ReadAhead
 	}{
-		{overdue.Held, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
-		{overdue.Questions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
-		{overdue.Runs, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
-		{overdue.Tasks, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
+		{overdue.HeldAnswers, e.releaseDue, func(id string) store.ReadAhead { return store.ReadAhead{Question: id, Events: true} }},
+		{overdue.Questions, e.expireDue, func(id string) store.ReadAhead { return store.ReadAhead{Question: id, Events: true} }},
+		{overdue.Runs, e.takeBackDue, func(id string) store.ReadAhead { return store.ReadAhead{Run: id} }},
+		{overdue.Tasks, e.wakeDue, func(id string) store.ReadAhead { return store.ReadAhead{Task: id} }},
 	} {
 		total += len(s.due)
 		// A row that cannot be settled must not stop the others.
@@ -51,8 +51,8 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 // applyToEach applies a change to every row, each in a transaction of its own.
 // Transactions that come together share a commit. It handles all rows and then
 // returns the first error.
-func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
-	ahead func(id string) store.Ahead,
+func (e *Engine) applyToEach(ctx context.Context, due []store.DueRow, apply func(tx *store.Tx, id string) error,
+	ahead func(id string) store.ReadAhead,
 ) error {
 	var wg sync.WaitGroup
 	var once sync.Once
@@ -75,12 +75,12 @@ func (e *Engine) applyToEach(ctx context.Context, due []store.Due, apply func(tx
 
 // expireDue expires a question if it is still due.
 func (e *Engine) expireDue(tx *store.Tx, id string) error {
-	_, _, err := e.current(tx, id)
+	_, _, err := e.loadAndSettleIfDue(tx, id)
 	return err
 }
 
-// loseDue takes a task back from a run whose lease has ended.
-func (e *Engine) loseDue(tx *store.Tx, id string) error {
+// takeBackDue takes a task back from a run whose lease has ended.
+func (e *Engine) takeBackDue(tx *store.Tx, id string) error {
 	run, err := tx.Run(id)
 	if err != nil || run.State != fermata.RunRunning || tx.Now().Before(run.LeaseUntil) {
 		return err
@@ -106,44 +106,44 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 		return err
 	}
 	if t.State == fermata.TaskDeferred {
-		return e.makeReady(tx, t, fermata.System)
+		return e.makeReady(tx, t, fermata.SystemActor)
 	}
 	if t.State != fermata.TaskBlocked {
 		return nil
 	}
-	if err := move(tx, t, t.ReadyState(), fermata.System); err != nil {
+	if err := move(tx, t, t.ReadyState(), fermata.SystemActor); err != nil {
 		return err
 	}
 	tx.SaveTask(t)
 	return nil
 }
 
-// sweepEvery is the time between two sweeps. A late sweep changes no outcome:
+// sweepInterval is the time between two sweeps. A late sweep changes no outcome:
 // the deadline itself decides.
-const sweepEvery = 250 * time.Millisecond
+const sweepInterval = 250 * time.Millisecond
 
-// forgetAfter is how long the idempotency keys of requests are kept.
-const forgetAfter = 48 * time.Hour
+// idempotencyRetention is how long the idempotency keys of requests are kept.
+const idempotencyRetention = 48 * time.Hour
 
 // RunSweeps sweeps until ctx ends.
 func (e *Engine) RunSweeps(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
+	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
-	var forgot time.Time
+	var lastDeletion time.Time
 	watch := clockWatch{e: e}
 	for {
 		n := 0
-		trusted, err := watch.isTrusted(ctx)
+		trusted, err := watch.checkClock(ctx)
 		if trusted {
 			n, err = e.Sweep(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("sweep", "error", err)
-			pause(ctx, secondLook)
+			sleep(ctx, rescanInterval)
 		}
-		if time.Since(forgot) > time.Hour {
-			forgot = time.Now()
-			e.forget(ctx)
+		if time.Since(lastDeletion) > time.Hour {
+			lastDeletion = time.Now()
+			e.deleteExpiredKeys(ctx)
 		}
 		if err == nil && n >= sweepBatch {
 			continue
@@ -156,9 +156,9 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	}
 }
 
-// pause waits after an error, so that a database that is away does not fill the
+// sleep waits after an error, so that a database that is away does not fill the
 // log.
-func pause(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -167,9 +167,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (e *Engine) forget(ctx context.Context) {
+func (e *Engine) deleteExpiredKeys(ctx context.Context) {
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.Forget(tx.Now().Add(-forgetAfter))
+		tx.ForgetReplays(tx.Now().Add(-idempotencyRetention))
 		tx.ForgetSnoozes(tx.Now())
 		return nil
 	})

@@ -13,9 +13,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// tailKept is how many of a workspace's newest events are kept in memory for
+// tailSize is how many of a workspace's newest events are kept in memory for
 // all streams. A reader that is further behind reads the database.
-const tailKept = 1024
+const tailSize = 1024
 
 // tailPage is the largest number of events that a reader gets at once.
 const tailPage = 256
@@ -32,34 +32,34 @@ type TailEvent struct {
 // process. Replay and live reading are the same: read what follows a number, or
 // wait.
 type Tail struct {
-	e  *Engine
-	mu sync.Mutex
-	of map[string]*workspaceTail
+	e     *Engine
+	mu    sync.Mutex
+	tails map[string]*workspaceTail
 }
 
 type workspaceTail struct {
 	// events are the newest events without a gap. last is the number of the newest one.
 	events []*TailEvent
 	last   int64
-	// more is closed and replaced when events arrive.
-	more chan struct{}
+	// newEvents is closed and replaced when events arrive.
+	newEvents chan struct{}
 }
 
-func newTail(e *Engine) *Tail { return &Tail{e: e, of: map[string]*workspaceTail{}} }
+func newTail(e *Engine) *Tail { return &Tail{e: e, tails: map[string]*workspaceTail{}} }
 
 // Tail returns the shared end of the event log.
 func (e *Engine) Tail() *Tail { return e.tail }
 
 // Head returns the number of the workspace's last event.
 func (t *Tail) Head(ctx context.Context, workspace string) (int64, error) {
-	head, err := t.e.db.In(ctx, workspace).Head()
+	head, err := t.e.db.Reader(ctx, workspace).Head()
 	return head.Seq, err
 }
 
 // add appends events that this process committed. If another replica committed
 // before them, the missing events are first read from the database.
 func (t *Tail) add(workspace string, events []*fermata.Event) {
-	t.forget(events)
+	t.dropStaleCaches(events)
 	t.mu.Lock()
 	w := t.workspace(workspace)
 	fits := len(events) > 0 && (w.last == 0 || events[0].Seq == w.last+1)
@@ -77,10 +77,10 @@ func (t *Tail) add(workspace string, events []*fermata.Event) {
 }
 
 func (t *Tail) workspace(id string) *workspaceTail {
-	w := t.of[id]
+	w := t.tails[id]
 	if w == nil {
-		w = &workspaceTail{more: make(chan struct{})}
-		t.of[id] = w
+		w = &workspaceTail{newEvents: make(chan struct{})}
+		t.tails[id] = w
 	}
 	return w
 }
@@ -90,23 +90,23 @@ func (w *workspaceTail) append(events []*fermata.Event) {
 		w.events = append(w.events, &TailEvent{Event: e})
 		w.last = e.Seq
 	}
-	if over := len(w.events) - tailKept; over > tailKept/4 {
+	if over := len(w.events) - tailSize; over > tailSize/4 {
 		w.events = append([]*TailEvent(nil), w.events[over:]...)
 	}
-	close(w.more)
-	w.more = make(chan struct{})
+	close(w.newEvents)
+	w.newEvents = make(chan struct{})
 }
 
 // workspaces lists the workspaces that have a tail.
 func (t *Tail) workspaces() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Collect(maps.Keys(t.of))
+	return slices.Collect(maps.Keys(t.tails))
 }
 
-// forget drops cached data that the events make stale. It runs before readers
+// dropStaleCaches drops cached data that the events make stale. It runs before readers
 // get the events: a reader that has seen a revocation must find it in force.
-func (t *Tail) forget(events []*fermata.Event) {
+func (t *Tail) dropStaleCaches(events []*fermata.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
@@ -129,8 +129,8 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 	for _, e := range events {
 		t.e.hub.dispatch(e)
 	}
-	for _, tell := range t.e.seen {
-		tell(events)
+	for _, callback := range t.e.onEveryCommit {
+		callback(events)
 	}
 }
 
@@ -141,11 +141,11 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		t.mu.Lock()
 		last := t.workspace(workspace).last
 		t.mu.Unlock()
-		events, err := t.e.db.In(ctx, workspace).Events(store.EventFilter{After: last, Limit: tailKept})
+		events, err := t.e.db.Reader(ctx, workspace).Events(store.EventFilter{After: last, Limit: tailSize})
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		t.forget(events)
+		t.dropStaleCaches(events)
 		t.mu.Lock()
 		w := t.workspace(workspace)
 		// Another goroutine may have caught up in the meantime.
@@ -178,15 +178,15 @@ func (t *Tail) start(ctx context.Context, workspace string) error {
 // there are some or ctx ends.
 func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
 	for {
-		events, more, old := t.eventsAfter(workspace, after)
-		if old {
-			return t.replay(ctx, workspace, after)
+		events, newEvents, isBehind := t.eventsAfter(workspace, after)
+		if isBehind {
+			return t.readStored(ctx, workspace, after)
 		}
 		if len(events) > 0 {
 			return events, nil
 		}
 		select {
-		case <-more:
+		case <-newEvents:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -195,7 +195,7 @@ func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*Tail
 
 // eventsAfter returns events from memory. old reports that the reader is too
 // far behind, so that it must read the database.
-func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
+func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, newEvents chan struct{}, isBehind bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.workspace(workspace)
@@ -204,7 +204,7 @@ func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, 
 		return nil, nil, true
 	}
 	if after >= w.last {
-		return nil, w.more, false
+		return nil, w.newEvents, false
 	}
 	from := int(after + 1 - first)
 	events = w.events[from:min(from+tailPage, len(w.events)):len(w.events)]
@@ -213,7 +213,7 @@ func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, 
 			e.JSON = encode(e.Event)
 		}
 	}
-	return events, w.more, false
+	return events, w.newEvents, false
 }
 
 // VisibilityFilter returns a function that reports whether the caller may see one of the events. A caller who may see
@@ -229,7 +229,7 @@ func (t *Tail) VisibilityFilter(ctx context.Context, c fermata.Caller, events []
 			unknown = append(unknown, e.TaskID)
 		}
 	}
-	known, err := t.e.db.In(ctx, c.WorkspaceID).ProjectsOf(unknown)
+	known, err := t.e.db.Reader(ctx, c.WorkspaceID).ProjectsOf(unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -252,9 +252,9 @@ func encode(e *fermata.Event) []byte {
 	return b
 }
 
-// replay reads events from the database that are not in memory.
-func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
-	events, err := t.e.db.In(ctx, workspace).Events(store.EventFilter{After: after, Limit: tailPage})
+// readStored reads events from the database that are not in memory.
+func (t *Tail) readStored(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
+	events, err := t.e.db.Reader(ctx, workspace).Events(store.EventFilter{After: after, Limit: tailPage})
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.db.WatchClock(ctx); err != nil {
 		return err
 	}
-	workspaces, err := e.db.In(ctx, "").Workspaces()
+	workspaces, err := e.db.Reader(ctx, "").Workspaces()
 	if err != nil {
 		return err
 	}
@@ -286,22 +286,22 @@ func (e *Engine) Start(ctx context.Context) error {
 // RunTail follows the commits of other replicas until ctx ends. Their
 // notifications wake it, and it also looks once a second.
 func (e *Engine) RunTail(ctx context.Context) {
-	heard := make(chan struct{}, 1)
+	wakeUp := make(chan struct{}, 1)
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	parts.Go(func() { e.listen(ctx, heard) })
-	parts.Go(func() { e.tellOthers(ctx) })
+	parts.Go(func() { e.listen(ctx, wakeUp) })
+	parts.Go(func() { e.notifyReplicas(ctx) })
 	if e.db.Dialect() == "sqlite" {
 		<-ctx.Done()
 		return
 	}
-	tick := time.NewTicker(e.hub.look)
+	tick := time.NewTicker(e.hub.rescanInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-heard:
+		case <-wakeUp:
 		case <-tick.C:
 		}
 		for _, w := range e.tail.workspaces() {
@@ -314,11 +314,11 @@ func (e *Engine) RunTail(ctx context.Context) {
 
 // listen waits for notifications of other replicas' commits. It connects again
 // after an error.
-func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
+func (e *Engine) listen(ctx context.Context, wakeUp chan<- struct{}) {
 	for ctx.Err() == nil {
 		err := e.db.Listen(ctx, func(string) {
 			select {
-			case heard <- struct{}{}:
+			case wakeUp <- struct{}{}:
 			default:
 			}
 		})
@@ -326,25 +326,25 @@ func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 			return
 		}
 		e.log.Warn("listening to other replicas was cut off", "error", err)
-		pause(ctx, secondLook)
+		sleep(ctx, rescanInterval)
 	}
 }
 
-// tellEvery is the shortest time between two notifications. Under load, one
+// notifyInterval is the shortest time between two notifications. Under load, one
 // notification stands for all commits in between.
-const tellEvery = 20 * time.Millisecond
+const notifyInterval = 20 * time.Millisecond
 
-// tellOthers sends one notification for all commits since the last one.
-func (e *Engine) tellOthers(ctx context.Context) {
+// notifyReplicas sends one notification for all commits since the last one.
+func (e *Engine) notifyReplicas(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case workspace := <-e.told:
+		case workspace := <-e.notifySignal:
 			if err := e.db.Notify(ctx, workspace); err != nil && ctx.Err() == nil {
 				e.log.Warn("notify other replicas", "error", err)
 			}
-			pause(ctx, tellEvery)
+			sleep(ctx, notifyInterval)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// note commits n events at once.
-func (w *world) note(n int) {
+// appendEvents commits n events at once.
+func (w *world) appendEvents(n int) {
 	w.Helper()
 	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for i := range n {
-			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.System, Data: fmt.Appendf(nil, `{"n":%d}`, i)})
+			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.SystemActor, Data: fmt.Appendf(nil, `{"n":%d}`, i)})
 		}
 		return nil
 	}))
@@ -50,7 +50,7 @@ func TestTailIsSharedNearTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		w.ok(w.e.Start(w.Context()))
 		after := w.events()
-		w.note(10)
+		w.appendEvents(10)
 		first, err := w.e.Tail().Next(w.Context(), "default", after)
 		w.ok(err)
 		second, err := w.e.Tail().Next(w.Context(), "default", after+4)
@@ -65,7 +65,7 @@ func TestTailIsSharedNearTheEnd(t *testing.T) {
 func TestTailReplaysFromTheDatabase(t *testing.T) {
 	each(t, func(w *world) {
 		for range 4 {
-			w.note(500)
+			w.appendEvents(500)
 		}
 		last := w.events()
 		first, err := w.e.Tail().Next(w.Context(), "default", 0)
@@ -95,8 +95,8 @@ func TestTailWaits(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.Context())
 		got := make(chan error, 1)
 		go func() { got <- follow(ctx, w.e, after, after+2) }()
-		w.note(1)
-		w.note(1)
+		w.appendEvents(1)
+		w.appendEvents(1)
 		w.ok(patience.Receive(w, "the stream ends", got))
 		go func() { got <- follow(ctx, w.e, after+2, after+3) }()
 		cancel()
@@ -137,15 +137,15 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 func (w *world) replica() *engine.Engine {
 	w.Helper()
 	e := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
-	w.tail(e)
+	w.followOthers(e)
 	return e
 }
 
-// tail lets an engine follow the others until the test ends. Only wake-ups can wake it, because its next look would
+// followOthers lets an engine follow the others until the test ends. Only wake-ups can wake it, because its next look would
 // be long after the test.
-func (w *world) tail(e *engine.Engine) {
+func (w *world) followOthers(e *engine.Engine) {
 	w.Helper()
-	engine.SetLook(e, 24*time.Hour)
+	engine.SetRescanInterval(e, 24*time.Hour)
 	w.ok(e.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -161,7 +161,7 @@ func onReplicas(t *testing.T, test func(w *world, other *engine.Engine)) {
 		if w.db.Dialect() != "postgres" {
 			w.Skip("one process uses a SQLite file")
 		}
-		w.tail(w.e)
+		w.followOthers(w.e)
 		test(w, w.replica())
 	})
 }
@@ -204,7 +204,7 @@ func TestReplicaHears(t *testing.T) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
 		_, err := other.Authenticate(w.Context(), token.Secret)
 		w.ok(err)
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		waited := make(chan error, 2)
 		go func() {
 			q, err := other.WaitQuestion(w.Context(), w.agent, q.ID, patience.Limit())
@@ -230,8 +230,8 @@ func TestReplicaHears(t *testing.T) {
 		w.ok(err)
 		w.ok(follow(w.Context(), other, before, w.events()))
 		_, err = other.Authenticate(w.Context(), token.Secret)
-		w.refused(err, fermata.CodeUnauthenticated)
+		w.checkRefused(err, fermata.CodeUnauthenticated)
 		_, err = other.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
-		w.refused(err, fermata.CodePolicyViolation)
+		w.checkRefused(err, fermata.CodePolicyViolation)
 	})
 }

@@ -56,7 +56,7 @@ func (e *Engine) taskQuery(ctx context.Context, c fermata.Caller, f TaskFilter) 
 
 // Tasks lists tasks and returns the cursor of the next page.
 func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*fermata.Task, string, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, "", err
 	}
 	query, err := e.taskQuery(ctx, c, f)
@@ -67,28 +67,28 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 	if err := list.read(&query.After); err != nil {
 		return nil, "", err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	tasks, err := r.Tasks(query)
 	if err != nil {
 		return nil, "", err
 	}
-	tasks, more := page(tasks, f.Limit)
-	if err := e.fill(ctx, r, c, tasks); err != nil || !more {
+	tasks, more := trimPage(tasks, f.Limit)
+	if err := e.fillTasks(ctx, r, c, tasks); err != nil || !more {
 		return tasks, "", err
 	}
-	return tasks, list.write(store.PlaceOfTask(tasks[len(tasks)-1], f.Sort)), nil
+	return tasks, list.write(store.TaskPositionOf(tasks[len(tasks)-1], f.Sort)), nil
 }
 
 // TaskCounts counts the tasks of a filter by state and by column of a board.
 // The states of the filter are ignored, because the counts tell how many tasks
 // each state would show.
 func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter) (fermata.TaskCounts, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return fermata.TaskCounts{}, err
 	}
 	query, err := e.taskQuery(ctx, c, f)
 	if err != nil {
 		return fermata.TaskCounts{}, err
 	}
-	return e.reads(ctx, c).CountTasksBy(query)
+	return e.reader(ctx, c).CountTasksByState(query)
 }

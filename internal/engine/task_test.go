@@ -10,15 +10,15 @@ import (
 
 func TestCancelNeverResumes(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.cancel(task.ID)
-		got := w.question(q.ID, fermata.Cancelled)
+		got := w.checkQuestion(q.ID, fermata.Cancelled)
 		w.equal(fermata.ActorHuman, got.Resolution.DecidedBy)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Restart: true})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 		w.sweep(time.Hour)
-		w.equal([]any{"", "not needed"}, []any{w.state(task.ID, fermata.TaskCancelled).PendingQuestionID, w.state(task.ID, fermata.TaskCancelled).Reason})
-		w.none()
+		w.equal([]any{"", "not needed"}, []any{w.checkState(task.ID, fermata.TaskCancelled).PendingQuestionID, w.checkState(task.ID, fermata.TaskCancelled).Reason})
+		w.checkNoTask()
 		w.cancel(task.ID)
 		w.equal(1, w.closings(q.ID))
 	})
@@ -28,13 +28,13 @@ func TestCancelNeverResumes(t *testing.T) {
 // task that has ended.
 func TestCancelTakesTheSubtree(t *testing.T) {
 	each(t, func(w *world) {
-		root := w.running(fermata.NewTask{})
+		root := w.createRunning(fermata.NewTask{})
 		child := func(parent string, n fermata.NewTask) string { n.ParentID = parent; return w.task(n).ID }
-		done := w.running(fermata.NewTask{ParentID: root.Task.ID})
-		below := w.running(fermata.NewTask{ParentID: done.Task.ID})
+		done := w.createRunning(fermata.NewTask{ParentID: root.Task.ID})
+		below := w.createRunning(fermata.NewTask{ParentID: done.Task.ID})
 		w.complete(done)
-		suspended := w.running(fermata.NewTask{ParentID: root.Task.ID})
-		q := w.finish(suspended, asks(format)).PendingQuestionID
+		suspended := w.createRunning(fermata.NewTask{ParentID: root.Task.ID})
+		q := w.finish(suspended, needsInputWith(format)).PendingQuestionID
 		open := child(suspended.Task.ID, fermata.NewTask{})
 		blocked := child(root.Task.ID, fermata.NewTask{BlockedBy: []string{open}})
 		deferred := child(root.Task.ID, fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))})
@@ -42,27 +42,27 @@ func TestCancelTakesTheSubtree(t *testing.T) {
 		w.equal(fermata.TaskBlocked, waiting.State)
 		w.cancel(root.Task.ID)
 		for _, id := range []string{root.Task.ID, below.Task.ID, suspended.Task.ID, open, blocked, deferred} {
-			w.state(id, fermata.TaskCancelled)
+			w.checkState(id, fermata.TaskCancelled)
 		}
-		w.state(done.Task.ID, fermata.TaskDone)
-		w.question(q, fermata.Cancelled)
+		w.checkState(done.Task.ID, fermata.TaskDone)
+		w.checkQuestion(q, fermata.Cancelled)
 		w.equal(fermata.RunFinished, w.runState(below.Run.ID))
 		_, err := w.tryFinish(below, completed)
-		w.refused(err, fermata.CodeStaleRun)
-		w.none()
+		w.checkRefused(err, fermata.CodeStaleRun)
+		w.checkNoTask()
 	})
 }
 
 func TestEndedTasksStay(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.complete(c)
 		_, err := w.e.CancelTask(w.Context(), w.alice, c.Task.ID, "")
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 		if !strings.Contains(err.Error(), "done") || !strings.Contains(err.Error(), "input_received") {
 			w.Errorf("the error does not name both states: %v", err)
 		}
@@ -73,13 +73,13 @@ func TestEndCancelsQuestions(t *testing.T) {
 	for result, state := range map[fermata.Result]fermata.TaskState{fermata.ResultCompleted: fermata.TaskDone, fermata.ResultFailed: fermata.TaskFailed} {
 		t.Run(string(result), func(t *testing.T) {
 			each(t, func(w *world) {
-				c := w.running(fermata.NewTask{})
+				c := w.createRunning(fermata.NewTask{})
 				q := w.ask(c.Task.ID, format)
 				other := w.ask(c.Task.ID, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"})
 				w.equal(state, w.finish(c, fermata.Finish{Result: result, Summary: "that was it"}).State)
-				w.question(q.ID, fermata.Cancelled)
-				w.question(other.ID, fermata.Cancelled)
-				w.equal("that was it", w.state(c.Task.ID, state).Summary)
+				w.checkQuestion(q.ID, fermata.Cancelled)
+				w.checkQuestion(other.ID, fermata.Cancelled)
+				w.equal("that was it", w.checkState(c.Task.ID, state).Summary)
 			})
 		})
 	}
@@ -87,31 +87,31 @@ func TestEndCancelsQuestions(t *testing.T) {
 
 func TestDependencies(t *testing.T) {
 	each(t, func(w *world) {
-		a, b := w.running(fermata.NewTask{}), w.running(fermata.NewTask{})
+		a, b := w.createRunning(fermata.NewTask{}), w.createRunning(fermata.NewTask{})
 		both := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID, b.Task.ID, a.Task.ID}})
 		w.clock.Advance(time.Second)
 		one := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}})
-		w.equal(2, len(w.state(both.ID, fermata.TaskBlocked).BlockedBy))
+		w.equal(2, len(w.checkState(both.ID, fermata.TaskBlocked).BlockedBy))
 		w.complete(a)
-		w.state(both.ID, fermata.TaskBlocked)
-		w.state(one.ID, fermata.TaskOpen)
+		w.checkState(both.ID, fermata.TaskBlocked)
+		w.checkState(one.ID, fermata.TaskOpen)
 		w.complete(b)
-		w.state(both.ID, fermata.TaskOpen)
-		w.state(w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}}).ID, fermata.TaskOpen)
+		w.checkState(both.ID, fermata.TaskOpen)
+		w.checkState(w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}}).ID, fermata.TaskOpen)
 	})
 }
 
 func TestFailedDependencyBlocks(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 		w.finish(first, fermata.Finish{Result: fermata.ResultFailed})
-		w.state(second.ID, fermata.TaskBlocked)
-		w.state(w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, fermata.TaskBlocked)
+		w.checkState(second.ID, fermata.TaskBlocked)
+		w.checkState(w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, fermata.TaskBlocked)
 		_, err := w.e.ReopenTask(w.Context(), w.alice, first.Task.ID)
 		w.ok(err)
-		w.complete(w.claimed(first.Task.ID))
-		w.state(second.ID, fermata.TaskOpen)
+		w.complete(w.claimTask(first.Task.ID))
+		w.checkState(second.ID, fermata.TaskOpen)
 	})
 }
 
@@ -125,24 +125,24 @@ func TestCyclesAreRefused(t *testing.T) {
 			return err
 		}
 		err := patch(a, c)
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		if path := strings.Join([]string{a, c, b, a}, " → "); !strings.Contains(err.Error(), path) {
 			w.Errorf("the error does not show the path %s: %v", path, err)
 		}
-		w.refused(patch(a, a), fermata.CodeInvalidRequest)
-		w.refused(patch(a, "task_00000000000000000000"), fermata.CodeNotFound)
-		w.equal(0, len(w.state(a, fermata.TaskOpen).BlockedBy))
-		claim := w.claimed(a)
+		w.checkRefused(patch(a, a), fermata.CodeInvalidRequest)
+		w.checkRefused(patch(a, "task_00000000000000000000"), fermata.CodeNotFound)
+		w.equal(0, len(w.checkState(a, fermata.TaskOpen).BlockedBy))
+		claim := w.claimTask(a)
 		_, err = w.tryFinish(claim, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{c}})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", BlockedBy: []string{"task_00000000000000000000"}})
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 	})
 }
 
 func TestPatchMovesTheTask(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{})
 		patch := func(p fermata.TaskPatch) *fermata.Task {
 			got, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, p)
@@ -155,7 +155,7 @@ func TestPatchMovesTheTask(t *testing.T) {
 		w.equal([]any{fermata.TaskBlocked, "new", "b", 0, []string{"x"}, []string{first.Task.ID}}, []any{got.State, got.Title, got.Body, got.Priority, got.Labels, got.BlockedBy})
 		w.equal(fermata.TaskOpen, patch(fermata.TaskPatch{BlockedBy: &[]string{}}).State)
 		_, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{Priority: ptr(9)})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -167,15 +167,15 @@ func TestParentWaitsForItsChildren(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				parent := w.running(fermata.NewTask{})
-				first := w.running(fermata.NewTask{ParentID: parent.Task.ID})
-				second := w.running(fermata.NewTask{ParentID: parent.Task.ID})
+				parent := w.createRunning(fermata.NewTask{})
+				first := w.createRunning(fermata.NewTask{ParentID: parent.Task.ID})
+				second := w.createRunning(fermata.NewTask{ParentID: parent.Task.ID})
 				w.equal(fermata.TaskBlocked, w.finish(parent, fermata.Finish{Result: fermata.ResultBlocked}).State)
 				end(w, first)
-				w.state(parent.Task.ID, fermata.TaskBlocked)
+				w.checkState(parent.Task.ID, fermata.TaskBlocked)
 				end(w, second)
-				w.state(parent.Task.ID, fermata.TaskOpen)
-				w.claimed(parent.Task.ID)
+				w.checkState(parent.Task.ID, fermata.TaskOpen)
+				w.claimTask(parent.Task.ID)
 			})
 		})
 	}
@@ -189,12 +189,12 @@ func TestBlockedOnNothingAsksAPerson(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				w.setPolicy(policy)
-				got := w.finish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultBlocked, Summary: "no access"})
+				got := w.finish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultBlocked, Summary: "no access"})
 				w.equal(fermata.TaskAwaitingInput, got.State)
-				q := w.question(got.PendingQuestionID, fermata.Pending)
+				q := w.checkQuestion(got.PendingQuestionID, fermata.Pending)
 				w.equal("no access", q.Body)
 				w.answer(q.ID, "ask bob")
-				w.claimed(got.ID)
+				w.claimTask(got.ID)
 			})
 		})
 	}
@@ -202,9 +202,9 @@ func TestBlockedOnNothingAsksAPerson(t *testing.T) {
 
 func TestBlockedOnWhatIsDone(t *testing.T) {
 	each(t, func(w *world) {
-		other := w.running(fermata.NewTask{})
+		other := w.createRunning(fermata.NewTask{})
 		w.complete(other)
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.equal(fermata.TaskOpen, w.finish(c, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{other.Task.ID}}).State)
 	})
 }
@@ -223,10 +223,10 @@ func TestParents(t *testing.T) {
 		}
 		grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
 		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: grandchild.ID})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		w.cancel(parent.ID)
 		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: parent.ID})
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -239,17 +239,17 @@ func TestDefer(t *testing.T) {
 		got, err := w.e.DeferTask(w.Context(), w.alice, task.ID, &until)
 		w.ok(err)
 		w.equal([]any{fermata.TaskDeferred, until, true}, []any{got.State, *got.DeferUntil, got.CanResume})
-		w.none()
+		w.checkNoTask()
 		w.sweep(59 * time.Minute)
-		w.state(task.ID, fermata.TaskDeferred)
+		w.checkState(task.ID, fermata.TaskDeferred)
 		w.sweep(time.Minute)
-		w.equal((*time.Time)(nil), w.state(task.ID, fermata.TaskOpen).DeferUntil)
+		w.equal((*time.Time)(nil), w.checkState(task.ID, fermata.TaskOpen).DeferUntil)
 		past := now.Add(-time.Hour)
 		_, err = w.e.DeferTask(w.Context(), w.alice, task.ID, &past)
-		w.refused(err, fermata.CodeInvalidRequest)
-		running := w.claimed(task.ID)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
+		running := w.claimTask(task.ID)
 		_, err = w.e.DeferTask(w.Context(), w.alice, running.Task.ID, nil)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -259,10 +259,10 @@ func TestDeferredForGoodIsReopened(t *testing.T) {
 		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
 		w.ok(err)
 		w.sweep(1000 * time.Hour)
-		w.state(task.ID, fermata.TaskDeferred)
+		w.checkState(task.ID, fermata.TaskDeferred)
 		_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		w.claimed(task.ID)
+		w.claimTask(task.ID)
 	})
 }
 
@@ -270,28 +270,28 @@ func TestWokenIntoBlocked(t *testing.T) {
 	each(t, func(w *world) {
 		now, err := w.e.Now(w.Context())
 		w.ok(err)
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}, DeferUntil: ptr(now.Add(time.Second))})
-		w.state(task.ID, fermata.TaskDeferred)
+		w.checkState(task.ID, fermata.TaskDeferred)
 		w.sweep(time.Second)
-		w.state(task.ID, fermata.TaskBlocked)
+		w.checkState(task.ID, fermata.TaskBlocked)
 		w.complete(first)
-		w.state(task.ID, fermata.TaskOpen)
+		w.checkState(task.ID, fermata.TaskOpen)
 	})
 }
 
 func TestReopen(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{MaxAttempts: 1})
+		c := w.createRunning(fermata.NewTask{MaxAttempts: 1})
 		w.sweep(fermata.DefaultLease)
-		w.state(c.Task.ID, fermata.TaskFailed)
+		w.checkState(c.Task.ID, fermata.TaskFailed)
 		got, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.ok(err)
 		w.equal([]any{fermata.TaskOpen, 0, ""}, []any{got.State, got.Attempts, got.Reason})
-		next := w.claimed(c.Task.ID)
+		next := w.claimTask(c.Task.ID)
 		w.equal(2, next.Run.Attempt)
 		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -299,37 +299,37 @@ func TestReopen(t *testing.T) {
 // becomes ready, and then waits for it.
 func TestReopenedIntoBlocked(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 		w.cancel(task.ID)
 		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
 		w.ok(err)
-		w.state(task.ID, fermata.TaskBlocked)
+		w.checkState(task.ID, fermata.TaskBlocked)
 		w.complete(first)
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 	})
 }
 
 func TestResume(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
-		w.equal(true, w.state(task.ID, fermata.TaskAwaitingInput).CanResume)
+		task, q := w.createSuspended(format)
+		w.equal(true, w.checkState(task.ID, fermata.TaskAwaitingInput).CanResume)
 		for range 2 {
 			got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
 			w.ok(err)
 			w.equal(fermata.TaskInputReceived, got.State)
 		}
-		c := w.claimed(task.ID)
-		w.equal([]string{"cancelled: " + q.Title}, handed(c.Context))
+		c := w.claimTask(task.ID)
+		w.equal([]string{"cancelled: " + q.Title}, handedTexts(c.Context))
 		w.complete(c)
 
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		blocked := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 		_, err := w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
 		w.ok(err)
-		w.claimed(blocked.ID)
+		w.claimTask(blocked.ID)
 		_, err = w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.checkRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -339,11 +339,11 @@ func TestReadersOnlyRead(t *testing.T) {
 		viewer.Scopes = []fermata.Scope{fermata.ScopeRead}
 		id := w.task(fermata.NewTask{}).ID
 		_, err := w.e.CancelTask(w.Context(), viewer, id, "")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.CreateTask(w.Context(), viewer, fermata.NewTask{Title: "x"})
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.PostMessage(w.Context(), viewer, id, "x")
-		w.refused(err, fermata.CodeForbidden)
+		w.checkRefused(err, fermata.CodeForbidden)
 		_, err = w.e.Task(w.Context(), viewer, id)
 		w.ok(err)
 	})

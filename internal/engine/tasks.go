@@ -11,17 +11,17 @@ import (
 )
 
 // taskID returns the full id for an id, or the end of one, that a person typed.
-func (e *Engine) taskID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
-	return e.reads(ctx, c).FindID("task", "tasks", fermata.PrefixTask, typed)
+func (e *Engine) taskID(ctx context.Context, c fermata.Caller, idOrSuffix string) (string, error) {
+	return e.reader(ctx, c).FindID("task", "tasks", fermata.PrefixTask, idOrSuffix)
 }
 
 // CreateTask makes a task. It is blocked while its dependencies are open.
 func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.NewTask) (*fermata.Task, error) {
-	if err := c.May(fermata.ToCreateTask, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToCreateTask, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	n.Project = c.ProjectOr(n.Project)
-	if err := c.May(fermata.ToCreateTask, fermata.InProject(n.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToCreateTask, fermata.InProject(n.Project)); err != nil {
 		return nil, err
 	}
 	if n.Runner == fermata.RunnerWorkflow {
@@ -45,10 +45,10 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 				return nil, err
 			}
 		}
-		if err := mayParent(tx, c, n.ParentID); err != nil {
+		if err := checkParentPermission(tx, c, n.ParentID); err != nil {
 			return nil, err
 		}
-		if err := mayWorkIn(tx, c, n); err != nil {
+		if err := checkFilePermission(tx, c, n); err != nil {
 			return nil, err
 		}
 		return e.createTask(tx, n, c.Actor())
@@ -97,13 +97,13 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	tx.InsertTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
-		Data: data(struct {
+		Data: encodeData(struct {
 			Title   string            `json:"title"`
 			To      fermata.TaskState `json:"to"`
 			Runner  string            `json:"runner,omitempty"`
 			Project string            `json:"project"`
 			Origin  string            `json:"origin_hash"`
-		}{t.Title, t.State, toldRunner(t), t.Project, t.OriginHash()}),
+		}{t.Title, t.State, eventRunner(t), t.Project, t.OriginHash()}),
 	})
 	return t, nil
 }
@@ -143,15 +143,15 @@ func (e *Engine) checkDependencies(tx *store.Tx, t *fermata.Task) error {
 			}
 		}
 	}
-	return findCycle(tx, t.ID, []string{t.ID}, found, map[string]bool{})
+	return checkNoCycle(tx, t.ID, []string{t.ID}, found, map[string]bool{})
 }
 
-// findCycle follows the dependencies from the last task of the path.
-func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, seen map[string]bool) error {
+// checkNoCycle follows the dependencies from the last task of the path.
+func checkNoCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, seen map[string]bool) error {
 	for _, t := range next {
-		here := append(slices.Clone(path), t.ID)
+		longerPath := append(slices.Clone(path), t.ID)
 		if t.ID == start {
-			message := "is a cycle: " + strings.Join(here, " → ")
+			message := "is a cycle: " + strings.Join(longerPath, " → ")
 			return fermata.Invalid(fermata.Problem{Field: "blocked_by", Message: message})
 		}
 		if seen[t.ID] || len(t.BlockedBy) == 0 {
@@ -162,7 +162,7 @@ func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, 
 		if err != nil {
 			return err
 		}
-		if err := findCycle(tx, start, here, further, seen); err != nil {
+		if err := checkNoCycle(tx, start, longerPath, further, seen); err != nil {
 			return err
 		}
 	}
@@ -170,25 +170,25 @@ func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, 
 }
 
 // dependOn adds dependencies to a task whose run is blocked.
-func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, on []string) error {
-	t.BlockedBy = append(t.BlockedBy, on...)
+func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, ids []string) error {
+	t.BlockedBy = append(t.BlockedBy, ids...)
 	err := e.checkDependencies(tx, t)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		// The run exists, but a task that its result names does not.
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s", err)
 	}
 	if err == nil {
-		tx.SaveTaskText(t)
+		tx.SaveTaskEdit(t)
 	}
 	return err
 }
 
 // Task returns a task with its pending question.
 func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	id, err := e.taskID(ctx, c, id)
 	if err != nil {
 		return nil, err
@@ -197,17 +197,17 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 	if err != nil {
 		return nil, err
 	}
-	return t, e.fill(ctx, r, c, []*fermata.Task{t})
+	return t, e.fillTasks(ctx, r, c, []*fermata.Task{t})
 }
 
-// fill sets the derived fields: the pending question, what the task waits for,
+// fillTasks sets the derived fields: the pending question, what the task waits for,
 // whether a person may resume or pause it, and why no running worker takes it.
-func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
+func (e *Engine) fillTasks(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
-		t.CanResume, t.CanPause = t.Resumable(), !t.IsPaused() && t.CheckPause() == nil
+		t.CanResume, t.CanPause = t.IsResumable(), !t.IsPaused() && t.CheckPause() == nil
 		if t.IsPaused() {
-			t.TakeOver = t.Session.OpenLine()
+			t.TakeOverCommand = t.Session.OpenCommand()
 		}
 		if t.PendingQuestionID != "" {
 			ids = append(ids, t.PendingQuestionID)
@@ -222,8 +222,8 @@ func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tas
 		byID[q.ID] = q
 	}
 	for _, t := range tasks {
-		t.PendingQuestion = byID[t.PendingQuestionID].SeenBy(c)
-		t.Waiting = t.WaitsFor(t.PendingQuestion)
+		t.PendingQuestion = byID[t.PendingQuestionID].ViewFor(c)
+		t.Waiting = t.DescribeWaiting(t.PendingQuestion)
 	}
 	return e.fillNoWorker(ctx, c, tasks)
 }
@@ -234,7 +234,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	if err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	all := []*fermata.Task{root}
 	for i := 0; i < len(all); i++ {
 		children, err := r.Children(all[i].ID)
@@ -243,14 +243,14 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 		}
 		all = append(all, children...)
 	}
-	return all, e.fill(ctx, r, c, all)
+	return all, e.fillTasks(ctx, r, c, all)
 }
 
-// change loads a task, settles its pending question if it is due, and then changes the task.
-func (e *Engine) change(
+// changeTask loads a task, settles its pending question if it is due, and then changes the task.
+func (e *Engine) changeTask(
 	ctx context.Context, c fermata.Caller, v fermata.Verb, id string, fn func(tx *store.Tx, t *fermata.Task) error,
 ) (*fermata.Task, error) {
-	if err := c.May(v, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(v, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	id, err := e.taskID(ctx, c, id)
@@ -260,22 +260,22 @@ func (e *Engine) change(
 	t, err := write(ctx, e, c, v, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
 		if err == nil {
-			err = mayTask(tx, c, v, t)
+			err = checkTaskPermission(tx, c, v, t)
 		}
 		if err == nil {
-			err = e.timeDecidesFirst(tx, t)
+			err = e.settlePendingIfDue(tx, t)
 		}
 		if err != nil {
 			return nil, err
 		}
-		timeDecided := tx.Appended()
+		appendedBefore := tx.AppendedCount()
 		err = fn(tx, t)
-		return t, refuse(tx, timeDecided, err)
-	}, store.Ahead{Task: id})
+		return t, wrapTooLate(tx, appendedBefore, err)
+	}, store.ReadAhead{Task: id})
 	if err != nil {
 		return nil, err
 	}
-	return t, e.fill(ctx, e.reads(ctx, c), c, []*fermata.Task{t})
+	return t, e.fillTasks(ctx, e.reader(ctx, c), c, []*fermata.Task{t})
 }
 
 // UpdateTask changes texts, priority, labels or dependencies.
@@ -285,9 +285,9 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 			return nil, err
 		}
 	}
-	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.changeTask(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if p.Title != nil || p.Body != nil {
-			if err := checkNoStep(tx, t, "its text is what the workflow says"); err != nil {
+			if err := checkNotStep(tx, t, "its text is what the workflow says"); err != nil {
 				return err
 			}
 		}
@@ -303,15 +303,15 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 				return err
 			}
 		}
-		tx.SaveTaskText(t)
-		tx.Append(&fermata.Event{Type: fermata.EventTaskUpdated, TaskID: t.ID, Actor: c.Actor(), Data: data(p)})
-		return e.reblock(tx, t, p, c.Actor())
+		tx.SaveTaskEdit(t)
+		tx.Append(&fermata.Event{Type: fermata.EventTaskUpdated, TaskID: t.ID, Actor: c.Actor(), Data: encodeData(p)})
+		return e.moveAfterPatch(tx, t, p, c.Actor())
 	})
 }
 
-// reblock moves a task whose dependencies were changed.
-func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by fermata.Actor) error {
-	if p.BlockedBy == nil || t.State != fermata.TaskBlocked && !t.State.Claimable() {
+// moveAfterPatch moves a task whose dependencies were changed.
+func (e *Engine) moveAfterPatch(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by fermata.Actor) error {
+	if p.BlockedBy == nil || t.State != fermata.TaskBlocked && !t.State.IsClaimable() {
 		tx.SaveTask(t)
 		return nil
 	}
@@ -340,8 +340,8 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 			return nil, err
 		}
 	}
-	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
-		if err := t.CheckPaused(); err != nil {
+	return e.changeTask(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := t.CheckNotPaused(); err != nil {
 			return err
 		}
 		if c.Kind == fermata.ActorAgent && t.Runner == fermata.RunnerWorkflow {
@@ -350,7 +350,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
 		}
-		if t.State == fermata.TaskInProgress || t.State.Suspended() {
+		if t.State == fermata.TaskInProgress || t.State.IsSuspended() {
 			// Only its own run may defer a running task, and a suspended task waits already.
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot become %s", t.State, fermata.TaskDeferred)
 		}
@@ -359,7 +359,7 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 		}
 		t.DeferUntil = nil
 		if until != nil {
-			cut := fermata.Cut(*until)
+			cut := fermata.TruncateTime(*until)
 			t.DeferUntil = &cut
 		}
 		tx.SaveTask(t)
@@ -369,17 +369,17 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 
 // ReopenTask makes an ended or deferred task ready again.
 func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.change(ctx, c, fermata.ToReopenTask, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
+	return e.changeTask(ctx, c, fermata.ToReopenTask, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
 }
 
 func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
-	if err := t.CheckPaused(); err != nil {
+	if err := t.CheckNotPaused(); err != nil {
 		return err
 	}
 	if !t.State.IsEnded() && t.State != fermata.TaskDeferred {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
 	}
-	if err := checkApart(tx, t); err != nil {
+	if err := checkConcurrencyKeyFree(tx, t); err != nil {
 		return err
 	}
 	endWaits(tx, t)
@@ -400,16 +400,16 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 			return nil, err
 		}
 	}
-	return e.change(ctx, c, fermata.ToResumeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.changeTask(ctx, c, fermata.ToResumeTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		switch {
 		case t.IsPaused():
 			return e.unpause(tx, t, words, c)
-		case t.AsksNow():
-			return e.decideItself(tx, t, words, c)
+		case t.IsAsking():
+			return e.letAgentDecide(tx, t, words, c)
 		case t.State == fermata.TaskInputReceived:
 			return e.addWords(tx, t, words, c.Actor())
-		case !t.Resumable():
-			return t.CannotResume()
+		case !t.IsResumable():
+			return t.CannotResumeError()
 		}
 		if err := checkNotQueued(tx, t); err != nil {
 			return err
@@ -431,12 +431,12 @@ func (e *Engine) addWords(tx *store.Tx, t *fermata.Task, words string, by fermat
 	if words == "" {
 		return nil
 	}
-	return e.post(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: by, Body: words})
+	return e.storeMessage(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: by, Body: words})
 }
 
-// Context returns what the next run of a task would be handed, or what its
+// ResumeContext returns what the next run of a task would be handed, or what its
 // present run was handed.
-func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fermata.ResumeContext, error) {
+func (e *Engine) ResumeContext(ctx context.Context, c fermata.Caller, id string) (*fermata.ResumeContext, error) {
 	t, err := e.Task(ctx, c, id)
 	if err != nil {
 		return nil, err
@@ -446,10 +446,10 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 		current = t.RunID
 	}
 	if t.Runner == fermata.RunnerExternal {
-		current = fermata.AtTheDesk
+		current = fermata.DeskRunID
 	}
-	r := e.reads(ctx, c)
-	questions, err := r.ClosedUnhanded(t.ID, current)
+	r := e.reader(ctx, c)
+	questions, err := r.UnhandedQuestions(t.ID, current)
 	if err != nil {
 		return nil, err
 	}
@@ -462,7 +462,7 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 		return nil, err
 	}
 	rc := fermata.NewResumeContext(t, last, questions, messages, t.PendingQuestion)
-	if handed, err := isHandedGrants(r, c, t); err != nil || !handed {
+	if handed, err := mayReadGrants(r, c, t); err != nil || !handed {
 		return rc, err
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
@@ -470,8 +470,8 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 
 // Projects lists the names of the workspace's projects.
 func (e *Engine) Projects(ctx context.Context, c fermata.Caller) ([]string, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Projects()
+	return e.reader(ctx, c).Projects()
 }

@@ -21,14 +21,14 @@ type TimelineFilter struct {
 // cursor. The oldest entry comes first. It also returns the cursor of the part
 // before, or "" if there is none.
 func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilter) (fermata.Timeline, string, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, "", err
 	}
 	id, err := e.taskID(ctx, c, f.TaskID)
 	if err != nil {
 		return nil, "", err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	t, err := r.Task(id)
 	if err != nil {
 		return nil, "", err
@@ -42,7 +42,7 @@ func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilte
 	if err != nil {
 		return nil, "", err
 	}
-	events, more := page(events, f.Limit)
+	events, more := trimPage(events, f.Limit)
 	slices.Reverse(events)
 	timeline := fermata.NewTimeline(events)
 	if err := fillTimeline(r, c, t, timeline); err != nil || !more {
@@ -54,20 +54,20 @@ func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilte
 // fillTimeline reads the messages, questions and runs that the entries refer
 // to.
 func fillTimeline(r store.Reader, c fermata.Caller, t *fermata.Task, timeline fermata.Timeline) error {
-	messageIDs, questionIDs, runIDs := timeline.Needs()
+	messageIDs, questionIDs, runIDs := timeline.NeededIDs()
 	messages, err := r.MessagesByID(messageIDs)
 	if err != nil {
 		return err
 	}
 	for _, m := range messages {
-		m.Receipt = t.ReceiptOf(m)
+		m.Handoff = t.HandoffStateOf(m)
 	}
 	questions, err := r.QuestionsByID(questionIDs)
 	if err != nil {
 		return err
 	}
 	for i, q := range questions {
-		questions[i] = q.SeenBy(c)
+		questions[i] = q.ViewFor(c)
 	}
 	runs, err := r.RunsByID(runIDs)
 	if err != nil {

@@ -29,9 +29,9 @@ func (w *world) timeline(id string, limit int) fermata.Timeline {
 
 func TestTimeline(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{Title: "Build"})
-		w.ok(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Token: c.Run.Token, Message: "half", Current: 1, Total: 2}))
-		q := w.finish(c, asks(format)).PendingQuestionID
+		c := w.createRunning(fermata.NewTask{Title: "Build"})
+		w.ok(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Token: c.Run.Token, Message: "half", Current: 1, Total: 2}))
+		q := w.finish(c, needsInputWith(format)).PendingQuestionID
 		_, err := w.e.Clarify(w.Context(), w.alice, q, "why?")
 		w.ok(err)
 		w.answer(q, "toml")
@@ -44,7 +44,7 @@ func TestTimeline(t *testing.T) {
 					w.Errorf("event %d stands behind event %d", e.Seq, seq)
 				}
 				seq = e.Seq
-				got = append(got, told(e))
+				got = append(got, entryText(e))
 			}
 			w.equal([]string{
 				"task →open", "run open→in_progress finished needs_input", "progress half", "run finished needs_input",
@@ -55,8 +55,8 @@ func TestTimeline(t *testing.T) {
 	})
 }
 
-// told returns an entry in a short form.
-func told(e *fermata.TimelineEntry) string {
+// entryText returns an entry in a short form.
+func entryText(e *fermata.TimelineEntry) string {
 	s := string(e.Kind)
 	if e.To != "" {
 		s += fmt.Sprintf(" %s→%s", e.From, e.To)
@@ -89,9 +89,9 @@ func TestTimelineIsOfOneTask(t *testing.T) {
 		_, next, err := w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: one.ID, Limit: 1})
 		w.ok(err)
 		_, _, err = w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: other.ID, Cursor: next})
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 		_, _, err = w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: "task_00000000000000000000"})
-		w.refused(err, fermata.CodeNotFound)
+		w.checkRefused(err, fermata.CodeNotFound)
 		w.equal(1, len(w.timeline(other.ID, 9)))
 	})
 }
@@ -123,9 +123,9 @@ func TestTaskOrdersAndCounts(t *testing.T) {
 		}
 		for _, f := range []engine.TaskFilter{{Sort: "size"}, {State: []fermata.TaskState{"lost"}}} {
 			_, _, err := w.e.Tasks(w.Context(), w.alice, f)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 			_, err = w.e.TaskCounts(w.Context(), w.alice, f)
-			w.refused(err, fermata.CodeInvalidRequest)
+			w.checkRefused(err, fermata.CodeInvalidRequest)
 		}
 		for name, c := range map[string]struct {
 			filter engine.TaskFilter
@@ -145,7 +145,7 @@ func TestTaskOrdersAndCounts(t *testing.T) {
 
 func TestWaitingTasksSayForWhat(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(fermata.Ask{Question: "Go?", Assignees: []string{"alice"}, Timeout: "1h"})
+		task, q := w.createSuspended(fermata.Ask{Question: "Go?", Assignees: []string{"alice"}, Timeout: "1h"})
 		want := &fermata.TaskWaiting{
 			QuestionID: q.ID, Type: q.Type, Title: q.Title, Since: q.CreatedAt, Deadline: q.Deadline, OnTimeout: fermata.FailTask,
 			Assignees: []string{"alice"},

@@ -23,25 +23,25 @@ func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermat
 // hold stores an answer until it is released. The event does not contain the
 // answer, because agents read events.
 func hold(tx *store.Tx, q *fermata.Question) {
-	q.Held.Salt = rand.Text()
-	tx.Hold(q)
+	q.HeldAnswer.Salt = rand.Text()
+	tx.HoldAnswer(q)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventQuestionHeld, TaskID: q.TaskID, QuestionID: q.ID, Actor: q.Held.By,
-		Data: data(map[string]any{"release_at": q.Held.ReleaseAt, "content_hash": q.Held.ContentHash()}),
+		Type: fermata.EventQuestionHeld, TaskID: q.TaskID, QuestionID: q.ID, Actor: q.HeldAnswer.By,
+		Data: encodeData(map[string]any{"release_at": q.HeldAnswer.ReleaseAt, "content_hash": q.HeldAnswer.ContentHash()}),
 	})
 }
 
 // release settles a question with its held answer, in the same way as any other
 // answer.
 func (e *Engine) release(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-	by := q.Held.By
+	by := q.HeldAnswer.By
 	q.Release()
 	return e.settle(tx, t, q, by)
 }
 
 // releaseDue releases a held answer if it is still due.
 func (e *Engine) releaseDue(tx *store.Tx, id string) error {
-	tx.ForgetHeld(id)
-	_, _, err := e.current(tx, id)
+	tx.ForgetHeldAnswer(id)
+	_, _, err := e.loadAndSettleIfDue(tx, id)
 	return err
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// held gives an answer with undo.
-func (w *world) held(c fermata.Caller, id string, value any) *fermata.Question {
+// answerHeld gives an answer with undo.
+func (w *world) answerHeld(c fermata.Caller, id string, value any) *fermata.Question {
 	w.Helper()
 	q, err := w.e.Answer(w.Context(), c, id, fermata.Answer{Answer: value, Undo: true})
 	w.ok(err)
-	if q.Held == nil || q.Status != fermata.Pending {
+	if q.HeldAnswer == nil || q.Status != fermata.Pending {
 		w.Fatalf("nothing is held: %+v", q)
 	}
 	return q
@@ -25,22 +25,22 @@ func (w *world) held(c fermata.Caller, id string, value any) *fermata.Question {
 // continues as after any answer.
 func TestHeldUntilReleased(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
-		w.held(w.alice, q.ID, "toml")
+		task, q := w.createSuspended(format)
+		w.answerHeld(w.alice, q.ID, "toml")
 		w.sweep(4 * time.Second)
-		w.state(task.ID, fermata.TaskAwaitingInput)
-		w.none()
+		w.checkState(task.ID, fermata.TaskAwaitingInput)
+		w.checkNoTask()
 		w.sweep(2 * time.Second)
-		w.state(task.ID, fermata.TaskInputReceived)
-		got := w.question(q.ID, fermata.Answered)
-		if got.Held != nil || got.Resolution.Answer != "toml" || got.Resolution.AnsweredBy.Name != "alice" {
+		w.checkState(task.ID, fermata.TaskInputReceived)
+		got := w.checkQuestion(q.ID, fermata.Answered)
+		if got.HeldAnswer != nil || got.Resolution.Answer != "toml" || got.Resolution.AnsweredBy.Name != "alice" {
 			w.Fatalf("%+v", got.Resolution)
 		}
 		n, err := w.e.Sweep(w.Context())
 		w.ok(err)
 		w.equal(0, n)
 		w.equal(1, w.closings(q.ID))
-		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 		report, err := w.e.VerifyAudit(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(true, report.OK)
@@ -59,18 +59,18 @@ func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 			_, err := w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
 			w.ok(err)
 		},
-		"no longer assigned": func(w *world, id string) { w.assigned(id, "alice") },
+		"no longer assigned": func(w *world, id string) { w.mustAssign(id, "alice") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				bob := w.person("bob")
-				task, q := w.suspended(format)
-				w.held(bob, q.ID, "toml")
+				task, q := w.createSuspended(format)
+				w.answerHeld(bob, q.ID, "toml")
 				change(w, q.ID)
 				w.sweep(10 * time.Second)
-				w.state(task.ID, fermata.TaskAwaitingInput)
-				if got := w.question(q.ID, fermata.Pending); got.Held != nil {
-					w.Fatalf("it holds %+v", got.Held)
+				w.checkState(task.ID, fermata.TaskAwaitingInput)
+				if got := w.checkQuestion(q.ID, fermata.Pending); got.HeldAnswer != nil {
+					w.Fatalf("it holds %+v", got.HeldAnswer)
 				}
 				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
 				w.ok(err)
@@ -83,15 +83,15 @@ func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 func TestReleasedByWhoeverLooks(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		task, q := w.suspended(format)
-		w.held(w.alice, q.ID, "toml")
+		task, q := w.createSuspended(format)
+		w.answerHeld(w.alice, q.ID, "toml")
 		w.clock.Advance(5 * time.Second)
 		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
-		w.refused(err, fermata.CodeQuestionClosed)
-		w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
 		_, err = w.e.Undo(w.Context(), w.alice, q.ID)
-		w.refused(err, fermata.CodeQuestionClosed)
-		w.state(task.ID, fermata.TaskInputReceived)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.checkState(task.ID, fermata.TaskInputReceived)
 		w.sweep(0)
 		w.equal(1, w.closings(q.ID))
 	})
@@ -103,34 +103,34 @@ func TestHeldBeforeTheDeadline(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
 		ask.Timeout, ask.Default = "10m", "yaml"
-		_, q := w.suspended(ask)
+		_, q := w.createSuspended(ask)
 		w.clock.Advance(10*time.Minute - 2*time.Second)
-		got := w.held(w.alice, q.ID, "toml")
-		w.equal(*got.Deadline, got.Held.ReleaseAt)
+		got := w.answerHeld(w.alice, q.ID, "toml")
+		w.equal(*got.Deadline, got.HeldAnswer.ReleaseAt)
 		w.sweep(time.Hour)
-		w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
+		w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
 	})
 }
 
 func TestUndone(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		task, q := w.suspended(format)
-		w.held(w.alice, q.ID, "toml")
+		task, q := w.createSuspended(format)
+		w.answerHeld(w.alice, q.ID, "toml")
 		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
-		w.refused(err, fermata.CodeQuestionClosed)
+		w.checkRefused(err, fermata.CodeQuestionClosed)
 		_, err = w.e.Undo(w.Context(), bob, q.ID)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		_, err = w.e.Undo(w.Context(), w.agent, q.ID)
-		w.refused(err, fermata.CodeNotEligible)
+		w.checkRefused(err, fermata.CodeNotEligible)
 		got, err := w.e.Undo(w.Context(), w.alice, q.ID)
 		w.ok(err)
-		w.equal((*fermata.Held)(nil), got.Held)
+		w.equal((*fermata.HeldAnswer)(nil), got.HeldAnswer)
 		w.sweep(time.Minute)
-		w.question(q.ID, fermata.Pending)
-		w.held(bob, q.ID, "json")
+		w.checkQuestion(q.ID, fermata.Pending)
+		w.answerHeld(bob, q.ID, "json")
 		w.sweep(time.Minute)
-		w.equal("json", w.question(q.ID, fermata.Answered).Resolution.Answer)
+		w.equal("json", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
 		w.equal([]fermata.EventType{
 			fermata.EventTaskCreated, fermata.EventTaskClaimed, fermata.EventRunFinished, fermata.EventQuestionAsked,
 			fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionHeld, fermata.EventQuestionAnswered,
@@ -144,13 +144,13 @@ func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		ask := format
 		ask.DedupeKey = "d"
-		task, q := w.suspended(ask)
-		w.held(w.alice, q.ID, "toml")
-		seen := []*fermata.Question{w.question(q.ID, fermata.Pending), w.state(task.ID, fermata.TaskAwaitingInput).PendingQuestion}
+		task, q := w.createSuspended(ask)
+		w.answerHeld(w.alice, q.ID, "toml")
+		seen := []*fermata.Question{w.checkQuestion(q.ID, fermata.Pending), w.checkState(task.ID, fermata.TaskAwaitingInput).PendingQuestion}
 		again, err := w.e.Ask(w.Context(), w.agent, task.ID, ask)
 		w.ok(err)
 		w.say(task.ID, "hello")
-		rc := w.claimed(task.ID).Context
+		rc := w.claimTask(task.ID).Context
 		seen = append(seen, again, rc.Pending)
 		timeline, _, err := w.e.Timeline(w.Context(), w.agent, engine.TimelineFilter{TaskID: task.ID})
 		w.ok(err)
@@ -161,11 +161,11 @@ func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 		}
 		w.equal(5, len(seen))
 		for i, q := range seen {
-			if q == nil || q.Held != nil {
+			if q == nil || q.HeldAnswer != nil {
 				w.Errorf("%d: an agent reads %+v", i, q)
 			}
 		}
-		if q, err := w.e.Question(w.Context(), w.alice, q.ID); err != nil || q.Held == nil {
+		if q, err := w.e.Question(w.Context(), w.alice, q.ID); err != nil || q.HeldAnswer == nil {
 			w.Errorf("alice does not see her answer: %+v, %v", q, err)
 		}
 	})
@@ -175,15 +175,15 @@ func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 // a new question. A held answer ends with the old question.
 func TestNextQuestionReplacesAHeldOne(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.say(task.ID, "think again")
-		claim := w.claimed(task.ID)
-		w.held(w.alice, q.ID, "toml")
-		next := w.finish(claim, asks(fermata.Ask{Question: "Really?"})).PendingQuestionID
-		w.question(q.ID, fermata.Cancelled)
+		claim := w.claimTask(task.ID)
+		w.answerHeld(w.alice, q.ID, "toml")
+		next := w.finish(claim, needsInputWith(fermata.Ask{Question: "Really?"})).PendingQuestionID
+		w.checkQuestion(q.ID, fermata.Cancelled)
 		w.sweep(time.Minute)
-		w.question(q.ID, fermata.Cancelled)
-		w.question(next, fermata.Pending)
+		w.checkQuestion(q.ID, fermata.Cancelled)
+		w.checkQuestion(next, fermata.Pending)
 		w.equal(1, w.closings(q.ID))
 	})
 }
@@ -194,10 +194,10 @@ func TestNextQuestionReplacesAHeldOne(t *testing.T) {
 func TestOneEndOfAHeldAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
-			task, q := w.suspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
+			task, q := w.createSuspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
 			bob := w.person(fmt.Sprint("bob", round))
 			w.clock.Advance(10*time.Minute - 5*time.Second - 3*time.Millisecond)
-			w.held(w.alice, q.ID, "held")
+			w.answerHeld(w.alice, q.ID, "held")
 			w.clock.Advance(5*time.Second - 2*time.Millisecond)
 			undone := false
 			var wg sync.WaitGroup
@@ -240,7 +240,7 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 			if undone == (got.Resolution.Answer == "held") && got.Status == fermata.Answered {
 				w.Errorf("taken back: %v, and the end is %s", undone, got.Resolution.Sentence())
 			}
-			w.complete(w.claimed(task.ID))
+			w.complete(w.claimTask(task.ID))
 		}
 	})
 }
@@ -263,35 +263,35 @@ func TestAnOvertakenAnswerIsKept(t *testing.T) {
 		},
 		"the next question takes its place": func(w *world, task, _ string) error {
 			w.say(task, "think again")
-			w.finish(w.claimed(task), asks(fermata.Ask{Question: "Really?"}))
+			w.finish(w.claimTask(task), needsInputWith(fermata.Ask{Question: "Really?"}))
 			return nil
 		},
 	}
 	for how, end := range overtake {
 		t.Run(how, func(t *testing.T) {
 			each(t, func(w *world) {
-				task, q := w.suspended(format)
+				task, q := w.createSuspended(format)
 				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Comment: "as ever", Undo: true})
 				w.ok(err)
 				w.ok(end(w, task.ID, q.ID))
 				w.sweep(time.Minute)
 				got, err := w.e.Question(w.Context(), w.alice, q.ID)
 				w.ok(err)
-				kept := got.Resolution.Overtaken
-				if got.Status != fermata.Cancelled || got.Held != nil || kept == nil || kept.Answer != "toml" || kept.Comment != "as ever" || kept.By.Name != "alice" {
+				kept := got.Resolution.OvertakenAnswer
+				if got.Status != fermata.Cancelled || got.HeldAnswer != nil || kept == nil || kept.Answer != "toml" || kept.Comment != "as ever" || kept.By.Name != "alice" {
 					w.Fatalf("%+v", got.Resolution)
 				}
 				seen, err := w.e.Question(w.Context(), w.agent, q.ID)
 				w.ok(err)
-				rc, err := w.e.Context(w.Context(), w.agent, task.ID)
+				rc, err := w.e.ResumeContext(w.Context(), w.agent, task.ID)
 				w.ok(err)
 				told := []*fermata.Resolution{seen.Resolution}
 				for _, answered := range rc.Questions {
 					told = append(told, answered.Resolution)
 				}
 				for _, r := range told {
-					if r.Overtaken != nil {
-						w.Errorf("an agent reads %+v", r.Overtaken)
+					if r.OvertakenAnswer != nil {
+						w.Errorf("an agent reads %+v", r.OvertakenAnswer)
 					}
 				}
 			})

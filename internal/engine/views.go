@@ -11,12 +11,12 @@ import (
 // Views lists the caller's saved views and those that others share. Views of a project that the caller may not see
 // are left out.
 func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedView, error) {
-	if err := c.May(fermata.ToReadOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToReadOwn, c.OwnResource()); err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	r := e.reader(ctx, c)
 	views, err := r.Views(c.MemberID)
-	views = slices.DeleteFunc(views, func(v fermata.SavedView) bool { return !v.VisibleTo(c) })
+	views = slices.DeleteFunc(views, func(v fermata.SavedView) bool { return !v.IsVisibleTo(c) })
 	if err != nil || len(views) == 0 {
 		return views, err
 	}
@@ -31,7 +31,7 @@ func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedVi
 // SaveView stores a view of the caller under its name. It replaces an earlier view with that name. One member may
 // have at most [fermata.MaxViews].
 func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.SavedView) (fermata.SavedView, error) {
-	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {
 		return v, err
 	}
 	if err := v.Check(); err != nil {
@@ -55,7 +55,7 @@ func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.Saved
 
 // DeleteView removes a view of the caller.
 func (e *Engine) DeleteView(ctx context.Context, c fermata.Caller, name string) error {
-	if err := c.May(fermata.ToChangeOwn, c.OwnPlace()); err != nil {
+	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {
 		return err
 	}
 	_, err := write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {

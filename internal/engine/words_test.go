@@ -17,7 +17,7 @@ func TestRunCannotEndOverUnreadWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				c := w.running(fermata.NewTask{})
+				c := w.createRunning(fermata.NewTask{})
 				f := fermata.Finish{Result: result, Summary: "painted red", Session: &fermata.Session{ID: "s-1"}}
 				if strings.Contains(name, "task") {
 					f.BlockedBy = []string{w.task(fermata.NewTask{Title: other}).ID}
@@ -27,11 +27,11 @@ func TestRunCannotEndOverUnreadWords(t *testing.T) {
 				w.equal(fermata.TaskInputReceived, task.State)
 				w.equal("painted red", task.Summary)
 				w.equal(len(f.BlockedBy), len(task.BlockedBy))
-				next := w.claimed(c.Task.ID)
-				w.equal([]string{"green, please"}, handed(next.Context))
+				next := w.claimTask(c.Task.ID)
+				w.equal([]string{"green, please"}, handedTexts(next.Context))
 				w.equal("s-1", next.Context.Session.ID)
 				w.complete(next)
-				w.state(c.Task.ID, fermata.TaskDone)
+				w.checkState(c.Task.ID, fermata.TaskDone)
 			})
 		})
 	}
@@ -42,11 +42,11 @@ func TestRunCannotEndOverUnreadWords(t *testing.T) {
 func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		note := fermata.Ask{Type: fermata.NonBlocking, Question: "Which?", ResponseType: fermata.ResponseText, Default: "a"}
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.answer(w.ask(c.Task.ID, note).ID, "b")
 		w.complete(c)
-		w.state(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which?"}, handed(w.claimed(c.Task.ID).Context))
+		w.checkState(c.Task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"answered: Which?"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
@@ -58,11 +58,11 @@ func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
 			reason string
 			want   fermata.TaskState
 		}{{"", fermata.TaskDone}, {"use b", fermata.TaskInputReceived}} {
-			c := w.running(fermata.NewTask{})
+			c := w.createRunning(fermata.NewTask{})
 			_, err := w.e.CancelQuestion(w.Context(), w.alice, w.ask(c.Task.ID, note).ID, tt.reason)
 			w.ok(err)
 			w.complete(c)
-			w.state(c.Task.ID, tt.want)
+			w.checkState(c.Task.ID, tt.want)
 		}
 	})
 }
@@ -71,14 +71,14 @@ func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
 func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		for _, ask := range []fermata.Ask{format, {Type: fermata.NonBlocking, Question: "Which?", Default: "json"}} {
-			c := w.running(fermata.NewTask{})
+			c := w.createRunning(fermata.NewTask{})
 			q := w.ask(c.Task.ID, ask)
-			w.held(w.alice, q.ID, "toml")
+			w.answerHeld(w.alice, q.ID, "toml")
 			w.complete(c)
-			w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
-			w.state(c.Task.ID, fermata.TaskInputReceived)
-			w.complete(w.claimed(c.Task.ID))
-			w.state(c.Task.ID, fermata.TaskDone)
+			w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
+			w.checkState(c.Task.ID, fermata.TaskInputReceived)
+			w.complete(w.claimTask(c.Task.ID))
+			w.checkState(c.Task.ID, fermata.TaskDone)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
 // TestWhatTimeDecidedEndsWithItsRun: a run may end its task although a deadline closed its question.
 func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		w.ask(c.Task.ID, fermata.Ask{Question: "Go?", ResponseType: fermata.ResponseText, Default: "x", Timeout: "5m"})
 		for range 5 {
 			w.clock.Advance(59 * time.Second)
@@ -94,24 +94,24 @@ func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
 		}
 		w.clock.Advance(30 * time.Second)
 		w.complete(c)
-		w.state(c.Task.ID, fermata.TaskDone)
+		w.checkState(c.Task.ID, fermata.TaskDone)
 	})
 }
 
 // TestFailingRunsEndTheTask: unread words resume a failed task, but not without limit.
 func TestFailingRunsEndTheTask(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{MaxAttempts: 2})
+		c := w.createRunning(fermata.NewTask{MaxAttempts: 2})
 		for _, want := range []fermata.TaskState{fermata.TaskInputReceived, fermata.TaskFailed} {
 			w.say(c.Task.ID, "again")
 			w.equal(want, w.finish(c, fermata.Finish{Result: fermata.ResultFailed}).State)
 			if want == fermata.TaskInputReceived {
-				c = w.claimed(c.Task.ID)
+				c = w.claimTask(c.Task.ID)
 			}
 		}
 		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.ok(err)
-		w.equal([]string{"again"}, handed(w.claimed(c.Task.ID).Context))
+		w.equal([]string{"again"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
@@ -122,15 +122,15 @@ func TestUnheardWordsAreTakenBack(t *testing.T) {
 		for result, state := range map[fermata.Result]fermata.TaskState{
 			fermata.ResultCompleted: fermata.TaskInputReceived, fermata.ResultFailed: fermata.TaskInputReceived,
 		} {
-			c := w.running(fermata.NewTask{})
+			c := w.createRunning(fermata.NewTask{})
 			w.say(c.Task.ID, "first")
 			w.say(c.Task.ID, "second")
-			w.equal([]string{"first", "second"}, handed(w.heartbeat(c).Context))
+			w.equal([]string{"first", "second"}, handedTexts(w.heartbeat(c).Context))
 			all, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
 			w.ok(err)
 			w.equal(state, w.finish(c, fermata.Finish{Result: result, Heard: &[]string{all[0].ID}}).State)
-			next := w.claimed(c.Task.ID)
-			w.equal([]string{"second"}, handed(next.Context))
+			next := w.claimTask(c.Task.ID)
+			w.equal([]string{"second"}, handedTexts(next.Context))
 			w.equal(fermata.TaskDone, w.finish(next, fermata.Finish{Result: fermata.ResultCompleted, Heard: &[]string{all[1].ID}}).State)
 		}
 	})
@@ -140,13 +140,13 @@ func TestUnheardWordsAreTakenBack(t *testing.T) {
 // its own run. The task must not wait.
 func TestUnheardAnswerIsTakenBack(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, format)
 		w.answer(q.ID, "toml")
-		w.equal(1, len(handed(w.heartbeat(c).Context)))
+		w.equal(1, len(handedTexts(w.heartbeat(c).Context)))
 		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Heard: &[]string{}})
-		w.state(c.Task.ID, fermata.TaskInputReceived)
-		w.equal(1, len(handed(w.claimed(c.Task.ID).Context)))
+		w.checkState(c.Task.ID, fermata.TaskInputReceived)
+		w.equal(1, len(handedTexts(w.claimTask(c.Task.ID).Context)))
 	})
 }
 
@@ -157,14 +157,14 @@ func TestDecideYourself(t *testing.T) {
 	for name, ask := range map[string]fermata.Ask{"question": format, "approval": approval} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				task, q := w.suspended(ask)
+				task, q := w.createSuspended(ask)
 				got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "take the cheapest")
 				w.ok(err)
 				w.equal(fermata.TaskInputReceived, got.State)
 				w.equal("", got.PendingQuestionID)
-				r := w.question(q.ID, fermata.Cancelled).Resolution
+				r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
 				w.equal([]any{fermata.ActorHuman, "alice", "take the cheapest", true}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.DecideYourself})
-				c := w.claimed(task.ID)
+				c := w.claimTask(task.ID)
 				if c.Context.Pending != nil {
 					w.Errorf("the question is still open: %s", c.Context.Pending.ID)
 				}
@@ -176,9 +176,9 @@ func TestDecideYourself(t *testing.T) {
 				w.equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
 				// A second end to wait finds nothing to wait for.
 				_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
-				w.refused(err, fermata.CodeInvalidRequest)
+				w.checkRefused(err, fermata.CodeInvalidRequest)
 				w.complete(c)
-				w.state(task.ID, fermata.TaskDone)
+				w.checkState(task.ID, fermata.TaskDone)
 			})
 		})
 	}
@@ -187,19 +187,19 @@ func TestDecideYourself(t *testing.T) {
 // TestDecideYourselfMeanwhile: the question also closes if its task was resumed by a message, or if its agent runs.
 func TestDecideYourselfMeanwhile(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		w.say(task.ID, "which file?")
 		_, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
 		w.ok(err)
-		w.question(q.ID, fermata.Cancelled)
-		w.equal([]string{"cancelled: " + q.Title, "which file?"}, handed(w.claimed(task.ID).Context))
+		w.checkQuestion(q.ID, fermata.Cancelled)
+		w.equal([]string{"cancelled: " + q.Title, "which file?"}, handedTexts(w.claimTask(task.ID).Context))
 
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		second := w.ask(c.Task.ID, format)
 		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
 		w.ok(err)
-		w.state(c.Task.ID, fermata.TaskInProgress)
-		w.equal([]string{"cancelled: " + second.Title}, handed(w.heartbeat(c).Context))
+		w.checkState(c.Task.ID, fermata.TaskInProgress)
+		w.equal([]string{"cancelled: " + second.Title}, handedTexts(w.heartbeat(c).Context))
 	})
 }
 
@@ -212,8 +212,8 @@ func TestDecideYourselfOfAnExternalTask(t *testing.T) {
 			q := w.ask(id, format)
 			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "")
 			w.ok(err)
-			w.question(q.ID, fermata.Cancelled)
-			w.state(id, want)
+			w.checkQuestion(q.ID, fermata.Cancelled)
+			w.checkState(id, want)
 		}
 	})
 }
@@ -221,15 +221,15 @@ func TestDecideYourselfOfAnExternalTask(t *testing.T) {
 // TestResumeWithWords: if no question takes the words, they become a message.
 func TestResumeWithWords(t *testing.T) {
 	each(t, func(w *world) {
-		first := w.running(fermata.NewTask{})
+		first := w.createRunning(fermata.NewTask{})
 		for _, id := range []string{w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, w.task(fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))}).ID} {
 			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "do not wait")
 			w.ok(err)
-			w.state(id, fermata.TaskInputReceived)
-			w.equal([]string{"do not wait"}, handed(w.claimed(id).Context))
+			w.checkState(id, fermata.TaskInputReceived)
+			w.equal([]string{"do not wait"}, handedTexts(w.claimTask(id).Context))
 		}
 		_, err := w.e.ResumeTask(w.Context(), w.alice, first.Task.ID, "\x00")
-		w.refused(err, fermata.CodeInvalidRequest)
+		w.checkRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -237,7 +237,7 @@ func TestResumeWithWords(t *testing.T) {
 // asking. In a later run, people are asked again.
 func TestGateOfADecidedCall(t *testing.T) {
 	each(t, func(w *world) {
-		c := w.running(fermata.NewTask{})
+		c := w.createRunning(fermata.NewTask{})
 		call := fermata.GateCall{TaskID: c.Task.ID, CallID: "call-1", Tool: "Bash", Input: []byte(`{"command":"rm x"}`)}
 		v, err := w.e.Gate(w.Context(), w.agent, call)
 		w.ok(err)
@@ -245,7 +245,7 @@ func TestGateOfADecidedCall(t *testing.T) {
 		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
 		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
 		w.ok(err)
-		w.claimed(c.Task.ID)
+		w.claimTask(c.Task.ID)
 		for _, id := range []string{"call-1", "call-2"} {
 			call.CallID = id
 			v, err = w.e.Gate(w.Context(), w.agent, call)
@@ -262,20 +262,20 @@ func TestGateOfADecidedCall(t *testing.T) {
 // a task below it, is reopened.
 func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 	each(t, func(w *world) {
-		parent := w.running(fermata.NewTask{})
+		parent := w.createRunning(fermata.NewTask{})
 		child := w.task(fermata.NewTask{Title: "below", ParentID: parent.Task.ID})
 		_, err := w.e.CancelTask(w.Context(), w.alice, parent.Task.ID, "use staging")
 		w.ok(err)
 		for _, id := range []string{parent.Task.ID, child.ID} {
 			thread, _, err := w.e.Messages(w.Context(), w.alice, id, "", 10)
 			w.ok(err)
-			if len(thread) != 1 || thread[0].Body != "use staging" || thread[0].Author.Name != "alice" || thread[0].Receipt != fermata.ReceiptEnded {
+			if len(thread) != 1 || thread[0].Body != "use staging" || thread[0].Author.Name != "alice" || thread[0].Handoff != fermata.HandoffEnded {
 				w.Fatalf("the thread of %s: %+v", id, thread)
 			}
 			_, err = w.e.ReopenTask(w.Context(), w.alice, id)
 			w.ok(err)
-			rc := w.claimed(id).Context
-			w.equal([]string{"use staging"}, handed(rc))
+			rc := w.claimTask(id).Context
+			w.equal([]string{"use staging"}, handedTexts(rc))
 			// The agent must not take the old reason for an order.
 			if !rc.Messages[0].Cancels || !strings.Contains(rc.Text, "alice (human) cancelled the task at ") || !strings.Contains(rc.Text, "It was reopened since.") {
 				w.Errorf("the agent is told:\n%s", rc.Text)
@@ -289,12 +289,12 @@ func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 func TestWordsOfASecondCancelAreRefused(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
-		task, q := w.suspended(format)
+		task, q := w.createSuspended(format)
 		cancelTwice := func(code fermata.Code, cancel func(c fermata.Caller, reason string) error) {
 			w.ok(cancel(w.alice, "found it out"))
 			w.ok(cancel(w.alice, " found it out\n"))
 			w.ok(cancel(bob, ""))
-			w.refused(cancel(bob, "too dear"), code)
+			w.checkRefused(cancel(bob, "too dear"), code)
 		}
 		cancelTwice(fermata.CodeQuestionClosed, func(c fermata.Caller, reason string) error {
 			_, err := w.e.CancelQuestion(w.Context(), c, q.ID, reason)

@@ -11,52 +11,52 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// noteEvery is the shortest time between two database records of the same worker.
-const noteEvery = 30 * time.Second
+// workerRecordInterval is the shortest time between two database records of the same worker.
+const workerRecordInterval = 30 * time.Second
 
-// roll remembers when this process last recorded each worker, so that not every claim causes a write.
-type roll struct {
-	mu    sync.Mutex
-	noted map[string]time.Time
+// recordedWorkers remembers when this process last recorded each worker, so that not every claim causes a write.
+type recordedWorkers struct {
+	mu           sync.Mutex
+	lastRecorded map[string]time.Time
 }
 
 // shouldRecord reports whether to record the worker now. If so, the caller records it.
-func (l *roll) shouldRecord(key string) bool {
+func (l *recordedWorkers) shouldRecord(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if last, ok := l.noted[key]; ok && now.Sub(last) < noteEvery {
+	if last, ok := l.lastRecorded[key]; ok && now.Sub(last) < workerRecordInterval {
 		return false
 	}
-	for other, last := range l.noted {
-		if now.Sub(last) >= noteEvery {
-			delete(l.noted, other)
+	for other, last := range l.lastRecorded {
+		if now.Sub(last) >= workerRecordInterval {
+			delete(l.lastRecorded, other)
 		}
 	}
-	if l.noted == nil {
-		l.noted = map[string]time.Time{}
+	if l.lastRecorded == nil {
+		l.lastRecorded = map[string]time.Time{}
 	}
-	l.noted[key] = now
+	l.lastRecorded[key] = now
 	return true
 }
 
 // forget makes the worker due for a record again, because the caller could not store it.
-func (l *roll) forget(key string) {
+func (l *recordedWorkers) forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.noted, key)
+	delete(l.lastRecorded, key)
 }
 
-// rollKey returns a key that is different for workers that take different tasks.
-func rollKey(workspace string, w fermata.Worker) (string, error) {
+// workerKey returns a key that is different for workers that take different tasks.
+func workerKey(workspace string, w fermata.Worker) (string, error) {
 	key, err := json.Marshal([]any{workspace, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	return string(key), err
 }
 
-// noteWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in noteEvery.
-func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
-	key, err := rollKey(c.WorkspaceID, w)
-	if err != nil || !e.roll.shouldRecord(key) {
+// recordWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in noteEvery.
+func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
+	key, err := workerKey(c.WorkspaceID, w)
+	if err != nil || !e.recordedWorkers.shouldRecord(key) {
 		return err
 	}
 	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
@@ -64,36 +64,36 @@ func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Wor
 		return nil
 	})
 	if err != nil {
-		e.roll.forget(key)
+		e.recordedWorkers.forget(key)
 	}
 	return err
 }
 
-// LeaveWorker removes a worker that stops asking for tasks from the list. The request must be the one with which it
+// RemoveWorker removes a worker that stops asking for tasks from the list. The request must be the one with which it
 // claimed.
-func (e *Engine) LeaveWorker(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) error {
-	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
+func (e *Engine) RemoveWorker(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) error {
+	if err := c.CheckPermission(fermata.ToClaim, fermata.UnloadedResource); err != nil {
 		return err
 	}
 	if err := r.Check(); err != nil {
 		return err
 	}
-	r.Visible = r.Visible.And(c.VisibleProjects())
-	key, err := rollKey(c.WorkspaceID, r.Offer())
+	r.Visible = r.Visible.Intersect(c.VisibleProjects())
+	key, err := workerKey(c.WorkspaceID, r.ClaimingWorker())
 	if err != nil {
 		return err
 	}
 	_, err = write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (struct{}, error) {
-		tx.RemoveWorker(r.Offer())
+		tx.RemoveWorker(r.ClaimingWorker())
 		return struct{}{}, nil
 	})
-	e.roll.forget(key)
+	e.recordedWorkers.forget(key)
 	return err
 }
 
 // Workers lists the workers of the last week that take tasks of a project which the caller may see.
 func (e *Engine) Workers(ctx context.Context, c fermata.Caller) ([]fermata.Worker, error) {
-	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
 	return e.workers(ctx, c)
@@ -104,10 +104,10 @@ func (e *Engine) workers(ctx context.Context, c fermata.Caller) ([]fermata.Worke
 	if err != nil {
 		return nil, err
 	}
-	all, err := e.reads(ctx, c).Workers(now)
+	all, err := e.reader(ctx, c).Workers(now)
 	seen := make([]fermata.Worker, 0, len(all))
 	for _, w := range all {
-		if w, ok := w.SeenBy(c.VisibleProjects()); ok {
+		if w, ok := w.ViewFor(c.VisibleProjects()); ok {
 			seen = append(seen, w)
 		}
 	}

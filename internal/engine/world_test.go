@@ -26,8 +26,8 @@ func (w *world) equal(want, got any) {
 	}
 }
 
-// none checks that there is nothing to claim.
-func (w *world) none() {
+// checkNoTask checks that there is nothing to claim.
+func (w *world) checkNoTask() {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"})
 	if !errors.Is(err, engine.ErrNoTask) {
@@ -35,8 +35,8 @@ func (w *world) none() {
 	}
 }
 
-// claimed claims the task and checks that it is this one.
-func (w *world) claimed(id string) *fermata.Claim {
+// claimTask claims the task and checks that it is this one.
+func (w *world) claimTask(id string) *fermata.Claim {
 	w.Helper()
 	claim := w.claim()
 	if claim.Task.ID != id {
@@ -45,10 +45,10 @@ func (w *world) claimed(id string) *fermata.Claim {
 	return claim
 }
 
-// running makes a task and claims it.
-func (w *world) running(n fermata.NewTask) *fermata.Claim {
+// createRunning makes a task and claims it.
+func (w *world) createRunning(n fermata.NewTask) *fermata.Claim {
 	w.Helper()
-	return w.claimed(w.task(n).ID)
+	return w.claimTask(w.task(n).ID)
 }
 
 func (w *world) finish(c *fermata.Claim, f fermata.Finish) *fermata.Task {
@@ -86,7 +86,7 @@ func (w *world) approve(c fermata.Caller, q *fermata.Question, value string) (*f
 	return w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: value, ActionHash: q.ActionHash})
 }
 
-func (w *world) question(id string, want fermata.QuestionStatus) *fermata.Question {
+func (w *world) checkQuestion(id string, want fermata.QuestionStatus) *fermata.Question {
 	w.Helper()
 	q, err := w.e.Question(w.Context(), w.agent, id)
 	w.ok(err)
@@ -139,8 +139,8 @@ func (w *world) setPolicy(change func(p *fermata.Policy)) {
 	w.ok(err)
 }
 
-// handed lists the messages and the titles of questions that a run was handed.
-func handed(rc *fermata.ResumeContext) []string {
+// handedTexts lists the messages and the titles of questions that a run was handed.
+func handedTexts(rc *fermata.ResumeContext) []string {
 	out := []string{}
 	if rc == nil {
 		return out
@@ -187,7 +187,7 @@ var (
 	completed  = fermata.Finish{Result: fermata.ResultCompleted}
 )
 
-// asks is a result that suspends on the question.
-func asks(a fermata.Ask) fermata.Finish {
+// needsInputWith is a result that suspends on the question.
+func needsInputWith(a fermata.Ask) fermata.Finish {
 	return fermata.Finish{Result: fermata.ResultNeedsInput, Question: &a}
 }

@@ -23,22 +23,22 @@ func WithIdempotency(ctx context.Context, key, fingerprint string) context.Conte
 // write runs fn in a transaction of the caller's workspace, once for an
 // idempotency key. A replay checks the permission for the verb again; fn checks
 // it itself.
-func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.Ahead) (T, error) {
+func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.ReadAhead) (T, error) {
 	var out T
 	var refusal error
-	once, _ := ctx.Value(idempotencyKey{}).(idempotency)
+	idem, _ := ctx.Value(idempotencyKey{}).(idempotency)
 	caller := string(c.Kind) + ":" + c.Actor().ID
 	err := e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-		var fresh T
-		out, refusal = fresh, nil
-		if once.key != "" {
-			earlier, done, err := replay[T](tx, c, v, caller, once)
+		var zero T
+		out, refusal = zero, nil
+		if idem.key != "" {
+			earlier, done, err := replay[T](tx, c, v, caller, idem)
 			if done || err != nil {
 				out = earlier
 				return err
 			}
 		}
-		did, err := fn(tx)
+		result, err := fn(tx)
 		var late tooLateError
 		if errors.As(err, &late) {
 			refusal = late.error
@@ -47,17 +47,17 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 		if err != nil {
 			return err
 		}
-		out = did
-		if once.key == "" {
+		out = result
+		if idem.key == "" {
 			return nil
 		}
-		return remember(tx, caller, once, did)
+		return storeResult(tx, caller, idem, result)
 	}, ahead...)
 	if err == nil {
 		err = refusal
 	}
 	if q, ok := any(&out).(**fermata.Question); ok {
-		*q = (*q).SeenBy(c)
+		*q = (*q).ViewFor(c)
 	}
 	return out, err
 }
@@ -74,11 +74,11 @@ func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 // the caller must find what the clock decided.
 type tooLateError struct{ error }
 
-// refuse returns the refusal of a call. If a clock decided before the call and
+// wrapTooLate returns the refusal of a call. If a clock decided before the call and
 // the call itself appended nothing, it returns a tooLateError, so that the
 // decision of the clock is saved.
-func refuse(tx *store.Tx, timeDecided int, err error) error {
-	if err != nil && timeDecided > 0 && tx.Appended() == timeDecided {
+func wrapTooLate(tx *store.Tx, appendedBefore int, err error) error {
+	if err != nil && appendedBefore > 0 && tx.AppendedCount() == appendedBefore {
 		return tooLateError{err}
 	}
 	return err

@@ -13,11 +13,11 @@ import (
 const (
 	// defaultDays is how many days analytics look back by default.
 	defaultDays = 30
-	// mostSteps is the largest number of steps of a series.
-	mostSteps = 1000
-	// mostCommon is the largest length of the list of the most common
+	// maxSteps is the largest number of steps of a series.
+	maxSteps = 1000
+	// maxCommon is the largest length of the list of the most common
 	// questions; defaultCommon is the default one.
-	mostCommon, defaultCommon = 100, 20
+	maxCommon, defaultCommon = 100, 20
 )
 
 // Query selects the questions for analytics: those that were asked in a period.
@@ -58,7 +58,7 @@ func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, er
 		return f, err
 	}
 	if q.To != nil {
-		f.Asked.To = fermata.Cut(*q.To)
+		f.Asked.To = fermata.TruncateTime(*q.To)
 	} else {
 		now, err := a.Engine.Now(ctx)
 		if err != nil {
@@ -69,7 +69,7 @@ func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, er
 	}
 	f.Asked.From = f.Asked.To.AddDate(0, 0, -defaultDays)
 	if q.From != nil {
-		f.Asked.From = fermata.Cut(*q.From)
+		f.Asked.From = fermata.TruncateTime(*q.From)
 	}
 	if !f.Asked.From.Before(f.Asked.To) {
 		return f, fermata.Invalid(fermata.Problem{Field: "to", Message: "must be after from"})
@@ -83,7 +83,7 @@ func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fe
 	if err != nil {
 		return s, err
 	}
-	f.By = store.ByType
+	f.GroupBy = store.ByType
 	counts, err := a.Engine.CountQuestions(ctx, c, f)
 	if err != nil {
 		return s, err
@@ -92,17 +92,17 @@ func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fe
 	for _, count := range counts {
 		all.add(count)
 	}
-	f.By, f.People = store.ByChannel, true
+	f.GroupBy, f.OnlyPeople = store.ByChannel, true
 	byChannel, err := a.Engine.CountClosings(ctx, c, f)
 	if err != nil {
 		return s, err
 	}
 	s = fermata.AnalyticsSummary{Period: f.Asked, Figures: all.figures(), Types: []fermata.TypeFigures{}, Channels: []fermata.ChannelFigures{}}
-	for _, typ := range types.busiest() {
+	for _, typ := range types.busiestKeys() {
 		s.Types = append(s.Types, fermata.TypeFigures{Type: fermata.QuestionType(typ), Figures: types[typ].figures()})
 	}
 	channels := newTallies(byChannel)
-	for _, channel := range channels.busiest() {
+	for _, channel := range channels.busiestKeys() {
 		s.Channels = append(s.Channels, fermata.ChannelFigures{Channel: channel, AnswerFigures: channels[channel].answers()})
 	}
 	return s, nil
@@ -120,7 +120,7 @@ func (a Analytics) Series(ctx context.Context, c fermata.Caller, q Query) (s fer
 	if f.Step = q.Interval.Length(); f.Step == 0 {
 		return s, fermata.Invalid(fermata.Problem{Field: "interval", Message: "must be hour, day or week"})
 	}
-	if f.Asked.To.Sub(f.Asked.From)/f.Step >= mostSteps {
+	if f.Asked.To.Sub(f.Asked.From)/f.Step >= maxSteps {
 		return s, fermata.Invalid(fermata.Problem{Field: "interval", Message: "makes more than 1000 steps: take a longer one or a shorter period"})
 	}
 	counts, err := a.Engine.CountQuestions(ctx, c, f)
@@ -157,16 +157,16 @@ func (a Analytics) Questions(ctx context.Context, c fermata.Caller, q Query) (s 
 	}
 	limit := defaultCommon
 	if q.Limit > 0 {
-		limit = min(q.Limit, mostCommon)
+		limit = min(q.Limit, maxCommon)
 	}
-	found, err := a.Engine.MostCommon(ctx, c, f, limit)
+	found, err := a.Engine.MostCommonQuestions(ctx, c, f, limit)
 	if err != nil {
 		return s, err
 	}
-	s = fermata.AnalyticsQuestions{Period: f.Asked, Closed: found.Closed, Items: []fermata.AlikeFigures{}}
+	s = fermata.AnalyticsQuestions{Period: f.Asked, Closed: found.Closed, Items: []fermata.TitlePatternFigures{}}
 	counts := newTallies(found.Counts)
 	for _, common := range found.Items {
-		item := fermata.AlikeFigures{QuestionID: common.Newest, Title: found.Titles[common.Newest], Figures: counts.tallyOf(common.Alike).figures()}
+		item := fermata.TitlePatternFigures{QuestionID: common.Newest, Title: found.Titles[common.Newest], Figures: counts.tallyOf(common.Alike).figures()}
 		s.Items = append(s.Items, item)
 	}
 	return s, nil
@@ -178,7 +178,7 @@ func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s
 	if err != nil {
 		return s, err
 	}
-	f.By, f.People = store.ByResponder, true
+	f.GroupBy, f.OnlyPeople = store.ByResponder, true
 	counts, err := a.Engine.CountClosings(ctx, c, f)
 	if err != nil {
 		return s, err
@@ -190,7 +190,7 @@ func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s
 	handles := fermata.HandlesByID(members)
 	s = fermata.AnalyticsResponders{Period: f.Asked, Items: []fermata.ResponderFigures{}}
 	people := newTallies(counts)
-	for _, id := range people.busiest() {
+	for _, id := range people.busiestKeys() {
 		s.Items = append(s.Items, fermata.ResponderFigures{ID: id, Handle: handles[id], AnswerFigures: people[id].answers()})
 	}
 	return s, nil
@@ -202,14 +202,14 @@ func (a Analytics) Projects(ctx context.Context, c fermata.Caller, q Query) (s f
 	if err != nil {
 		return s, err
 	}
-	f.By = store.ByProject
+	f.GroupBy = store.ByProject
 	counts, err := a.Engine.CountQuestions(ctx, c, f)
 	if err != nil {
 		return s, err
 	}
 	s = fermata.AnalyticsProjects{Period: f.Asked, Items: []fermata.ProjectFigures{}}
 	projects := newTallies(counts)
-	for _, name := range projects.busiest() {
+	for _, name := range projects.busiestKeys() {
 		s.Items = append(s.Items, fermata.ProjectFigures{Project: name, Figures: projects[name].figures()})
 	}
 	return s, nil

@@ -37,7 +37,7 @@ func TestFiguresAreThoseOfTheEvents(t *testing.T) {
 			pr := &program{T: rt, w: w}
 			for range rapid.IntRange(1, 12).Draw(rt, "questions") {
 				pr.ask()
-				pr.pause()
+				pr.advance()
 			}
 			pr.check()
 		})
@@ -52,14 +52,14 @@ type program struct {
 	pending []*fermata.Question
 }
 
-func (p *program) one(label string, of ...string) string {
+func (p *program) choose(label string, of ...string) string {
 	return rapid.SampledFrom(of).Draw(p.T, label)
 }
 
 func (p *program) ask() {
 	a := fermata.Ask{
-		Type: rapid.SampledFrom(fermata.QuestionTypes).Draw(p.T, "type"), Timeout: fermata.Timeout(p.one("timeout", "5m", "1h", "never")),
-		Question: p.one("title", "Deploy build 7?", "Deploy  build 8?", "Which colour?", "Żółw?"),
+		Type: rapid.SampledFrom(fermata.QuestionTypes).Draw(p.T, "type"), Timeout: fermata.Timeout(p.choose("timeout", "5m", "1h", "never")),
+		Question: p.choose("title", "Deploy build 7?", "Deploy  build 8?", "Which colour?", "Żółw?"),
 	}
 	if a.Type == fermata.NonBlocking {
 		a.Default = "x"
@@ -67,12 +67,12 @@ func (p *program) ask() {
 	if rapid.IntRange(0, 4).Draw(p.T, "confident") == 0 && a.Type != fermata.Approval {
 		a.Confidence, a.Default = ptr(rapid.SampledFrom([]int{0, 60, 100}).Draw(p.T, "confidence")), "x"
 	}
-	q, err := p.w.e.AskOutside(p.w.Context(), p.w.agent, p.one("project", "web", "shop", ""), "", a)
-	p.done("ask", err)
+	q, err := p.w.e.AskExternal(p.w.Context(), p.w.agent, p.choose("project", "web", "shop", ""), "", a)
+	p.checkError("ask", err)
 	p.pending = append(p.pending, q)
 }
 
-func (p *program) done(act string, err error) {
+func (p *program) checkError(act string, err error) {
 	switch fermata.CodeOf(err) {
 	case "", fermata.CodeQuestionClosed:
 	default:
@@ -80,25 +80,25 @@ func (p *program) done(act string, err error) {
 	}
 }
 
-// pause lets time pass, and then does something with one question.
-func (p *program) pause() {
+// advance lets time pass, and then does something with one question.
+func (p *program) advance() {
 	millis := rapid.SampledFrom([]int{0, 3, 700, 1998, 2100, 12_345, 250_000, 4_000_000}).Draw(p.T, "millis")
 	p.w.clock.Advance(time.Duration(millis) * time.Millisecond)
 	ctx, q := p.w.Context(), rapid.SampledFrom(p.pending).Draw(p.T, "question")
-	switch p.one("then", "answer", "answer", "answer", "cancel", "sweep", "nothing") {
+	switch p.choose("then", "answer", "answer", "answer", "cancel", "sweep", "nothing") {
 	case "answer":
-		a := fermata.Answer{Answer: "x", Channel: p.one("channel", "web", "cli", "")}
+		a := fermata.Answer{Answer: "x", Channel: p.choose("channel", "web", "cli", "")}
 		if q.Type == fermata.Approval {
 			a.Answer = fermata.Approve
 		}
 		_, err := p.w.e.Answer(ctx, rapid.SampledFrom(p.w.people).Draw(p.T, "person"), q.ID, a)
-		p.done("answer", err)
+		p.checkError("answer", err)
 	case "cancel":
 		_, err := p.w.e.CancelQuestion(ctx, p.w.agent, q.ID, "")
-		p.done("cancel", err)
+		p.checkError("cancel", err)
 	case "sweep":
 		_, err := p.w.e.Sweep(ctx)
-		p.done("sweep", err)
+		p.checkError("sweep", err)
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *program) facts() []*fact {
 	var all []*fact
 	for after := int64(0); ; {
 		events, next, err := p.w.e.Events(p.w.Context(), p.w.people[0], engine.EventFilter{After: after, Limit: 500})
-		p.done("events", err)
+		p.checkError("events", err)
 		for _, e := range events {
 			var d struct {
 				Type      fermata.QuestionType `json:"type"`
@@ -215,8 +215,8 @@ func figuresOf(facts []*fact) fermata.Figures {
 	return f
 }
 
-// grouped groups the facts, the largest group first, and groups of equal size by name.
-func grouped(facts []*fact, by func(*fact) string) (keys []string, groups map[string][]*fact) {
+// groupFacts groups the facts, the largest group first, and groups of equal size by name.
+func groupFacts(facts []*fact, by func(*fact) string) (keys []string, groups map[string][]*fact) {
 	groups = map[string][]*fact{}
 	for _, f := range facts {
 		if groups[by(f)] == nil {
@@ -230,11 +230,11 @@ func grouped(facts []*fact, by func(*fact) string) (keys []string, groups map[st
 	return keys, groups
 }
 
-func only(facts []*fact, keep func(*fact) bool) []*fact {
+func filterFacts(facts []*fact, keep func(*fact) bool) []*fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f *fact) bool { return !keep(f) })
 }
 
-func (p *program) same(report string, want, got any) {
+func (p *program) checkEqual(report string, want, got any) {
 	p.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {
 		p.Fatalf("%s (-want +got):\n%s", report, diff)
@@ -244,7 +244,7 @@ func (p *program) same(report string, want, got any) {
 // check compares every report for a random period and random filters.
 func (p *program) check() {
 	all := p.facts()
-	q := insight.Query{Project: p.one("of project", "", "", "web", "default", "none"), Type: p.one("of type", "", "", "approval", "blocking")}
+	q := insight.Query{Project: p.choose("of project", "", "", "web", "default", "none"), Type: p.choose("of type", "", "", "approval", "blocking")}
 	// The bounds are at or near instants of questions, to test the borders.
 	instants := []time.Time{all[0].asked.Add(-time.Hour), all[len(all)-1].asked.Add(time.Hour)}
 	for _, f := range all[max(0, len(all)-30):] {
@@ -255,7 +255,7 @@ func (p *program) check() {
 		from, to = to, from.Add(time.Millisecond)
 	}
 	q.From, q.To = &from, &to
-	facts := only(all, func(f *fact) bool {
+	facts := filterFacts(all, func(f *fact) bool {
 		return !f.asked.Before(from) && f.asked.Before(to) && (q.Project == "" || f.project == q.Project) && (q.Type == "" || string(f.typ) == q.Type)
 	})
 	period := fermata.Period{From: from, To: to}
@@ -266,17 +266,17 @@ func (p *program) check() {
 
 func (p *program) checkSummary(q insight.Query, period fermata.Period, facts []*fact) {
 	want := fermata.AnalyticsSummary{Period: period, Figures: figuresOf(facts), Types: []fermata.TypeFigures{}, Channels: []fermata.ChannelFigures{}}
-	keys, groups := grouped(facts, func(f *fact) string { return string(f.typ) })
+	keys, groups := groupFacts(facts, func(f *fact) string { return string(f.typ) })
 	for _, key := range keys {
 		want.Types = append(want.Types, fermata.TypeFigures{Type: fermata.QuestionType(key), Figures: figuresOf(groups[key])})
 	}
-	keys, groups = grouped(only(facts, (*fact).byPeople), func(f *fact) string { return f.channel })
+	keys, groups = groupFacts(filterFacts(facts, (*fact).byPeople), func(f *fact) string { return f.channel })
 	for _, key := range keys {
 		want.Channels = append(want.Channels, fermata.ChannelFigures{Channel: key, AnswerFigures: answersOf(groups[key])})
 	}
 	got, err := p.w.a.Summary(p.w.Context(), p.w.people[0], q)
-	p.done("summary", err)
-	p.same("summary", want, got)
+	p.checkError("summary", err)
+	p.checkEqual("summary", want, got)
 }
 
 func (p *program) checkSeries(q insight.Query, period fermata.Period, facts []*fact) {
@@ -290,48 +290,48 @@ func (p *program) checkSeries(q insight.Query, period fermata.Period, facts []*f
 		if to.After(period.To) {
 			to = period.To
 		}
-		step := only(facts, func(f *fact) bool { return !f.asked.Before(from) && f.asked.Before(to) })
+		step := filterFacts(facts, func(f *fact) bool { return !f.asked.Before(from) && f.asked.Before(to) })
 		want.Items = append(want.Items, fermata.SeriesStep{Period: fermata.Period{From: from, To: to}, Figures: figuresOf(step)})
 	}
 	got, err := p.w.a.Series(p.w.Context(), p.w.people[0], q)
-	p.done("series", err)
-	p.same("series", want, got)
+	p.checkError("series", err)
+	p.checkEqual("series", want, got)
 }
 
 func (p *program) checkLists(q insight.Query, period fermata.Period, facts []*fact) {
 	ctx, c := p.w.Context(), p.w.people[0]
 	projects := fermata.AnalyticsProjects{Period: period, Items: []fermata.ProjectFigures{}}
-	keys, groups := grouped(facts, func(f *fact) string { return f.project })
+	keys, groups := groupFacts(facts, func(f *fact) string { return f.project })
 	for _, key := range keys {
 		projects.Items = append(projects.Items, fermata.ProjectFigures{Project: key, Figures: figuresOf(groups[key])})
 	}
 	gotProjects, err := p.w.a.Projects(ctx, c, q)
-	p.done("projects", err)
-	p.same("projects", projects, gotProjects)
+	p.checkError("projects", err)
+	p.checkEqual("projects", projects, gotProjects)
 
 	responders := fermata.AnalyticsResponders{Period: period, Items: []fermata.ResponderFigures{}}
-	keys, groups = grouped(only(facts, (*fact).byPeople), func(f *fact) string { return f.responder })
+	keys, groups = groupFacts(filterFacts(facts, (*fact).byPeople), func(f *fact) string { return f.responder })
 	for _, key := range keys {
 		responders.Items = append(responders.Items, fermata.ResponderFigures{ID: key, Handle: groups[key][0].handle, AnswerFigures: answersOf(groups[key])})
 	}
 	gotResponders, err := p.w.a.Responders(ctx, c, q)
-	p.done("responders", err)
-	p.same("responders", responders, gotResponders)
+	p.checkError("responders", err)
+	p.checkEqual("responders", responders, gotResponders)
 
-	closed := only(facts, func(f *fact) bool { return f.status != "" })
-	questions := fermata.AnalyticsQuestions{Period: period, Closed: int64(len(closed)), Items: []fermata.AlikeFigures{}}
-	keys, groups = grouped(closed, func(f *fact) string { return alike[f.title] })
+	closed := filterFacts(facts, func(f *fact) bool { return f.status != "" })
+	questions := fermata.AnalyticsQuestions{Period: period, Closed: int64(len(closed)), Items: []fermata.TitlePatternFigures{}}
+	keys, groups = groupFacts(closed, func(f *fact) string { return wordingByTitle[f.title] })
 	for _, key := range keys {
 		newest := slices.MaxFunc(groups[key], func(a, b *fact) int { return cmp.Compare(a.id, b.id) })
-		questions.Items = append(questions.Items, fermata.AlikeFigures{Title: newest.title, QuestionID: newest.id, Figures: figuresOf(groups[key])})
+		questions.Items = append(questions.Items, fermata.TitlePatternFigures{Title: newest.title, QuestionID: newest.id, Figures: figuresOf(groups[key])})
 	}
 	gotQuestions, err := p.w.a.Questions(ctx, c, q)
-	p.done("questions", err)
-	p.same("questions", questions, gotQuestions)
+	p.checkError("questions", err)
+	p.checkEqual("questions", questions, gotQuestions)
 }
 
-// alike maps the titles of the programs to the wording under which they are counted.
-var alike = map[string]string{
+// wordingByTitle maps the titles of the programs to the wording under which they are counted.
+var wordingByTitle = map[string]string{
 	"Deploy build 7?": "deploy build #?", "Deploy  build 8?": "deploy build #?", "Which colour?": "which colour?", "Żółw?": "żółw?",
 }
 

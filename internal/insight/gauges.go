@@ -14,11 +14,11 @@ import (
 type Stats = engine.Stats
 
 const (
-	// statsFor is how long one read of the database serves all requests for
+	// statsTTL is how long one read of the database serves all requests for
 	// metrics.
-	statsFor = 5 * time.Second
-	// statsWithin is the time limit for that read.
-	statsWithin = 5 * time.Second
+	statsTTL = 5 * time.Second
+	// statsTimeout is the time limit for that read.
+	statsTimeout = 5 * time.Second
 )
 
 // gauges collects the present values of gauges.
@@ -28,9 +28,9 @@ type gauges struct {
 	oldest  *prometheus.Desc
 	tasks   *prometheus.Desc
 
-	mu   sync.Mutex
-	last Stats
-	at   time.Time
+	mu     sync.Mutex
+	cached Stats
+	readAt time.Time
 }
 
 func newGauges(stats StatsFunc) *gauges {
@@ -71,15 +71,15 @@ func (g *gauges) Collect(metrics chan<- prometheus.Metric) {
 func (g *gauges) read() (Stats, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if time.Since(g.at) < statsFor {
-		return g.last, nil
+	if time.Since(g.readAt) < statsTTL {
+		return g.cached, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), statsWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	s, err := g.stats(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
-	g.last, g.at = s, time.Now()
+	g.cached, g.readAt = s, time.Now()
 	return s, nil
 }

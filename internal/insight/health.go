@@ -8,8 +8,8 @@ type Health struct {
 	Writable, Malformed bool
 }
 
-// FollowHealth adds gauges of the database's health. Reading them causes no query.
-func (m *Metrics) FollowHealth(health func() Health) {
+// AddHealthGauges adds gauges of the database's health. Reading them causes no query.
+func (m *Metrics) AddHealthGauges(health func() Health) {
 	gauge := func(name, help string, value func(Health) bool) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			if value(health()) {

@@ -12,42 +12,42 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostNames is the largest number of values of one label, because agents choose the names of projects. Further names
+// maxLabelValues is the largest number of values of one label, because agents choose the names of projects. Further names
 // are counted together as "other".
-const mostNames = 200
+const maxLabelValues = 200
 
 // Metrics counts what happened to questions and workflow runs. Each process counts only the events that it committed
 // itself, so the sum over all replicas is right.
 type Metrics struct {
-	registry  *prometheus.Registry
-	asked     *prometheus.CounterVec
-	answered  *prometheus.CounterVec
-	timedOut  *prometheus.CounterVec
-	cancelled *prometheus.CounterVec
-	latency   *prometheus.HistogramVec
-	delivered *prometheus.CounterVec
-	late      *prometheus.HistogramVec
+	registry        *prometheus.Registry
+	asked           *prometheus.CounterVec
+	answered        *prometheus.CounterVec
+	timedOut        *prometheus.CounterVec
+	cancelled       *prometheus.CounterVec
+	answerLatency   *prometheus.HistogramVec
+	delivered       *prometheus.CounterVec
+	deliveryLatency *prometheus.HistogramVec
 
-	started  *prometheus.CounterVec
-	ended    *prometheus.CounterVec
-	steps    *prometheus.CounterVec
-	retries  *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+	runsStarted *prometheus.CounterVec
+	runsEnded   *prometheus.CounterVec
+	steps       *prometheus.CounterVec
+	retries     *prometheus.CounterVec
+	duration    *prometheus.HistogramVec
 
-	projects, workflows, tools names
+	projects, workflows, tools labelValues
 }
 
-// names are the values of one label that were seen. The first [mostNames] of them have series of their own.
-type names struct {
+// labelValues are the values of one label that were seen. The first [maxNames] of them have series of their own.
+type labelValues struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
 // label returns the name, or "other" if there are too many names.
-func (n *names) label(name string) string {
+func (n *labelValues) label(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.seen[name] && len(n.seen) >= mostNames {
+	if !n.seen[name] && len(n.seen) >= maxLabelValues {
 		return "other"
 	}
 	if n.seen == nil {
@@ -66,26 +66,26 @@ func NewMetrics() *Metrics {
 		answered:  counter("fermata_questions_answered_total", "Questions answered, by people or by rules.", "type", "decided_by", "project"),
 		timedOut:  counter("fermata_questions_timed_out_total", "Questions closed by their deadline.", "type", "outcome", "project"),
 		cancelled: counter("fermata_questions_cancelled_total", "Questions withdrawn.", "type", "project"),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		answerLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fermata_answer_latency_seconds", Help: "Time from asking to a person's answer.",
 			Buckets: []float64{1, 5, 15, 30, 60, 300, 900, 1800, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600},
 		}, []string{"type"}),
-		started: counter("fermata_workflow_runs_started_total", "Runs of workflows that began.", "workflow", "trigger"),
-		ended:   counter("fermata_workflow_runs_ended_total", "Runs of workflows that ended, by how.", "state"),
-		steps:   counter("fermata_workflow_steps_total", "Steps of workflows that ended, by how.", "tool", "state"),
-		retries: counter("fermata_workflow_step_retries_total", "Attempts of steps after the first one.", "tool"),
+		runsStarted: counter("fermata_workflow_runs_started_total", "Runs of workflows that began.", "workflow", "trigger"),
+		runsEnded:   counter("fermata_workflow_runs_ended_total", "Runs of workflows that ended, by how.", "state"),
+		steps:       counter("fermata_workflow_steps_total", "Steps of workflows that ended, by how.", "tool", "state"),
+		retries:     counter("fermata_workflow_step_retries_total", "Attempts of steps after the first one.", "tool"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fermata_workflow_step_seconds", Help: "Time from the beginning of a step to its end, waiting included. That of a question is how long its run was suspended.",
 			Buckets: []float64{.1, 1, 10, 60, 600, 3600, 24 * 3600, 7 * 24 * 3600},
 		}, []string{"tool"}),
 		delivered: counter("fermata_deliveries_total", "Messages to people and machines, by what became of each attempt.", "channel", "outcome"),
-		late: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		deliveryLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fermata_delivery_latency_seconds", Help: "Time from the instant at which a message was due to the attempt to send it.",
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}, []string{"channel"}),
 	}
-	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.latency, m.delivered, m.late,
-		m.started, m.ended, m.steps, m.retries, m.duration,
+	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.answerLatency, m.delivered, m.deliveryLatency,
+		m.runsStarted, m.runsEnded, m.steps, m.retries, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -97,8 +97,8 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 // Registry returns the registry to serve at /metrics.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// Follow adds gauges that are read from the database when the metrics are requested.
-func (m *Metrics) Follow(stats StatsFunc) { m.registry.MustRegister(newGauges(stats)) }
+// AddGauges adds gauges that are read from the database when the metrics are requested.
+func (m *Metrics) AddGauges(stats StatsFunc) { m.registry.MustRegister(newGauges(stats)) }
 
 // questionData is the data of question events.
 type questionData struct {
@@ -115,7 +115,7 @@ func (m *Metrics) Observe(events []*fermata.Event) {
 		switch e.Type {
 		case fermata.EventQuestionAsked, fermata.EventQuestionAnswered,
 			fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
-			m.count(e)
+			m.countQuestion(e)
 		case fermata.EventWorkflowTriggered, fermata.EventTaskEnded, fermata.EventStepFinished:
 			m.countWork(e)
 		default:
@@ -145,9 +145,9 @@ func (m *Metrics) countWork(e *fermata.Event) {
 	}
 	switch {
 	case e.Type == fermata.EventWorkflowTriggered:
-		m.started.WithLabelValues(m.workflows.label(d.Workflow), d.Trigger).Inc()
+		m.runsStarted.WithLabelValues(m.workflows.label(d.Workflow), d.Trigger).Inc()
 	case e.Type == fermata.EventTaskEnded && d.Runner == fermata.RunnerWorkflow:
-		m.ended.WithLabelValues(d.To).Inc()
+		m.runsEnded.WithLabelValues(d.To).Inc()
 	case e.Type == fermata.EventStepFinished && d.Item == nil:
 		tool := m.tools.label(d.Tool)
 		m.steps.WithLabelValues(tool, d.State).Inc()
@@ -156,7 +156,7 @@ func (m *Metrics) countWork(e *fermata.Event) {
 	}
 }
 
-func (m *Metrics) count(e *fermata.Event) {
+func (m *Metrics) countQuestion(e *fermata.Event) {
 	var d questionData
 	if json.Unmarshal(e.Data, &d) != nil {
 		// An event without readable data still counts, under empty labels.
@@ -169,7 +169,7 @@ func (m *Metrics) count(e *fermata.Event) {
 	case fermata.EventQuestionAnswered:
 		m.answered.WithLabelValues(d.Type, d.DecidedBy, project).Inc()
 		if d.DecidedBy == string(fermata.ActorHuman) {
-			m.latency.WithLabelValues(d.Type).Observe(d.Seconds)
+			m.answerLatency.WithLabelValues(d.Type).Observe(d.Seconds)
 		}
 	case fermata.EventQuestionTimedOut:
 		m.timedOut.WithLabelValues(d.Type, d.Outcome, project).Inc()
@@ -183,7 +183,7 @@ func (m *Metrics) count(e *fermata.Event) {
 func (m *Metrics) ObserveDelivery(kind, outcome string, late time.Duration) {
 	m.delivered.WithLabelValues(kind, outcome).Inc()
 	if outcome == "sent" || outcome == "updated" {
-		m.late.WithLabelValues(kind).Observe(late.Seconds())
+		m.deliveryLatency.WithLabelValues(kind).Observe(late.Seconds())
 	}
 }
 

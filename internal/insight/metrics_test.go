@@ -105,7 +105,7 @@ func TestProjectsAreBounded(t *testing.T) {
 func TestGaugesAreReadOnceForManyLooks(t *testing.T) {
 	t.Parallel()
 	m, looks := insight.NewMetrics(), 0
-	m.Follow(func(context.Context) (insight.Stats, error) {
+	m.AddGauges(func(context.Context) (insight.Stats, error) {
 		looks++
 		return insight.Stats{OldestPendingSeconds: 7}, nil
 	})
@@ -121,7 +121,7 @@ func TestGaugesAreReadOnceForManyLooks(t *testing.T) {
 func TestFailingGaugesAreReported(t *testing.T) {
 	t.Parallel()
 	m := insight.NewMetrics()
-	m.Follow(func(context.Context) (insight.Stats, error) { return insight.Stats{}, errors.New("down") })
+	m.AddGauges(func(context.Context) (insight.Stats, error) { return insight.Stats{}, errors.New("down") })
 	if code, text := scrape(m); code != http.StatusInternalServerError || !strings.Contains(text, "down") {
 		t.Errorf("got %d %s", code, text)
 	}
@@ -130,7 +130,7 @@ func TestFailingGaugesAreReported(t *testing.T) {
 func TestHealthIsAGauge(t *testing.T) {
 	t.Parallel()
 	m := insight.NewMetrics()
-	m.FollowHealth(func() insight.Health { return insight.Health{Malformed: true} })
+	m.AddHealthGauges(func() insight.Health { return insight.Health{Malformed: true} })
 	families, err := m.Registry().Gather()
 	if err != nil {
 		t.Fatal(err)

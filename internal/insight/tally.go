@@ -13,8 +13,8 @@ import (
 // tally counts how questions ended.
 type tally struct {
 	pending, answered, byRule, timedOut, cancelled, reflex int64
-	// took is the number of people's answers by the time they took.
-	took map[time.Duration]int64
+	// answersByTime is the number of people's answers by the time they took.
+	answersByTime map[time.Duration]int64
 }
 
 // add adds questions with the same end.
@@ -32,22 +32,22 @@ func (t *tally) add(c store.ClosingCount) {
 			return
 		}
 		t.answered += c.N
-		if c.Took < fermata.ReflexWithin {
+		if c.AnswerTime < fermata.ReflexLimit {
 			t.reflex += c.N
 		}
-		if t.took == nil {
-			t.took = map[time.Duration]int64{}
+		if t.answersByTime == nil {
+			t.answersByTime = map[time.Duration]int64{}
 		}
-		t.took[c.Took] += c.N
+		t.answersByTime[c.AnswerTime] += c.N
 	}
 }
 
-// asked returns the number of questions in the tally.
-func (t *tally) asked() int64 { return t.pending + t.answered + t.byRule + t.timedOut + t.cancelled }
+// total returns the number of questions in the tally.
+func (t *tally) total() int64 { return t.pending + t.answered + t.byRule + t.timedOut + t.cancelled }
 
 func (t *tally) figures() fermata.Figures {
 	return fermata.Figures{
-		Asked: t.asked(), Pending: t.pending, AnswerFigures: t.answers(), ByRule: t.byRule, TimedOut: t.timedOut, Cancelled: t.cancelled,
+		Asked: t.total(), Pending: t.pending, AnswerFigures: t.answers(), ByRule: t.byRule, TimedOut: t.timedOut, Cancelled: t.cancelled,
 		TimeoutRate: share(t.timedOut, t.answered+t.timedOut),
 	}
 }
@@ -75,8 +75,8 @@ func (t *tally) quantile(part float64) *float64 {
 		return nil
 	}
 	rank := int64(math.Ceil(part * float64(t.answered)))
-	for _, took := range slices.Sorted(maps.Keys(t.took)) {
-		if rank -= t.took[took]; rank <= 0 {
+	for _, took := range slices.Sorted(maps.Keys(t.answersByTime)) {
+		if rank -= t.answersByTime[took]; rank <= 0 {
 			// Duration.Seconds would give 2.7199999999999998.
 			seconds := float64(took.Milliseconds()) / 1000
 			return &seconds
@@ -108,13 +108,13 @@ func (ts tallies) tallyOf(key string) *tally {
 	return t
 }
 
-// mostRows is the largest length of a list, except that of the most common
+// maxRows is the largest length of a list, except that of the most common
 // questions.
-const mostRows = 200
+const maxRows = 200
 
-// busiest returns the keys, the one with the most questions first.
-func (ts tallies) busiest() []string {
+// busiestKeys returns the keys, the one with the most questions first.
+func (ts tallies) busiestKeys() []string {
 	keys := slices.Sorted(maps.Keys(ts))
-	slices.SortStableFunc(keys, func(a, b string) int { return int(ts[b].asked() - ts[a].asked()) })
-	return keys[:min(len(keys), mostRows)]
+	slices.SortStableFunc(keys, func(a, b string) int { return int(ts[b].total() - ts[a].total()) })
+	return keys[:min(len(keys), maxRows)]
 }

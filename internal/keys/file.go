@@ -17,14 +17,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/private"
 )
 
-// mostBytes is the largest size of a key file. It has room for hundreds of keys.
-const mostBytes = 256 << 10
+// maxFileBytes is the largest size of a key file. It has room for hundreds of keys.
+const maxFileBytes = 256 << 10
 
-// reloadPause is the shortest time between two reads of the file for a missing key.
-const reloadPause = time.Second
+// reloadInterval is the shortest time between two reads of the file for a missing key.
+const reloadInterval = time.Second
 
-// stored is the content of a key file.
-type stored struct {
+// fileContent is the content of a key file.
+type fileContent struct {
 	// Note tells a person who finds the file what it is.
 	Note string      `json:"note"`
 	Keys []storedKey `json:"master_keys"`
@@ -43,11 +43,11 @@ type storedKey struct {
 const note = "Keys of a Fermata server. Keep this file secret, and apart from backups of the database: " +
 	"without it, the secrets in the database cannot be read."
 
-func newStored() stored {
+func newFileContent() fileContent {
 	k := newKey()
 	seed := make([]byte, ed25519.SeedSize)
 	copy(seed, newSecret())
-	return stored{Note: note, Keys: []storedKey{k}, Current: k.ID, AuditSeed: seed}
+	return fileContent{Note: note, Keys: []storedKey{k}, Current: k.ID, AuditSeed: seed}
 }
 
 func newKey() storedKey {
@@ -57,16 +57,16 @@ func newKey() storedKey {
 
 // Create makes a key file with new keys that only the owner may read. It refuses a file that exists.
 func Create(path string) (*Ring, error) {
-	r := &Ring{path: path, stored: newStored()}
+	r := &Ring{path: path, content: newFileContent()}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	data, err := encode(r.stored)
+	data, err := encode(r.content)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), private.FolderMode); err != nil {
-		return nil, cannotWrite(path, err)
+		return nil, writeError(path, err)
 	}
 	return r, writeNew(path, data)
 }
@@ -76,7 +76,7 @@ func Create(path string) (*Ring, error) {
 func writeNew(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return cannotWrite(path, err)
+		return writeError(path, err)
 	}
 	defer func() { _ = os.Remove(temporary.Name()) }()
 	_, err = temporary.Write(data)
@@ -91,12 +91,12 @@ func writeNew(path string, data []byte) error {
 		err = private.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
-		return cannotWrite(path, err)
+		return writeError(path, err)
 	}
 	return nil
 }
 
-func cannotWrite(path string, err error) error {
+func writeError(path string, err error) error {
 	return fermata.Errorf(fermata.CodeUnavailable, "the key file %s cannot be written: %w", path, err).
 		WithHint("name a file that the server may write, outside the data folder, with --master-key-file or FERMATA_MASTER_KEY_FILE")
 }
@@ -107,40 +107,40 @@ func Load(path string) (*Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Ring{path: path, stored: s}
+	r := &Ring{path: path, content: s}
 	if err := r.prepare(); err != nil {
-		return nil, unreadable(path, err)
+		return nil, readError(path, err)
 	}
 	return r, nil
 }
 
-func read(path string) (stored, error) {
+func read(path string) (fileContent, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return stored{}, unreadable(path, err)
+		return fileContent{}, readError(path, err)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, mostBytes))
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return stored{}, unreadable(path, err)
+		return fileContent{}, readError(path, err)
 	}
-	var s stored
+	var s fileContent
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
-		return stored{}, unreadable(path, fmt.Errorf("it is no key file of Fermata: %w", err))
+		return fileContent{}, readError(path, fmt.Errorf("it is no key file of Fermata: %w", err))
 	}
 	if len(s.AuditSeed) != ed25519.SeedSize {
-		return stored{}, unreadable(path, errors.New("it has no key that signs the audit chain"))
+		return fileContent{}, readError(path, errors.New("it has no key that signs the audit chain"))
 	}
 	return s, nil
 }
 
-func unreadable(path string, err error) error {
+func readError(path string, err error) error {
 	return fermata.Errorf(fermata.CodeUnavailable, "the key file %s cannot be read: %w", path, err).
 		WithHint("restore it from its own backup; the server's user must be able to read it")
 }
 
-func encode(s stored) ([]byte, error) {
+func encode(s fileContent) ([]byte, error) {
 	data, err := json.MarshalIndent(s, "", "  ")
 	return append(data, '\n'), err
 }
@@ -149,25 +149,25 @@ func encode(s stored) ([]byte, error) {
 func (r *Ring) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.path == "" || time.Since(r.reread) < reloadPause {
+	if r.path == "" || time.Since(r.rereadAt) < reloadInterval {
 		return
 	}
-	r.reread = time.Now()
+	r.rereadAt = time.Now()
 	s, err := read(r.path)
 	if err != nil {
 		return
 	}
-	before := r.stored
-	r.stored = s
+	before := r.content
+	r.content = s
 	if r.prepare() != nil {
-		r.stored = before
+		r.content = before
 	}
 }
 
 // Add puts a new master key into the file. It becomes the current key only by [Ring.Promote].
 func (r *Ring) Add() (id string, err error) {
 	k := newKey()
-	return k.ID, r.change(func(s *stored) { s.Keys = append(slices.Clone(s.Keys), k) })
+	return k.ID, r.change(func(s *fileContent) { s.Keys = append(slices.Clone(s.Keys), k) })
 }
 
 // Promote makes a master key of the ring the current one.
@@ -175,24 +175,24 @@ func (r *Ring) Promote(id string) error {
 	if !r.Has(id) {
 		return r.missingKey(id)
 	}
-	return r.change(func(s *stored) { s.Current = id })
+	return r.change(func(s *fileContent) { s.Current = id })
 }
 
 // change replaces the file with changed keys. A crash leaves the old file or the new one.
-func (r *Ring) change(edit func(*stored)) error {
+func (r *Ring) change(edit func(*fileContent)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next := r.stored
+	next := r.content
 	edit(&next)
 	if err := r.write(next); err != nil {
 		return err
 	}
-	r.stored = next
+	r.content = next
 	return r.prepare()
 }
 
 // write replaces the file of the ring, if it has one.
-func (r *Ring) write(next stored) error {
+func (r *Ring) write(next fileContent) error {
 	if r.path == "" {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (r *Ring) write(next stored) error {
 		err = private.Replace(r.path, data)
 	}
 	if err != nil {
-		return cannotWrite(r.path, err)
+		return writeError(r.path, err)
 	}
 	return nil
 }

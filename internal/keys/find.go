@@ -17,12 +17,12 @@ const CredentialName = "fermata-master-key"
 // fileSuffix is the ending that makes the name of the key file from that of the data folder.
 const fileSuffix = ".key"
 
-// Place is where the key file of a server is.
-type Place struct {
+// Location is where the key file of a server is.
+type Location struct {
 	Path   string
 	Source Source
-	// Data is the data folder. The file must not be inside it.
-	Data string
+	// DataFolder is the data folder. The file must not be inside it.
+	DataFolder string
 }
 
 // Source is how a key file was found.
@@ -40,10 +40,10 @@ const (
 
 // Locate returns where the key file of a server is: the named file, a credential of systemd, or a file beside the
 // data folder. It refuses a file inside the data folder, because a copy of the folder would contain both.
-func Locate(named, data string) (Place, error) {
-	p := Place{Path: data + fileSuffix, Source: FromDefault, Data: data}
-	if folder := os.Getenv("CREDENTIALS_DIRECTORY"); named != "" {
-		absolute, err := filepath.Abs(named)
+func Locate(path, dataFolder string) (Location, error) {
+	p := Location{Path: dataFolder + fileSuffix, Source: FromDefault, DataFolder: dataFolder}
+	if folder := os.Getenv("CREDENTIALS_DIRECTORY"); path != "" {
+		absolute, err := filepath.Abs(path)
 		if err != nil {
 			return p, err
 		}
@@ -51,9 +51,9 @@ func Locate(named, data string) (Place, error) {
 	} else if credential := filepath.Join(folder, CredentialName); folder != "" && exists(credential) {
 		p.Path, p.Source = credential, FromCredential
 	}
-	if isInside(p.Path, data) {
+	if isInside(p.Path, dataFolder) {
 		return p, fermata.Errorf(fermata.CodeInvalidRequest, "the key file %s is inside the data folder: a copy of the folder would hold the key, too", p.Path).
-			WithHint("move it out of %s, and name its place with --master-key-file or FERMATA_MASTER_KEY_FILE", data)
+			WithHint("move it out of %s, and name its place with --master-key-file or FERMATA_MASTER_KEY_FILE", dataFolder)
 	}
 	return p, nil
 }
@@ -82,7 +82,7 @@ func resolve(path string) string {
 }
 
 // Load reads the key file at the place, and removes the rights of other users on it.
-func (p Place) Load(log *slog.Logger) (*Ring, error) {
+func (p Location) Load(log *slog.Logger) (*Ring, error) {
 	r, err := Load(p.Path)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (p Place) Load(log *slog.Logger) (*Ring, error) {
 
 // restrict removes the rights of other users. If this fails, as for a secret that a cluster mounts, it logs a
 // warning.
-func (p Place) restrict(log *slog.Logger) {
+func (p Location) restrict(log *slog.Logger) {
 	info, err := os.Stat(p.Path)
-	if err != nil || !private.IsOpen(info) {
+	if err != nil || !private.IsOpenToOthers(info) {
 		return
 	}
 	if err := private.Restrict(p.Path, log); err != nil {
@@ -107,14 +107,14 @@ func (p Place) restrict(log *slog.Logger) {
 }
 
 // LoadOrCreate reads the key file at the place. If there is none, it creates one. made reports whether it did.
-func (p Place) LoadOrCreate(log *slog.Logger) (r *Ring, made bool, err error) {
+func (p Location) LoadOrCreate(log *slog.Logger) (r *Ring, created bool, err error) {
 	r, err = p.Load(log)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return r, false, err
 	}
-	if p.Source == FromDefault && isMount(p.Data) {
+	if p.Source == FromDefault && isMount(p.DataFolder) {
 		return nil, false, fermata.Errorf(fermata.CodeInvalidRequest,
-			"there is no master key yet, and %s is a volume of its own: a key beside it would be lost with the container", p.Data).
+			"there is no master key yet, and %s is a volume of its own: a key beside it would be lost with the container", p.DataFolder).
 			WithHint("name a file on another volume that lasts, with --master-key-file or FERMATA_MASTER_KEY_FILE")
 	}
 	if r, err = Create(p.Path); err == nil {

@@ -206,7 +206,7 @@ func TestAKeyFileIsLookedForInOrder(t *testing.T) {
 	base := t.TempDir()
 	data, credentials := filepath.Join(base, "data"), filepath.Join(base, "credentials")
 	check(t, os.MkdirAll(credentials, 0o700))
-	where := func(named string) keys.Place {
+	where := func(named string) keys.Location {
 		p, err := keys.Locate(named, data)
 		check(t, err)
 		return p

@@ -32,11 +32,11 @@ type Ring struct {
 	readOnly bool
 
 	mu sync.RWMutex
-	// stored is the content of the file. ciphers are the ciphers of its master keys, by id.
-	stored  stored
+	// content is the content of the file. ciphers are the ciphers of its master keys, by id.
+	content fileContent
 	ciphers map[string]cipher.AEAD
-	// reread is the time when the file was last read again.
-	reread time.Time
+	// rereadAt is the time when the file was last read again.
+	rereadAt time.Time
 }
 
 // MasterKey describes a master key without its secret.
@@ -49,7 +49,7 @@ type MasterKey struct {
 
 // New makes a ring in memory with new keys. Values that it seals cannot be opened after the process ends.
 func New() *Ring {
-	r := &Ring{stored: newStored()}
+	r := &Ring{content: newFileContent()}
 	if err := r.prepare(); err != nil {
 		// newStored made these keys, so they are valid.
 		panic("keys: " + err.Error())
@@ -59,8 +59,8 @@ func New() *Ring {
 
 // prepare makes the ciphers of the stored keys. The caller must hold the lock or be the only owner of the ring.
 func (r *Ring) prepare() error {
-	ciphers := make(map[string]cipher.AEAD, len(r.stored.Keys))
-	for _, k := range r.stored.Keys {
+	ciphers := make(map[string]cipher.AEAD, len(r.content.Keys))
+	for _, k := range r.content.Keys {
 		if k.ID != fingerprint(k.Secret) {
 			return fmt.Errorf("the key %s was changed: its id is not the fingerprint of its secret", k.ID)
 		}
@@ -70,8 +70,8 @@ func (r *Ring) prepare() error {
 		}
 		ciphers[k.ID] = aead
 	}
-	if ciphers[r.stored.Current] == nil {
-		return fmt.Errorf("the current key %q is not among the keys", r.stored.Current)
+	if ciphers[r.content.Current] == nil {
+		return fmt.Errorf("the current key %q is not among the keys", r.content.Current)
 	}
 	r.ciphers = ciphers
 	return nil
@@ -84,7 +84,7 @@ func (r *Ring) Path() string { return r.path }
 func (r *Ring) Current() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.stored.Current
+	return r.content.Current
 }
 
 // Has reports whether the ring has the master key.
@@ -98,20 +98,20 @@ func (r *Ring) Has(id string) bool {
 func (r *Ring) IsNewer(a, b string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.place(a) > r.place(b)
+	return r.indexOf(a) > r.indexOf(b)
 }
 
-func (r *Ring) place(id string) int {
-	return slices.IndexFunc(r.stored.Keys, func(k storedKey) bool { return k.ID == id })
+func (r *Ring) indexOf(id string) int {
+	return slices.IndexFunc(r.content.Keys, func(k storedKey) bool { return k.ID == id })
 }
 
 // MasterKeys lists the master keys without their secrets, the oldest first.
 func (r *Ring) MasterKeys() []MasterKey {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	all := make([]MasterKey, 0, len(r.stored.Keys))
-	for _, k := range r.stored.Keys {
-		all = append(all, MasterKey{ID: k.ID, CreatedAt: k.CreatedAt, Current: k.ID == r.stored.Current})
+	all := make([]MasterKey, 0, len(r.content.Keys))
+	for _, k := range r.content.Keys {
+		all = append(all, MasterKey{ID: k.ID, CreatedAt: k.CreatedAt, Current: k.ID == r.content.Current})
 	}
 	return all
 }

@@ -14,21 +14,21 @@ const sealPrefix = "fs1."
 var encoding = base64.RawURLEncoding.Strict()
 
 // Seal encrypts a secret with a master key and binds it to a place. The value can be opened only for the same place.
-func (r *Ring) Seal(keyID string, secret []byte, place ...string) (string, error) {
+func (r *Ring) Seal(keyID string, secret []byte, location ...string) (string, error) {
 	aead, err := r.cipher(keyID)
 	if err != nil {
 		return "", err
 	}
-	data := aead.Seal(nil, nil, secret, bind(place)) //nolint:gosec // the cipher makes a random nonce by itself
+	data := aead.Seal(nil, nil, secret, associatedData(location)) //nolint:gosec // the cipher makes a random nonce by itself
 	return sealPrefix + keyID + "." + encoding.EncodeToString(data), nil
 }
 
 // Open decrypts a value that [Ring.Seal] made for the same place. It refuses a value that is not sealed, was changed,
 // or was moved from another place.
-func (r *Ring) Open(sealed string, place ...string) ([]byte, error) {
+func (r *Ring) Open(sealed string, location ...string) ([]byte, error) {
 	id, ok := SealedWith(sealed)
 	if !ok {
-		return nil, fmt.Errorf("%s is not sealed", strings.Join(place, " "))
+		return nil, fmt.Errorf("%s is not sealed", strings.Join(location, " "))
 	}
 	aead, err := r.cipher(id)
 	if err != nil {
@@ -36,11 +36,11 @@ func (r *Ring) Open(sealed string, place ...string) ([]byte, error) {
 	}
 	data, err := encoding.DecodeString(sealed[len(sealPrefix)+len(id)+1:])
 	if err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", strings.Join(place, " "), err)
+		return nil, fmt.Errorf("%s is damaged: %w", strings.Join(location, " "), err)
 	}
-	secret, err := aead.Open(nil, nil, data, bind(place))
+	secret, err := aead.Open(nil, nil, data, associatedData(location))
 	if err != nil {
-		return nil, fmt.Errorf("%s was changed, or was sealed for another place: %w", strings.Join(place, " "), err)
+		return nil, fmt.Errorf("%s was changed, or was sealed for another place: %w", strings.Join(location, " "), err)
 	}
 	return secret, nil
 }
@@ -55,10 +55,10 @@ func SealedWith(value string) (keyID string, ok bool) {
 	return keyID, ok && strings.HasPrefix(keyID, idPrefix)
 }
 
-// bind encodes a place as associated data. Different places give different bytes.
-func bind(place []string) []byte {
+// associatedData encodes a place as associated data. Different places give different bytes.
+func associatedData(location []string) []byte {
 	var data []byte
-	for _, part := range place {
+	for _, part := range location {
 		data = binary.BigEndian.AppendUint32(data, uint32(len(part)))
 		data = append(data, part...)
 	}

@@ -16,7 +16,7 @@ type AuditSigner struct {
 func (r *Ring) AuditSigner() AuditSigner {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return AuditSigner{ed25519.NewKeyFromSeed(r.stored.AuditSeed)}
+	return AuditSigner{ed25519.NewKeyFromSeed(r.content.AuditSeed)}
 }
 
 // KeyID returns the fingerprint of the public key.

@@ -45,7 +45,7 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 		return fermata.Ask{}, fermata.Invalid(fermata.Problem{Field: "tool", Message: "must not be empty: name the tool, or give the command"}).
 			WithHint("a person approves exactly one call: the tool with its arguments, or the command as it will run")
 	}
-	if err := in.contradiction(); err != nil {
+	if err := in.checkContradiction(); err != nil {
 		return fermata.Ask{}, err
 	}
 	raw, err := json.Marshal(action{Tool: in.Tool, Arguments: in.Arguments, Command: in.Command})
@@ -61,7 +61,7 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 		if name == "" {
 			name = "this command"
 		}
-		a.Title = cut("Allow "+name+"?", fermata.MaxTitle)
+		a.Title = truncate("Allow "+name+"?", fermata.MaxTitle)
 	}
 	if in.Preview != nil {
 		a.Context = &fermata.QuestionContext{Preview: in.Preview}
@@ -72,9 +72,9 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 	return a, nil
 }
 
-// contradiction refuses an approval that shows two different things to run. A
+// checkContradiction refuses an approval that shows two different things to run. A
 // person might read one and approve the other.
-func (in *approvalInput) contradiction() error {
+func (in *approvalInput) checkContradiction() error {
 	hint := "give the tool with its arguments, or the command alone"
 	switch {
 	case in.Command != "" && in.Tool != "":
@@ -88,8 +88,8 @@ func (in *approvalInput) contradiction() error {
 	}
 }
 
-// cut shortens a title to n characters. The full text is shown elsewhere.
-func cut(s string, n int) string {
+// truncate shortens a title to n characters. The full text is shown elsewhere.
+func truncate(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s

@@ -66,7 +66,7 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 		return nil, err
 	}
 	at := in.placement()
-	wait, err := waitOf(at.WaitSeconds)
+	wait, err := parseWait(at.WaitSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 		return nil, err
 	}
 	a = a.WithOwnAnswers()
-	c.place(at.TaskID, at.Project)
+	c.setTask(at.TaskID, at.Project)
 	q, err := c.ask(ctx, a)
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 	return c.replyState(ctx, q)
 }
 
-// place sets the task and the project from the arguments.
-func (c *call) place(task, project string) {
+// setTask sets the task and the project from the arguments.
+func (c *call) setTask(task, project string) {
 	if task != "" && task != c.task {
 		c.task, c.runID = task, ""
 	}
@@ -100,16 +100,16 @@ func (c *call) place(task, project string) {
 // ask asks in the task, or outside any task. A repeated call returns the same
 // question.
 func (c *call) ask(ctx context.Context, a fermata.Ask) (*fermata.Question, error) {
-	if c.Params.RequestState != "" && c.desk.Person(ctx) {
+	if c.Params.RequestState != "" && c.backend.IsPerson(ctx) {
 		// The client repeats the call after it has shown the form.
-		return c.desk.Question(ctx, c.Params.RequestState)
+		return c.backend.Question(ctx, c.Params.RequestState)
 	}
 	if a.IdempotencyKey == "" {
 		a.IdempotencyKey = c.key
 	}
 	if c.task != "" {
 		a.RunID = c.runID
-		return c.desk.Ask(ctx, c.task, a)
+		return c.backend.Ask(ctx, c.task, a)
 	}
-	return c.desk.AskOutside(ctx, c.project, c.session, a)
+	return c.backend.AskOutside(ctx, c.project, c.session, a)
 }

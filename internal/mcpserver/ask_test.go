@@ -15,7 +15,7 @@ import (
 
 func TestAskStopsAndTheAnswerIsThere(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"Which format?","options":["toml",{"label":"YAML","value":"yaml","description":"more to type"}]}`)
 		a.equal([]string{"pending", a.task}, []string{r.Status, r.TaskID})
 		if !strings.Contains(r.Message, "STOP NOW") {
@@ -34,7 +34,7 @@ func TestAskStopsAndTheAnswerIsThere(t *testing.T) {
 
 func TestAskUserQuestionVerbatim(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"questions":[
 			{"question":"Which library?","header":"Library","multiSelect":false,"options":[
 				{"label":"chi","description":"small","preview":"r := chi.NewRouter()"},{"label":"std","description":"nothing new"}]},
@@ -54,7 +54,7 @@ func TestAskUserQuestionVerbatim(t *testing.T) {
 
 func TestContextMayBeText(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"Which?","context":"The old one is YAML."}`)
 		a.equal("The old one is YAML.", a.question(r.QuestionID).Context.Text)
 	})
@@ -63,7 +63,7 @@ func TestContextMayBeText(t *testing.T) {
 func TestAgentsTakeOwnAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"ask_user", "post_question"} {
-		each(t, func(a *agent) {
+		eachTransport(t, func(a *agent) {
 			q := a.question(a.must(tool, `{"question":"Which?","options":["a","b"]}`).QuestionID)
 			a.answer(q.ID, fermata.Answer{Answer: "neither, please"})
 			a.equal("neither, please", a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Answer)
@@ -75,7 +75,7 @@ func TestAgentsTakeOwnAnswers(t *testing.T) {
 
 func TestBadInputChangesNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		for arguments, field := range map[string]string{
 			`{}`:                                                                "question",
 			`{"question":"?","optons":[]}`:                                      "optons",
@@ -97,7 +97,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 		} {
 			if field == "" {
 				a.must("ask_user", arguments)
-				a.must("cancel_question", `{"question_id":"`+a.only().ID+`"}`)
+				a.must("cancel_question", `{"question_id":"`+a.onlyQuestion().ID+`"}`)
 				continue
 			}
 			r := a.refused(fermata.CodeInvalidRequest, "ask_user", arguments)
@@ -127,19 +127,19 @@ func TestBadInputChangesNothing(t *testing.T) {
 
 func TestASecondQuestionIsRefused(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		first := a.must("ask_user", `{"question":"A?"}`)
 		r := a.refused(fermata.CodePendingQuestionExists, "ask_user", `{"question":"B?"}`)
 		if r.Error.Hint == "" {
 			a.Error("no hint what to do")
 		}
-		a.equal(first.QuestionID, a.only().ID)
+		a.equal(first.QuestionID, a.onlyQuestion().ID)
 	})
 }
 
 func TestARepeatedCallFindsItsQuestion(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		for _, meta := range []mcp.Meta{
 			{"claudecode/toolUseId": "toolu_1"},
 			{"callId": "call_1", "x-codex-turn-metadata": map[string]any{"thread_id": "t1"}},
@@ -179,7 +179,7 @@ func waitingCall() *mcp.CallToolParams {
 
 func TestWaitThenAnswer(t *testing.T) {
 	t.Parallel()
-	over(t, func(w *world, connect connect) {
+	overTransports(t, func(w *world, connect connect) {
 		said, opts := signs()
 		a := connect(w.agent, opts)
 		done := make(chan *mcp.CallToolResult, 1)
@@ -196,7 +196,7 @@ func TestWaitThenAnswer(t *testing.T) {
 				w.Errorf("the sign of life says %q", sign)
 			}
 		}
-		a.answer(a.only().ID, fermata.Answer{Answer: "yes"})
+		a.answer(a.onlyQuestion().ID, fermata.Answer{Answer: "yes"})
 		state := patience.Receive(w, "the call ends", done).StructuredContent.(map[string]any)
 		a.equal([]any{"answered", "yes"}, []any{state["status"], state["answer"]})
 	})
@@ -206,7 +206,7 @@ func TestWaitThenAnswer(t *testing.T) {
 // nor a client that goes away withdraws a question.
 func TestACallThatIsGivenUpLeavesTheQuestion(t *testing.T) {
 	t.Parallel()
-	over(t, func(w *world, connect connect) {
+	overTransports(t, func(w *world, connect connect) {
 		said, opts := signs()
 		a := connect(w.agent, opts)
 		ctx, cancel := context.WithCancel(a.Context())
@@ -221,7 +221,7 @@ func TestACallThatIsGivenUpLeavesTheQuestion(t *testing.T) {
 		if err := patience.Receive(w, "the call ends", ended); err == nil {
 			w.Error("a call that was given up has a result")
 		}
-		q := a.only()
+		q := a.onlyQuestion()
 		a.equal(fermata.Pending, a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Status)
 		_ = a.session.Close()
 		a.equal(fermata.Pending, a.question(q.ID).Status)
@@ -233,7 +233,7 @@ func TestSessionsShareATaskOutside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, version := range versions {
-		a := w.outside(version, withHeaders{"Authorization": "Bearer " + w.agent, mcpserver.SessionHeader: "claude:" + version})
+		a := w.connectOutside(version, withHeaders{"Authorization": "Bearer " + w.agent, mcpserver.SessionHeader: "claude:" + version})
 		progress := a.must("report_progress", `{"message":"begun"}`)
 		first := a.must("ask_user", `{"question":"A?"}`)
 		a.equal(progress.TaskID, first.TaskID)
@@ -245,7 +245,7 @@ func TestSessionsShareATaskOutside(t *testing.T) {
 func TestWithoutASessionEveryQuestionHasItsOwnTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.outside("2026-07-28", withHeaders{"Authorization": "Bearer " + w.agent})
+	a := w.connectOutside("2026-07-28", withHeaders{"Authorization": "Bearer " + w.agent})
 	first, second := a.must("ask_user", `{"question":"A?"}`), a.must("ask_user", `{"question":"B?"}`)
 	if first.TaskID == second.TaskID {
 		t.Error("two questions share a task")

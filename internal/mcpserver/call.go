@@ -14,14 +14,14 @@ import (
 // call is one tool call in the name of its caller.
 type call struct {
 	*mcp.CallToolRequest
-	desk Desk
+	backend Backend
 	// task and session say where questions belong. The task has precedence, and
 	// both may be empty.
 	task, session, project string
-	// at is where the agent runs. told is called with the state of its
+	// agentPlace is where the agent runs. told is called with the state of its
 	// questions.
-	at   fermata.AgentPlace
-	told func(session string, q *fermata.Question)
+	agentPlace fermata.AgentHost
+	onTold     func(session string, q *fermata.Question)
 	// runID is the run of the task, or empty.
 	runID string
 	// key identifies the call if the client gives it an id. A repeated call has
@@ -37,18 +37,18 @@ const (
 	SessionHeader = "Fermata-Session"
 )
 
-func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
-	desk, err := s.Desk(req)
+func (s *Server) newCall(req *mcp.CallToolRequest) (*call, error) {
+	backend, err := s.Backend(req)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{CallToolRequest: req, desk: desk, task: s.Task, runID: s.RunID, session: s.Session, project: s.Project, log: s.Log}
+	c := &call{CallToolRequest: req, backend: backend, task: s.Task, runID: s.RunID, session: s.Session, project: s.Project, log: s.Log}
 	if req.Extra != nil && req.Extra.Header != nil {
 		c.readHeaders(req)
 	}
-	c.at, c.told = s.place(), s.Told
-	if c.at == fermata.InHost && c.task != "" {
-		c.at = fermata.InWorker
+	c.agentPlace, c.onTold = s.agentPlace(), s.OnTold
+	if c.agentPlace == fermata.HostUnknown && c.task != "" {
+		c.agentPlace = fermata.HostWorker
 	}
 	if c.session == "" {
 		c.session = s.sessionOf(req)
@@ -57,14 +57,14 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 		c.session = "mcp:" + fermata.Digest(c.session)
 	}
 	if id := callID(req.Params.Meta); id != "" {
-		c.name("call", id)
+		c.setKey("call", id)
 	}
 	return c, nil
 }
 
 // readHeaders reads the task, the run and the session from the HTTP request.
 func (c *call) readHeaders(req *mcp.CallToolRequest) {
-	c.place(req.Extra.Header.Get(TaskHeader), "")
+	c.setTask(req.Extra.Header.Get(TaskHeader), "")
 	if run := req.Extra.Header.Get(RunHeader); run != "" && c.task != "" {
 		c.runID = run
 	}
@@ -108,10 +108,10 @@ func callID(meta mcp.Meta) string {
 	return id
 }
 
-// name sets the key of the call from an id of the client. Such an id is unique
+// setKey sets the key of the call from an id of the client. Such an id is unique
 // only in its conversation, so the key contains the conversation, too.
-func (c *call) name(kind, id string) {
-	c.key = "mcp:" + fermata.Digest([]string{kind, c.desk.Name(), c.task, c.session, id})
+func (c *call) setKey(kind, id string) {
+	c.key = "mcp:" + fermata.Digest([]string{kind, c.backend.Name(), c.task, c.session, id})
 }
 
 // decode reads the arguments strictly. An unknown field is an error, because it
@@ -121,5 +121,5 @@ func (c *call) decode(into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	return strictjson.Request(raw, "", into)
+	return strictjson.UnmarshalRequest(raw, "", into)
 }

@@ -14,9 +14,9 @@ type cancelInput struct {
 	Reason     string `json:"reason"`
 }
 
-// cancelled is the state of a question with its status before it was withdrawn.
+// cancelResult is the state of a question with its status before it was withdrawn.
 // A question that was already closed stays as it was.
-type cancelled struct {
+type cancelResult struct {
 	State
 	PreviousStatus fermata.QuestionStatus `json:"previous_status"`
 }
@@ -26,34 +26,34 @@ func (s *Server) cancelQuestion(ctx context.Context, c *call) (*mcp.CallToolResu
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := neededError("question_id", in.QuestionID); err != nil {
+	if err := checkNotEmpty("question_id", in.QuestionID); err != nil {
 		return nil, err
 	}
-	before, err := c.desk.Question(ctx, in.QuestionID)
+	before, err := c.backend.Question(ctx, in.QuestionID)
 	if err != nil {
 		return nil, err
 	}
 	if before.Status != fermata.Pending {
-		return c.closedBefore(before)
+		return c.replyAlreadyClosed(before)
 	}
-	after, err := c.desk.CancelQuestion(ctx, before.ID, in.Reason)
+	after, err := c.backend.CancelQuestion(ctx, before.ID, in.Reason)
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Code == fermata.CodeQuestionClosed && e.Question != nil {
-		return c.closedBefore(e.Question)
+		return c.replyAlreadyClosed(e.Question)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return reply(cancelled{State: c.stateOf(after), PreviousStatus: before.Status})
+	return reply(cancelResult{State: c.stateOf(after), PreviousStatus: before.Status})
 }
 
-func (c *call) closedBefore(q *fermata.Question) (*mcp.CallToolResult, error) {
+func (c *call) replyAlreadyClosed(q *fermata.Question) (*mcp.CallToolResult, error) {
 	st := c.stateOf(q)
 	st.Message = "The question was closed before; nothing was withdrawn. " + st.Message
-	return reply(cancelled{State: st, PreviousStatus: q.Status})
+	return reply(cancelResult{State: st, PreviousStatus: q.Status})
 }
 
-func neededError(field, value string) error {
+func checkNotEmpty(field, value string) error {
 	if value == "" {
 		return fermata.Invalid(fermata.Problem{Field: field, Message: "must not be empty"})
 	}

@@ -16,14 +16,14 @@ func (s *Server) checkAnswer(ctx context.Context, c *call) (*mcp.CallToolResult,
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := neededError("question_id", in.QuestionID); err != nil {
+	if err := checkNotEmpty("question_id", in.QuestionID); err != nil {
 		return nil, err
 	}
-	wait, err := waitOf(in.WaitSeconds)
+	wait, err := parseWait(in.WaitSeconds)
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.desk.Question(ctx, in.QuestionID)
+	q, err := c.backend.Question(ctx, in.QuestionID)
 	if err != nil {
 		return nil, err
 	}

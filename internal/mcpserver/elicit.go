@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// formsInResults is the first version of the protocol in which a server
+	// formsInResultsVersion is the first version of the protocol in which a server
 	// sends a form in the result of a call. Before, it sends a request of its
 	// own.
-	formsInResults = "2026-07-28"
+	formsInResultsVersion = "2026-07-28"
 	// formKey is the name of the only form in a result.
 	formKey = "answer"
-	// elicited is the channel of an answer that came through the client.
-	elicited = "mcp"
+	// elicitChannel is the channel of an answer that came through the client.
+	elicitChannel = "mcp"
 	// otherSuffix ends the name of the field for an answer that is not one of
 	// the options.
 	otherSuffix = "_other"
 )
 
-// form returns the form by which the client can show the question, or nil if
+// elicitForm returns the form by which the client can show the question, or nil if
 // the client may not or cannot show it. The client of an agent's token never
 // gets a form, because its answer may not come from a person. Approvals are
 // never answered in a form, because the form does not show the whole action.
-func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams {
+func (c *call) elicitForm(ctx context.Context, q *fermata.Question) *mcp.ElicitParams {
 	caps := c.ClientCapabilities()
 	if q.Type == fermata.Approval || caps == nil || caps.Elicitation == nil {
 		return nil
@@ -37,7 +37,7 @@ func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams 
 	if e := caps.Elicitation; e.Form == nil && e.URL != nil {
 		return nil
 	}
-	if !c.desk.Person(ctx) {
+	if !c.backend.IsPerson(ctx) {
 		return nil
 	}
 	fields, required := schema{}, []string{}
@@ -91,9 +91,9 @@ func formField(it *fermata.Item) schema {
 	return f
 }
 
-// offer shows the question in the client while the call waits. An answer closes
+// showForm shows the question in the client while the call waits. An answer closes
 // the question like any other answer, and the wait then ends.
-func (s *Server) offer(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams) {
+func (s *Server) showForm(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams) {
 	result, err := c.Session.Elicit(ctx, form)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -101,14 +101,14 @@ func (s *Server) offer(ctx context.Context, c *call, q *fermata.Question, form *
 		}
 		return
 	}
-	if err := c.take(ctx, q, result); err != nil && ctx.Err() == nil {
+	if err := c.answerFromForm(ctx, q, result); err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(ctx, "an answer through the client was refused", "question", q.ID, "error", err)
 	}
 }
 
-// take answers the question with the content of the form. A person that
+// answerFromForm answers the question with the content of the form. A person that
 // dismisses the form has not answered.
-func (c *call) take(ctx context.Context, q *fermata.Question, result *mcp.ElicitResult) error {
+func (c *call) answerFromForm(ctx context.Context, q *fermata.Question, result *mcp.ElicitResult) error {
 	if result.Action != "accept" {
 		return nil
 	}
@@ -117,17 +117,17 @@ func (c *call) take(ctx context.Context, q *fermata.Question, result *mcp.Elicit
 		it := &q.Items[i]
 		value, ok := result.Content[it.Key]
 		if other, _ := result.Content[it.Key+otherSuffix].(string); it.TakesOther() && other != "" {
-			value, ok = withOther(it, value, other), true
+			value, ok = addOther(it, value, other), true
 		}
 		if ok {
 			answers[it.Key] = value
 		}
 	}
-	_, err := c.desk.Answer(ctx, q.ID, fermata.Answer{Answers: answers, Channel: elicited})
+	_, err := c.backend.Answer(ctx, q.ID, fermata.Answer{Answers: answers, Channel: elicitChannel})
 	return err
 }
 
-func withOther(it *fermata.Item, value any, other string) any {
+func addOther(it *fermata.Item, value any, other string) any {
 	if it.ResponseType != fermata.ResponseMultiChoice {
 		return other
 	}
@@ -146,7 +146,7 @@ func (s *Server) waitWithForm(ctx context.Context, c *call, q *fermata.Question,
 	if c.Params.RequestState != q.ID {
 		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "the form belongs to another question than %s", q.ID)
 	}
-	if err := c.take(ctx, q, result); err != nil {
+	if err := c.answerFromForm(ctx, q, result); err != nil {
 		return nil, nil, fmt.Errorf("answer through the client: %w", err)
 	}
 	q, err := s.waitQuietly(ctx, c, q, wait)

@@ -24,7 +24,7 @@ func forms(shown chan *mcp.ElicitParams, reply *mcp.ElicitResult) *mcp.ClientOpt
 // does not even get the form.
 func TestAnAgentCannotAnswerThroughItsClient(t *testing.T) {
 	t.Parallel()
-	over(t, func(w *world, connect connect) {
+	overTransports(t, func(w *world, connect connect) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.agent, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "yes"}}))
 		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)
@@ -34,7 +34,7 @@ func TestAnAgentCannotAnswerThroughItsClient(t *testing.T) {
 
 func TestAPersonAnswersThroughTheClient(t *testing.T) {
 	t.Parallel()
-	over(t, func(w *world, connect connect) {
+	overTransports(t, func(w *world, connect connect) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "b"}}))
 		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"other":false,"wait_seconds":60}`)
@@ -52,7 +52,7 @@ func TestAPersonAnswersThroughTheClient(t *testing.T) {
 
 func TestDismissingTheFormIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	over(t, func(w *world, connect connect) {
+	overTransports(t, func(w *world, connect connect) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "decline"}))
 		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)

@@ -52,11 +52,11 @@ const (
 	callerKey = "fermata.caller"
 	// renewalKey is the key of the caller's renewal.
 	renewalKey = "fermata.renewal"
-	// idleSession is how long a session may be idle before it ends.
-	idleSession = 30 * time.Minute
-	// listensOn is how long a stream that only listens stays open after the server begins to stop. A client that loses
+	// sessionIdleTimeout is how long a session may be idle before it ends.
+	sessionIdleTimeout = 30 * time.Minute
+	// listenGrace is how long a stream that only listens stays open after the server begins to stop. A client that loses
 	// the stream gives up its calls, so the calls must end first. A stream without an end would delay the stop.
-	listensOn = time.Second
+	listenGrace = time.Second
 )
 
 // Handler returns the handler for [Path]. It uses sessions for clients of older protocol versions, and none for newer
@@ -69,7 +69,7 @@ func Handler(o HTTPOptions) http.Handler {
 		o.LimitAsk = func(fermata.Caller, string) error { return nil }
 	}
 	s := New(Options{
-		Desk: o.desk, Version: o.Version, Log: o.Log, Stopping: o.Stopping,
+		Backend: o.backend, Version: o.Version, Log: o.Log, Stopping: o.Stopping,
 		ProgressEvery: o.ProgressEvery, ApproveWait: o.ApproveWait,
 	})
 	return Front(o, s.mcp)
@@ -84,18 +84,18 @@ func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	server := func(*http.Request) *mcp.Server { return s }
 	// A handler of the library serves either sessions or the protocol without sessions.
 	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
-		Logger: o.Log, SessionTimeout: idleSession, MaxRequestBodyBytes: o.MaxBody,
+		Logger: o.Log, SessionTimeout: sessionIdleTimeout, MaxRequestBodyBytes: o.MaxBody,
 	})
 	stateless := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 		Logger: o.Log, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: o.MaxBody,
 	})
 	return o.identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Mcp-Protocol-Version") >= formsInResults {
+		if r.Header.Get("Mcp-Protocol-Version") >= formsInResultsVersion {
 			stateless.ServeHTTP(w, r)
 			return
 		}
 		if r.Method == http.MethodGet {
-			ctx, stop := untilStopping(r.Context(), o.Stopping, listensOn)
+			ctx, stop := contextUntilStop(r.Context(), o.Stopping, listenGrace)
 			defer stop()
 			r = r.WithContext(ctx)
 		}
@@ -103,8 +103,8 @@ func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	}))
 }
 
-// desk returns the desk of the caller of this request. The session may have been opened by another caller.
-func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
+// backend returns the desk of the caller of this request. The session may have been opened by another caller.
+func (o HTTPOptions) backend(req *mcp.CallToolRequest) (Backend, error) {
 	if req.Extra == nil || req.Extra.TokenInfo == nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")
 	}
@@ -113,7 +113,7 @@ func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")
 	}
 	renew, _ := req.Extra.TokenInfo.Extra[renewalKey].(engine.Renewal)
-	return &engineDesk{engine: o.Engine, delivery: o.Delivery, caller: caller, renew: renew, limit: o.LimitAsk}, nil
+	return &engineBackend{engine: o.Engine, delivery: o.Delivery, caller: caller, renew: renew, limit: o.LimitAsk}, nil
 }
 
 // identify passes the caller to the library as the user of a token. The library then refuses a session to every caller
@@ -128,7 +128,7 @@ func (o HTTPOptions) identify(next http.Handler) http.Handler {
 	}
 	identified := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !sameOrigin(r) {
+		if !isSameOrigin(r) {
 			http.Error(w, "Forbidden: requests from other web pages are refused", http.StatusForbidden)
 			return
 		}
@@ -139,9 +139,9 @@ func (o HTTPOptions) identify(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether a request does not come from a web page of another site. It applies to every method: a
+// isSameOrigin reports whether a request does not come from a web page of another site. It applies to every method: a
 // page whose host name was made to point at this machine must not read streams either.
-func sameOrigin(r *http.Request) bool {
+func isSameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return true
@@ -162,15 +162,15 @@ func Metadata(publicURL string) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		// The client may be gone, and nobody can be told.
 		_ = json.NewEncoder(w).Encode(oauthex.ProtectedResourceMetadata{
-			Resource: base(r, publicURL) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
+			Resource: baseURL(r, publicURL) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
 			ScopesSupported: []string{string(fermata.ScopeAsk), string(fermata.ScopeRead), string(fermata.ScopeWork)},
 		})
 	})
 }
 
-// base returns the URL at which the client reached the server. It is https if people open the server by the same host
+// baseURL returns the URL at which the client reached the server. It is https if people open the server by the same host
 // name over https. Headers of the request do not count, because anybody can send them.
-func base(r *http.Request, publicURL string) string {
+func baseURL(r *http.Request, publicURL string) string {
 	host := "://" + r.Host
 	if r.TLS != nil || strings.EqualFold(publicURL, "https"+host) {
 		return "https" + host
@@ -182,6 +182,6 @@ func base(r *http.Request, publicURL string) string {
 // the URL at which people open the server.
 func Challenge(publicURL string) func(*http.Request) string {
 	return func(r *http.Request) string {
-		return fmt.Sprintf(`Bearer realm="fermata", resource_metadata=%q`, base(r, publicURL)+metadataPath+Path)
+		return fmt.Sprintf(`Bearer realm="fermata", resource_metadata=%q`, baseURL(r, publicURL)+metadataPath+Path)
 	}
 }

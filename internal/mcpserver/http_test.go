@@ -142,7 +142,7 @@ func TestAnIdempotencyKeyOfTheConnectionMeansNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, version := range versions {
-		a := w.outside(version, withHeaders{"Authorization": "Bearer " + w.agent, "Idempotency-Key": "k"})
+		a := w.connectOutside(version, withHeaders{"Authorization": "Bearer " + w.agent, "Idempotency-Key": "k"})
 		first := a.must("post_question", `{"question":"A?","type":"non_blocking","default":"a"}`)
 		second := a.must("post_question", `{"question":"A?","type":"non_blocking","default":"a"}`)
 		if first.QuestionID == second.QuestionID {

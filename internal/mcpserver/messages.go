@@ -27,7 +27,7 @@ type message struct {
 	Cancels bool `json:"cancels,omitempty"`
 }
 
-type unread struct {
+type unreadMessages struct {
 	TaskID   string    `json:"task_id"`
 	Messages []message `json:"messages"`
 	// Last is the value of after for the next call.
@@ -43,16 +43,16 @@ func (s *Server) readMessages(ctx context.Context, c *call) (*mcp.CallToolResult
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	c.place(in.TaskID, "")
-	task, err := c.ownTask(ctx)
+	c.setTask(in.TaskID, "")
+	task, err := c.findOrCreateTask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rc, err := c.desk.Context(ctx, task)
+	rc, err := c.backend.ResumeContext(ctx, task)
 	if err != nil {
 		return nil, err
 	}
-	out := unread{TaskID: rc.TaskID, Messages: []message{}, Last: in.After}
+	out := unreadMessages{TaskID: rc.TaskID, Messages: []message{}, Last: in.After}
 	for i := range rc.Messages {
 		m := &rc.Messages[i]
 		if m.ID <= in.After || m.Author.Kind != fermata.ActorHuman && m.Author.Kind != fermata.ActorSystem {

@@ -19,9 +19,9 @@ type postInput struct {
 	hostFields
 }
 
-// posted is the state of a question, with the channels on which people are told
+// postResult is the state of a question, with the channels on which people are told
 // of it.
-type posted struct {
+type postResult struct {
 	State
 	// Notified are the channels on which a message goes out at once.
 	Notified []string `json:"notified"`
@@ -36,26 +36,26 @@ func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	a, err := checkApproval(in.Ask())
+	a, err := checkApproval(in.AskRequest())
 	if err != nil {
 		return nil, err
 	}
-	c.place(in.TaskID, in.Project)
+	c.setTask(in.TaskID, in.Project)
 	q, err := c.ask(ctx, a.WithOwnAnswers())
 	if err != nil {
 		return nil, in.Explain(err)
 	}
-	planned, err := c.desk.Planned(ctx, q.ID, planWait)
+	planned, err := c.backend.PlannedDeliveries(ctx, q.ID, planWait)
 	if err != nil {
 		// The question is asked. Only the channels are not known.
 		s.Log.WarnContext(ctx, "read what is sent for a question", "question", q.ID, "error", err)
 	}
-	return reply(posted{State: c.stateOf(q), Notified: notifiedPlaces(planned)})
+	return reply(postResult{State: c.stateOf(q), Notified: notifiedChannels(planned)})
 }
 
-// notifiedPlaces returns the inbox, and the channels whose messages go out at
+// notifiedChannels returns the inbox, and the channels whose messages go out at
 // once.
-func notifiedPlaces(planned []*fermata.Delivery) []string {
+func notifiedChannels(planned []*fermata.Delivery) []string {
 	var channels []string
 	for _, d := range planned {
 		sent := d.State == fermata.DeliverySent
@@ -64,5 +64,5 @@ func notifiedPlaces(planned []*fermata.Delivery) []string {
 			channels = append(channels, d.Channel)
 		}
 	}
-	return slices.Concat([]string{posting.Inbox}, fermata.Distinct(channels))
+	return slices.Concat([]string{posting.Inbox}, fermata.SortUnique(channels))
 }

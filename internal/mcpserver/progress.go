@@ -18,7 +18,7 @@ type progressInput struct {
 	Project string `json:"project"`
 }
 
-type progressed struct {
+type progressResult struct {
 	Status string `json:"status"`
 	TaskID string `json:"task_id"`
 }
@@ -28,24 +28,24 @@ func (s *Server) reportProgress(ctx context.Context, c *call) (*mcp.CallToolResu
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	c.place(in.TaskID, in.Project)
+	c.setTask(in.TaskID, in.Project)
 	p := fermata.Progress{Message: in.Message, Step: in.Step, Current: in.Current, Total: in.Total}
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	task, err := c.ownTask(ctx)
+	task, err := c.findOrCreateTask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.desk.Progress(ctx, task, p); err != nil {
+	if err := c.backend.ReportProgress(ctx, task, p); err != nil {
 		return nil, err
 	}
-	return reply(progressed{Status: "reported", TaskID: task})
+	return reply(progressResult{Status: "reported", TaskID: task})
 }
 
-// ownTask returns the task of the call: the one that the call names, else the
+// findOrCreateTask returns the task of the call: the one that the call names, else the
 // task of the session. That task is created if it does not exist.
-func (c *call) ownTask(ctx context.Context) (string, error) {
+func (c *call) findOrCreateTask(ctx context.Context) (string, error) {
 	if c.task != "" {
 		return c.task, nil
 	}
@@ -55,9 +55,9 @@ func (c *call) ownTask(ctx context.Context) (string, error) {
 	}
 	title := "Session of an agent"
 	if who := c.ClientInfo(); who != nil && who.Name != "" {
-		title = cut("Session of "+who.Name, fermata.MaxTaskTitle)
+		title = truncate("Session of "+who.Name, fermata.MaxTaskTitle)
 	}
-	t, err := c.desk.CreateTask(ctx, fermata.NewTask{
+	t, err := c.backend.CreateTask(ctx, fermata.NewTask{
 		Title: title, Project: c.project, Runner: fermata.RunnerExternal, SessionKey: c.session,
 	})
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 	slackhouse "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// administers is the caller that sets up the world.
-var administers = fermata.Caller{
+// adminCaller is the caller that sets up the world.
+var adminCaller = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Name: "root", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
 }
 
-func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
+func adaptOpen[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) { return open(settings, env) }
 }
 
@@ -47,9 +47,9 @@ type town struct {
 func newTown(t *testing.T) *town {
 	t.Helper()
 	w := newWorld(t,
-		delivery.Kind{Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets, Open: opens(slack.Open)},
-		delivery.Kind{Name: github.Kind, To: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: opens(github.Open)},
-		delivery.Kind{Name: email.Kind, To: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: opens(email.Open)},
+		delivery.Kind{Name: slack.Kind, Audience: delivery.ToPeopleOrPlace, Settings: slack.Schema, Secrets: slack.Secrets, Open: adaptOpen(slack.Open)},
+		delivery.Kind{Name: github.Kind, Audience: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: adaptOpen(github.Open)},
+		delivery.Kind{Name: email.Kind, Audience: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: adaptOpen(email.Open)},
 	)
 	x := &town{world: w, slack: slackhouse.New(), github: githubhouse.New(), mail: mailhouse.NewRemote(t), slacks: map[string]string{}}
 	t.Cleanup(x.slack.Close)
@@ -59,23 +59,23 @@ func newTown(t *testing.T) *town {
 		if name == "viewer" {
 			role = fermata.RoleViewer
 		}
-		_, address := x.mail.Person(name)
-		_, err := w.engine.AddMember(t.Context(), administers, engine.NewMember{Handle: name, Email: address, Role: role})
+		_, address := x.mail.AddPerson(name)
+		_, err := w.engine.AddMember(t.Context(), adminCaller, engine.NewMember{Handle: name, Email: address, Role: role})
 		w.ok(err)
-		x.slacks[name], _ = x.slack.Person(name)
-		_, err = w.delivery.SetIdentity(t.Context(), administers, name, fermata.Identity{Kind: slack.Kind, ID: x.slacks[name]})
+		x.slacks[name], _ = x.slack.AddPerson(name)
+		_, err = w.delivery.SetIdentity(t.Context(), adminCaller, name, fermata.Identity{Kind: slack.Kind, ID: x.slacks[name]})
 		w.ok(err)
 	}
-	x.dev = x.slack.Room("dev", x.slacks["bob"], x.slacks["cem"])
+	x.dev = x.slack.OpenRoom("dev", x.slacks["bob"], x.slacks["cem"])
 	x.github.AddIssue(88)
 	for name, remote := range map[string]standin.Remote{"team": x.slack, "github": x.github, "post": x.mail} {
-		_, err := w.delivery.AddChannel(t.Context(), administers, fermata.NewChannel{Name: name, Kind: remote.Kind(), Settings: remote.Settings()})
+		_, err := w.delivery.AddChannel(t.Context(), adminCaller, fermata.NewChannel{Name: name, Kind: remote.Kind(), Settings: remote.Settings()})
 		w.ok(err)
 	}
 	return x
 }
 
-func said(rows []*fermata.Delivery) []string {
+func messageTexts(rows []*fermata.Delivery) []string {
 	var all []string
 	for _, d := range rows {
 		all = append(all, fmt.Sprintf("%s to %q: %s %s %s", d.Channel, d.Member, d.State, d.Reason, d.LastError))
@@ -83,16 +83,16 @@ func said(rows []*fermata.Delivery) []string {
 	return all
 }
 
-// about waits until a person sees n messages about a question.
-func (x *town) about(r standin.Remote, person, question string, n int) []standin.Message {
+// awaitMessages waits until a person sees n messages about a question.
+func (x *town) awaitMessages(r standin.Remote, person, question string, n int) []standin.Message {
 	x.Helper()
 	var found []standin.Message
 	if !patience.Until(func() bool {
-		found = slices.DeleteFunc(r.Seen(person), func(m standin.Message) bool { return m.Question != question })
+		found = slices.DeleteFunc(r.VisibleMessages(person), func(m standin.Message) bool { return m.Question != question })
 		return len(found) >= n
 	}) {
-		rows, _, err := x.delivery.Deliveries(context.Background(), administers, delivery.Filter{QuestionID: question})
-		x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, said(rows), err)
+		rows, _, err := x.delivery.Deliveries(context.Background(), adminCaller, delivery.Filter{QuestionID: question})
+		x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, messageTexts(rows), err)
 	}
 	x.equal(n, len(found))
 	return found
@@ -125,11 +125,11 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which format?","options":["toml","yaml"],"default":"toml",
 					"notifyVia":["inbox"],"slackChannel":"#dev","slackMention":"@cem, here"}`)
 				x.equal([]string{"inbox", "team"}, r.Notified)
-				m := x.about(x.slack, x.slacks["bob"], r.QuestionID, 1)[0]
+				m := x.awaitMessages(x.slack, x.slacks["bob"], r.QuestionID, 1)[0]
 				if !strings.HasPrefix(m.ID, x.dev+"/") || !strings.Contains(m.Text, "For <@"+x.slacks["cem"]+">, <!here>") || !slices.Contains(m.Buttons, "A · toml") {
 					x.Errorf("got %+v", m)
 				}
-				x.about(x.slack, x.slacks["viewer"], r.QuestionID, 0)
+				x.awaitMessages(x.slack, x.slacks["viewer"], r.QuestionID, 0)
 				x.ok(x.slack.Reply(x.slacks["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
 				x.closedWith(r.QuestionID, "yaml")
 			})
@@ -138,15 +138,15 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which base?","options":["main","next"],"defaultAnswer":"main",
 					"notifyVia":["github"],"issueNumber":88}`)
 				x.equal([]string{"github", "inbox"}, slices.Sorted(slices.Values(r.Notified)))
-				x.about(x.github, "bob", r.QuestionID, 1)
+				x.awaitMessages(x.github, "bob", r.QuestionID, 1)
 				x.equal(true, slices.ContainsFunc(x.github.Bodies(88), func(body string) bool { return strings.Contains(body, r.QuestionID) }))
 			})
 			t.Run("the mailboxes of some", func(t *testing.T) {
 				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which name?","default":"otter","emailRecipients":["Bob <BOB@`+mailhouse.Domain+`>"]}`)
 				x.equal([]string{"inbox", "post"}, r.Notified)
-				x.about(x.mail, "bob", r.QuestionID, 1)
-				rows, _, err := x.delivery.Deliveries(x.Context(), administers, delivery.Filter{QuestionID: r.QuestionID})
+				x.awaitMessages(x.mail, "bob", r.QuestionID, 1)
+				rows, _, err := x.delivery.Deliveries(x.Context(), adminCaller, delivery.Filter{QuestionID: r.QuestionID})
 				x.ok(err)
 				x.equal(1, len(rows))
 			})

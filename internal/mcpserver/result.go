@@ -13,23 +13,23 @@ import (
 
 // State is the state of a question in the form that agents read.
 type State struct {
-	Status     string            `json:"status"`
-	Message    string            `json:"message"`
-	QuestionID string            `json:"question_id"`
-	TaskID     string            `json:"task_id"`
-	Question   string            `json:"question"`
-	Deadline   *time.Time        `json:"deadline,omitempty"`
-	Answer     any               `json:"answer,omitempty"`
-	Answers    map[string]any    `json:"answers,omitempty"`
-	DecidedBy  fermata.ActorKind `json:"decided_by,omitempty"`
-	AnsweredBy string            `json:"answered_by,omitempty"`
-	AnsweredAt *time.Time        `json:"answered_at,omitempty"`
-	Channel    string            `json:"channel,omitempty"`
-	Comment    string            `json:"comment,omitempty"`
-	Votes      []fermata.Vote    `json:"votes,omitempty"`
-	ActionHash string            `json:"action_hash,omitempty"`
-	Action     json.RawMessage   `json:"action,omitempty"`
-	Late       []fermata.Late    `json:"late,omitempty"`
+	Status     string               `json:"status"`
+	Message    string               `json:"message"`
+	QuestionID string               `json:"question_id"`
+	TaskID     string               `json:"task_id"`
+	Question   string               `json:"question"`
+	Deadline   *time.Time           `json:"deadline,omitempty"`
+	Answer     any                  `json:"answer,omitempty"`
+	Answers    map[string]any       `json:"answers,omitempty"`
+	DecidedBy  fermata.ActorKind    `json:"decided_by,omitempty"`
+	AnsweredBy string               `json:"answered_by,omitempty"`
+	AnsweredAt *time.Time           `json:"answered_at,omitempty"`
+	Channel    string               `json:"channel,omitempty"`
+	Comment    string               `json:"comment,omitempty"`
+	Votes      []fermata.Vote       `json:"votes,omitempty"`
+	ActionHash string               `json:"action_hash,omitempty"`
+	Action     json.RawMessage      `json:"action,omitempty"`
+	Late       []fermata.LateAnswer `json:"late,omitempty"`
 	// Messages are messages that people wrote while the question waits.
 	Messages []message `json:"messages,omitempty"`
 }
@@ -37,8 +37,8 @@ type State struct {
 // stateOf returns the state of a question, and a message that tells the agent
 // what to do next.
 func (c *call) stateOf(q *fermata.Question) State {
-	if c.told != nil && c.session != "" {
-		c.told(c.session, q)
+	if c.onTold != nil && c.session != "" {
+		c.onTold(c.session, q)
 	}
 	st := State{
 		Status: string(q.Status), QuestionID: q.ID, TaskID: q.TaskID, Question: q.Title, Deadline: q.Deadline, ActionHash: q.ActionHash,
@@ -50,7 +50,7 @@ func (c *call) stateOf(q *fermata.Question) State {
 	}
 	st.Deadline = nil
 	st.DecidedBy, st.AnsweredAt, st.Channel, st.Comment = r.DecidedBy, &r.At, r.Channel, r.Comment
-	st.Votes, st.Action, st.Late = q.Remarks(), r.Action, r.Late
+	st.Votes, st.Action, st.Late = q.CommentedVotes(), r.Action, r.LateAnswers
 	if r.ActionHash != "" {
 		st.ActionHash = r.ActionHash
 	}
@@ -59,14 +59,14 @@ func (c *call) stateOf(q *fermata.Question) State {
 	}
 	st.Answer = r.Answer
 	if len(q.Items) > 1 {
-		st.Answers = byPrompt(q, r.Answers)
+		st.Answers = answersByPrompt(q, r.Answers)
 	}
 	st.Message = closedMessage(q)
 	return st
 }
 
-// byPrompt returns the answers of several items by the text of each prompt.
-func byPrompt(q *fermata.Question, answers map[string]any) map[string]any {
+// answersByPrompt returns the answers of several items by the text of each prompt.
+func answersByPrompt(q *fermata.Question, answers map[string]any) map[string]any {
 	named := map[string]any{}
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -85,16 +85,16 @@ func (c *call) pendingMessage(q *fermata.Question) string {
 	if !q.Type.Suspends() {
 		return "Asked. Go on with your default meanwhile; check_answer tells whether somebody decided otherwise."
 	}
-	return fermata.PendingAdvice(c.at)
+	return fermata.PendingAdvice(c.agentPlace)
 }
 
 func closedMessage(q *fermata.Question) string {
 	switch r := q.Resolution; {
 	case r.Status == fermata.Answered && r.DecidedBy == fermata.ActorPolicy:
 		return "A rule of the workspace decided, not a person. Go on with this answer."
-	case r.Approved() && len(r.Action) > 0:
+	case r.IsApproved() && len(r.Action) > 0:
 		return "Approved with edits: only the action given here was approved, nothing else."
-	case r.Approved():
+	case r.IsApproved():
 		return "Approved: exactly the action that you showed, once."
 	case q.Type == fermata.Approval && r.Status == fermata.Answered:
 		return "Rejected. Do not do it, and do not try to reach the same in another way."
@@ -105,7 +105,7 @@ func closedMessage(q *fermata.Question) string {
 	case r.Status == fermata.TimedOut:
 		return "Nobody answered in time, and there is no answer. Do not take silence for consent."
 	case r.DecideYourself:
-		return fermata.DecideYourself(q.Type)
+		return fermata.DecideYourselfAdvice(q.Type)
 	default:
 		return "The question was withdrawn; there is no answer."
 	}
@@ -135,9 +135,9 @@ type failure struct {
 	RetryAfter float64 `json:"retry_after_seconds,omitempty"`
 }
 
-// failure converts an error for the agent. An internal error is logged, and its
+// failureOf converts an error for the agent. An internal error is logged, and its
 // details are left out.
-func (s *Server) failure(ctx context.Context, err error) failure {
+func (s *Server) failureOf(ctx context.Context, err error) failure {
 	var e *fermata.Error
 	if !errors.As(err, &e) {
 		e = fermata.Internal("answer the call", err)
@@ -155,7 +155,7 @@ func (s *Server) failure(ctx context.Context, err error) failure {
 
 // refusedResult returns the result of a call that failed.
 func (s *Server) refusedResult(ctx context.Context, err error) *mcp.CallToolResult {
-	f := s.failure(ctx, err)
+	f := s.failureOf(ctx, err)
 	result, err := reply(struct {
 		Error failure `json:"error"`
 	}{f})

@@ -18,8 +18,8 @@ func flag(description string) schema {
 	return schema{"type": "boolean", "description": description}
 }
 
-func wholeNumber(description string, least, most int) schema {
-	return schema{"type": "integer", "description": description, "minimum": least, "maximum": most}
+func wholeNumber(description string, minimum, maximum int) schema {
+	return schema{"type": "integer", "description": description, "minimum": minimum, "maximum": maximum}
 }
 
 func listOf(description string, items schema) schema {
@@ -64,8 +64,8 @@ var preview = object(schema{
 
 var assignees = listOf("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"})
 
-// asking are the fields of a question.
-var asking = schema{
+// askFields are the fields of a question.
+var askFields = schema{
 	"question": text("The one thing you ask, in one sentence. For several use questions."),
 	"options":  listOf("The choices; leave it out for a free answer.", option),
 	"questions": listOf("Up to four questions that are answered together.", object(schema{
@@ -101,8 +101,8 @@ var asking = schema{
 
 var risk = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
 
-// renaming are fields of a question by the names that workflows use.
-var renaming = schema{
+// workflowFields are fields of a question by the names that workflows use.
+var workflowFields = schema{
 	"timeoutHours":  schema{"type": "number", "description": "timeout in hours."},
 	"timeoutAction": oneOf("The same as on_timeout.", "default", "skip", "fail"),
 	"defaultAnswer": text("The same as default."),
@@ -115,8 +115,8 @@ var renaming = schema{
 		schema{"type": "string"}),
 }
 
-// approving are the fields of an approval.
-var approving = schema{
+// approvalFields are the fields of an approval.
+var approvalFields = schema{
 	"tool":      text("The tool that you want to call."),
 	"arguments": schema{"type": "object", "description": "Its arguments, exactly as you will send them.", "additionalProperties": true},
 	"command":   text("Instead of a tool: the command, exactly as it will run."),
@@ -131,19 +131,19 @@ var approving = schema{
 	"idempotency_key":    text("A call with the same key returns the same question."),
 }
 
-var progressing = schema{
+var progressFields = schema{
 	"message": text("What you did, or do next, in one sentence."),
 	"step":    text("The step that you are in."),
 	"current": schema{"type": "number", "description": "How far you are."},
 	"total":   schema{"type": "number", "description": "Of how much."},
 }
 
-// placing are the fields that say where a question belongs.
-var placing = schema{
+// placementFields are the fields that say where a question belongs.
+var placementFields = schema{
 	"task_id": text("The task that asks; known already when a worker has started you."),
 	"project": text("The project of a question outside any task."),
 }
 
-var waiting = schema{
+var waitFields = schema{
 	"wait_seconds": wholeNumber("Wait so long for the answer: 300 where a person sits near you. 0, the default, returns at once.", 0, maxWaitSeconds),
 }

@@ -15,8 +15,8 @@ import (
 
 // Options configure a server. Only Desk is required.
 type Options struct {
-	// Desk returns the desk of the caller of a request.
-	Desk func(*mcp.CallToolRequest) (Desk, error)
+	// Backend returns the desk of the caller of a request.
+	Backend func(*mcp.CallToolRequest) (Backend, error)
 	// Task is the task to which questions belong. If it is empty, all questions
 	// of a session share a task.
 	Task string
@@ -42,9 +42,9 @@ type Options struct {
 	// AtDesk says that a person sits at the agent, so nothing resumes the agent
 	// by itself.
 	AtDesk bool
-	// Told is called after the agent of a session was told the state of a
+	// OnTold is called after the agent of a session was told the state of a
 	// question.
-	Told func(session string, q *fermata.Question)
+	OnTold func(session string, q *fermata.Question)
 	// Stopping ends waits early when the server is about to stop.
 	Stopping <-chan struct{}
 }
@@ -76,23 +76,23 @@ func New(o Options) *Server {
 	o.AskTool = cmp.Or(o.AskTool, askTool)
 	s := &Server{Options: o}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "fermata", Title: "Fermata", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: strings.ReplaceAll(fermata.AgentGuidance(o.place()), askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: strings.ReplaceAll(fermata.AgentGuidance(o.agentPlace()), askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range s.tools() {
-		s.mcp.AddTool(t.tool, t.handle)
+		s.mcp.AddTool(t.definition, t.handle)
 	}
 	return s
 }
 
-// place returns where the agents of this server run.
-func (o *Options) place() fermata.AgentPlace {
+// agentPlace returns where the agents of this server run.
+func (o *Options) agentPlace() fermata.AgentHost {
 	switch {
 	case o.AtDesk:
-		return fermata.AtDesk
+		return fermata.HostDesk
 	case o.Task != "":
-		return fermata.InWorker
+		return fermata.HostWorker
 	default:
-		return fermata.InHost
+		return fermata.HostUnknown
 	}
 }
 

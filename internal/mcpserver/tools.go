@@ -8,24 +8,24 @@ import (
 
 // tool is a tool with the handler of its calls.
 type tool struct {
-	tool   *mcp.Tool
-	handle mcp.ToolHandler
+	definition *mcp.Tool
+	handle     mcp.ToolHandler
 }
 
 type handler func(context.Context, *call) (*mcp.CallToolResult, error)
 
-func (s *Server) tool(name, title, description string, input schema, do handler) tool {
+func (s *Server) newTool(name, title, description string, input schema, do handler) tool {
 	return tool{
-		tool: &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: &mcp.ToolAnnotations{
+		definition: &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: &mcp.ToolAnnotations{
 			Title: title, DestructiveHint: new(bool), OpenWorldHint: new(bool),
 		}},
 		handle: s.handle(do),
 	}
 }
 
-// reads marks a tool as read-only.
-func (t tool) reads() tool {
-	t.tool.Annotations.ReadOnlyHint = true
+// asReadOnly marks a tool as read-only.
+func (t tool) asReadOnly() tool {
+	t.definition.Annotations.ReadOnlyHint = true
 	return t
 }
 
@@ -33,7 +33,7 @@ func (t tool) reads() tool {
 // the agent can read.
 func (s *Server) handle(do handler) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		c, err := s.call(req)
+		c, err := s.newCall(req)
 		if err != nil {
 			return s.refusedResult(ctx, err), nil
 		}
@@ -52,28 +52,28 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 
 func (s *Server) tools() []tool {
 	return []tool{
-		s.tool(s.AskTool, "Ask a person",
+		s.newTool(s.AskTool, "Ask a person",
 			"Ask a person what you cannot decide alone. With wait_seconds the answer of a person who is near is the result; after status \"pending\" do what its message says.",
-			object(mergeSchemas(asking, placing, waiting)), s.askUser),
-		s.tool("post_question", "Ask and go on",
+			object(mergeSchemas(askFields, placementFields, waitFields)), s.askUser),
+		s.newTool("post_question", "Ask and go on",
 			"Ask a person and return at once with the id. Use it with type non_blocking and a default when you can go on without the answer.",
-			object(mergeSchemas(asking, placing, renaming)), s.postQuestion),
-		s.tool("request_approval", "Ask for an approval",
+			object(mergeSchemas(askFields, placementFields, workflowFields)), s.postQuestion),
+		s.newTool("request_approval", "Ask for an approval",
 			"Show a person exactly what you want to run and ask for permission. What was approved may run once, as it was shown or as it was edited. After status \"pending\" do what its message says.",
-			object(mergeSchemas(approving, placing, waiting)), s.requestApproval),
-		s.tool("check_answer", "Look whether a question is answered",
+			object(mergeSchemas(approvalFields, placementFields, waitFields)), s.requestApproval),
+		s.newTool("check_answer", "Look whether a question is answered",
 			"Read how a question stands: status, answer, who decided. Not for polling; wait_seconds waits for the answer.",
-			object(mergeSchemas(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer).reads(),
-		s.tool("cancel_question", "Withdraw a question",
+			object(mergeSchemas(schema{"question_id": questionID}, waitFields), "question_id"), s.checkAnswer).asReadOnly(),
+		s.newTool("cancel_question", "Withdraw a question",
 			"Withdraw a question that you do not need an answer to any more. Tells how it stood before.",
 			object(schema{"question_id": questionID, "reason": text("Why, for the person who looks at it.")}, "question_id"), s.cancelQuestion),
-		s.tool("report_progress", "Report progress",
+		s.newTool("report_progress", "Report progress",
 			"Tell people how far you are. Asks for nothing; go on at once.",
-			object(mergeSchemas(progressing, placing), "message"), s.reportProgress),
-		s.tool("read_messages", "Read messages of people",
+			object(mergeSchemas(progressFields, placementFields), "message"), s.reportProgress),
+		s.newTool("read_messages", "Read messages of people",
 			"Read what people wrote to you about this task. Give as after what was last the time before, to get only what is new.",
-			object(schema{"task_id": placing["task_id"], "after": text("Only messages after the one with this id: the field last of your last reading. All that you were not told at your start, when left out.")}), s.readMessages).reads(),
-		s.tool("approve", "Permission prompt",
+			object(schema{"task_id": placementFields["task_id"], "after": text("Only messages after the one with this id: the field last of your last reading. All that you were not told at your start, when left out.")}), s.readMessages).asReadOnly(),
+		s.newTool("approve", "Permission prompt",
 			"For the permission prompt of Claude Code (--permission-prompt-tool). Do not call it yourself; use request_approval.",
 			object(schema{
 				"tool_name":   text("The tool that wants to run."),

@@ -11,7 +11,7 @@ import (
 
 func TestPostQuestion(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		r := a.must("post_question", `{"question":"Which format?","options":["toml","yaml"],"type":"non_blocking",
 			"defaultAnswer":"toml","timeoutHours":24,"timeoutAction":"default","issueNumber":42,"notifyVia":["inbox"]}`)
 		q := a.question(r.QuestionID)
@@ -35,7 +35,7 @@ func TestPostQuestion(t *testing.T) {
 // An approval always shows exactly one action.
 func TestAnApprovalIsOfOneAction(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		for _, arguments := range []string{
 			`{"tool":"Bash","arguments":{"command":"rm -rf /"},"command":"git status"}`,
 			`{"tool":"Bash","command":"git status"}`,
@@ -57,7 +57,7 @@ func TestAnApprovalIsOfOneAction(t *testing.T) {
 
 func TestRequestApproval(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		const arguments = `{"tool":"deploy","arguments":{"env":"prod","dry":false},"reason":"the release","risk":"high",
 			"preview":{"kind":"diff","text":"+1"}}`
 		r := a.must("request_approval", arguments)
@@ -84,7 +84,7 @@ func TestRequestApproval(t *testing.T) {
 
 func TestCancelQuestion(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"A?"}`)
 		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`","reason":"found it"}`)
 		a.equal([]any{"pending", "cancelled", "agent"}, []any{r.PreviousStatus, r.Status, r.DecidedBy})
@@ -100,7 +100,7 @@ func TestCancelQuestion(t *testing.T) {
 
 func TestProgressAndMessages(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		a.must("report_progress", `{"message":"half way","step":"tests","current":1,"total":2}`)
 		a.equal(0, len(a.must("read_messages", `{}`).Messages))
 		say := func(body string) {
@@ -125,7 +125,7 @@ func TestProgressAndMessages(t *testing.T) {
 
 func TestMessagesOfATaskThatEndedInSilence(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		_, err := a.engine.CancelTask(a.Context(), a.person, a.task, "")
 		a.ok(err)
 		if r := a.must("read_messages", `{}`); !strings.Contains(r.Note, "The task has ended (cancelled), and everything that people wrote was handed") {
@@ -136,7 +136,7 @@ func TestMessagesOfATaskThatEndedInSilence(t *testing.T) {
 
 func TestPermissionPrompt(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		call := func(id string) map[string]any {
 			return a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"` + id + `"}`)
 		}
@@ -145,14 +145,14 @@ func TestPermissionPrompt(t *testing.T) {
 		if v["behavior"] != "deny" || !strings.Contains(v["message"].(string), "waiting for a person") {
 			a.Errorf("got %v", v)
 		}
-		q := a.only()
+		q := a.onlyQuestion()
 		a.equal(`{"tool":"Bash","input":{"command":"rm -r old"}}`, string(q.Action))
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
 		a.equal(allowed, call("toolu_1"))
 		for _, bad := range []string{`{}`, `{"tool_name":7,"input":{}}`, `{"tool_name":"Bash","input":[]}`} {
 			a.equal("deny", a.prompt(bad)["behavior"])
 		}
-		a.equal(q.ID, a.only().ID)
+		a.equal(q.ID, a.onlyQuestion().ID)
 		// An agent that was stopped repeats the call with another id. The
 		// approval applies to it once.
 		a.equal("deny", call("toolu_2")["behavior"])
@@ -165,7 +165,7 @@ func TestPermissionPrompt(t *testing.T) {
 
 func TestAChangedCallIsAskedAnew(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		a.prompt(`{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"toolu_1"}`)
 		first := a.last()
 		a.answer(first.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: first.ActionHash})
@@ -178,7 +178,7 @@ func TestAChangedCallIsAskedAnew(t *testing.T) {
 
 func TestPermissionPromptFollowsTheRules(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		admin := a.person
 		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
 		for tool, decision := range map[string]fermata.GateDecision{"Read": fermata.GateAllow, "WebFetch": fermata.GateDeny} {
@@ -198,13 +198,13 @@ func TestPermissionPromptOfACancelledTask(t *testing.T) {
 	t.Parallel()
 	const approved, questions = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`,
 		`{"tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which?","header":"W","options":[{"label":"a"},{"label":"b"}]}]}}`
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		admin := a.person
 		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
 		_, err := a.engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
 		a.ok(err)
 		a.prompt(approved)
-		q := a.only()
+		q := a.onlyQuestion()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
 		_, err = a.engine.CancelTask(a.Context(), a.person, a.task, "")
 		a.ok(err)
@@ -213,16 +213,16 @@ func TestPermissionPromptOfACancelledTask(t *testing.T) {
 				a.Errorf("%s got %v", call, v)
 			}
 		}
-		a.equal(q.ID, a.only().ID)
+		a.equal(q.ID, a.onlyQuestion().ID)
 	})
 }
 
 func TestPermissionPromptWithEdits(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		const call = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`
 		a.prompt(call)
-		q := a.only()
+		q := a.onlyQuestion()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(`{"tool":"Bash","input":{"command":"ls"}}`)})
 		v := a.prompt(call)
 		a.equal("allow", v["behavior"])
@@ -232,10 +232,10 @@ func TestPermissionPromptWithEdits(t *testing.T) {
 
 func TestPermissionPromptRejected(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		const call = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`
 		a.prompt(call)
-		a.answer(a.only().ID, fermata.Answer{Answer: fermata.Reject, Comment: "use the trash"})
+		a.answer(a.onlyQuestion().ID, fermata.Answer{Answer: fermata.Reject, Comment: "use the trash"})
 		v := a.prompt(call)
 		if v["behavior"] != "deny" || !strings.Contains(v["message"].(string), "use the trash") {
 			a.Errorf("got %v", v)
@@ -245,12 +245,12 @@ func TestPermissionPromptRejected(t *testing.T) {
 
 func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		const call = `{"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":[
 			{"question":"Which?","header":"W","multiSelect":false,"options":[{"label":"a","description":"A"},{"label":"b","description":"B"}]},
 			{"question":"More?","header":"M","multiSelect":true,"options":[{"label":"c","description":"C"},{"label":"d","description":"D"}]}],"new":1}}`
 		a.equal("deny", a.prompt(call)["behavior"])
-		q := a.only()
+		q := a.onlyQuestion()
 		a.equal(fermata.Blocking, q.Type)
 		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "b", q.Items[1].Key: []string{"c", "d"}}, Comment: "both"})
 		v := a.prompt(call)
@@ -263,7 +263,7 @@ func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
 // understands.
 func TestSchemasArePortable(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		list, err := a.session.ListTools(a.Context(), nil)
 		a.ok(err)
 		a.equal(8, len(list.Tools))
@@ -272,7 +272,7 @@ func TestSchemasArePortable(t *testing.T) {
 			a.ok(err)
 			var s map[string]any
 			a.ok(json.Unmarshal(data, &s))
-			a.portable(tool.Name, s)
+			a.checkPortable(tool.Name, s)
 			if tool.Description == "" {
 				a.Errorf("%s is not described", tool.Name)
 			}
@@ -283,7 +283,7 @@ func TestSchemasArePortable(t *testing.T) {
 	})
 }
 
-func (a *agent) portable(at string, s map[string]any) {
+func (a *agent) checkPortable(at string, s map[string]any) {
 	a.Helper()
 	for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref", "const", "not"} {
 		if _, ok := s[word]; ok {
@@ -300,19 +300,19 @@ func (a *agent) portable(at string, s map[string]any) {
 			a.Errorf("%s does not say what is in it", at)
 			return
 		}
-		a.portable(at+"[]", items)
+		a.checkPortable(at+"[]", items)
 	}
 	properties, _ := s["properties"].(map[string]any)
 	for name, p := range properties {
-		a.portable(at+"."+name, p.(map[string]any))
+		a.checkPortable(at+"."+name, p.(map[string]any))
 	}
 }
 
 func TestInstructionsAreTheGuidance(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) {
+	eachTransport(t, func(a *agent) {
 		told := a.session.InitializeResult().Instructions
-		if told != fermata.AgentGuidance(fermata.InWorker) && told != fermata.AgentGuidance(fermata.InHost) {
+		if told != fermata.AgentGuidance(fermata.HostWorker) && told != fermata.AgentGuidance(fermata.HostUnknown) {
 			a.Errorf("the instructions are\n%s", told)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 // earlier.
 const maxWaitSeconds = 600
 
-func waitOf(seconds int) (time.Duration, error) {
+func parseWait(seconds int) (time.Duration, error) {
 	if seconds < 0 || seconds > maxWaitSeconds {
 		return 0, fermata.Invalid(fermata.Problem{
 			Field: "wait_seconds", Message: fmt.Sprintf("must be from 0 to %d", maxWaitSeconds),
@@ -30,13 +30,13 @@ func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait ti
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil, nil
 	}
-	if form := c.form(ctx, q); form != nil {
-		if c.ProtocolVersion() >= formsInResults {
+	if form := c.elicitForm(ctx, q); form != nil {
+		if c.ProtocolVersion() >= formsInResultsVersion {
 			return s.waitWithForm(ctx, c, q, form, wait)
 		}
 		waiting, stop := context.WithCancel(ctx)
 		defer stop()
-		go s.offer(waiting, c, q, form)
+		go s.showForm(waiting, c, q, form)
 	}
 	q, err := s.waitQuietly(ctx, c, q, wait)
 	return q, nil, err
@@ -48,20 +48,20 @@ func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, 
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil
 	}
-	waiting, stop := untilStopping(ctx, s.Stopping, 0)
+	waiting, stop := contextUntilStop(ctx, s.Stopping, 0)
 	defer stop()
-	go s.showLife(waiting, c, q)
-	next, err := c.desk.WaitWords(waiting, q.ID, wait)
+	go s.sendProgress(waiting, c, q)
+	next, err := c.backend.WaitQuestionOrMessage(waiting, q.ID, wait)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
 		// The server is stopping. The question stays open.
-		return c.desk.Question(ctx, q.ID)
+		return c.backend.Question(ctx, q.ID)
 	}
 	return next, err
 }
 
-// untilStopping returns a context that ends with ctx, or after the given time
+// contextUntilStop returns a context that ends with ctx, or after the given time
 // once the server has begun to stop.
-func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Duration) (context.Context, context.CancelFunc) {
+func contextUntilStop(ctx context.Context, stopping <-chan struct{}, after time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
@@ -80,9 +80,9 @@ func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Dur
 	return ctx, cancel
 }
 
-// showLife sends a progress notification at once and then regularly, because
+// sendProgress sends a progress notification at once and then regularly, because
 // some clients give up silent calls.
-func (s *Server) showLife(ctx context.Context, c *call, q *fermata.Question) {
+func (s *Server) sendProgress(ctx context.Context, c *call, q *fermata.Question) {
 	token := c.Params.GetProgressToken()
 	if token == nil {
 		return

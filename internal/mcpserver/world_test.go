@@ -108,8 +108,8 @@ var versions = map[string]string{"with sessions": "2025-11-25", "without": "2026
 // connect connects an agent with one of the world's tokens.
 type connect func(token string, opts *mcp.ClientOptions) *agent
 
-// over runs a test over both transports, with both generations of the protocol.
-func over(t *testing.T, test func(w *world, connect connect)) {
+// overTransports runs a test over both transports, with both generations of the protocol.
+func overTransports(t *testing.T, test func(w *world, connect connect)) {
 	t.Helper()
 	for name, version := range versions {
 		t.Run("http "+name, func(t *testing.T) {
@@ -125,10 +125,10 @@ func over(t *testing.T, test func(w *world, connect connect)) {
 	}
 }
 
-// each runs a test as over does, for an agent with an agent's token.
-func each(t *testing.T, test func(a *agent)) {
+// eachTransport runs a test as over does, for an agent with an agent's token.
+func eachTransport(t *testing.T, test func(a *agent)) {
 	t.Helper()
-	over(t, func(w *world, connect connect) { test(connect(w.agent, nil)) })
+	overTransports(t, func(w *world, connect connect) { test(connect(w.agent, nil)) })
 }
 
 // agent is a client of the protocol.
@@ -170,8 +170,8 @@ func (w *world) overHTTP(version, token string, opts *mcp.ClientOptions) *agent 
 	return a
 }
 
-// outside connects an agent that has no task.
-func (w *world) outside(version string, headers withHeaders) *agent {
+// connectOutside connects an agent that has no task.
+func (w *world) connectOutside(version string, headers withHeaders) *agent {
 	w.Helper()
 	a := &agent{world: w}
 	a.connect(version, nil, &mcp.StreamableClientTransport{
@@ -186,10 +186,10 @@ func (w *world) overStdio(version, token string, opts *mcp.ClientOptions) *agent
 	c, err := client.New(w.url, token)
 	w.ok(err)
 	w.Cleanup(c.CloseIdleConnections)
-	desk := mcpserver.ClientDesk(c, true)
+	desk := mcpserver.ClientBackend(c, true)
 	server := mcpserver.New(mcpserver.Options{
-		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: a.task, Session: "s", ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond,
+		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return desk, nil },
+		Task:    a.task, Session: "s", ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond,
 	})
 	agentIn, serverOut := io.Pipe()
 	serverIn, agentOut := io.Pipe()
@@ -300,8 +300,8 @@ func (w *world) question(id string) *fermata.Question {
 	return q
 }
 
-// only returns the one question that was asked.
-func (w *world) only() *fermata.Question {
+// onlyQuestion returns the one question that was asked.
+func (w *world) onlyQuestion() *fermata.Question {
 	w.Helper()
 	list, _, err := w.engine.Questions(w.Context(), w.person, engine.QuestionFilter{})
 	w.ok(err)

@@ -40,13 +40,13 @@ var (
 // shown as indented JSON.
 func ActionParts(action []byte) []ActionPart {
 	if command, rest, ok := splitCommand(action); ok {
-		parts := []ActionPart{{Head: headRuns, Text: Exact(command), Command: true}}
+		parts := []ActionPart{{Head: headRuns, Text: CleanStrictly(command), Command: true}}
 		if rest != "" {
-			parts = append(parts, ActionPart{Head: headRest, Text: Exact(rest)})
+			parts = append(parts, ActionPart{Head: headRest, Text: CleanStrictly(rest)})
 		}
 		return parts
 	}
-	return []ActionPart{{Head: headRuns, Text: Exact(indent(action))}}
+	return []ActionPart{{Head: headRuns, Text: CleanStrictly(indent(action))}}
 }
 
 // indent indents JSON. Indentation moves white space between values only, so it
@@ -78,9 +78,9 @@ func splitCommand(action []byte) (command, rest string, ok bool) {
 	found := 0
 	for _, f := range fields {
 		inner, isObject := fieldsOf(f.value)
-		if isObject && slices.Contains(argumentNames, f.text()) {
+		if isObject && slices.Contains(argumentNames, f.decodedName()) {
 			for _, in := range inner {
-				if in.isCommand(&command) {
+				if in.readCommand(&command) {
 					found++
 				} else {
 					lines = append(lines, fmt.Sprintf("%s: {%s: %s}", f.name, in.name, in.value))
@@ -91,7 +91,7 @@ func splitCommand(action []byte) (command, rest string, ok bool) {
 			}
 			continue
 		}
-		if f.isCommand(&command) {
+		if f.readCommand(&command) {
 			found++
 		} else {
 			lines = append(lines, fmt.Sprintf("%s: %s", f.name, f.value))
@@ -126,17 +126,17 @@ func fieldsOf(data []byte) ([]field, bool) {
 	return fields, true
 }
 
-// text returns the name of the field.
-func (f field) text() string {
+// decodedName returns the name of the field.
+func (f field) decodedName() string {
 	var s string
 	_ = json.Unmarshal(f.name, &s) // the decoder has already accepted it as a string
 	return s
 }
 
-// isCommand reports whether the field holds a command, and stores the command
+// readCommand reports whether the field holds a command, and stores the command
 // in into. A list of words is joined and quoted as for a shell.
-func (f field) isCommand(into *string) bool {
-	if !slices.Contains(commandNames, f.text()) {
+func (f field) readCommand(into *string) bool {
+	if !slices.Contains(commandNames, f.decodedName()) {
 		return false
 	}
 	var line string
@@ -166,16 +166,16 @@ func QuoteWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Action lays out all of the action of q, with hidden characters made visible.
+// BoundedActionParts lays out all of the action of q, with hidden characters made visible.
 // If the parts have more than most characters together, it returns no parts,
 // and tooLong says so. A message without the parts must not offer to decide.
-func Action(q *fermata.Question, most int) (parts []ActionPart, tooLong string) {
+func BoundedActionParts(q *fermata.Question, maxChars int) (parts []ActionPart, tooLong string) {
 	parts = ActionParts(q.Action)
 	n := 0
 	for _, part := range parts {
 		n += utf8.RuneCountInString(part.Text)
 	}
-	if n > most {
+	if n > maxChars {
 		return nil, fmt.Sprintf("too long to show here (%d characters); open the question to see all of it", n)
 	}
 	return parts, ""

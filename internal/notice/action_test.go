@@ -36,7 +36,7 @@ func TestActionParts(t *testing.T) {
 // its action, which are below a heading by Fermata.
 func TestCommandForgesNoField(t *testing.T) {
 	t.Parallel()
-	q := asks(fermata.Item{ResponseType: fermata.ResponseApproval})
+	q := questionWith(fermata.Item{ResponseType: fermata.ResponseApproval})
 	q.Action = json.RawMessage(`{"command":"ls\nwith:\n\"dir\": \"/safe\"","dir":"/"}`)
 	text := Text(noticeOf(q))
 	if !strings.Contains(text, "What will run:\n│ ls\n│ with:\n│ \"dir\": \"/safe\"\nwith:\n│ \"dir\": \"/\"\nsha256") {

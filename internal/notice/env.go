@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// Hear processes a message that came back over a channel, and returns what
+// InboundHandler processes a message that came back over a channel, and returns what
 // became of it. It returns an error if the outcome is not known yet. The
 // channel must not acknowledge the message then, so that the remote system, or
 // the channel's next poll, delivers it again.
-type Hear func(ctx context.Context, in *Inbound) (Verdict, error)
+type InboundHandler func(ctx context.Context, in *Inbound) (Verdict, error)
 
 // Env is what the server gives to a channel.
 type Env struct {
@@ -26,9 +26,9 @@ type Env struct {
 	// the position up to which a mailbox was read.
 	Load  func(ctx context.Context, key string) (string, error)
 	Store func(ctx context.Context, key, value string) error
-	// Keep stores a value unless the key has one already, and returns the
+	// LoadOrStore stores a value unless the key has one already, and returns the
 	// stored value. If several callers are first at the same time, all of them
 	// get the same value.
-	Keep func(ctx context.Context, key, value string) (string, error)
-	Log  *slog.Logger
+	LoadOrStore func(ctx context.Context, key, value string) (string, error)
+	Log         *slog.Logger
 }

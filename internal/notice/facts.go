@@ -44,12 +44,12 @@ func Votes(q *fermata.Question) string {
 	return text
 }
 
-// Belongs returns the task and the project of a question. It leaves the task out if its title is the title of the
+// TaskAndProject returns the task and the project of a question. It leaves the task out if its title is the title of the
 // question.
-func Belongs(q *fermata.Question) []string {
+func TaskAndProject(q *fermata.Question) []string {
 	var facts []string
-	if title := TaskOf(q); title != "" {
-		facts = append(facts, inQuotes(title, 60))
+	if title := TaskTitle(q); title != "" {
+		facts = append(facts, quoteText(title, 60))
 	}
 	if q.Project != "" {
 		facts = append(facts, OneLine(q.Project))
@@ -57,14 +57,14 @@ func Belongs(q *fermata.Question) []string {
 	return facts
 }
 
-// inQuotes quotes a text for a line of facts. A person or an agent wrote the text. It cannot close its own quotation
+// quoteText quotes a text for a line of facts. A person or an agent wrote the text. It cannot close its own quotation
 // marks, so it cannot pass for a fact. It is cut to most characters, so it cannot push the facts out of sight.
-func inQuotes(text string, most int) string {
-	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), most) + "”"
+func quoteText(text string, maxChars int) string {
+	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), maxChars) + "”"
 }
 
-// TaskOf returns the title of a question's task, on one line. It is empty if the question has the same title.
-func TaskOf(q *fermata.Question) string {
+// TaskTitle returns the title of a question's task, on one line. It is empty if the question has the same title.
+func TaskTitle(q *fermata.Question) string {
 	title := OneLine(q.TaskTitle)
 	if title == OneLine(q.Title) {
 		return ""
@@ -72,7 +72,7 @@ func TaskOf(q *fermata.Question) string {
 	return title
 }
 
-// listLine returns the line below the title of a question in a digest.
-func listLine(q *fermata.Question) string {
-	return strings.Join(append(Belongs(q), Facts(q)...), " · ")
+// digestLine returns the line below the title of a question in a digest.
+func digestLine(q *fermata.Question) string {
+	return strings.Join(append(TaskAndProject(q), Facts(q)...), " · ")
 }

@@ -18,18 +18,18 @@ func HowToAnswer(q *fermata.Question) string {
 	}
 	it := &q.Items[0]
 	samples := Samples(q)
-	told := "Reply with " + form(it)
-	if with := comment(it, samples); with != "" {
-		told += "; say why behind a colon: `" + with + "`"
+	instruction := "Reply with " + describeForm(it)
+	if with := sampleWithComment(it, samples); with != "" {
+		instruction += "; say why behind a colon: `" + with + "`"
 	}
-	told += "."
+	instruction += "."
 	if it.TakesOther() && it.ResponseType != fermata.ResponseText && slices.Contains(samples, otherSample) {
-		told += " For an answer of your own write `" + otherSample + "`."
+		instruction += " For an answer of your own write `" + otherSample + "`."
 	}
 	if !it.IsRequired() {
-		told += " To leave it out write `-`."
+		instruction += " To leave it out write `-`."
 	}
-	return told
+	return instruction
 }
 
 // howToAnswerItems tells how to answer a question with several items.
@@ -47,7 +47,7 @@ func howToAnswerItems(q *fermata.Question) string {
 	}
 	for i := range q.Items {
 		it := &q.Items[i]
-		fmt.Fprintf(&b, "\n- %s: %s", it.Key, form(it))
+		fmt.Fprintf(&b, "\n- %s: %s", it.Key, describeForm(it))
 		if !it.IsRequired() {
 			b.WriteString("; may be left out")
 		}
@@ -60,8 +60,8 @@ func howToAnswerItems(q *fermata.Question) string {
 
 const otherSample = "other: your text"
 
-// form says which form of answer an item takes.
-func form(it *fermata.Item) string {
+// describeForm says which form of answer an item takes.
+func describeForm(it *fermata.Item) string {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
 		return oneOf(Marks(it))
@@ -72,12 +72,12 @@ func form(it *fermata.Item) string {
 	case fermata.ResponseApproval:
 		return "`approve` or `reject`"
 	case fermata.ResponseNumber:
-		return "a number" + limits(it) + sampleOf(it)
+		return "a number" + numberLimits(it) + sampleOf(it)
 	case fermata.ResponseDate:
 		return "a date" + sampleOf(it)
 	default:
-		if told := Limits(it); told != "" {
-			return "your answer as text: " + told
+		if textLimits := Limits(it); textLimits != "" {
+			return "your answer as text: " + textLimits
 		}
 		return "your answer as text"
 	}
@@ -87,29 +87,29 @@ func form(it *fermata.Item) string {
 // has no limits.
 func Limits(it *fermata.Item) string {
 	if it.ResponseType == fermata.ResponseNumber {
-		return strings.TrimSpace(limits(it))
+		return strings.TrimSpace(numberLimits(it))
 	}
-	var told []string
+	var parts []string
 	if it.MinLength != nil && *it.MinLength > 1 {
-		told = append(told, fmt.Sprintf("at least %d characters", *it.MinLength))
+		parts = append(parts, fmt.Sprintf("at least %d characters", *it.MinLength))
 	}
 	if it.MaxLength != nil {
-		told = append(told, fmt.Sprintf("at most %d characters", *it.MaxLength))
+		parts = append(parts, fmt.Sprintf("at most %d characters", *it.MaxLength))
 	}
 	if it.Pattern != "" {
-		told = append(told, "matching "+OneLine(it.Pattern))
+		parts = append(parts, "matching "+OneLine(it.Pattern))
 	}
-	return strings.Join(told, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func sampleOf(it *fermata.Item) string {
-	if s := values(it); len(s) > 0 {
+	if s := sampleValues(it); len(s) > 0 {
 		return ", such as `" + s[0] + "`"
 	}
 	return ""
 }
 
-func limits(it *fermata.Item) string {
+func numberLimits(it *fermata.Item) string {
 	switch {
 	case it.Min != nil && it.Max != nil:
 		return " from " + number(*it.Min) + " to " + number(*it.Max)
@@ -123,39 +123,39 @@ func limits(it *fermata.Item) string {
 
 func number(n float64) string { return answerText(n) }
 
-// mostMarksNamed is how many marks are listed one by one.
-const mostMarksNamed = 6
+// maxMarksNamed is how many marks are listed one by one.
+const maxMarksNamed = 6
 
 func oneOf(marks []string) string {
 	switch {
 	case len(marks) == 1:
 		return "`" + marks[0] + "`"
-	case len(marks) > mostMarksNamed:
+	case len(marks) > maxMarksNamed:
 		return "one of " + span(marks)
 	}
 	return "`" + strings.Join(marks[:len(marks)-1], "`, `") + "` or `" + marks[len(marks)-1] + "`"
 }
 
 func span(marks []string) string {
-	if len(marks) <= mostMarksNamed {
+	if len(marks) <= maxMarksNamed {
 		return "`" + strings.Join(marks, "`, `") + "`"
 	}
 	return "`" + marks[0] + "` to `" + marks[len(marks)-1] + "`"
 }
 
-// comment returns the first sample that has a comment, or "".
-func comment(it *fermata.Item, samples []string) string {
+// sampleWithComment returns the first sample that has a comment, or "".
+func sampleWithComment(it *fermata.Item, samples []string) string {
 	if it.ResponseType == fermata.ResponseText {
 		return ""
 	}
-	i := slices.IndexFunc(samples, func(s string) bool { return strings.HasSuffix(s, why) })
+	i := slices.IndexFunc(samples, func(s string) bool { return strings.HasSuffix(s, sampleReason) })
 	if i < 0 {
 		return ""
 	}
 	return samples[i]
 }
 
-const why = ": because …"
+const sampleReason = ": because …"
 
 // Samples returns replies as a person can type them. [ParseReply] accepts each
 // of them for this question.
@@ -167,7 +167,7 @@ func Samples(q *fermata.Question) []string {
 		lines := make([]string, 0, len(q.Items))
 		for i := range q.Items {
 			it := &q.Items[i]
-			switch list := values(it); {
+			switch list := sampleValues(it); {
 			case len(list) > 0:
 				lines = append(lines, it.Key+": "+list[0])
 			case it.ResponseType == fermata.ResponseText:
@@ -183,13 +183,13 @@ func Samples(q *fermata.Question) []string {
 }
 
 func itemSamples(it *fermata.Item) []string {
-	samples := values(it)
+	samples := sampleValues(it)
 	if len(samples) > 0 {
-		with := samples[0] + why
+		withReason := samples[0] + sampleReason
 		if it.ResponseType == fermata.ResponseApproval {
-			with = fermata.Reject + why
+			withReason = fermata.Reject + sampleReason
 		}
-		samples = append(samples, with)
+		samples = append(samples, withReason)
 	}
 	if it.TakesOther() {
 		samples = append(samples, otherSample)
@@ -200,9 +200,9 @@ func itemSamples(it *fermata.Item) []string {
 	return samples
 }
 
-// values returns the texts that can be typed for an item, or nothing if the
+// sampleValues returns the texts that can be typed for an item, or nothing if the
 // item takes free text.
-func values(it *fermata.Item) []string {
+func sampleValues(it *fermata.Item) []string {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
 		return Marks(it)

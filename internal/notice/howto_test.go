@@ -52,7 +52,7 @@ func TestHowToAnswerCanBeTyped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		it := anyItem(t, "answer")
-		q := asks(it)
+		q := questionWith(it)
 		if it.ResponseType == fermata.ResponseApproval {
 			q.Type, q.ActionHash = fermata.Approval, "abc"
 		}
@@ -62,25 +62,25 @@ func TestHowToAnswerCanBeTyped(t *testing.T) {
 			t.Fatalf("nothing can be typed: %s", told)
 		}
 		for _, sample := range typed {
-			if singleOf(&it, sample[1]) {
+			if isSingleOfSeveral(&it, sample[1]) {
 				continue
 			}
 			if _, err := ParseReply(q, sample[1]); err != nil {
 				t.Fatalf("%q of %q: %v", sample[1], told, err)
 			}
 		}
-		exactly(t, q)
+		checkSamplesExact(t, q)
 	})
 }
 
-// singleOf reports whether the text is one mark but the item needs more.
-func singleOf(it *fermata.Item, typed string) bool {
+// isSingleOfSeveral reports whether the text is one mark but the item needs more.
+func isSingleOfSeveral(it *fermata.Item, typed string) bool {
 	return it.ResponseType == fermata.ResponseMultiChoice && it.Min != nil && *it.Min > 1 && !strings.Contains(typed, ",")
 }
 
-// exactly checks that each suggested reply is read as the value that it is
+// checkSamplesExact checks that each suggested reply is read as the value that it is
 // suggested for.
-func exactly(t *rapid.T, q *fermata.Question) {
+func checkSamplesExact(t *rapid.T, q *fermata.Question) {
 	it := &q.Items[0]
 	wants := map[string]any{}
 	switch it.ResponseType {
@@ -115,7 +115,7 @@ func TestHowToAnswerSeveralCanBeTyped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"q1", "q2", "db", "DB", "comment", "a.b"}), 2, 6, rapid.ID[string]).Draw(t, "keys")
-		q := asks()
+		q := questionWith()
 		for _, key := range keys {
 			q.Items = append(q.Items, anyItem(t, key))
 		}
@@ -156,13 +156,13 @@ func FuzzParseReply(f *testing.F) {
 			}
 			second := it
 			second.Key, second.Required = "second", &no
-			checkTaken(t, asks(it), text)
-			checkTaken(t, asks(it, second), text)
+			checkReadValues(t, questionWith(it), text)
+			checkReadValues(t, questionWith(it, second), text)
 		}
 	})
 }
 
-func checkTaken(t *testing.T, q *fermata.Question, text string) {
+func checkReadValues(t *testing.T, q *fermata.Question, text string) {
 	t.Helper()
 	got, err := ParseReply(q, text)
 	if err != nil {

@@ -28,22 +28,22 @@ type Inbound struct {
 	// Signature is the text below Text that was taken for a signature. At high
 	// risk, a signature may be only a name.
 	Signature string
-	// Among reports whether Text was written in a place where people also talk
+	// InSharedPlace reports whether Text was written in a place where people also talk
 	// to each other.
-	Among bool
+	InSharedPlace bool
 	// Context says where the person is to be told what became of the message.
 	// Fermata does not interpret it and passes it to Tell.
 	Context json.RawMessage
 	At      time.Time
-	// Happened is a fact that answers nothing. If it is set, only ID is set
+	// RemoteEvent is a fact that answers nothing. If it is set, only ID is set
 	// beside it.
-	Happened *Happening
+	RemoteEvent *RemoteEvent
 }
 
-// Happening is an event in the remote system, such as a label on an issue. It
+// RemoteEvent is an event in the remote system, such as a label on an issue. It
 // becomes an event of the log, whoever caused it. The rules about who may
 // answer do not apply to it.
-type Happening struct {
+type RemoteEvent struct {
 	Type fermata.EventType
 	// By is the person who caused it. The event names the member, if a member
 	// has this identity.
@@ -59,10 +59,10 @@ type Identity struct {
 	// Name is for display. Email is set only if the system has verified the
 	// address.
 	Name, Email string
-	// Denied says why the system itself does not let this person decide, such
+	// DenialReason says why the system itself does not let this person decide, such
 	// as a commenter without write access. It is empty if the system allows it.
 	// Remedy says what the person can do about it.
-	Denied, Remedy string
+	DenialReason, Remedy string
 }
 
 // Verdict says what became of an inbound message, for the person who sent it.

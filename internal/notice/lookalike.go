@@ -66,7 +66,7 @@ func fakes(s string, strict bool) map[int]bool {
 			// A letter that has no Latin look-alike shows that the word really
 			// belongs to another script.
 			other = other || !unicode.Is(unicode.Latin, r)
-		case unicode.IsDigit(r), unicode.IsMark(r), Hidden(r), r == '_':
+		case unicode.IsDigit(r), unicode.IsMark(r), IsHidden(r), r == '_':
 		default:
 			end()
 			if strict && (fakeSigns[r] || r >= 0xff01 && r <= 0xff5e) {

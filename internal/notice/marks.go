@@ -18,7 +18,7 @@ func Marks(it *fermata.Item) []string {
 		for i := range marks {
 			marks[i] = markOf(scheme, i)
 		}
-		if distinct(it, marks) {
+		if areUnambiguous(it, marks) {
 			return marks
 		}
 	}
@@ -39,11 +39,11 @@ func letter(i int) string {
 	return letter(i/26-1) + letter(i%26)
 }
 
-// distinct reports whether each mark picks exactly its own option, and no
+// areUnambiguous reports whether each mark picks exactly its own option, and no
 // option looks like a list of marks.
-func distinct(it *fermata.Item, marks []string) bool {
+func areUnambiguous(it *fermata.Item, marks []string) bool {
 	for i, m := range marks {
-		if places := matchOptions(it, m); len(places) != 1 || places[0] != i {
+		if positions := matchOptions(it, m); len(positions) != 1 || positions[0] != i {
 			return false
 		}
 	}
@@ -74,38 +74,38 @@ func listsMarks(text string, marks []string) bool {
 // value, label, letter or number. A text in quotation marks is only a value or
 // a label.
 func matchOptions(it *fermata.Item, text string) []int {
-	var places []int
+	var positions []int
 	add := func(fits func(o fermata.Option) bool) {
 		for i, o := range it.Options {
 			if fits(o) {
-				places = withPlace(places, i)
+				positions = addPosition(positions, i)
 			}
 		}
 	}
 	add(func(o fermata.Option) bool { return o.Value == text || o.Label != "" && o.Label == text })
 	if inner, ok := unquote(text); ok {
-		before := len(places)
+		before := len(positions)
 		add(func(o fermata.Option) bool { return o.Value == inner })
-		if len(places) == before {
+		if len(positions) == before {
 			add(func(o fermata.Option) bool { return o.Label != "" && o.Label == inner })
 		}
-		return places
+		return positions
 	}
-	if len(places) == 0 {
+	if len(positions) == 0 {
 		add(func(o fermata.Option) bool {
-			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Text(), text) || isShort(o.Text(), text) && strings.EqualFold(OneLine(o.Text()), text)
+			return strings.EqualFold(o.Value, text) || strings.EqualFold(o.Text(), text) || mayBeAsShortAs(o.Text(), text) && strings.EqualFold(OneLine(o.Text()), text)
 		})
 	}
-	if i, ok := place(text); ok && i < len(it.Options) {
-		places = withPlace(places, i)
+	if i, ok := parsePosition(text); ok && i < len(it.Options) {
+		positions = addPosition(positions, i)
 	}
-	return places
+	return positions
 }
 
-// isShort reports whether s, written on one line, may be as short as text. It
+// mayBeAsShortAs reports whether s, written on one line, may be as short as text. It
 // is a cheap check before hidden characters are made visible, which takes time
 // and only makes a line longer.
-func isShort(s, text string) bool {
+func mayBeAsShortAs(s, text string) bool {
 	n := utf8.RuneCountInString(text)
 	for _, r := range s {
 		if !strings.ContainsRune(" \n\t\r", r) {
@@ -118,15 +118,15 @@ func isShort(s, text string) bool {
 	return true
 }
 
-func withPlace(places []int, i int) []int {
-	if slices.Contains(places, i) {
-		return places
+func addPosition(positions []int, i int) []int {
+	if slices.Contains(positions, i) {
+		return positions
 	}
-	return append(places, i)
+	return append(positions, i)
 }
 
-// place reads a letter or a number as a position in a list, counted from 0.
-func place(text string) (int, bool) {
+// parsePosition reads a letter or a number as a position in a list, counted from 0.
+func parsePosition(text string) (int, bool) {
 	text = strings.TrimRight(text, ".)")
 	digits := strings.TrimLeft(text, "#")
 	if n, err := strconv.Atoi(digits); err == nil && n > 0 && digits[0] != '+' {
@@ -145,10 +145,10 @@ func place(text string) (int, bool) {
 	return i - 1, true
 }
 
-// likeMark reports whether a text looks like an attempt to pick an option by
+// looksLikeMark reports whether a text looks like an attempt to pick an option by
 // its mark.
-func likeMark(text string) bool {
-	_, ok := place(text)
+func looksLikeMark(text string) bool {
+	_, ok := parsePosition(text)
 	return ok && (len(strings.TrimRight(text, ".)")) == 1 || isInt(strings.TrimLeft(strings.TrimRight(text, ".)"), "#")))
 }
 

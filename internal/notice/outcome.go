@@ -67,7 +67,7 @@ func answeredWords(q *fermata.Question) string {
 	head, answer := "answered by "+decider(r), AnswerWords(q, r.Answers)
 	if q.Type == fermata.Approval {
 		verb := "rejected"
-		if r.Approved() {
+		if r.IsApproved() {
 			verb = "approved"
 		}
 		head, answer = verb+" by "+deciders(q), ""
@@ -89,7 +89,7 @@ func deciders(q *fermata.Question) string {
 	var names []string
 	for _, v := range q.Votes {
 		if v.Value == q.Resolution.Answer {
-			names = append(names, name(v.By))
+			names = append(names, actorName(v.By))
 		}
 	}
 	if len(names) < 2 {
@@ -100,7 +100,7 @@ func deciders(q *fermata.Question) string {
 
 func decider(r *fermata.Resolution) string {
 	if r.AnsweredBy != nil && r.AnsweredBy.Name != "" {
-		return name(*r.AnsweredBy)
+		return actorName(*r.AnsweredBy)
 	}
 	switch r.DecidedBy {
 	case fermata.ActorPolicy:
@@ -114,7 +114,7 @@ func decider(r *fermata.Resolution) string {
 	}
 }
 
-func name(a fermata.Actor) string {
+func actorName(a fermata.Actor) string {
 	if a.Name == "" {
 		return string(a.Kind)
 	}
@@ -186,10 +186,10 @@ func label(it *fermata.Item, value string) string {
 func answerText(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
 
 // shorten cuts a text to at most most characters, and marks the cut with "…".
-func shorten(s string, most int) string {
+func shorten(s string, maxChars int) string {
 	runes := []rune(s)
-	if len(runes) <= most {
+	if len(runes) <= maxChars {
 		return s
 	}
-	return strings.TrimSpace(string(runes[:most-1])) + "…"
+	return strings.TrimSpace(string(runes[:maxChars-1])) + "…"
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Pick reads a text that a person typed at a terminal as the value of an item,
+// ParseValue reads a text that a person typed at a terminal as the value of an item,
 // and checks it. The exact value of an option takes precedence over any other
 // meaning, because scripts write values. A text from a message is read by
 // [ParseReply] instead, which refuses a text with two meanings.
-func Pick(it *fermata.Item, text string) (any, error) {
-	v, err := Read(it, text)
+func ParseValue(it *fermata.Item, text string) (any, error) {
+	v, err := ParseUnchecked(it, text)
 	if err != nil {
 		return nil, err
 	}
 	return it.Normalize(v)
 }
 
-// Read reads the value as [Pick] does, but does not check the item's limits.
-func Read(it *fermata.Item, text string) (any, error) {
+// ParseUnchecked reads the value as [ParseValue] does, but does not check the item's limits.
+func ParseUnchecked(it *fermata.Item, text string) (any, error) {
 	trimmed := strings.TrimSpace(text)
 	switch it.ResponseType {
 	case fermata.ResponseChoice:
@@ -30,13 +30,13 @@ func Read(it *fermata.Item, text string) (any, error) {
 	case fermata.ResponseMultiChoice:
 		return pickOptions(it, trimmed)
 	case fermata.ResponseBoolean:
-		if b, ok := YesOrNo(trimmed); ok {
+		if b, ok := ParseYesNo(trimmed); ok {
 			return b, nil
 		}
 		return nil, refuse("%q is neither yes nor no", trimmed)
 	case fermata.ResponseApproval:
-		if verdict, ok := approveOrReject(trimmed); ok {
-			return verdict, nil
+		if decision, ok := parseApproval(trimmed); ok {
+			return decision, nil
 		}
 		return nil, refuse("%q is neither approve nor reject", trimmed)
 	case fermata.ResponseNumber:
@@ -59,7 +59,7 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 			return o.Value, nil
 		}
 	}
-	if isInt(text) && Numbered(it) {
+	if isInt(text) && CanPickByNumber(it) {
 		return pickNumber(it, text)
 	}
 	if it.TakesOther() && text != "" {
@@ -68,14 +68,14 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 	return "", refuse("%q is not an option; there are %s", text, choices(it))
 }
 
-// mostChoices is how many options an error lists.
-const mostChoices = 12
+// maxChoicesListed is how many options an error lists.
+const maxChoicesListed = 12
 
 // choices lists the options as people type them.
 func choices(it *fermata.Item) string {
 	var list []string
 	for i, o := range it.Options {
-		if i == mostChoices {
+		if i == maxChoicesListed {
 			return fmt.Sprintf("%s and %d more", strings.Join(list, ", "), len(it.Options)-i)
 		}
 		list = append(list, strconv.Quote(o.Value))
@@ -115,9 +115,9 @@ func pickOptions(it *fermata.Item, text string) ([]string, error) {
 	return values, nil
 }
 
-// Numbered reports whether options can be picked by number. They cannot if an
+// CanPickByNumber reports whether options can be picked by number. They cannot if an
 // option is itself a number, because a number would have two meanings.
-func Numbered(it *fermata.Item) bool {
+func CanPickByNumber(it *fermata.Item) bool {
 	for _, o := range it.Options {
 		if isInt(o.Value) || isInt(o.Text()) {
 			return false
@@ -131,9 +131,9 @@ func isInt(s string) bool {
 	return err == nil
 }
 
-// YesOrNo reads a yes or a no, in English or German. ok is false if the text is
+// ParseYesNo reads a yes or a no, in English or German. ok is false if the text is
 // neither.
-func YesOrNo(text string) (yes, ok bool) {
+func ParseYesNo(text string) (yes, ok bool) {
 	switch strings.ToLower(text) {
 	case "yes", "y", "true", "1", "on", "ja", "j":
 		return true, true
@@ -143,8 +143,8 @@ func YesOrNo(text string) (yes, ok bool) {
 	return false, false
 }
 
-// approveOrReject reads an approval or a rejection, in English or German.
-func approveOrReject(text string) (string, bool) {
+// parseApproval reads an approval or a rejection, in English or German.
+func parseApproval(text string) (string, bool) {
 	switch strings.ToLower(text) {
 	case "approve", "approved", "yes", "y", "ja", "j", "genehmigen", "genehmigt":
 		return fermata.Approve, true

@@ -69,7 +69,7 @@ func TestPick(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Pick(&tt.item, tt.in)
+			got, err := ParseValue(&tt.item, tt.in)
 			if (err != nil) != (tt.want == nil) || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("Pick(%q): got %#v, %v, want %#v", tt.in, got, err, tt.want)
 			}

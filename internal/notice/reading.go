@@ -16,12 +16,12 @@ type reading struct {
 	comment string
 }
 
-// leavesOut reports whether the text leaves out an item that is optional.
-func leavesOut(it *fermata.Item, text string) bool { return text == "-" && !it.IsRequired() }
+// omitsItem reports whether the text leaves out an item that is optional.
+func omitsItem(it *fermata.Item, text string) bool { return text == "-" && !it.IsRequired() }
 
 // readReply reads a reply to the only item of a question.
 func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, error) {
-	if leavesOut(it, text) {
+	if omitsItem(it, text) {
 		return reading{}, nil
 	}
 	if it.ResponseType == fermata.ResponseText {
@@ -30,24 +30,24 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 	}
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)
-	if r, ok := command(it, line); ok {
+	if r, ok := readApprovalCommand(it, line); ok {
 		r.comment = strings.TrimSpace(r.comment + "\n" + commentBelow(q, rest))
 		return r, nil
 	}
-	found, why := readings(it, line)
+	found, readErr := readings(it, line)
 	own, isOwn := ownAnswer(q, it, line, text)
 	if isOwn {
 		found = append(found, own)
 	}
 	switch {
 	case len(found) == 0:
-		return reading{}, why
+		return reading{}, readErr
 	case len(found) > 1:
-		return reading{}, twoMeanings(line, found)
+		return reading{}, ambiguousError(line, found)
 	}
 	r := found[0]
 	if !isOwn {
-		if err := checkBeside(q, it, line, rest, r); err != nil {
+		if err := checkSurroundingWords(q, it, line, rest, r); err != nil {
 			return reading{}, err
 		}
 		r.comment = strings.TrimSpace(r.comment + "\n" + commentBelow(q, rest))
@@ -56,14 +56,14 @@ func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, err
 	return reading{value: v, comment: r.comment}, err
 }
 
-// command reads /approve and /reject. The reason after them needs no colon.
-func command(it *fermata.Item, line string) (reading, bool) {
+// readApprovalCommand reads /approve and /reject. The reason after them needs no colon.
+func readApprovalCommand(it *fermata.Item, line string) (reading, bool) {
 	if it.ResponseType != fermata.ResponseApproval {
 		return reading{}, false
 	}
-	for _, verdict := range []string{fermata.Approve, fermata.Reject} {
-		if reason, ok := cutWord(line, "/"+verdict); ok {
-			return reading{value: verdict, comment: strings.TrimSpace(strings.TrimPrefix(reason, ":"))}, true
+	for _, decision := range []string{fermata.Approve, fermata.Reject} {
+		if reason, ok := cutWord(line, "/"+decision); ok {
+			return reading{value: decision, comment: strings.TrimSpace(strings.TrimPrefix(reason, ":"))}, true
 		}
 	}
 	return reading{}, false
@@ -86,7 +86,7 @@ func readValue(q *fermata.Question, it *fermata.Item, text string) (any, error) 
 	case len(found) == 0:
 		return nil, err
 	case len(found) > 1:
-		return nil, twoMeanings(text, found)
+		return nil, ambiguousError(text, found)
 	}
 	return it.Normalize(found[0].value)
 }
@@ -101,26 +101,26 @@ func readings(it *fermata.Item, line string) ([]reading, error) {
 			heads = append(heads, reading{value: line[:i], comment: strings.TrimSpace(line[i+1:])})
 		}
 	}
-	var why error
+	var lastErr error
 	for _, head := range heads {
 		values, err := meanings(it, strings.TrimSpace(head.value.(string)))
-		why = err
+		lastErr = err
 		for _, v := range values {
-			same := func(r reading) bool { return identity(r.value) == identity(v) }
+			same := func(r reading) bool { return valueKey(r.value) == valueKey(v) }
 			if !slices.ContainsFunc(found, same) {
 				found = append(found, reading{value: v, comment: head.comment})
 			}
 		}
 	}
-	return found, why
+	return found, lastErr
 }
 
-// identity returns a comparable form of a value.
-func identity(v any) string { return fmt.Sprintf("%#v", v) }
+// valueKey returns a comparable form of a value.
+func valueKey(v any) string { return fmt.Sprintf("%#v", v) }
 
-// twoMeanings returns the error for a text that can be read in more than one
+// ambiguousError returns the error for a text that can be read in more than one
 // way.
-func twoMeanings(text string, found []reading) error {
+func ambiguousError(text string, found []reading) error {
 	var list []string
 	for _, r := range found {
 		list = append(list, shorten(answerText(r.value), 60))
@@ -138,11 +138,11 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 			values = append(values, it.Options[i].Value)
 		}
 		if values == nil {
-			return nil, noOption(it, text)
+			return nil, noOptionError(it, text)
 		}
 		return values, nil
 	case fermata.ResponseMultiChoice:
-		return lists(it, text)
+		return multiChoiceMeanings(it, text)
 	case fermata.ResponseBoolean, fermata.ResponseApproval:
 		word := strings.TrimRight(text, ".!")
 		if isInt(word) {
@@ -151,7 +151,7 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 		text = word
 		fallthrough
 	default:
-		v, err := Read(it, text)
+		v, err := ParseUnchecked(it, text)
 		if err != nil {
 			return nil, err
 		}
@@ -164,14 +164,14 @@ func meanings(it *fermata.Item, text string) ([]any, error) {
 	}
 }
 
-// noOption returns the error for a text that names no option.
-func noOption(it *fermata.Item, text string) error {
+// noOptionError returns the error for a text that names no option.
+func noOptionError(it *fermata.Item, text string) error {
 	return refuse("%q is not an option; there are %s", shorten(OneLine(text), 60), choices(it))
 }
 
-// lists returns the choices that a text can mean: one option, several options
+// multiChoiceMeanings returns the choices that a text can mean: one option, several options
 // separated by commas, or a JSON list of values.
-func lists(it *fermata.Item, text string) ([]any, error) {
+func multiChoiceMeanings(it *fermata.Item, text string) ([]any, error) {
 	var found []any
 	add := func(values []string) {
 		v, err := it.Normalize(values)
@@ -180,7 +180,7 @@ func lists(it *fermata.Item, text string) ([]any, error) {
 			// and reports the error.
 			v = values
 		}
-		if !slices.ContainsFunc(found, func(have any) bool { return identity(have) == identity(v) }) {
+		if !slices.ContainsFunc(found, func(have any) bool { return valueKey(have) == valueKey(v) }) {
 			found = append(found, v)
 		}
 	}
@@ -214,7 +214,7 @@ func takesNone(it *fermata.Item) bool {
 func readList(it *fermata.Item, text string) ([][]string, error) {
 	lists := [][]string{nil}
 	for rest, more := text, true; more; {
-		if own, ok := otherPrefix(it, rest); ok {
+		if own, ok := cutOtherPrefix(it, rest); ok {
 			for i := range lists {
 				lists[i] = append(slices.Clip(lists[i]), own)
 			}
@@ -222,13 +222,13 @@ func readList(it *fermata.Item, text string) ([][]string, error) {
 		}
 		var part string
 		part, rest, more = cutPart(rest)
-		places := matchOptions(it, part)
-		if len(places) == 0 {
-			return nil, noOption(it, part)
+		positions := matchOptions(it, part)
+		if len(positions) == 0 {
+			return nil, noOptionError(it, part)
 		}
 		var longer [][]string
 		for _, list := range lists {
-			for _, i := range places {
+			for _, i := range positions {
 				longer = append(longer, append(slices.Clip(list), it.Options[i].Value))
 			}
 		}
@@ -270,15 +270,15 @@ func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (readin
 	if !it.TakesOther() {
 		return reading{}, false
 	}
-	several := it.ResponseType == fermata.ResponseMultiChoice
+	isMultiChoice := it.ResponseType == fermata.ResponseMultiChoice
 	wrap := func(s string) (reading, bool) {
-		if several {
+		if isMultiChoice {
 			return reading{value: []string{s}}, true
 		}
 		return reading{value: s}, true
 	}
-	if own, ok := otherPrefix(it, text); ok {
-		if several {
+	if own, ok := cutOtherPrefix(it, text); ok {
+		if isMultiChoice {
 			return reading{}, false // the list reads it
 		}
 		return wrap(own)
@@ -289,7 +289,7 @@ func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (readin
 	if inner, ok := unquote(text); ok && len(matchOptions(it, text)) == 0 {
 		return wrap(inner)
 	}
-	if found, _ := readings(it, line); len(found) > 0 || likeMark(line) || several && strings.Contains(line, ",") {
+	if found, _ := readings(it, line); len(found) > 0 || looksLikeMark(line) || isMultiChoice && strings.Contains(line, ",") {
 		return reading{}, false
 	}
 	first := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;:.!?()", r) })
@@ -299,8 +299,8 @@ func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (readin
 	return wrap(text)
 }
 
-// otherPrefix reads "other: text".
-func otherPrefix(it *fermata.Item, text string) (string, bool) {
+// cutOtherPrefix reads "other: text".
+func cutOtherPrefix(it *fermata.Item, text string) (string, bool) {
 	head, own, ok := strings.Cut(text, ":")
 	if !ok || !it.TakesOther() || !strings.EqualFold(strings.TrimSpace(head), "other") {
 		return "", false

@@ -16,15 +16,15 @@ import (
 // it back, see checkBeside. A text with two meanings is refused. The error has
 // [fermata.CodeInvalidRequest], and its hint tells how to write the answer.
 func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
-	a, err := parseReply(q, tidy(text))
+	a, err := parseReply(q, stripWrapping(text))
 	if err == nil {
 		return a, nil
 	}
 	var refused *fermata.Error
 	if errors.As(err, &refused) {
-		told := *refused
-		told.Hint = HowToAnswer(q)
-		return fermata.Answer{}, &told
+		withHint := *refused
+		withHint.Hint = HowToAnswer(q)
+		return fermata.Answer{}, &withHint
 	}
 	return fermata.Answer{}, err
 }
@@ -35,11 +35,11 @@ func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	}
 	if len(q.Items) != 1 {
 		values, comment, err := readLines(q, text)
-		return consented(q, fermata.Answer{Answers: values, Comment: comment}), err
+		return withActionHash(q, fermata.Answer{Answers: values, Comment: comment}), err
 	}
 	r, err := readReply(q, &q.Items[0], text)
 	if err != nil {
-		if plain, ok := readNatural(q, text); ok {
+		if plain, ok := readPlainYesNo(q, text); ok {
 			r, err = plain, nil
 		}
 	}
@@ -47,21 +47,21 @@ func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	if r.value == nil {
 		a.Answers = map[string]any{}
 	}
-	return consented(q, a), err
+	return withActionHash(q, a), err
 }
 
-// consented adds the hash of the action that the person saw in the message.
-func consented(q *fermata.Question, a fermata.Answer) fermata.Answer {
+// withActionHash adds the hash of the action that the person saw in the message.
+func withActionHash(q *fermata.Question, a fermata.Answer) fermata.Answer {
 	if q.Type == fermata.Approval {
 		a.ActionHash = q.ActionHash
 	}
 	return a
 }
 
-// tidy removes the parts that programs put around a person's words.
-func tidy(text string) string {
+// stripWrapping removes the parts that programs put around a person's words.
+func stripWrapping(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
-	text = strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || Hidden(r) })
+	text = strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || IsHidden(r) })
 	if rest, ok := cutWord(text, "/answer"); ok {
 		text = rest
 	}
@@ -85,7 +85,7 @@ func cutWord(text, word string) (string, bool) {
 // first one, without quoted lines and signatures (see splitOwn).
 func commentBelow(q *fermata.Question, rest string) string {
 	const answer = "-\n" // stands for the answer above the lines
-	words, _ := splitOwn(answer+rest, "", hasHighRisk(q))
+	words, _ := splitSignature(answer+rest, "", hasHighRisk(q))
 	return strings.TrimSpace(strings.TrimPrefix(words, "-"))
 }
 
@@ -100,7 +100,7 @@ func readLines(q *fermata.Question, text string) (values map[string]any, comment
 	for i := range q.Items {
 		it := &q.Items[i]
 		given, ok := texts[it.Key]
-		if !ok || leavesOut(it, given) {
+		if !ok || omitsItem(it, given) {
 			if it.IsRequired() {
 				problems = append(problems, fermata.Problem{Field: it.Key, Message: "is required"})
 			}
@@ -125,26 +125,26 @@ const commentKey = "comment"
 // continues the text above it.
 func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
 	texts = map[string]string{}
-	last, apart := "", false
-	text, _ = splitOwn(text, "", hasHighRisk(q))
+	last, afterBlankLine := "", false
+	text, _ = splitSignature(text, "", hasHighRisk(q))
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, found := keyOf(q, line)
-		_, twice := texts[key]
+		_, isRepeated := texts[key]
 		switch {
-		case found && twice:
+		case found && isRepeated:
 			return nil, "", refuse("%s is answered twice", key)
 		case found:
 			texts[key], last = value, key
-		case strings.TrimSpace(line) == "" && !goesOn(q, last):
-			apart = true
+		case strings.TrimSpace(line) == "" && !takesSeveralLines(q, last):
+			afterBlankLine = true
 			continue
-		case apart && !found && !goesOn(q, last) && answered(q, texts) && q.Item(commentKey) == nil && isCourtesy(line):
+		case afterBlankLine && !found && !takesSeveralLines(q, last) && hasRequiredAnswers(q, texts) && q.Item(commentKey) == nil && isCourtesy(line):
 			// Any other words below the last answer might take it back.
 			texts[commentKey], last = line, commentKey
-		case goesOn(q, last):
+		case takesSeveralLines(q, last):
 			texts[last] += "\n" + line
 		case strings.TrimSpace(line) != "":
-			return nil, "", refuse("the line %q does not begin with one of the keys %s", OneLine(line), strings.Join(keys(q), ", "))
+			return nil, "", refuse("the line %q does not begin with one of the keys %s", OneLine(line), strings.Join(itemKeys(q), ", "))
 		}
 	}
 	for key := range texts {
@@ -157,8 +157,8 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 	return texts, comment, nil
 }
 
-// answered reports whether the texts answer every required item.
-func answered(q *fermata.Question, texts map[string]string) bool {
+// hasRequiredAnswers reports whether the texts answer every required item.
+func hasRequiredAnswers(q *fermata.Question, texts map[string]string) bool {
 	for i := range q.Items {
 		if _, ok := texts[q.Items[i].Key]; !ok && q.Items[i].IsRequired() {
 			return false
@@ -167,8 +167,8 @@ func answered(q *fermata.Question, texts map[string]string) bool {
 	return true
 }
 
-// goesOn reports whether the text under the key may have several lines.
-func goesOn(q *fermata.Question, key string) bool {
+// takesSeveralLines reports whether the text under the key may have several lines.
+func takesSeveralLines(q *fermata.Question, key string) bool {
 	it := q.Item(key)
 	return key != "" && (it == nil || it.ResponseType == fermata.ResponseText)
 }
@@ -181,23 +181,23 @@ func keyOf(q *fermata.Question, line string) (key, value string, found bool) {
 		return "", "", false
 	}
 	name = strings.TrimSpace(name)
-	list := append(keys(q), commentKey)
+	list := append(itemKeys(q), commentKey)
 	for _, k := range list {
 		if k == name {
 			return k, strings.TrimSpace(value), true
 		}
 	}
 	for _, k := range list {
-		if strings.EqualFold(k, name) && oneOnly(list, name) {
+		if strings.EqualFold(k, name) && isUniqueKey(list, name) {
 			return k, strings.TrimSpace(value), true
 		}
 	}
 	return "", "", false
 }
 
-// oneOnly reports whether the name means exactly one key, in upper or lower
+// isUniqueKey reports whether the name means exactly one key, in upper or lower
 // case.
-func oneOnly(list []string, name string) bool {
+func isUniqueKey(list []string, name string) bool {
 	n := 0
 	for _, k := range list {
 		if strings.EqualFold(k, name) {
@@ -207,7 +207,7 @@ func oneOnly(list []string, name string) bool {
 	return n == 1
 }
 
-func keys(q *fermata.Question) []string {
+func itemKeys(q *fermata.Question) []string {
 	list := make([]string, 0, len(q.Items)+1)
 	for i := range q.Items {
 		list = append(list, q.Items[i].Key)

@@ -13,20 +13,20 @@ import (
 // signature: it stays, and the person is asked again.
 
 const (
-	// mostSigned is how many lines a signature has at most. longestSigned is
+	// maxSignatureLines is how many lines a signature has at most. longestSigned is
 	// how many characters a line of it has at most.
-	mostSigned    = 10
-	longestSigned = 100
-	// longestName is how many words a line has at most if it is only a name.
-	longestName = 4
+	maxSignatureLines      = 10
+	maxSignatureLineLength = 100
+	// maxNameWords is how many words a line has at most if it is only a name.
+	maxNameWords = 4
 )
 
 var (
 	// delimiter matches a line that begins a signature: a rule, or "-- " (RFC
 	// 3676). Mail programs also write "-- " without its trailing blank.
 	delimiter = regexp.MustCompile(`^(--|—|_{2,}|\*{3,}|-{3,})\s*$`)
-	// leave matches a closing line of a mail, above the name.
-	leave = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
+	// closingPhrase matches a closing line of a mail, above the name.
+	closingPhrase = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and (best|kind|warm))? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
 		`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus \p{Lu}\S*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und ((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )*(grüße|grüßen|grüsse|gruß|gruss)$|` +
 		`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
 	link = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
@@ -47,9 +47,9 @@ var (
 	clockTime = regexp.MustCompile(`\d{1,2}:\d{2}|\d{4}-\d{1,2}-\d{1,2}|\b\d{1,2}\.\d{1,2}\.(\d{2}|\s|$)|(?i)\b\d{1,2} ?(am|pm|uhr|h)\b`)
 )
 
-// denied are words that no signature contains. They say no, not, wait or later,
+// nonSignatureWords are words that no signature contains. They say no, not, wait or later,
 // or they state a condition.
-var denied = setOfWords(`
+var nonSignatureWords = setOfWords(`
 	no not nope nah never don't dont do doesn't can't cannot won't shouldn't wait hold stop halt pause cancel abort revert undo reject rejected refuse deny denied decline but however unless until till before after later
 	if when once only first then yet still soon tomorrow tonight today monday tuesday wednesday thursday friday saturday sunday next week month please instead rather ask asks check wrong mistake sorry actually careful warning attention
 	approve approved deploy yes maybe perhaps unsure question hm hmm why what which who how or so under without except against
@@ -66,24 +66,24 @@ var denied = setOfWords(`
 	nie czekaj poczekaj zaczekaj stój ale przed po jutro jeszcze
 	нет не нельзя подожди подождите стой стоп но сначала после завтра ещё еще только ні`)
 
-// splitOwn splits a message into the person's words and the signature. It drops
+// splitSignature splits a message into the person's words and the signature. It drops
 // quoted lines and the lines by which programs sign. name is the person's name,
 // if it is known. If strict is set, as at high risk, only a name counts as a
 // signature.
-func splitOwn(text, name string, strict bool) (words, signature string) {
+func splitSignature(text, name string, strict bool) (words, signature string) {
 	var lines []string
-	linked := false
+	linkMayFollow := false
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case strings.HasPrefix(line, ">"):
-		case SignsDevice(line):
-			linked = true
+		case IsDeviceSignature(line):
+			linkMayFollow = true
 			continue
-		case linked && isLink(line):
+		case linkMayFollow && isLink(line):
 		default:
 			lines = append(lines, line)
 		}
-		linked = linked && strings.TrimSpace(line) == ""
+		linkMayFollow = linkMayFollow && strings.TrimSpace(line) == ""
 	}
 	for i := range lines {
 		if !beginsSignature(lines, i) {
@@ -96,16 +96,18 @@ func splitOwn(text, name string, strict bool) (words, signature string) {
 	return strings.TrimSpace(strings.Join(lines, "\n")), ""
 }
 
-// Own returns the person's words in a message, and the signature below them.
+// SplitSignature returns the person's words in a message, and the signature below them.
 // Words that may say something about the answer are never taken for a
 // signature: they stay in words.
-func Own(text, name string) (words, signature string) { return splitOwn(text, name, false) }
+func SplitSignature(text, name string) (words, signature string) {
+	return splitSignature(text, name, false)
+}
 
 // beginsSignature reports whether a signature may begin at line i: at a
 // delimiter, or at a closing phrase that follows other words.
 func beginsSignature(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
-	return delimiter.MatchString(line) || leave.MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
+	return delimiter.MatchString(line) || closingPhrase.MatchString(strings.TrimRight(line, ",.!")) && len(filledLines(lines[:i])) > 0
 }
 
 // filledLines returns the lines that are not empty.
@@ -119,9 +121,9 @@ func filledLines(lines []string) []string {
 	return kept
 }
 
-// SignsDevice reports whether a line is only the signature of a program: "Sent
+// IsDeviceSignature reports whether a line is only the signature of a program: "Sent
 // from my iPhone".
-func SignsDevice(line string) bool {
+func IsDeviceSignature(line string) bool {
 	line = strings.Join(strings.Fields(link.ReplaceAllString(line, " ")), " ")
 	found := device.FindStringSubmatch(line)
 	if found == nil {
@@ -130,7 +132,7 @@ func SignsDevice(line string) bool {
 	words := strings.Fields(strings.Join(found[1:], " "))
 	for _, word := range words {
 		lower := strings.ToLower(word)
-		if denied[lower] || !deviceWords[lower] && !isCapital(word) && !strings.ContainsFunc(word, unicode.IsUpper) && !hasDigit(word) {
+		if nonSignatureWords[lower] || !deviceWords[lower] && !isCapital(word) && !strings.ContainsFunc(word, unicode.IsUpper) && !hasDigit(word) {
 			return false
 		}
 	}
@@ -146,13 +148,13 @@ func isLink(line string) bool {
 // lines of names, titles, numbers and addresses. If strict is set, they must be
 // one name.
 func isSignature(lines []string, name string, strict bool) bool {
-	if len(lines) > mostSigned {
+	if len(lines) > maxSignatureLines {
 		return false
 	}
 	if strict {
 		return len(lines) == 0 || len(lines) == 1 && isName(lines[0], name)
 	}
-	return !slices.ContainsFunc(lines, func(line string) bool { return !isSigned(line, name) })
+	return !slices.ContainsFunc(lines, func(line string) bool { return !isSignatureLine(line, name) })
 }
 
 // isName reports whether a line is a name: the person's own, or two to four
@@ -164,27 +166,27 @@ func isName(line, name string) bool {
 		switch {
 		case hasWord(name, word):
 			capitals += 2
-		case isCapital(word) && !isDenied(word) && strings.IndexFunc(word, isNoLetterOfName) < 0:
+		case isCapital(word) && !isNonSignatureWord(word) && strings.IndexFunc(word, isNoLetterOfName) < 0:
 			capitals++
 		default:
 			return false
 		}
 	}
-	return len(words) <= longestName && capitals > 1
+	return len(words) <= maxNameWords && capitals > 1
 }
 
 func isNoLetterOfName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(".-'’", r)
 }
 
-// isSigned reports whether a line can belong to a signature. Such a line names
+// isSignatureLine reports whether a line can belong to a signature. Such a line names
 // something, or holds a number or an address, and has no word of a sentence.
-func isSigned(line, name string) bool {
-	if utf8.RuneCountInString(line) > longestSigned || postscript.MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
+func isSignatureLine(line, name string) bool {
+	if utf8.RuneCountInString(line) > maxSignatureLineLength || postscript.MatchString(line) || strings.ContainsAny(line, "!?…¿¡！？。") || strings.ContainsFunc(line, isPictogram) {
 		return false
 	}
 	bare := link.ReplaceAllString(line, " ")
-	names, unnamed := bare != line || strings.IndexFunc(bare, isLetterOrDigit) < 0, false
+	namesSomething, hasSmallWord := bare != line || strings.IndexFunc(bare, isLetterOrDigit) < 0, false
 	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(",;|/·•()[]<>*_\"“”„", r)
 	}) {
@@ -193,24 +195,24 @@ func isSigned(line, name string) bool {
 		switch {
 		case word == "" || strings.IndexFunc(word, isLetterOrDigit) < 0 || labels[lower]:
 		case hasWord(name, word) || strings.Contains(word, "@"):
-			names = true
-		case isDenied(word):
+			namesSomething = true
+		case isNonSignatureWord(word):
 			return false
 		case smallWords[lower]:
-			unnamed = true
+			hasSmallWord = true
 		case hasDigit(word):
 		case isCapital(word) || strings.Contains(word, "."):
-			names = true
+			namesSomething = true
 		default:
 			return false
 		}
 	}
-	isNumber := !unnamed && countDigits(bare) >= fewestDigits
-	return (names || isNumber) && !clockTime.MatchString(bare)
+	isNumber := !hasSmallWord && countDigits(bare) >= minPhoneDigits
+	return (namesSomething || isNumber) && !clockTime.MatchString(bare)
 }
 
-// fewestDigits is how many digits a telephone number has at least.
-const fewestDigits = 6
+// minPhoneDigits is how many digits a telephone number has at least.
+const minPhoneDigits = 6
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
@@ -224,15 +226,15 @@ func countDigits(s string) int {
 	return n
 }
 
-// isDenied reports whether a word, or a part of it, is one that no signature
+// isNonSignatureWord reports whether a word, or a part of it, is one that no signature
 // contains.
-func isDenied(word string) bool {
+func isNonSignatureWord(word string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(word, "’", "'")), func(r rune) bool { return strings.ContainsRune("-–—.:", r) }) {
-		if denied[part] {
+		if nonSignatureWords[part] {
 			return true
 		}
 	}
-	return denied[strings.ToLower(word)]
+	return nonSignatureWords[strings.ToLower(word)]
 }
 
 // isCapital reports whether a word begins with a capital letter.

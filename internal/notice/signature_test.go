@@ -30,7 +30,7 @@ func TestWordsBelowAnAnswerAreNoSignature(t *testing.T) {
 				if a, err := notice.ParseReply(q, text); err == nil {
 					t.Errorf("%s of %s risk: %q is taken for %v", name, risk, text, a.Answer)
 				}
-				words, signature := notice.Own(text, "")
+				words, signature := notice.SplitSignature(text, "")
 				if a, err := (&notice.Inbound{Text: words, Signature: signature}).Read(q); err == nil {
 					t.Errorf("%s of %s risk, by mail: %q is taken for %v", name, risk, text, a.Answer)
 				}

@@ -6,19 +6,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fewWords is how many words an attempt to answer has at most in a place where people also talk to each other. A person
+// maxAttemptWords is how many words an attempt to answer has at most in a place where people also talk to each other. A person
 // who answers beside the options with more words must begin with "other:" or quote them.
-const fewWords = 2
+const maxAttemptWords = 2
 
 // LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer. Such words are
 // a question, or are more words than an attempt to answer has.
-func LooksLikeTalk(text string) bool { return isAsking(text) || len(strings.Fields(text)) > fewWords }
+func LooksLikeTalk(text string) bool {
+	return isAsking(text) || len(strings.Fields(text)) > maxAttemptWords
+}
 
 func isAsking(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
 // Read reads the message as the answer to the question. See [ParseReply] for the form and the errors.
 func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
-	if in.Among && isTalk(q, tidy(in.Text)) {
+	if in.InSharedPlace && isTalk(q, stripWrapping(in.Text)) {
 		e := refuse("these words name no option, so they are taken for talk")
 		e.Hint = HowToAnswer(q)
 		return fermata.Answer{}, e
@@ -50,7 +52,7 @@ func isTalk(q *fermata.Question, text string) bool {
 	if !it.TakesOther() || !LooksLikeTalk(text) {
 		return false
 	}
-	if _, says := otherPrefix(&it, text); says {
+	if _, says := cutOtherPrefix(&it, text); says {
 		return false
 	}
 	if _, quoted := unquote(text); quoted {

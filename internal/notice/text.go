@@ -30,7 +30,7 @@ func Text(n *Notice) string {
 	if n.Outcome != nil {
 		fmt.Fprintf(&b, "\n%s.\n", upperFirst(n.Outcome.Words))
 	}
-	fmt.Fprintf(&b, "\nAsked by %s%s.\n", name(q.AskedBy), belongs(n)+withFacts(q))
+	fmt.Fprintf(&b, "\nAsked by %s%s.\n", actorName(q.AskedBy), taskAndProjectPhrase(n)+factsSuffix(q))
 	writeQuoted(&b, "", q.Body)
 	if c := q.Context; c != nil {
 		writeQuoted(&b, "Context:", c.Text)
@@ -47,7 +47,7 @@ func Text(n *Notice) string {
 		fmt.Fprintf(&b, "\n%s\n", options)
 	}
 	if n.Outcome == nil {
-		writeHow(&b, n)
+		writeHowToAnswer(&b, n)
 	}
 	if n.Open != "" {
 		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
@@ -56,19 +56,19 @@ func Text(n *Notice) string {
 }
 
 func writeAction(b *strings.Builder, q *fermata.Question) {
-	parts, tooLong := Action(q, LongestText)
+	parts, tooLong := BoundedActionParts(q, LongestText)
 	if tooLong != "" {
 		fmt.Fprintf(b, "\n%s: %s\n", headRuns, tooLong)
 		return
 	}
 	b.WriteString("\n")
 	for _, part := range parts {
-		fmt.Fprintf(b, "%s:\n%s\n", part.Head, barred(part.Text))
+		fmt.Fprintf(b, "%s:\n%s\n", part.Head, addBars(part.Text))
 	}
 	fmt.Fprintf(b, "sha256 %s\n", OneLine(q.ActionHash))
 }
 
-func writeHow(b *strings.Builder, n *Notice) {
+func writeHowToAnswer(b *strings.Builder, n *Notice) {
 	fmt.Fprintf(b, "\n%s\n", Deadline(n))
 	if n.Decide {
 		fmt.Fprintf(b, "\n%s\n", HowToAnswer(n.Question))
@@ -83,7 +83,7 @@ func textWithoutQuestion(n *Notice) string {
 	fmt.Fprintf(&b, "%s\n", OneLine(n.Title))
 	writeQuoted(&b, "", n.Body)
 	for _, q := range n.Questions {
-		fmt.Fprintf(&b, "\n- %s\n  %s\n  %s\n", OneLine(q.Title), listLine(q), Deadline(&Notice{Question: q, To: n.To}))
+		fmt.Fprintf(&b, "\n- %s\n  %s\n  %s\n", OneLine(q.Title), digestLine(q), Deadline(&Notice{Question: q, To: n.To}))
 	}
 	if n.Open != "" {
 		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
@@ -91,24 +91,24 @@ func textWithoutQuestion(n *Notice) string {
 	return b.String()
 }
 
-// withFacts returns the facts of a question, to follow the words that name it.
-func withFacts(q *fermata.Question) string {
+// factsSuffix returns the facts of a question, to follow the words that name it.
+func factsSuffix(q *fermata.Question) string {
 	if facts := Facts(q); len(facts) > 0 {
 		return ": " + strings.Join(facts, ", ")
 	}
 	return ""
 }
 
-// belongs names the task and the project of a question.
-func belongs(n *Notice) string {
-	told := ""
+// taskAndProjectPhrase names the task and the project of a question.
+func taskAndProjectPhrase(n *Notice) string {
+	phrase := ""
 	if n.TaskTitle != "" {
-		told += " for the task " + inQuotes(OneLine(n.TaskTitle), 120)
+		phrase += " for the task " + quoteText(OneLine(n.TaskTitle), 120)
 	}
 	if n.Project != "" {
-		told += " in " + OneLine(n.Project)
+		phrase += " in " + OneLine(n.Project)
 	}
-	return told
+	return phrase
 }
 
 // writeQuoted writes the text of a person or an agent behind a bar, below a
@@ -121,13 +121,13 @@ func writeQuoted(b *strings.Builder, head, text string) {
 		head = "\n" + head
 	}
 	text = strings.Trim(text, "\n")
-	fmt.Fprintf(b, "%s\n%s\n", head, barred(Clean(shorten(text, LongestText))))
+	fmt.Fprintf(b, "%s\n%s\n", head, addBars(Clean(shorten(text, LongestText))))
 	if utf8.RuneCountInString(text) > LongestText {
 		b.WriteString("(cut here; open the question to read on)\n")
 	}
 }
 
-func barred(text string) string {
+func addBars(text string) string {
 	return bar + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+bar)
 }
 
@@ -163,9 +163,9 @@ func Headline(n *Notice) string {
 	return head + ": " + shorten(OneLine(q.Title), fermata.MaxTitle)
 }
 
-// Short returns the text that a lock screen shows below the [Headline] of a
+// ShortText returns the text that a lock screen shows below the [Headline] of a
 // message: one line, without context.
-func Short(n *Notice) string {
+func ShortText(n *Notice) string {
 	switch {
 	case n.Question == nil:
 		return shorten(OneLine(n.Body), 160)
@@ -173,17 +173,17 @@ func Short(n *Notice) string {
 		return shorten(upperFirst(n.Outcome.Words), 160)
 	}
 	q := n.Question
-	told := "From " + name(q.AskedBy)
+	summary := "From " + actorName(q.AskedBy)
 	if n.TaskTitle != "" {
-		told += ", " + inQuotes(OneLine(n.TaskTitle), 60)
+		summary += ", " + quoteText(OneLine(n.TaskTitle), 60)
 	}
 	if votes := Votes(q); votes != "" {
-		told += ", " + votes
+		summary += ", " + votes
 	}
 	if q.Deadline != nil {
-		told += ", until " + clock(*q.Deadline, n.To.Zone, n.At)
+		summary += ", until " + formatInstant(*q.Deadline, n.To.Zone, n.At)
 	}
-	return shorten(told, 160)
+	return shorten(summary, 160)
 }
 
 // Options lists the options, one on a line: what to type, what it is, and
@@ -235,12 +235,12 @@ func Deadline(n *Notice) string {
 	if q.Deadline == nil {
 		return "It waits until somebody answers."
 	}
-	return fmt.Sprintf("Answer until %s; then %s.", clock(*q.Deadline, n.To.Zone, n.At), AtDeadline(q))
+	return fmt.Sprintf("Answer until %s; then %s.", formatInstant(*q.Deadline, n.To.Zone, n.At), DeadlineEffect(q))
 }
 
-// clock writes an instant in a time zone. It leaves the date out if the instant
+// formatInstant writes an instant in a time zone. It leaves the date out if the instant
 // is on the same day as now.
-func clock(t time.Time, zone string, now time.Time) string {
+func formatInstant(t time.Time, zone string, now time.Time) string {
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" {
 		loc = time.UTC
@@ -252,8 +252,8 @@ func clock(t time.Time, zone string, now time.Time) string {
 	return t.Format("Mon 2 Jan 2006 15:04 MST")
 }
 
-// AtDeadline says what happens if nobody answers.
-func AtDeadline(q *fermata.Question) string {
+// DeadlineEffect says what happens if nobody answers.
+func DeadlineEffect(q *fermata.Question) string {
 	action := q.OnTimeout
 	if q.EscalationLevel > 0 && q.EscalationLevel <= len(q.Escalation) {
 		action = q.Escalation[q.EscalationLevel-1].OnTimeout

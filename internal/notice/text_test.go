@@ -19,7 +19,7 @@ func noticeOf(q *fermata.Question) *Notice {
 func TestText(t *testing.T) {
 	t.Parallel()
 	deadline := time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
-	q := asks(fermata.Item{
+	q := questionWith(fermata.Item{
 		ResponseType: fermata.ResponseChoice, Default: "toml", Options: []fermata.Option{
 			{Value: "toml", Label: "TOML", Description: "what others\ndo", Recommended: true}, {Value: "drop", Danger: true},
 		},
@@ -49,7 +49,7 @@ Open: https://fermata.example/q/q_1
 	if got := Text(n); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := Short(n); got != "From claude, “Deploy”, until 15:30 CET" {
+	if got := ShortText(n); got != "From claude, “Deploy”, until 15:30 CET" {
 		t.Errorf("got %q", got)
 	}
 	n.Outcome = &Outcome{Status: fermata.Answered, Words: "answered by Ada: TOML"}
@@ -60,13 +60,13 @@ Open: https://fermata.example/q/q_1
 
 func TestActionIsShownWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	q := asks(of(fermata.ResponseApproval))
+	q := questionWith(itemOf(fermata.ResponseApproval))
 	q.Type, q.Action = fermata.Approval, json.RawMessage("{\"run\":\"rm\\u00a0-rf /\",\"n\":\"a\u202eb\"}")
-	parts, tooLong := Action(q, 1000)
+	parts, tooLong := BoundedActionParts(q, 1000)
 	if tooLong != "" || len(parts) != 1 || !strings.Contains(parts[0].Text, "⟨U+202E⟩") || !strings.Contains(parts[0].Text, `"run": "rm\u00a0-rf /"`) {
 		t.Errorf("got %v %s", parts, tooLong)
 	}
-	parts, tooLong = Action(q, 10)
+	parts, tooLong = BoundedActionParts(q, 10)
 	if len(parts) > 0 || !strings.Contains(tooLong, "too long to show here") {
 		t.Errorf("got %v %s", parts, tooLong)
 	}
@@ -75,7 +75,7 @@ func TestActionIsShownWholeOrNotAtAll(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
-	q := asks(of(fermata.ResponseText))
+	q := questionWith(itemOf(fermata.ResponseText))
 	if got := Deadline(noticeOf(q)); got != "It waits until somebody answers." {
 		t.Errorf("got %q", got)
 	}
@@ -102,22 +102,22 @@ func TestOutcomeWords(t *testing.T) {
 	item := choice("toml", "yaml")
 	item.Options[1].Label = "the old one"
 	approval := func(r fermata.Resolution, votes ...fermata.Vote) *fermata.Question {
-		q := asks(of(fermata.ResponseApproval))
+		q := questionWith(itemOf(fermata.ResponseApproval))
 		q.Type, q.Resolution, q.Votes = fermata.Approval, &r, votes
 		return q
 	}
 	plain := func(r fermata.Resolution) *fermata.Question {
-		q := asks(item)
+		q := questionWith(item)
 		q.Resolution = &r
 		return q
 	}
-	yes := asks(of(fermata.ResponseBoolean))
+	yes := questionWith(itemOf(fermata.ResponseBoolean))
 	yes.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada, Answers: map[string]any{"answer": true}}
 	tests := []struct {
 		q    *fermata.Question
 		want string
 	}{
-		{asks(item), ""},
+		{questionWith(item), ""},
 		{plain(fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada, Answers: map[string]any{"answer": "yaml"}}), "answered by Ada: the old one"},
 		{yes, "answered by Ada: yes"},
 		{plain(fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorPolicy, Answers: map[string]any{"answer": "toml"}}), "answered by the policy: toml"},

@@ -17,10 +17,10 @@ func Clean(s string) string {
 	return showHidden(strings.ReplaceAll(s, "\r\n", "\n"), false)
 }
 
-// Exact is [Clean] for a text that a person consents to. It also shows spaces
+// CleanStrictly is [Clean] for a text that a person consents to. It also shows spaces
 // that look like a plain one, characters that join others or change their look,
 // and words of look-alikes alone. Long gaps are shown by their length.
-func Exact(s string) string { return showHidden(s, true) }
+func CleanStrictly(s string) string { return showHidden(s, true) }
 
 // OneLine is [Clean] for a cell or a title: all white space becomes single
 // spaces.
@@ -31,9 +31,9 @@ func OneLine(s string) string {
 }
 
 const (
-	// mostMarks is how many combining marks are shown on one letter. A flood of
+	// maxCombiningMarks is how many combining marks are shown on one letter. A flood of
 	// marks would cover the lines around it.
-	mostMarks = 3
+	maxCombiningMarks = 3
 	// longestGap is how many spaces in a row an action shows unchanged.
 	longestGap = 16
 )
@@ -99,7 +99,7 @@ func (v *viewer) add(i int, r, next rune) {
 	// here.
 	fake := r == '⟨' && (next == 'U' || next >= '0' && next <= '9')
 	switch {
-	case fake || Hidden(r) && !v.joins(r, next) || v.strict && isOddSpace(r) || mark && v.marks > mostMarks:
+	case fake || IsHidden(r) && !v.joins(r, next) || v.strict && isOddSpace(r) || mark && v.marks > maxCombiningMarks:
 		fmt.Fprintf(&v.out, "⟨U+%04X⟩", r)
 	case v.fakes[i]:
 		fmt.Fprintf(&v.out, "%c⟨U+%04X⟩", r, r)
@@ -151,9 +151,9 @@ func needsJoiner(r rune) bool {
 // different one.
 func isOddSpace(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
-// Hidden reports whether a terminal would obey the character, not show it, or
+// IsHidden reports whether a terminal would obey the character, not show it, or
 // show only a placeholder for it.
-func Hidden(r rune) bool {
+func IsHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
@@ -175,13 +175,13 @@ func Hidden(r rune) bool {
 // EscapeHidden writes the hidden characters of a JSON text as JSON escapes.
 // Hidden characters occur in JSON only within strings.
 func EscapeHidden(data []byte) []byte {
-	if bytes.IndexFunc(data, Hidden) < 0 {
+	if bytes.IndexFunc(data, IsHidden) < 0 {
 		return data
 	}
 	var out bytes.Buffer
 	for _, r := range string(data) {
 		switch {
-		case !Hidden(r):
+		case !IsHidden(r):
 			out.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

@@ -40,7 +40,7 @@ func TestClean(t *testing.T) {
 			if got := Clean(tt.in); got != tt.clean {
 				t.Errorf("clean: got %q, want %q", got, tt.clean)
 			}
-			if got := Exact(tt.in); got != tt.exact {
+			if got := CleanStrictly(tt.in); got != tt.exact {
 				t.Errorf("exact: got %q, want %q", got, tt.exact)
 			}
 		})

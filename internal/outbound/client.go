@@ -32,15 +32,15 @@ type Options struct {
 }
 
 const (
-	// connectWithin is the time limit for making a connection.
-	connectWithin = 10 * time.Second
-	// mostHeader is the largest size in bytes of a response's header.
-	mostHeader = 64 << 10
+	// connectTimeout is the time limit for making a connection.
+	connectTimeout = 10 * time.Second
+	// maxHeaderBytes is the largest size in bytes of a response's header.
+	maxHeaderBytes = 64 << 10
 )
 
 // Client returns a client that follows no redirect and uses no proxy from the
 // environment. It refuses addresses that are not allowed, with an error that
-// [Refused] recognises. It uses only http and https, and refuses addresses with
+// [IsRefused] recognises. It uses only http and https, and refuses addresses with
 // a password.
 func Client(o Options) *http.Client {
 	return &http.Client{
@@ -55,7 +55,7 @@ func Client(o Options) *http.Client {
 // newTransport returns a transport that checks every connection with the guard.
 func newTransport(o Options) *http.Transport {
 	g := newGuard(o)
-	dialer := &net.Dialer{Timeout: connectWithin, Resolver: o.Resolver, ControlContext: g.control}
+	dialer := &net.Dialer{Timeout: connectTimeout, Resolver: o.Resolver, ControlContext: g.checkConnection}
 	return &http.Transport{
 		Proxy: nil,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -71,9 +71,9 @@ func newTransport(o Options) *http.Transport {
 		MaxIdleConns:           100,
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    connectWithin,
+		TLSHandshakeTimeout:    connectTimeout,
 		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: mostHeader,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 }
 
@@ -86,7 +86,7 @@ type transport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.guard.url(req.URL); err != nil {
+	if err := t.guard.checkURL(req.URL); err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}

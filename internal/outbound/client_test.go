@@ -15,25 +15,25 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// counted is a server on every address of this machine that counts its
+// countingServer is a server on every address of this machine that counts its
 // connections.
-type counted struct {
-	port int
-	came atomic.Int64
+type countingServer struct {
+	port        int
+	connections atomic.Int64
 }
 
-func count(t *testing.T) *counted {
+func newCountingServer(t *testing.T) *countingServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &counted{port: listener.Addr().(*net.TCPAddr).Port}
+	c := &countingServer{port: listener.Addr().(*net.TCPAddr).Port}
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Second,
 		ConnState: func(_ net.Conn, s http.ConnState) {
 			if s == http.StateNew {
-				c.came.Add(1)
+				c.connections.Add(1)
 			}
 		},
 	}
@@ -42,11 +42,11 @@ func count(t *testing.T) *counted {
 	return c
 }
 
-// names returns a name server with names that resolve to this machine.
-func names() *nameServer {
+// newHostileNames returns a name server with names that resolve to this machine.
+func newHostileNames() *nameServer {
 	ip := netip.MustParseAddr
 	always := func(a ...netip.Addr) [][]netip.Addr { return [][]netip.Addr{a} }
-	return &nameServer{says: map[string][][]netip.Addr{
+	return &nameServer{answers: map[string][][]netip.Addr{
 		"loopback.hostile.test":    always(ip("127.0.0.1")),
 		"both.hostile.test":        always(ip("10.0.0.1"), ip("127.0.0.1"), ip("::1")),
 		"six.hostile.test":         always(ip("::1")),
@@ -75,22 +75,22 @@ func get(t *testing.T, c *http.Client, address string) error {
 
 func TestHostileAddressesAreNotConnectedTo(t *testing.T) {
 	t.Parallel()
-	here := count(t)
-	client := outbound.Client(outbound.Options{Resolver: names().resolver(t)})
-	addresses := hostile(here.port)
+	here := newCountingServer(t)
+	client := outbound.Client(outbound.Options{Resolver: newHostileNames().resolver(t)})
+	addresses := hostileURLs(here.port)
 	refused := 0
 	for _, address := range addresses {
 		err := get(t, client, address)
 		if err == nil {
 			t.Errorf("%s: was connected to", address)
 		}
-		if outbound.Refused(err) {
+		if outbound.IsRefused(err) {
 			refused++
 		} else {
 			t.Logf("%s: %v", address, err)
 		}
 	}
-	if n := here.came.Load(); n != 0 {
+	if n := here.connections.Load(); n != 0 {
 		t.Errorf("%d connections were made to this machine", n)
 	}
 	t.Logf("%d addresses, %d refused by the guard, the others are no addresses", len(addresses), refused)
@@ -103,26 +103,26 @@ func TestHostileAddressesAreNotConnectedTo(t *testing.T) {
 // proves something.
 func TestPrivateAddressesAreReachedWhenAllowed(t *testing.T) {
 	t.Parallel()
-	here := count(t)
-	client := outbound.Client(outbound.Options{AllowPrivate: true, Resolver: names().resolver(t)})
+	here := newCountingServer(t)
+	client := outbound.Client(outbound.Options{AllowPrivate: true, Resolver: newHostileNames().resolver(t)})
 	for _, host := range []string{
 		"127.0.0.1", "127.0.0.2", "127.255.255.254", "0.0.0.0", "localhost", "127-0-0-1.hostile.test", "127-1-2-3.HOSTILE.test.",
-		"loopback.hostile.test", "foo.localhost", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", wide("127.0.0.1"),
+		"loopback.hostile.test", "foo.localhost", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", toFullWidth("127.0.0.1"),
 	} {
 		if err := get(t, client, "http://"+host+":"+port(here)+"/"); err != nil {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	if here.came.Load() == 0 {
+	if here.connections.Load() == 0 {
 		t.Error("nobody came")
 	}
 }
 
 func TestNameThatChangesIsRefused(t *testing.T) {
 	t.Parallel()
-	here := count(t)
+	here := newCountingServer(t)
 	public, private := netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("127.0.0.1")
-	server := &nameServer{says: map[string][][]netip.Addr{"rebind.hostile.test": {{public}, {private}}}}
+	server := &nameServer{answers: map[string][][]netip.Addr{"rebind.hostile.test": {{public}, {private}}}}
 	resolver := server.resolver(t)
 	found, err := resolver.LookupNetIP(t.Context(), "ip4", "rebind.hostile.test")
 	if err != nil || len(found) != 1 || found[0] != public {
@@ -130,14 +130,14 @@ func TestNameThatChangesIsRefused(t *testing.T) {
 	}
 	client := outbound.Client(outbound.Options{Resolver: resolver})
 	err = get(t, client, "http://rebind.hostile.test:"+port(here)+"/")
-	if !outbound.Refused(err) || here.came.Load() != 0 {
-		t.Errorf("the name leads here now: %v, %d connections", err, here.came.Load())
+	if !outbound.IsRefused(err) || here.connections.Load() != 0 {
+		t.Errorf("the name leads here now: %v, %d connections", err, here.connections.Load())
 	}
 }
 
 func TestRedirects(t *testing.T) {
 	t.Parallel()
-	here := count(t)
+	here := newCountingServer(t)
 	listener, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		t.Fatal(err)
@@ -153,31 +153,31 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("a redirect is a response: %v", err)
 	}
 	client.CheckRedirect = nil
-	if err := get(t, client, first.URL); !outbound.Refused(err) {
+	if err := get(t, client, first.URL); !outbound.IsRefused(err) {
 		t.Errorf("a redirect that is followed to a private address: %v", err)
 	}
-	if n := here.came.Load(); n != 0 {
+	if n := here.connections.Load(); n != 0 {
 		t.Errorf("%d connections followed the redirect", n)
 	}
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	here := count(t)
+	here := newCountingServer(t)
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:"+port(here))
 	}
-	err := get(t, outbound.Client(outbound.Options{Resolver: names().resolver(t)}), "http://10-0-0-1.hostile.test:8080/")
-	if !outbound.Refused(err) || here.came.Load() != 0 {
-		t.Errorf("%v, %d connections to the proxy", err, here.came.Load())
+	err := get(t, outbound.Client(outbound.Options{Resolver: newHostileNames().resolver(t)}), "http://10-0-0-1.hostile.test:8080/")
+	if !outbound.IsRefused(err) || here.connections.Load() != 0 {
+		t.Errorf("%v, %d connections to the proxy", err, here.connections.Load())
 	}
 }
 
 func TestPortsOfOtherServicesAreRefused(t *testing.T) {
 	t.Parallel()
-	server := &nameServer{says: map[string][][]netip.Addr{"example.test": {{netip.MustParseAddr("93.184.215.14")}}}}
+	server := &nameServer{answers: map[string][][]netip.Addr{"example.test": {{netip.MustParseAddr("93.184.215.14")}}}}
 	client := outbound.Client(outbound.Options{Resolver: server.resolver(t)})
 	for _, p := range []string{"22", "25", "53", "111", "445", "587"} {
-		if err := get(t, client, "http://example.test:"+p); !outbound.Refused(err) {
+		if err := get(t, client, "http://example.test:"+p); !outbound.IsRefused(err) {
 			t.Errorf("port %s: %v", p, err)
 		}
 	}
@@ -196,4 +196,4 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-func port(c *counted) string { return strconv.Itoa(c.port) }
+func port(c *countingServer) string { return strconv.Itoa(c.port) }

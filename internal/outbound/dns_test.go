@@ -17,9 +17,9 @@ import (
 // answer.
 type nameServer struct {
 	mu sync.Mutex
-	// says are the answers for a name, one list for each query; the last one
+	// answers are the answers for a name, one list for each query; the last one
 	// repeats.
-	says map[string][][]netip.Addr
+	answers map[string][][]netip.Addr
 }
 
 // resolver returns a resolver that uses only this name server.
@@ -85,22 +85,22 @@ func (s *nameServer) addresses(q dnsmessage.Question) []netip.Addr {
 	name := strings.TrimSuffix(strings.ToLower(q.Name.String()), ".")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answers, ok := s.says[name]
+	answers, ok := s.answers[name]
 	switch {
 	case !ok:
-		if a, ok := loose(strings.TrimSuffix(name, ".hostile.test")); ok {
+		if a, ok := parseLooseIPv4(strings.TrimSuffix(name, ".hostile.test")); ok {
 			return []netip.Addr{a}
 		}
 		return nil
 	case len(answers) > 1 && q.Type == dnsmessage.TypeA:
-		s.says[name] = answers[1:]
+		s.answers[name] = answers[1:]
 	}
 	return answers[0]
 }
 
-// loose parses an IPv4 address as old system libraries do: one to four parts,
+// parseLooseIPv4 parses an IPv4 address as old system libraries do: one to four parts,
 // each decimal, octal or hexadecimal. Hyphens count as dots.
-func loose(text string) (netip.Addr, bool) {
+func parseLooseIPv4(text string) (netip.Addr, bool) {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '-' })
 	if len(parts) == 0 || len(parts) > 4 {
 		return netip.Addr{}, false

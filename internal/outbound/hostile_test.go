@@ -40,7 +40,7 @@ func spellings(a netip.Addr) []string {
 		fmt.Sprintf("0x%x.%d", b[0], n&0xffffff),
 		fmt.Sprintf("%d-%d-%d-%d.hostile.test", b[0], b[1], b[2], b[3]),
 		fmt.Sprintf("%d-%d-%d-%d.HOSTILE.test.", b[0], b[1], b[2], b[3]),
-		wide(a.String()), strings.ReplaceAll(a.String(), ".", "。"), url.PathEscape(wide(a.String())),
+		toFullWidth(a.String()), strings.ReplaceAll(a.String(), ".", "。"), url.PathEscape(toFullWidth(a.String())),
 		strings.ReplaceAll(a.String(), ".", "%2e"),
 		fmt.Sprintf("[::ffff:%s]", a), fmt.Sprintf("[::ffff:%x:%x]", high, low), fmt.Sprintf("[0:0:0:0:0:ffff:%x:%x]", high, low),
 		fmt.Sprintf("[::%s]", a), fmt.Sprintf("[::ffff:0:%s]", a),
@@ -51,9 +51,9 @@ func spellings(a netip.Addr) []string {
 	return hosts
 }
 
-// wide replaces digits by full-width ones, which some programs convert to
+// toFullWidth replaces digits by full-width ones, which some programs convert to
 // digits.
-func wide(text string) string {
+func toFullWidth(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return r - '0' + '\uff10'
@@ -62,8 +62,8 @@ func wide(text string) string {
 	}, text)
 }
 
-// hostile returns every hostile address, with a port.
-func hostile(port int) []string {
+// hostileURLs returns every hostile address, with a port.
+func hostileURLs(port int) []string {
 	var all []string
 	add := func(host string) {
 		all = append(all, fmt.Sprintf("http://%s:%d/hook", host, port))

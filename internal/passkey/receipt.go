@@ -17,7 +17,7 @@ func VerifyReceipt(r fermata.DecisionReceipt) error {
 		if err := q.CheckSigned(member); err != nil {
 			return err
 		}
-		signed := q.SignedBy(member)
+		signed := q.SignedDecisionOf(member)
 		key := r.PublicKeys[signed.PasskeyID]
 		if key == "" {
 			return fmt.Errorf("the public key of the passkey %s is not in the receipt: the passkey was removed before the receipt was made", signed.PasskeyID)

@@ -51,14 +51,14 @@ type Input struct {
 	EmailRecipients []string `json:"emailRecipients"`
 }
 
-// Ask converts the input to the request to ask the question.
-func (in *Input) Ask() (fermata.Ask, error) {
+// AskRequest converts the input to the request to ask the question.
+func (in *Input) AskRequest() (fermata.Ask, error) {
 	a, err := in.Request()
 	if err != nil {
 		return a, err
 	}
-	for _, rename := range []func(*fermata.Ask) error{in.rename, in.setTimeout, in.setPlaces} {
-		if err := rename(&a); err != nil {
+	for _, apply := range []func(*fermata.Ask) error{in.applyOtherNames, in.setTimeout, in.setPlaces} {
+		if err := apply(&a); err != nil {
 			return a, err
 		}
 	}
@@ -68,37 +68,37 @@ func (in *Input) Ask() (fermata.Ask, error) {
 // Read converts the input of a workflow step to the request to ask the
 // question.
 func Read(input map[string]any, approval bool) (fermata.Ask, error) {
-	doc, err := json.Marshal(plainInput(input))
+	doc, err := json.Marshal(normalizeInput(input))
 	if err != nil {
 		return fermata.Ask{}, fmt.Errorf("write the input: %w", err)
 	}
 	var in Input
-	if err := strictjson.Request(doc, "", &in); err != nil {
+	if err := strictjson.UnmarshalRequest(doc, "", &in); err != nil {
 		return fermata.Ask{}, err
 	}
-	a, err := in.Ask()
+	a, err := in.AskRequest()
 	if err == nil && approval {
 		a.Type = fermata.Approval
 	}
 	return a, err
 }
 
-// plainInput returns the input with the types that questions need, because
+// normalizeInput returns the input with the types that questions need, because
 // agents and files write numbers in many places. Options and metadata become
 // texts. A confidence becomes an integer and is never rounded up.
-func plainInput(input map[string]any) map[string]any {
+func normalizeInput(input map[string]any) map[string]any {
 	out := maps.Clone(input)
 	if c, ok := out["confidence"].(float64); ok {
 		out["confidence"] = math.Floor(c)
 	}
 	if options, ok := out["options"].([]any); ok {
-		out["options"] = texts(options)
+		out["options"] = optionsToText(options)
 	}
 	if items, ok := out["items"].([]any); ok {
 		items = slices.Clone(items)
 		for i := range items {
 			if item, ok := items[i].(map[string]any); ok {
-				items[i] = plainInput(item)
+				items[i] = normalizeInput(item)
 			}
 		}
 		out["items"] = items
@@ -106,34 +106,34 @@ func plainInput(input map[string]any) map[string]any {
 	if metadata, ok := out["metadata"].(map[string]any); ok {
 		metadata = maps.Clone(metadata)
 		for key, v := range metadata {
-			metadata[key] = text(v)
+			metadata[key] = toText(v)
 		}
 		out["metadata"] = metadata
 	}
 	return out
 }
 
-// texts converts the values of options to texts.
-func texts(options []any) []any {
+// optionsToText converts the values of options to texts.
+func optionsToText(options []any) []any {
 	options = slices.Clone(options)
 	for i, option := range options {
 		object, ok := option.(map[string]any)
 		if !ok {
-			options[i] = text(option)
+			options[i] = toText(option)
 			continue
 		}
 		if value, ok := object["value"]; ok {
 			object = maps.Clone(object)
-			object["value"] = text(value)
+			object["value"] = toText(value)
 			options[i] = object
 		}
 	}
 	return options
 }
 
-// text converts a number or boolean to a text. It leaves any other value for
+// toText converts a number or boolean to a text. It leaves any other value for
 // the reader to refuse.
-func text(v any) any {
+func toText(v any) any {
 	switch v.(type) {
 	case int, int64, float64, bool:
 		return fmt.Sprint(v)
@@ -141,21 +141,21 @@ func text(v any) any {
 	return v
 }
 
-func twiceError(a, b string) error {
+func duplicateError(a, b string) error {
 	return fermata.Invalid(fermata.Problem{Field: a, Message: "says the same as " + b + "; give one of them"})
 }
 
-func (in *Input) rename(a *fermata.Ask) error {
+func (in *Input) applyOtherNames(a *fermata.Ask) error {
 	if in.ResponseTypeName != "" {
 		if a.ResponseType != "" && a.ResponseType != in.ResponseTypeName {
-			return twiceError("responseType", "response_type")
+			return duplicateError("responseType", "response_type")
 		}
 		a.ResponseType = in.ResponseTypeName
 		a.Default = typedDefault(a.Default, a.ResponseType)
 	}
 	if in.DefaultAnswer != nil {
 		if a.Default != nil {
-			return twiceError("defaultAnswer", "default")
+			return duplicateError("defaultAnswer", "default")
 		}
 		a.Default = typedDefault(in.DefaultAnswer, a.ResponseType)
 	}
@@ -165,7 +165,7 @@ func (in *Input) rename(a *fermata.Ask) error {
 func (in *Input) setTimeout(a *fermata.Ask) error {
 	if in.TimeoutHours != 0 {
 		if a.Timeout != "" {
-			return twiceError("timeoutHours", "timeout")
+			return duplicateError("timeoutHours", "timeout")
 		}
 		minutes := math.Round(in.TimeoutHours * time.Hour.Minutes())
 		if minutes < 1 || minutes > 1e7 {
@@ -175,7 +175,7 @@ func (in *Input) setTimeout(a *fermata.Ask) error {
 	}
 	if in.TimeoutAction != "" {
 		if a.OnTimeout != "" {
-			return twiceError("timeoutAction", "on_timeout")
+			return duplicateError("timeoutAction", "on_timeout")
 		}
 		a.OnTimeout = in.TimeoutAction
 	}
@@ -184,44 +184,44 @@ func (in *Input) setTimeout(a *fermata.Ask) error {
 
 // setPlaces sets the channels of the question, and the places there.
 func (in *Input) setPlaces(a *fermata.Ask) error {
-	via := func(channel string) {
+	addChannel := func(channel string) {
 		if channel != Inbox && !slices.Contains(a.Channels, channel) {
 			a.Channels = append(a.Channels, channel)
 		}
 	}
 	a.Channels, a.Metadata = slices.Clone(a.Channels), maps.Clone(a.Metadata)
 	for _, name := range in.NotifyVia {
-		via(name)
+		addChannel(name)
 	}
 	if in.IssueNumber != "" {
 		n, err := strconv.Atoi(string(in.IssueNumber))
 		if err != nil || n < 1 {
 			return fermata.Invalid(fermata.Problem{Field: "issueNumber", Message: "must be the number of an issue"})
 		}
-		if err := note(a, "issueNumber", issueKey, strconv.Itoa(n)); err != nil {
+		if err := setMetadata(a, "issueNumber", issueKey, strconv.Itoa(n)); err != nil {
 			return err
 		}
 	}
 	if in.SlackChannel != "" || in.SlackMention != "" {
-		via(slackKey)
+		addChannel(slackKey)
 	}
-	if err := note(a, "slackChannel", slackKey, strings.TrimSpace(in.SlackChannel)); err != nil {
+	if err := setMetadata(a, "slackChannel", slackKey, strings.TrimSpace(in.SlackChannel)); err != nil {
 		return err
 	}
-	if err := in.mention(a); err != nil {
+	if err := in.setMentions(a); err != nil {
 		return err
 	}
-	return in.mailTo(a, via)
+	return in.setMailTo(a, addChannel)
 }
 
-// note sets a key of the metadata. It refuses a value that contradicts the
+// setMetadata sets a key of the metadata. It refuses a value that contradicts the
 // asker's own metadata.
-func note(a *fermata.Ask, field, key, value string) error {
+func setMetadata(a *fermata.Ask, field, key, value string) error {
 	if value == "" {
 		return nil
 	}
 	if old := a.Metadata[key]; old != "" && old != value {
-		return twiceError(field, "metadata."+key)
+		return duplicateError(field, "metadata."+key)
 	}
 	if a.Metadata == nil {
 		a.Metadata = map[string]string{}
@@ -230,39 +230,39 @@ func note(a *fermata.Ask, field, key, value string) error {
 	return nil
 }
 
-// mentioned matches a name to mention: a handle in Fermata, or what Slack
+// mentionPattern matches a name to mention: a handle in Fermata, or what Slack
 // writes for a person, a group or everybody in the channel.
-var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
+var mentionPattern = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
-// longestHandle is the largest number of characters of a handle. The pattern
+// maxHandle is the largest number of characters of a handle. The pattern
 // does not check it, because a repeat of a hundred there compiles to 4 MB.
-const longestHandle = 100
+const maxHandle = 100
 
 // canBeMentioned reports whether a name has a form that can be mentioned.
 func canBeMentioned(name string) bool {
-	tooLong := !strings.HasPrefix(name, "<") && utf8.RuneCountInString(strings.TrimPrefix(name, "@")) > longestHandle
-	return !tooLong && mentioned.MatchString(name)
+	tooLong := !strings.HasPrefix(name, "<") && utf8.RuneCountInString(strings.TrimPrefix(name, "@")) > maxHandle
+	return !tooLong && mentionPattern.MatchString(name)
 }
 
-// mostMentioned is the largest number of names that one question mentions.
-const mostMentioned = 10
+// maxMentions is the largest number of names that one question mentions.
+const maxMentions = 10
 
-func (in *Input) mention(a *fermata.Ask) error {
-	names := split(in.SlackMention)
-	if len(names) > mostMentioned {
-		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), mostMentioned)})
+func (in *Input) setMentions(a *fermata.Ask) error {
+	names := splitNames(in.SlackMention)
+	if len(names) > maxMentions {
+		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), maxMentions)})
 	}
 	for _, name := range names {
 		if !canBeMentioned(name) {
 			return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)})
 		}
 	}
-	return note(a, "slackMention", mentionKey, strings.Join(names, " "))
+	return setMetadata(a, "slackMention", mentionKey, strings.Join(names, " "))
 }
 
-// mailTo sets the addresses that get mail. Whether these people may answer is
+// setMailTo sets the addresses that get mail. Whether these people may answer is
 // checked when the question is asked.
-func (in *Input) mailTo(a *fermata.Ask, via func(string)) error {
+func (in *Input) setMailTo(a *fermata.Ask, addChannel func(string)) error {
 	if len(in.EmailRecipients) == 0 {
 		return nil
 	}
@@ -274,11 +274,11 @@ func (in *Input) mailTo(a *fermata.Ask, via func(string)) error {
 		}
 		addresses = append(addresses, address.Address)
 	}
-	via(fermata.KindEmail)
-	return note(a, "emailRecipients", fermata.KindEmail, strings.Join(addresses, ", "))
+	addChannel(fermata.KindEmail)
+	return setMetadata(a, "emailRecipients", fermata.KindEmail, strings.Join(addresses, ", "))
 }
 
-func split(s string) []string {
+func splitNames(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
 }
 

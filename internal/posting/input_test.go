@@ -79,7 +79,7 @@ func TestAsk(t *testing.T) {
 			Question: "?", Channels: []string{"push", "email"}, Metadata: map[string]string{"email": "ann@example.com, bob@example.com"},
 		},
 	} {
-		got, err := read(t, text).Ask()
+		got, err := read(t, text).AskRequest()
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -105,7 +105,7 @@ func TestWhatCannotBeMeant(t *testing.T) {
 		`{"emailRecipients":["ann@example.com","no address"]}`:   "emailRecipients[1]",
 		`{"emailRecipients":["a@b.c"],"metadata":{"email":"x"}}`: "emailRecipients",
 	} {
-		_, err := read(t, text).Ask()
+		_, err := read(t, text).AskRequest()
 		var e *fermata.Error
 		if !errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Field != field {
 			t.Errorf("%s: got %v, want a problem of %s", text, err, field)
@@ -123,7 +123,7 @@ func TestLongestMention(t *testing.T) {
 		"@" + strings.Repeat("a", 101):        false,
 		"<@" + strings.Repeat("U", 150) + ">": true,
 	} {
-		if _, err := read(t, `{"slackMention":"`+name+`"}`).Ask(); (err == nil) != want {
+		if _, err := read(t, `{"slackMention":"`+name+`"}`).AskRequest(); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,13 +17,13 @@ const (
 	// FolderMode lets only the owner enter a folder.
 	FolderMode fs.FileMode = 0o700
 
-	// others are the rights of all users but the owner.
-	others fs.FileMode = 0o077
+	// otherRights are the rights of all users but the owner.
+	otherRights fs.FileMode = 0o077
 )
 
-// IsOpen reports whether users other than the owner have a right to the file. Windows has no such rights.
-func IsOpen(info fs.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0
+// IsOpenToOthers reports whether users other than the owner have a right to the file. Windows has no such rights.
+func IsOpenToOthers(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&otherRights != 0
 }
 
 // Create makes an empty file that only the owner may read. If the file exists, it removes the rights of other users
@@ -46,14 +46,14 @@ func Restrict(path string, log *slog.Logger) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || !IsOpen(info) {
+	if err != nil || !IsOpenToOthers(info) {
 		return err
 	}
-	if err := os.Chmod(path, info.Mode().Perm()&^others); err != nil {
+	if err := os.Chmod(path, info.Mode().Perm()&^otherRights); err != nil {
 		return fmt.Errorf("close %s to other users: %w", path, err)
 	}
 	log.Warn("a file was open to other users of this machine; its rights are mended",
-		"file", path, "were", info.Mode().Perm().String(), "are", (info.Mode().Perm() &^ others).String())
+		"file", path, "were", info.Mode().Perm().String(), "are", (info.Mode().Perm() &^ otherRights).String())
 	return nil
 }
 

@@ -4,8 +4,8 @@ package process
 
 import "os/exec"
 
-// ownGroup does nothing: on systems other than Unix, only the program itself can be stopped, and only at once.
-func ownGroup(*exec.Cmd) {}
+// setOwnGroup does nothing: on systems other than Unix, only the program itself can be stopped, and only at once.
+func setOwnGroup(*exec.Cmd) {}
 
 func stopGroup(cmd *exec.Cmd) { killGroup(cmd) }
 

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// ownGroup makes the program lead a process group, so that all processes that it starts can be stopped with it. The
+// setOwnGroup makes the program lead a process group, so that all processes that it starts can be stopped with it. The
 // group is a session of its own, without a terminal: a program that shares a person's terminal could write to it and
 // read what the person types.
-func ownGroup(cmd *exec.Cmd) {
+func setOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	dieWithParent(cmd)
 }

@@ -32,9 +32,9 @@ func GraceOf(ctx context.Context, own time.Duration) time.Duration {
 	return haltOf(ctx).grace(cmp.Or(own, DefaultGrace))
 }
 
-// Hurried returns a channel that is closed when a program that stops at the end of ctx has no more time. The channel is
+// HurryOf returns a channel that is closed when a program that stops at the end of ctx has no more time. The channel is
 // nil if that never happens.
-func Hurried(ctx context.Context) <-chan struct{} { return haltOf(ctx).Hurry }
+func HurryOf(ctx context.Context) <-chan struct{} { return haltOf(ctx).Hurry }
 
 // haltOf returns the reason why ctx ended. It returns the zero Halt if the reason does not change the grace.
 func haltOf(ctx context.Context) *Halt {

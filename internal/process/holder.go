@@ -19,17 +19,17 @@ func HoldRun(folder string) (release func(), err error) {
 		return nil, err
 	}
 	release = func() { file.Close() } //nolint:errcheck // nothing was written
-	if err := hold(file); err != nil {
+	if err := takeLock(file); err != nil {
 		release()
 		return nil, err
 	}
 	return release, nil
 }
 
-// InRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
+// IsInRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
 // is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, InRun
 // returns false.
-func InRun(folder string) bool {
+func IsInRun(folder string) bool {
 	holder, err := holderOf(folder)
 	if err != nil {
 		return false
@@ -63,8 +63,8 @@ func isSandboxOf(folder string) bool {
 	})
 }
 
-// mostAncestors limits the search for an ancestor.
-const mostAncestors = 1000
+// maxAncestors limits the search for an ancestor.
+const maxAncestors = 1000
 
 // isAncestor reports whether this process descends from the process pid.
 func isAncestor(pid int) bool {
@@ -72,7 +72,7 @@ func isAncestor(pid int) bool {
 		return false
 	}
 	at := os.Getppid()
-	for range mostAncestors {
+	for range maxAncestors {
 		if at == pid {
 			return true
 		}

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// hold does nothing: the system does not tell which process holds a lock.
-func hold(*os.File) error { return nil }
+// takeLock does nothing: the system does not tell which process holds a lock.
+func takeLock(*os.File) error { return nil }
 
 // holderOf always fails.
 func holderOf(string) (int, error) { return 0, errors.ErrUnsupported }

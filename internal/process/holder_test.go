@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		if hold := os.Getenv("TEST_HOLD"); hold != "" {
 			holdForChild(hold)
 		}
-		if process.InRun(folder) {
+		if process.IsInRun(folder) {
 			say("in the run")
 		}
 		return
@@ -46,8 +46,8 @@ func say(text string) {
 	}
 }
 
-// asked starts this program again, below a shell, and returns its output.
-func asked(t *testing.T, folder string) string {
+// askInRun starts this program again, below a shell, and returns its output.
+func askInRun(t *testing.T, folder string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -75,12 +75,12 @@ func TestOnlyTheHoldersProcessesAreInItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, want := range map[string]string{held: "in the run", forged: "", empty: "", filepath.Join(empty, "none"): "", "relative": ""} {
-		if got := asked(t, folder); got != want {
+		if got := askInRun(t, folder); got != want {
 			t.Errorf("%s: got %q, want %q", folder, got, want)
 		}
 	}
 	release()
-	if got := asked(t, held); got != "" {
+	if got := askInRun(t, held); got != "" {
 		t.Errorf("after the run: got %q", got)
 	}
 }
@@ -110,7 +110,7 @@ func TestAnotherHolderProvesNothing(t *testing.T) {
 	if _, err := out.Read(said); err != nil || !strings.HasPrefix(string(said), "held") {
 		t.Fatalf("got %q, %v", said, err)
 	}
-	if got := asked(t, folder); got != "" {
+	if got := askInRun(t, folder); got != "" {
 		t.Errorf("got %q", got)
 	}
 	_ = in.Close()

@@ -13,13 +13,13 @@ import (
 
 // The one byte that a worker locks. No program locks it by chance, and a lock of the whole file is a different one.
 const (
-	heldAt     = math.MaxInt32 - 19
-	heldLength = 1
+	lockOffset = math.MaxInt32 - 19
+	lockLength = 1
 )
 
-// hold takes the lock.
-func hold(file *os.File) error {
-	lock := heldByte()
+// takeLock takes the lock.
+func takeLock(file *os.File) error {
+	lock := workerLock()
 	return syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock)
 }
 
@@ -27,10 +27,10 @@ func hold(file *os.File) error {
 var errNotHeld = errors.New("no worker holds the folder")
 
 // holderOf returns the process that holds the folder of a run.
-func holderOf(folder string) (int, error) { return lockOf(folder, holderFile, heldByte()) }
+func holderOf(folder string) (int, error) { return lockOf(folder, holderFile, workerLock()) }
 
 // sandboxHolder returns the process that holds the file of a sandbox.
-func sandboxHolder(folder, name string) (int, error) { return lockOf(folder, name, wholeFile()) }
+func sandboxHolder(folder, name string) (int, error) { return lockOf(folder, name, sandboxLock()) }
 
 // lockOf returns the process that has exactly this lock on a file of a folder. It does not follow a link: a link may
 // lead to a file that another program locked for its own purpose.
@@ -51,11 +51,11 @@ func lockOf(folder, name string, want syscall.Flock_t) (int, error) {
 	return int(lock.Pid), nil
 }
 
-// wholeFile is the lock that bubblewrap takes.
-func wholeFile() syscall.Flock_t {
+// sandboxLock is the lock that bubblewrap takes.
+func sandboxLock() syscall.Flock_t {
 	return syscall.Flock_t{Type: syscall.F_RDLCK, Whence: io.SeekStart}
 }
 
-func heldByte() syscall.Flock_t {
-	return syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: heldAt, Len: heldLength}
+func workerLock() syscall.Flock_t {
+	return syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: lockOffset, Len: lockLength}
 }

@@ -26,12 +26,12 @@ func ownMark() string {
 
 var programs atomic.Int64
 
-// RunFolder is the pattern for the names of run folders. It contains the mark, so that the folders of a killed process
+// RunFolderPattern is the pattern for the names of run folders. It contains the mark, so that the folders of a killed process
 // can be found.
-var RunFolder = RunFolderOf(Mark)
+var RunFolderPattern = RunFolderPatternOf(Mark)
 
-// RunFolderOf returns the pattern for the process with the mark.
-func RunFolderOf(mark string) string { return "fermata-run-" + mark + "-*" }
+// RunFolderPatternOf returns the pattern for the process with the mark.
+func RunFolderPatternOf(mark string) string { return "fermata-run-" + mark + "-*" }
 
 // nextMark returns the mark of a new program.
 func nextMark() string { return Mark + "." + strconv.FormatInt(programs.Add(1), 10) }

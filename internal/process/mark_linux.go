@@ -13,21 +13,21 @@ import (
 
 // How often the system is searched again for processes that keep starting others, and how long killed ones get to end.
 const (
-	endTries = 100
-	endPause = 5 * time.Millisecond
+	killTries      = 100
+	killRetryDelay = 5 * time.Millisecond
 )
 
-// EndAll kills every process whose mark is the given one or one derived from it, and returns when none is left. It
+// KillMarked kills every process whose mark is the given one or one derived from it, and returns when none is left. It
 // finds the processes by the environment with which they were started.
-func EndAll(mark string) {
-	endEach(func(pid string) (bool, bool) { return isMarked(pid, mark) })
+func KillMarked(mark string) {
+	killAll(func(pid string) (bool, bool) { return isMarked(pid, mark) })
 }
 
-// endProgram kills the rest of a program: the processes with the mark, and those in the program's session. A process
+// killProgram kills the rest of a program: the processes with the mark, and those in the program's session. A process
 // that clears its environment stays in the session.
-func endProgram(mark string, leader int) {
+func killProgram(mark string, leader int) {
 	session := strconv.Itoa(leader)
-	endEach(func(pid string) (is, unknown bool) {
+	killAll(func(pid string) (is, unknown bool) {
 		if is, unknown = isMarked(pid, mark); !is && sessionOf(pid) == session {
 			return true, false
 		}
@@ -44,18 +44,18 @@ func sessionOf(pid string) string {
 	return string(fields[statSession])
 }
 
-// endEach kills every process for which isOne is true, and returns when none is left.
-func endEach(isOne func(pid string) (is, unknown bool)) {
-	for range endTries {
-		if !killEach(isOne) {
+// killAll kills every process for which isOne is true, and returns when none is left.
+func killAll(matches func(pid string) (is, unknown bool)) {
+	for range killTries {
+		if !killEach(matches) {
 			return
 		}
-		time.Sleep(endPause)
+		time.Sleep(killRetryDelay)
 	}
 }
 
 // killEach kills the matching processes once, and reports whether there were any, or may have been.
-func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
+func killEach(matches func(pid string) (is, unknown bool)) (found bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return false
@@ -71,8 +71,8 @@ func killEach(isOne func(pid string) (is, unknown bool)) (found bool) {
 			continue
 		}
 		// Read the start before the environment. If another process gets the number meanwhile, it has a later start.
-		began := beginningOf(name)
-		is, unknown := isOne(name)
+		began := startTimeOf(name)
+		is, unknown := matches(name)
 		if is {
 			kill(pid, began)
 		}
@@ -89,14 +89,14 @@ func kill(pid int, began string) {
 		return
 	}
 	defer held.Release() //nolint:errcheck // nothing hangs on it
-	if began != "" && beginningOf(strconv.Itoa(pid)) == began {
+	if began != "" && startTimeOf(strconv.Itoa(pid)) == began {
 		held.Kill() //nolint:errcheck // a process that is gone is what is wanted
 	}
 }
 
-// beginningOf returns the start of a process in ticks of the kernel's clock, or "" if the process is gone. A process
+// startTimeOf returns the start of a process in ticks of the kernel's clock, or "" if the process is gone. A process
 // that executes another program keeps its start.
-func beginningOf(pid string) string {
+func startTimeOf(pid string) string {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statBeginning {
 		return ""

@@ -27,11 +27,11 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	other, endOther := context.WithCancel(t.Context())
 	defer endOther()
-	stays, ended := leaves(other, t, ownSession, "wait")
+	stays, ended := runWithChild(other, t, ownSession, "wait")
 	for _, how := range []string{ownSession, noEnvironment} {
 		for _, then := range []string{"exit", "wait"} {
 			ctx, stop := context.WithCancel(t.Context())
-			gone, _ := leaves(ctx, t, how, then)
+			gone, _ := runWithChild(ctx, t, how, then)
 			if then == "wait" {
 				stop()
 			}
@@ -72,9 +72,9 @@ const (
 	noEnvironment = "env -i"
 )
 
-// leaves runs a program that starts another one in the way of how. The other one holds the pipe, whose read end is
+// runWithChild runs a program that starts another one in the way of how. The other one holds the pipe, whose read end is
 // returned.
-func leaves(ctx context.Context, t *testing.T, how, then string) (pipe *os.File, ended <-chan struct{}) {
+func runWithChild(ctx context.Context, t *testing.T, how, then string) (pipe *os.File, ended <-chan struct{}) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "alive")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {

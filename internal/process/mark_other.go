@@ -2,8 +2,8 @@
 
 package process
 
-// EndAll does nothing: only Linux tells with which environment a process was started.
-func EndAll(string) {}
+// KillMarked does nothing: only Linux tells with which environment a process was started.
+func KillMarked(string) {}
 
-// endProgram does nothing either.
-func endProgram(string, int) {}
+// killProgram does nothing either.
+func killProgram(string, int) {}

@@ -17,8 +17,8 @@ const DefaultGrace = 10 * time.Second
 // After the program has ended, a process that left its process group may keep its output open. The output is read until
 // none comes for drainTime, and for longestDrain at most.
 const (
-	drainTime    = 3 * time.Second
-	longestDrain = 30 * time.Second
+	drainTime = 3 * time.Second
+	maxDrain  = 30 * time.Second
 )
 
 // Program is a program to run, with all processes that it starts.
@@ -36,23 +36,23 @@ type Program struct {
 	// Life, if not nil, may end while the program is stopping because ctx of Run ended. The cause of either can shorten
 	// the grace.
 	Life context.Context //nolint:containedctx // it is watched beside the one of the call
-	// Ended, if not nil, is called once the program itself has ended.
-	Ended func()
+	// OnEnded, if not nil, is called once the program itself has ended.
+	OnEnded func()
 }
 
 // Run runs the program until it and all processes that it started have ended, and all output was passed on. When ctx
 // ends, the process group gets SIGTERM, and SIGKILL after the grace. A [Halt] as the cause shortens the grace. On
 // Linux, processes that left the group are killed as well. The program dies with this process, but the processes that
-// it started do not: see [EndAll]. If ctx comes from [InSandbox], the program runs in that sandbox. The error says why
+// it started do not: see [KillMarked]. If ctx comes from [WithSandbox], the program runs in that sandbox. The error says why
 // the program could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	argv := p.Argv
 	if s := sandboxOf(ctx); s != nil {
-		known, err := makeKnown(p)
+		lockFile, err := makeLockFile(p)
 		if err != nil {
 			return nil, err
 		}
-		argv = s.command(p, known)
+		argv = s.command(p, lockFile)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
 	mark := nextMark()
@@ -60,7 +60,7 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	if p.Stdin != nil {
 		cmd.Stdin = p.Stdin
 	}
-	ownGroup(cmd)
+	setOwnGroup(cmd)
 	// The thread that starts the program must not end before it: see dieWithParent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -82,10 +82,10 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	stdout.copy()
 	stderr.copy()
 	p.await(ctx, cmd)
-	if p.Ended != nil {
-		p.Ended()
+	if p.OnEnded != nil {
+		p.OnEnded()
 	}
-	endProgram(mark, cmd.Process.Pid)
+	killProgram(mark, cmd.Process.Pid)
 	stdout.drain()
 	stderr.drain()
 	return cmd.ProcessState, nil
@@ -113,10 +113,10 @@ func (p Program) await(ctx context.Context, cmd *exec.Cmd) {
 // output carries one stream of a program.
 type output struct {
 	to io.Writer
-	// last is when draining ends at the latest. It is nil while the program runs.
-	last        atomic.Pointer[time.Time]
-	read, write *os.File
-	copied      chan struct{}
+	// drainDeadline is when draining ends at the latest. It is nil while the program runs.
+	drainDeadline atomic.Pointer[time.Time]
+	read, write   *os.File
+	copied        chan struct{}
 }
 
 func (o *output) open() (io.Writer, error) {
@@ -145,7 +145,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // extend extends the time for draining, up to its last instant.
 func (o *output) extend() {
-	if last := o.last.Load(); last != nil {
+	if last := o.drainDeadline.Load(); last != nil {
 		next := time.Now().Add(drainTime)
 		if next.After(*last) {
 			next = *last
@@ -156,8 +156,8 @@ func (o *output) extend() {
 
 // drain waits for the end of the stream, for longestDrain at most.
 func (o *output) drain() {
-	last := time.Now().Add(longestDrain)
-	o.last.Store(&last)
+	last := time.Now().Add(maxDrain)
+	o.drainDeadline.Store(&last)
 	o.extend()
 	<-o.copied
 }

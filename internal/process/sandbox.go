@@ -35,14 +35,14 @@ type Sandbox struct {
 	Offline bool
 }
 
-// hidden are the folders that no program in a sandbox sees.
-var hidden = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/etc/fermata", "/var/lib/fermata"}
+// alwaysHidden are the folders that no program in a sandbox sees.
+var alwaysHidden = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/etc/fermata", "/var/lib/fermata"}
 
 // sandboxKey is the key of the sandbox in a context.
 type sandboxKey struct{}
 
-// InSandbox returns a context whose programs run in the sandbox.
-func InSandbox(ctx context.Context, s *Sandbox) context.Context {
+// WithSandbox returns a context whose programs run in the sandbox.
+func WithSandbox(ctx context.Context, s *Sandbox) context.Context {
 	return context.WithValue(ctx, sandboxKey{}, s)
 }
 
@@ -73,7 +73,7 @@ func mergeMaps(a, b map[string]string) map[string]string {
 // command returns the command that runs p in the sandbox. The worker ends programs with a signal to their process
 // group. The sandbox itself ignores the signal: if it died, the program would be killed before it could stop. The first
 // process of the sandbox locks the file known, if that is not empty.
-func (s *Sandbox) command(p Program, known string) []string {
+func (s *Sandbox) command(p Program, lockFile string) []string {
 	args := []string{
 		"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
@@ -84,8 +84,8 @@ func (s *Sandbox) command(p Program, known string) []string {
 	for _, m := range s.mounts(p.Folder) {
 		args = append(args, m.args()...)
 	}
-	if known != "" {
-		args = append(args, "--lock-file", known)
+	if lockFile != "" {
+		args = append(args, "--lock-file", lockFile)
 	}
 	args = append(args, "--unsetenv", "SSH_AUTH_SOCK", "--unsetenv", "XDG_RUNTIME_DIR", "--setenv", "TMPDIR", "/tmp", "--chdir", p.Dir, "--")
 	args = append(append(args, "env", "--default-signal=TERM"), p.Argv...)
@@ -94,22 +94,22 @@ func (s *Sandbox) command(p Program, known string) []string {
 
 // hiddenFolders returns the folders that the program does not see, the outer ones first.
 func (s *Sandbox) hiddenFolders() []string {
-	all := slices.Concat(hidden, s.Hide)
+	all := slices.Concat(alwaysHidden, s.Hide)
 	if home, err := os.UserHomeDir(); err == nil {
 		all = append(all, home)
 	}
-	there := make([]string, 0, len(all))
+	existing := make([]string, 0, len(all))
 	for _, dir := range all {
 		if at, err := filepath.EvalSymlinks(dir); err == nil && at != "/" {
-			there = append(there, at)
+			existing = append(existing, at)
 		}
 	}
-	slices.Sort(there)
-	return slices.Compact(there)
+	slices.Sort(existing)
+	return slices.Compact(existing)
 }
 
-// makeKnown makes the file that shows that a sandbox belongs to a run. It makes none if the program has no folder.
-func makeKnown(p Program) (string, error) {
+// makeLockFile makes the file that shows that a sandbox belongs to a run. It makes none if the program has no folder.
+func makeLockFile(p Program) (string, error) {
 	if p.Folder == "" {
 		return "", nil
 	}
@@ -130,15 +130,15 @@ type mount struct{ kind, from, at string }
 
 // The kinds of a mount, as bubblewrap calls them.
 const (
-	hides   = "--tmpfs"
-	reads   = "--ro-bind"
-	writes  = "--bind"
-	linksTo = "--symlink"
+	mountHidden   = "--tmpfs"
+	mountReadOnly = "--ro-bind"
+	mountWritable = "--bind"
+	mountLink     = "--symlink"
 )
 
 // args returns the arguments of bubblewrap for the mount.
 func (m mount) args() []string {
-	if m.kind == hides {
+	if m.kind == mountHidden {
 		return []string{m.kind, m.at}
 	}
 	return []string{m.kind, m.from, m.at}
@@ -149,13 +149,13 @@ func (m mount) args() []string {
 func (s *Sandbox) mounts(folder string) []mount {
 	var all []mount
 	for _, dir := range s.hiddenFolders() {
-		all = append(all, mount{kind: hides, at: dir})
+		all = append(all, mount{kind: mountHidden, at: dir})
 	}
-	all = append(all, s.openedMounts(folder)...)
+	all = append(all, s.visibleMounts(folder)...)
 	slices.SortStableFunc(all, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
 	var laid []mount
 	for _, m := range all {
-		if m.kind != hides || !isHidden(laid, m.at) {
+		if m.kind != mountHidden || !isHidden(laid, m.at) {
 			laid = append(laid, m)
 		}
 	}
@@ -166,21 +166,21 @@ func (s *Sandbox) mounts(folder string) []mount {
 func isHidden(laid []mount, path string) bool {
 	for _, m := range slices.Backward(laid) {
 		if contains(m.at, path) {
-			return m.kind == hides
+			return m.kind == mountHidden
 		}
 	}
 	// A sandbox has its own /dev and /proc.
 	return contains("/dev", path) || contains("/proc", path)
 }
 
-// OnlyReads reports whether the path is, or lies in, a file or folder that the program can only read.
-func (s *Sandbox) OnlyReads(path string) bool {
+// IsReadOnly reports whether the path is, or lies in, a file or folder that the program can only read.
+func (s *Sandbox) IsReadOnly(path string) bool {
 	only := slices.Concat(s.Read, s.Programs, slices.Collect(maps.Keys(s.Masks)))
 	return slices.ContainsFunc(only, func(folder string) bool { return contains(folder, path) })
 }
 
-// openedMounts returns the paths that are visible although a folder around them may be hidden.
-func (s *Sandbox) openedMounts(folder string) []mount {
+// visibleMounts returns the paths that are visible although a folder around them may be hidden.
+func (s *Sandbox) visibleMounts(folder string) []mount {
 	var all []mount
 	add := func(kind, from, at string) {
 		if _, err := os.Stat(from); err == nil {
@@ -189,19 +189,19 @@ func (s *Sandbox) openedMounts(folder string) []mount {
 	}
 	for _, path := range append(slices.Clone(s.Write), folder) {
 		if path != "" {
-			add(writes, path, path)
+			add(mountWritable, path, path)
 		}
 	}
 	for _, path := range append(slices.Clone(s.Read), nameService()) {
 		if path != "" {
-			add(reads, path, path)
+			add(mountReadOnly, path, path)
 		}
 	}
 	for at, from := range s.Copies {
-		add(writes, from, at)
+		add(mountWritable, from, at)
 	}
 	for at, from := range s.Masks {
-		add(reads, from, at)
+		add(mountReadOnly, from, at)
 	}
 	return all
 }

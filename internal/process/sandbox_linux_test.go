@@ -14,9 +14,9 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// sandboxed runs a script in a sandbox that was made for the folder own, and returns the output. In the sandbox,
+// runSandboxed runs a script in a sandbox that was made for the folder own, and returns the output. In the sandbox,
 // "$SELF" is this test program, which says whether it is in the run of the folder asked.
-func sandboxed(t *testing.T, own, asked, script string) string {
+func runSandboxed(t *testing.T, own, asked, script string) string {
 	t.Helper()
 	program, err := process.FindSandbox(t.Context())
 	if err != nil {
@@ -31,7 +31,7 @@ func sandboxed(t *testing.T, own, asked, script string) string {
 	state, err := process.Program{
 		Argv: []string{"sh", "-c", script}, Dir: "/", Folder: own, Stdout: &out, Stderr: &out,
 		Env: append(os.Environ(), "SELF="+self, "FOLDER="+asked, "OWN="+own, inRunEnv+"="+asked),
-	}.Run(process.InSandbox(t.Context(), s))
+	}.Run(process.WithSandbox(t.Context(), s))
 	if err != nil || !state.Success() {
 		t.Fatalf("%v, %v: %s", state, err, out.String())
 	}
@@ -100,7 +100,7 @@ func TestOnlyItsSandboxIsInTheRun(t *testing.T) {
 				}
 				defer release()
 			}
-			if got := sandboxed(t, own, folder, tt.script); got != tt.want {
+			if got := runSandboxed(t, own, folder, tt.script); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -123,8 +123,8 @@ func TestTwoSandboxesOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(chan string)
-	go func() { said <- sandboxed(t, folder, folder, `: >"$FOLDER/first"; read go <"$FOLDER/second"; `+ask) }()
-	if got := sandboxed(t, folder, folder, `: <"$FOLDER/first"; `+ask+`; echo go >"$FOLDER/second"`); got != "in the run" {
+	go func() { said <- runSandboxed(t, folder, folder, `: >"$FOLDER/first"; read go <"$FOLDER/second"; `+ask) }()
+	if got := runSandboxed(t, folder, folder, `: <"$FOLDER/first"; `+ask+`; echo go >"$FOLDER/second"`); got != "in the run" {
 		t.Errorf("the second one says %q", got)
 	}
 	if got := patience.Receive(t, "the run says something", said); got != "in the run" {

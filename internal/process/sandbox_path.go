@@ -13,29 +13,29 @@ const maxPathPrograms = 400
 // OpenPath makes the programs in those folders of the variable PATH visible that are hidden. It shows the programs that
 // are there now, and nothing else in these folders. It returns the folders that it left out because they hold too many
 // programs.
-func (s *Sandbox) OpenPath(folders []string) (left []string) {
+func (s *Sandbox) OpenPath(folders []string) (skipped []string) {
 	laid := s.mounts("")
 	for _, folder := range folders {
 		if !filepath.IsAbs(folder) {
 			continue
 		}
-		places := []string{filepath.Clean(folder)}
-		if target, err := filepath.EvalSymlinks(folder); err == nil && target != places[0] {
-			places = append(places, target)
+		paths := []string{filepath.Clean(folder)}
+		if target, err := filepath.EvalSymlinks(folder); err == nil && target != paths[0] {
+			paths = append(paths, target)
 		}
-		for _, place := range places {
-			if !isHidden(laid, place) {
+		for _, path := range paths {
+			if !isHidden(laid, path) {
 				continue
 			}
-			programs := programsIn(place)
+			programs := programsIn(path)
 			if len(s.Programs)+len(programs) > maxPathPrograms {
-				left = append(left, folder)
+				skipped = append(skipped, folder)
 				break
 			}
 			s.Programs = append(s.Programs, programs...)
 		}
 	}
-	return left
+	return skipped
 }
 
 // programsIn returns the paths of the programs in a folder: executable files, and links to such files.
@@ -63,9 +63,9 @@ func (s *Sandbox) programMounts(laid []mount) []mount {
 		switch {
 		case err != nil || !isHidden(laid, path):
 		case target == path:
-			all = append(all, mount{reads, path, path})
+			all = append(all, mount{mountReadOnly, path, path})
 		default:
-			all = append(all, mount{linksTo, target, path})
+			all = append(all, mount{mountLink, target, path})
 		}
 	}
 	return all

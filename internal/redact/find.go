@@ -35,7 +35,7 @@ func Text(s string) (string, bool) {
 // find returns the secrets in a text in their order, including split and encoded ones. They do not overlap.
 func find(s string) []finding {
 	whole := findPlain(s)
-	return inOrder(slices.Concat(whole, findInvisible(s), findBroken(s, whole), findEncoded(s)))
+	return sortAndJoin(slices.Concat(whole, findInvisible(s), findBroken(s, whole), findEncoded(s)))
 }
 
 // findPlain returns the secrets that are neither split nor encoded.
@@ -45,17 +45,17 @@ func findPlain(s string) []finding {
 	}
 	lower := strings.ToLower(s)
 	var found []finding
-	set := rules()
+	set := loadRules()
 	for _, r := range set.Rules {
 		if r.mayFit(lower) {
 			found = append(found, r.find(s, &set.Allow)...)
 		}
 	}
-	return inOrder(found)
+	return sortAndJoin(found)
 }
 
-// inOrder sorts findings and joins those that overlap.
-func inOrder(found []finding) []finding {
+// sortAndJoin sorts findings and joins those that overlap.
+func sortAndJoin(found []finding) []finding {
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
@@ -81,7 +81,7 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 	for _, m := range r.compile().FindAllStringSubmatchIndex(s, -1) {
 		from, to := secretOf(m, r.SecretGroup)
 		secret := s[from:to]
-		if least := r.leastEntropy(secret, from == m[0]); least > 0 && entropy(secret) <= least {
+		if minEntropy := r.minEntropy(secret, from == m[0]); minEntropy > 0 && entropy(secret) <= minEntropy {
 			continue
 		}
 		match, line := s[m[0]:m[1]], lineAround(s, m[0], m[1])
@@ -96,12 +96,12 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 	return found
 }
 
-// leastEntropy returns the entropy that a secret must exceed. The rule's own
+// minEntropy returns the entropy that a secret must exceed. The rule's own
 // limit separates secrets from ordinary words, but misses secrets that happen
 // to have few different characters. A secret that begins with a word of the
 // rule, as in AKIA…, is no ordinary word, so it gets a low limit. That limit
 // still spares AKIAXXXXXXXXXXXXXXXX.
-func (r *rule) leastEntropy(secret string, beginsMatch bool) float64 {
+func (r *rule) minEntropy(secret string, beginsMatch bool) float64 {
 	lower := strings.ToLower(secret)
 	named := beginsMatch && slices.ContainsFunc(r.Keywords, func(w string) bool {
 		return len(w) > 2 && strings.HasPrefix(lower, w)

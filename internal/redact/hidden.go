@@ -37,13 +37,13 @@ const genericKind = "generic-api-key"
 // findJoined finds secrets that go across a cut. The function cut returns the number of bytes to leave out at a
 // place, or 0.
 func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
-	joined, places := join(s, cut)
+	joined, offsets := removeCuts(s, cut)
 	if len(joined) == len(s) {
 		return nil
 	}
 	var found []finding
 	for _, f := range findPlain(joined) {
-		from, to := places[f.from], places[f.to-1]+1
+		from, to := offsets[f.from], offsets[f.to-1]+1
 		if to-from > f.to-f.from {
 			found = append(found, finding{kind: f.kind, from: from, to: to})
 		}
@@ -51,8 +51,8 @@ func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
 	return found
 }
 
-// join returns the text without the cuts, and the place of each of its bytes in the old text.
-func join(s string, cut func(s string, i int, r rune) int) (joined string, places []int) {
+// removeCuts returns the text without the cuts, and the place of each of its bytes in the old text.
+func removeCuts(s string, cut func(s string, i int, r rune) int) (joined string, offsets []int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -61,39 +61,39 @@ func join(s string, cut func(s string, i int, r rune) int) (joined string, place
 			continue
 		}
 		for k := range size {
-			places = append(places, i+k)
+			offsets = append(offsets, i+k)
 		}
 		b.WriteString(s[i : i+size])
 		i += size
 	}
-	return b.String(), places
+	return b.String(), offsets
 }
 
 func lineBreakAt(s string, i int, _ rune) int {
 	if i == 0 || !isTokenByte(s[i-1]) || s[i] != '\\' && s[i] != '\r' && s[i] != '\n' {
 		return 0
 	}
-	if n := lineEnd.FindStringIndex(s[i:]); n != nil && i+n[1] < len(s) && isTokenByte(s[i+n[1]]) {
+	if n := lineEndPattern.FindStringIndex(s[i:]); n != nil && i+n[1] < len(s) && isTokenByte(s[i+n[1]]) {
 		return n[1]
 	}
 	return 0
 }
 
-// lineEnd matches the end of a line with its continuation mark, and the indentation or quote mark of the next line.
+// lineEndPattern matches the end of a line with its continuation mark, and the indentation or quote mark of the next line.
 // JSON writes a line end as an escape.
-var lineEnd = regexp.MustCompile(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
+var lineEndPattern = regexp.MustCompile(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
 
 func isTokenByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_-./+=:", c) >= 0
 }
 
-// encoded matches text that may be base64 (RFC 4648) of 18 bytes or more.
-var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+// base64Pattern matches text that may be base64 (RFC 4648) of 18 bytes or more.
+var base64Pattern = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
 
 // findEncoded finds secrets that are encoded in base64.
 func findEncoded(s string) []finding {
 	var found []finding
-	for _, at := range encoded.FindAllStringIndex(s, -1) {
+	for _, at := range base64Pattern.FindAllStringIndex(s, -1) {
 		if inner := findPlain(decodeBase64(s[at[0]:at[1]])); len(inner) > 0 {
 			found = append(found, finding{kind: inner[0].kind + " in base64", from: at[0], to: at[1]})
 		}

@@ -17,99 +17,99 @@ import (
 func Question(q *fermata.Question) (clean *fermata.Question, decidable bool) {
 	c := *q
 	decidable = true
-	c.State, c.Metadata, c.IdempotencyKey, c.DedupeKey, c.Held = nil, nil, "", "", nil
-	c.Title, c.Body, c.TaskTitle = text(q.Title), text(q.Body), text(q.TaskTitle)
+	c.State, c.Metadata, c.IdempotencyKey, c.DedupeKey, c.HeldAnswer = nil, nil, "", "", nil
+	c.Title, c.Body, c.TaskTitle = redactText(q.Title), redactText(q.Body), redactText(q.TaskTitle)
 	c.Items = slices.Clone(q.Items)
 	for i := range c.Items {
-		decidable = item(&c.Items[i]) && decidable
+		decidable = redactItem(&c.Items[i]) && decidable
 	}
-	c.Context = contextOf(q.Context)
+	c.Context = redactContext(q.Context)
 	if action, changed := JSON(q.Action); changed {
 		c.Action, decidable = action, false
 	}
 	c.Votes = slices.Clone(q.Votes)
 	for i := range c.Votes {
-		c.Votes[i].Comment = text(c.Votes[i].Comment)
+		c.Votes[i].Comment = redactText(c.Votes[i].Comment)
 	}
-	c.Resolution = resolution(q.Resolution)
+	c.Resolution = redactResolution(q.Resolution)
 	return &c, decidable
 }
 
-func text(s string) string {
+func redactText(s string) string {
 	clean, _ := Text(s)
 	return clean
 }
 
-// item redacts an item. It reports whether the values of its options are
+// redactItem redacts an item. It reports whether the values of its options are
 // unchanged.
-func item(it *fermata.Item) (same bool) {
-	it.Prompt, it.Header = text(it.Prompt), text(it.Header)
+func redactItem(it *fermata.Item) (same bool) {
+	it.Prompt, it.Header = redactText(it.Prompt), redactText(it.Header)
 	it.Options = slices.Clone(it.Options)
 	same = true
 	for i := range it.Options {
 		o := &it.Options[i]
-		value := text(o.Value)
+		value := redactText(o.Value)
 		same = same && value == o.Value
-		o.Value, o.Label, o.Description = value, text(o.Label), text(o.Description)
+		o.Value, o.Label, o.Description = value, redactText(o.Label), redactText(o.Description)
 	}
-	it.Default = value(it.Default)
+	it.Default = redactValue(it.Default)
 	return same
 }
 
-func contextOf(c *fermata.QuestionContext) *fermata.QuestionContext {
+func redactContext(c *fermata.QuestionContext) *fermata.QuestionContext {
 	if c == nil {
 		return nil
 	}
 	clean := *c
-	clean.Text, clean.Step, clean.Error = text(c.Text), text(c.Step), text(c.Error)
+	clean.Text, clean.Step, clean.Error = redactText(c.Text), redactText(c.Step), redactText(c.Error)
 	if c.Preview != nil {
 		preview := *c.Preview
-		preview.Text = text(preview.Text)
+		preview.Text = redactText(preview.Text)
 		clean.Preview = &preview
 	}
 	return &clean
 }
 
-func resolution(r *fermata.Resolution) *fermata.Resolution {
+func redactResolution(r *fermata.Resolution) *fermata.Resolution {
 	if r == nil {
 		return nil
 	}
 	clean := *r
-	clean.Overtaken = nil
-	clean.Comment = text(r.Comment)
-	clean.Answer, clean.Answers = value(r.Answer), answers(r.Answers)
+	clean.OvertakenAnswer = nil
+	clean.Comment = redactText(r.Comment)
+	clean.Answer, clean.Answers = redactValue(r.Answer), redactAnswers(r.Answers)
 	clean.Action, _ = JSON(r.Action)
-	clean.Late = slices.Clone(r.Late)
-	for i := range clean.Late {
-		l := &clean.Late[i]
-		l.Answers, l.Comment = answers(l.Answers), text(l.Comment)
+	clean.LateAnswers = slices.Clone(r.LateAnswers)
+	for i := range clean.LateAnswers {
+		l := &clean.LateAnswers[i]
+		l.Answers, l.Comment = redactAnswers(l.Answers), redactText(l.Comment)
 	}
 	return &clean
 }
 
-func answers(values map[string]any) map[string]any {
+func redactAnswers(values map[string]any) map[string]any {
 	out := maps.Clone(values)
 	for key, v := range out {
-		out[key] = value(v)
+		out[key] = redactValue(v)
 	}
 	return out
 }
 
-// value redacts the value of an answer.
-func value(v any) any {
+// redactValue redacts the value of an answer.
+func redactValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return text(v)
+		return redactText(v)
 	case []string:
 		out := slices.Clone(v)
 		for i := range out {
-			out[i] = text(out[i])
+			out[i] = redactText(out[i])
 		}
 		return out
 	case []any:
 		out := slices.Clone(v)
 		for i := range out {
-			out[i] = value(out[i])
+			out[i] = redactValue(out[i])
 		}
 		return out
 	default:
@@ -117,10 +117,10 @@ func value(v any) any {
 	}
 }
 
-// Withhold returns a copy of the question without its context and previews. It
+// WithoutContext returns a copy of the question without its context and previews. It
 // is for a place that people can read who may not read the project. It does not
 // change whether the question is decidable there.
-func Withhold(q *fermata.Question) *fermata.Question {
+func WithoutContext(q *fermata.Question) *fermata.Question {
 	if q.Context == nil {
 		return q
 	}

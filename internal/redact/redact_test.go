@@ -43,7 +43,7 @@ func random(t testing.TB, alphabet string, n int) string {
 		}
 		s := string(out)
 		mixed := strings.ContainsAny(s, digits) && strings.ContainsAny(s, upper+lower) && (n < 20 || entropy(s) > 3.6 || len(alphabet) <= 16)
-		if (mixed || len(alphabet) < 10) && !known(s) {
+		if (mixed || len(alphabet) < 10) && !isKnownWord(s) {
 			return s
 		}
 	}
@@ -95,7 +95,7 @@ func secrets(t testing.TB) map[string]string {
 		"private key":                privateKey(t),
 		"half a private key":         privateKey(t)[:120],
 		"fermata token":              fermata.NewSecret(),
-		"fermata session":            fermata.NewSecretOf(fermata.SessionPrefix),
+		"fermata session":            fermata.NewSecretWithPrefix(fermata.SessionPrefix),
 		"database":                   "postgres://app:" + r(base62, 12) + "@db.example/shop",
 		"header":                     "Authorization: Bearer " + r(base62, 30),
 		"environment":                "API_KEY=" + r(base62, 32),
@@ -120,15 +120,15 @@ func letters(t testing.TB, n int) string {
 			}
 			return r
 		}, random(t, base62, n))
-		if !known(s) {
+		if !isKnownWord(s) {
 			return s
 		}
 	}
 }
 
-// known reports whether the rules treat a text as a well-known word.
-func known(s string) bool {
-	set := rules()
+// isKnownWord reports whether the rules treat a text as a well-known word.
+func isKnownWord(s string) bool {
+	set := loadRules()
 	for _, r := range set.Rules {
 		if r.ID == "generic-api-key" && slices.ContainsFunc(r.Allow, func(a allowance) bool { return len(a.Stopwords) > 0 && a.allows(s, s, s) }) {
 			return true
@@ -232,7 +232,7 @@ func TestQuestionIsRedacted(t *testing.T) {
 		}},
 		Context:    &fermata.QuestionContext{Step: secret, Error: secret, Preview: &fermata.Preview{Kind: "text", Text: secret}},
 		Votes:      []fermata.Vote{{Comment: secret}},
-		Resolution: &fermata.Resolution{Answer: secret, Answers: map[string]any{"answer": []string{secret}}, Comment: secret, Late: []fermata.Late{{Comment: secret}}},
+		Resolution: &fermata.Resolution{Answer: secret, Answers: map[string]any{"answer": []string{secret}}, Comment: secret, LateAnswers: []fermata.LateAnswer{{Comment: secret}}},
 	}
 	before := marshal(t, q)
 	clean, decidable := Question(q)
@@ -258,7 +258,7 @@ func TestPlainQuestionStaysDecidable(t *testing.T) {
 	if !decidable || string(clean.Action) != string(q.Action) || clean.ActionHash != "abc" {
 		t.Errorf("got %v, %s", decidable, clean.Action)
 	}
-	if Withhold(clean).Context != nil || clean.Context == nil || clean.Context.Preview.Text != "+a" {
+	if WithoutContext(clean).Context != nil || clean.Context == nil || clean.Context.Preview.Text != "+a" {
 		t.Errorf("got %+v", clean.Context)
 	}
 }

@@ -43,8 +43,8 @@ type allowance struct {
 	compile func() []*regexp.Regexp
 }
 
-// own are rules for secrets that the rule file does not find.
-var own = []*rule{
+// ownRules are rules for secrets that the rule file does not find.
+var ownRules = []*rule{
 	{ID: "fermata-secret", Regex: `\bfm[a-z]_[0-9A-Za-z]{38}\b`, Keywords: []string{"fm"}},
 	{ID: "password-in-url", Regex: `\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@'"]*:([^\s/@'"]{3,})@`, Keywords: []string{"://"}},
 	{ID: "authorization-header", Regex: `(?i)\bauthorization['"]?\s*[:=]\s*['"]?(?:bearer|basic|token)\s+([\w.~+/=-]{8,})`, Keywords: []string{"authorization"}},
@@ -61,16 +61,16 @@ var own = []*rule{
 	}}},
 }
 
-// rules reads the rule file at the first use. A rule's expression is compiled
+// loadRules reads the rule file at the first use. A rule's expression is compiled
 // when a text first has one of its words.
-var rules = sync.OnceValue(func() *ruleSet {
+var loadRules = sync.OnceValue(func() *ruleSet {
 	var set ruleSet
 	if err := toml.Unmarshal(gitleaks, &set); err != nil {
 		// The file is part of the binary, and tests read it.
 		panic("redact: read the rules: " + err.Error())
 	}
-	kept := make([]*rule, 0, len(set.Rules)+len(own))
-	for _, r := range append(set.Rules, own...) {
+	kept := make([]*rule, 0, len(set.Rules)+len(ownRules))
+	for _, r := range append(set.Rules, ownRules...) {
 		if r.Regex != "" {
 			kept = append(kept, r.prepare())
 		}

@@ -17,16 +17,16 @@ type anthropicBlock struct {
 	IsError   bool            `json:"is_error"`
 }
 
-func (b anthropicBlock) item(by Role) Item {
+func (b anthropicBlock) entry(by Role) Entry {
 	switch b.Type {
 	case "text":
-		return Item{Role: by, Text: b.Text}
+		return Entry{Role: by, Text: b.Text}
 	case "tool_use":
-		return Item{Role: ToolCall, Name: b.Name, ID: b.ID, Text: string(b.Input)}
+		return Entry{Role: ToolCall, Name: b.Name, ID: b.ID, Text: string(b.Input)}
 	case "tool_result":
-		return Item{Role: ToolResult, ID: b.ToolUseID, Text: textOf(b.Content), Failed: b.IsError}
+		return Entry{Role: ToolResult, ID: b.ToolUseID, Text: textOf(b.Content), Failed: b.IsError}
 	default:
-		return Item{Role: by, Text: "[" + b.Type + "]"}
+		return Entry{Role: by, Text: "[" + b.Type + "]"}
 	}
 }
 
@@ -49,18 +49,18 @@ func parseAnthropic(_ string, body []byte) (*Conversation, error) {
 	for _, m := range in.Messages {
 		var blocks []anthropicBlock
 		if json.Unmarshal(m.Content, &blocks) != nil {
-			c.Items = append(c.Items, Item{Role: m.Role, Text: textOf(m.Content)})
+			c.Entries = append(c.Entries, Entry{Role: m.Role, Text: textOf(m.Content)})
 			continue
 		}
 		for _, b := range blocks {
-			c.Items = append(c.Items, b.item(m.Role))
+			c.Entries = append(c.Entries, b.entry(m.Role))
 		}
 	}
 	return c, nil
 }
 
 func writeAnthropic(w http.ResponseWriter, c *Conversation, r *reply) {
-	stop := r.stop("end_turn", "tool_use")
+	stop := r.stopReason("end_turn", "tool_use")
 	message := object{
 		"id": "msg_" + r.id, "type": "message", "role": "assistant", "model": c.Model,
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
@@ -75,7 +75,7 @@ func writeAnthropic(w http.ResponseWriter, c *Conversation, r *reply) {
 		writeJSON(w, http.StatusOK, message)
 		return
 	}
-	writeEvents(w)
+	beginEvents(w)
 	send := func(kind string, fields object) {
 		fields["type"] = kind
 		writeEvent(w, kind, fields)
@@ -84,7 +84,7 @@ func writeAnthropic(w http.ResponseWriter, c *Conversation, r *reply) {
 	for i, p := range r.parts {
 		block, delta := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": p.text}
 		if p.call != nil {
-			block = object{"type": "tool_use", "id": anthropicID(p.call), "name": p.call.tool.Full(), "input": object{}}
+			block = object{"type": "tool_use", "id": anthropicID(p.call), "name": p.call.tool.FullName(), "input": object{}}
 			delta = object{"type": "input_json_delta", "partial_json": p.call.input}
 		}
 		send("content_block_start", object{"index": i, "content_block": block})
@@ -99,7 +99,7 @@ func anthropicContent(p replyPart) object {
 	if p.call == nil {
 		return object{"type": "text", "text": p.text}
 	}
-	return object{"type": "tool_use", "id": anthropicID(p.call), "name": p.call.tool.Full(), "input": json.RawMessage(p.call.input)}
+	return object{"type": "tool_use", "id": anthropicID(p.call), "name": p.call.tool.FullName(), "input": json.RawMessage(p.call.input)}
 }
 
 func anthropicID(c *call) string { return "toolu_" + c.id }

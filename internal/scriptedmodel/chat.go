@@ -50,15 +50,15 @@ func (c *Conversation) addChat(m chatMessage) {
 		c.System += text
 		return
 	case "tool":
-		c.Items = append(c.Items, Item{Role: ToolResult, ID: m.ToolCallID, Text: text})
+		c.Entries = append(c.Entries, Entry{Role: ToolResult, ID: m.ToolCallID, Text: text})
 		return
 	default:
 	}
 	if text != "" {
-		c.Items = append(c.Items, Item{Role: m.Role, Text: text})
+		c.Entries = append(c.Entries, Entry{Role: m.Role, Text: text})
 	}
 	for _, t := range m.ToolCalls {
-		c.Items = append(c.Items, Item{Role: ToolCall, Name: t.Function.Name, ID: t.ID, Text: t.Function.Arguments})
+		c.Entries = append(c.Entries, Entry{Role: ToolCall, Name: t.Function.Name, ID: t.ID, Text: t.Function.Arguments})
 	}
 }
 
@@ -71,14 +71,14 @@ func writeChat(w http.ResponseWriter, c *Conversation, r *reply) {
 		}
 		calls = append(calls, object{
 			"index": len(calls), "id": p.call.id, "type": "function",
-			"function": object{"name": p.call.tool.Full(), "arguments": p.call.input},
+			"function": object{"name": p.call.tool.FullName(), "arguments": p.call.input},
 		})
 	}
 	message := object{"role": "assistant", "content": text}
 	if len(calls) > 0 {
 		message["tool_calls"] = calls
 	}
-	stop, id := r.stop("stop", "tool_calls"), "chatcmpl_"+r.id
+	stop, id := r.stopReason("stop", "tool_calls"), "chatcmpl_"+r.id
 	usage := object{"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 	if !c.Stream {
 		writeJSON(w, http.StatusOK, object{
@@ -87,7 +87,7 @@ func writeChat(w http.ResponseWriter, c *Conversation, r *reply) {
 		})
 		return
 	}
-	writeEvents(w)
+	beginEvents(w)
 	chunk := func(choices []any, usage any) {
 		writeEvent(w, "", object{"id": id, "object": "chat.completion.chunk", "model": c.Model, "choices": choices, "usage": usage})
 	}

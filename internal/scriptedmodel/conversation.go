@@ -20,8 +20,8 @@ const (
 	System Role = "system"
 )
 
-// Item is one entry of a conversation, the same for every wire format.
-type Item struct {
+// Entry is one entry of a conversation, the same for every wire format.
+type Entry struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
 	// Name is the tool of a call.
@@ -38,8 +38,8 @@ type Tool struct {
 	Name      string `json:"name"`
 }
 
-// Full returns the name with its namespace.
-func (t Tool) Full() string { return t.Namespace + t.Name }
+// FullName returns the name with its namespace.
+func (t Tool) FullName() string { return t.Namespace + t.Name }
 
 // Conversation is a request to the model, the same for every wire format.
 type Conversation struct {
@@ -47,52 +47,52 @@ type Conversation struct {
 	Model  string `json:"model"`
 	Stream bool   `json:"stream"`
 	// System is the system prompt.
-	System string `json:"system"`
-	Tools  []Tool `json:"tools"`
-	Items  []Item `json:"items"`
+	System  string  `json:"system"`
+	Tools   []Tool  `json:"tools"`
+	Entries []Entry `json:"items"`
 }
 
-// isSide reports whether no tools are on offer. Such a request is not from the agent's main loop.
-func (c *Conversation) isSide() bool { return len(c.Tools) == 0 }
+// isSideRequest reports whether no tools are on offer. Such a request is not from the agent's main loop.
+func (c *Conversation) isSideRequest() bool { return len(c.Tools) == 0 }
 
 // Turns returns the number of the assistant's turns.
 func (c *Conversation) Turns() int {
 	n, in := 0, false
-	for _, it := range c.Items {
-		if it.byAssistant() && !in {
+	for _, it := range c.Entries {
+		if it.isByAssistant() && !in {
 			n++
 		}
-		in = it.byAssistant()
+		in = it.isByAssistant()
 	}
 	return n
 }
 
 // Last returns the text after the assistant's last turn.
 func (c *Conversation) Last() string {
-	i := len(c.Items)
-	for i > 0 && !c.Items[i-1].byAssistant() {
+	i := len(c.Entries)
+	for i > 0 && !c.Entries[i-1].isByAssistant() {
 		i--
 	}
-	return joinText(c.Items[i:])
+	return joinText(c.Entries[i:])
 }
 
 // Text returns the text of all items.
-func (c *Conversation) Text() string { return joinText(c.Items) }
+func (c *Conversation) Text() string { return joinText(c.Entries) }
 
 // Result returns the result of the call with this id.
-func (c *Conversation) Result(id string) (Item, bool) {
-	for _, it := range c.Items {
+func (c *Conversation) Result(id string) (Entry, bool) {
+	for _, it := range c.Entries {
 		if it.Role == ToolResult && it.ID == id {
 			return it, true
 		}
 	}
-	return Item{}, false
+	return Entry{}, false
 }
 
 // Calls returns the calls of tools whose name ends in suffix.
-func (c *Conversation) Calls(suffix string) []Item {
-	var calls []Item
-	for _, it := range c.Items {
+func (c *Conversation) Calls(suffix string) []Entry {
+	var calls []Entry
+	for _, it := range c.Entries {
 		if it.Role == ToolCall && strings.HasSuffix(it.Name, suffix) {
 			calls = append(calls, it)
 		}
@@ -100,9 +100,9 @@ func (c *Conversation) Calls(suffix string) []Item {
 	return calls
 }
 
-func (it Item) byAssistant() bool { return it.Role == Assistant || it.Role == ToolCall }
+func (it Entry) isByAssistant() bool { return it.Role == Assistant || it.Role == ToolCall }
 
-func joinText(items []Item) string {
+func joinText(items []Entry) string {
 	var sb strings.Builder
 	for _, it := range items {
 		sb.WriteString(it.Text)
@@ -115,7 +115,7 @@ func joinText(items []Item) string {
 func (c *Conversation) resolve(name string) (Tool, bool) {
 	suffix, loose := strings.CutPrefix(name, "~")
 	for _, t := range c.Tools {
-		if t.Full() == name || t.Name == name || (loose && strings.HasSuffix(t.Name, suffix)) {
+		if t.FullName() == name || t.Name == name || (loose && strings.HasSuffix(t.Name, suffix)) {
 			return t, true
 		}
 	}
@@ -133,7 +133,7 @@ func (c *Conversation) capture(expression string) string {
 	return ""
 }
 
-func (c *Conversation) offers(name string) bool {
+func (c *Conversation) hasTool(name string) bool {
 	_, ok := c.resolve(name)
 	return ok
 }

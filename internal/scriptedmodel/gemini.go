@@ -21,16 +21,16 @@ type geminiPart struct {
 	} `json:"functionResponse"`
 }
 
-func (p geminiPart) item(role string) Item {
+func (p geminiPart) entry(role string) Entry {
 	switch {
 	case p.Call != nil:
-		return Item{Role: ToolCall, Name: p.Call.Name, ID: p.Call.ID, Text: string(p.Call.Args)}
+		return Entry{Role: ToolCall, Name: p.Call.Name, ID: p.Call.ID, Text: string(p.Call.Args)}
 	case p.Response != nil:
-		return Item{Role: ToolResult, ID: p.Response.ID, Name: p.Response.Name, Text: string(p.Response.Response)}
+		return Entry{Role: ToolResult, ID: p.Response.ID, Name: p.Response.Name, Text: string(p.Response.Response)}
 	case role == "model":
-		return Item{Role: Assistant, Text: p.Text}
+		return Entry{Role: Assistant, Text: p.Text}
 	default:
-		return Item{Role: User, Text: p.Text}
+		return Entry{Role: User, Text: p.Text}
 	}
 }
 
@@ -61,7 +61,7 @@ func parseGemini(path string, body []byte) (*Conversation, error) {
 	}
 	for _, m := range in.Contents {
 		for _, p := range m.Parts {
-			c.Items = append(c.Items, p.item(m.Role))
+			c.Entries = append(c.Entries, p.entry(m.Role))
 		}
 	}
 	return c, nil
@@ -72,7 +72,7 @@ func writeGemini(w http.ResponseWriter, c *Conversation, r *reply) {
 	for _, p := range r.parts {
 		if p.call != nil {
 			parts = append(parts, object{"functionCall": object{
-				"id": p.call.id, "name": p.call.tool.Full(), "args": json.RawMessage(p.call.input),
+				"id": p.call.id, "name": p.call.tool.FullName(), "args": json.RawMessage(p.call.input),
 			}})
 		} else {
 			parts = append(parts, object{"text": p.text})
@@ -81,7 +81,7 @@ func writeGemini(w http.ResponseWriter, c *Conversation, r *reply) {
 	v := object{
 		"modelVersion": c.Model,
 		"candidates": []any{object{
-			"index": 0, "finishReason": r.stop("STOP", "STOP"), "content": object{"role": "model", "parts": parts},
+			"index": 0, "finishReason": r.stopReason("STOP", "STOP"), "content": object{"role": "model", "parts": parts},
 		}},
 		"usageMetadata": object{"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120},
 	}
@@ -89,6 +89,6 @@ func writeGemini(w http.ResponseWriter, c *Conversation, r *reply) {
 		writeJSON(w, http.StatusOK, v)
 		return
 	}
-	writeEvents(w)
+	beginEvents(w)
 	writeEvent(w, "", v)
 }

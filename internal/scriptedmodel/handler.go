@@ -39,38 +39,38 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.Path
 	for _, f := range formats {
 		if req.Method == http.MethodPost && strings.HasSuffix(path, f.suffix) {
-			m.reply(w, req, body, f.format)
+			m.serveReply(w, req, body, f.format)
 			return
 		}
 	}
 	switch {
 	case strings.HasSuffix(path, "/count_tokens"):
-		m.note(Request{Kind: "count_tokens", Method: req.Method, Path: path})
+		m.record(Request{Kind: "count_tokens", Method: req.Method, Path: path})
 		writeJSON(w, http.StatusOK, object{"input_tokens": 1000})
 	case strings.HasSuffix(path, ":countTokens"):
-		m.note(Request{Kind: "count_tokens", Method: req.Method, Path: path})
+		m.record(Request{Kind: "count_tokens", Method: req.Method, Path: path})
 		writeJSON(w, http.StatusOK, object{"totalTokens": 1000})
 	case req.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
-		m.note(Request{Kind: "models", Method: req.Method, Path: path})
+		m.record(Request{Kind: "models", Method: req.Method, Path: path})
 		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{
 			object{"id": "scripted", "object": "model", "type": "model", "display_name": "scripted"},
 		}})
 	default: // any other request is recorded, so that a test can see it
-		m.note(Request{Kind: "other", Method: req.Method, Path: req.URL.RequestURI(), Body: string(body)})
+		m.record(Request{Kind: "other", Method: req.Method, Path: req.URL.RequestURI(), Body: string(body)})
 		writeJSON(w, http.StatusNotFound, object{"error": object{"type": "not_found_error", "message": "the scripted model does not serve this"}})
 	}
 }
 
-// reply plays one turn.
-func (m *Model) reply(w http.ResponseWriter, req *http.Request, body []byte, f format) {
+// serveReply plays one turn.
+func (m *Model) serveReply(w http.ResponseWriter, req *http.Request, body []byte, f format) {
 	c, err := f.parse(req.URL.Path, body)
 	if err != nil {
-		m.note(Request{Kind: "bad", Method: req.Method, Path: req.URL.Path, Body: string(body)})
+		m.record(Request{Kind: "bad", Method: req.Method, Path: req.URL.Path, Body: string(body)})
 		writeJSON(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return
 	}
 	r := m.nextReply(req.Context(), c, req.Method, req.URL.Path)
-	if !m.hold(req.Context(), r.rule) {
+	if !m.awaitSend(req.Context(), r.rule) {
 		return
 	}
 	if r.rule.Status != 0 {
@@ -86,8 +86,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v) //nolint:errcheck // a client that is gone needs no reply
 }
 
-// writeEvents begins a stream of server-sent events.
-func writeEvents(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream") }
+// beginEvents begins a stream of server-sent events.
+func beginEvents(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream") }
 
 // writeEvent writes one event. Its name may be empty.
 func writeEvent(w http.ResponseWriter, name string, v any) {

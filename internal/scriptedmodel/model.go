@@ -16,18 +16,18 @@ type Model struct {
 	script   Script
 	used     []int
 	requests []Request
-	// more is closed, and replaced, at each request.
-	more chan struct{}
+	// requestAdded is closed, and replaced, at each request.
+	requestAdded chan struct{}
 	// released is closed, and replaced, at each release.
-	released chan struct{}
-	free     map[string]bool
-	log      io.Writer
-	live     Live
+	released  chan struct{}
+	freeRules map[string]bool
+	log       io.Writer
+	live      LiveReply
 }
 
-// Live replies to conversations while they happen, before the script is consulted. It may take any time; ctx ends when
+// LiveReply replies to conversations while they happen, before the script is consulted. It may take any time; ctx ends when
 // the client gives up. If ok is false, the script replies.
-type Live func(ctx context.Context, c *Conversation) (reply []Part, ok bool)
+type LiveReply func(ctx context.Context, c *Conversation) (reply []Part, ok bool)
 
 // Request is a request that the model got.
 type Request struct {
@@ -60,7 +60,7 @@ func New(s Script) *Model {
 		}
 	}
 	return &Model{
-		script: s, used: make([]int, len(s.Rules)), more: make(chan struct{}), released: make(chan struct{}), free: map[string]bool{},
+		script: s, used: make([]int, len(s.Rules)), requestAdded: make(chan struct{}), released: make(chan struct{}), freeRules: map[string]bool{},
 	}
 }
 
@@ -68,12 +68,12 @@ func New(s Script) *Model {
 func (m *Model) LogTo(w io.Writer) { m.log = w }
 
 // ReplyLive sets the function that replies before the script. Call it before the first request.
-func (m *Model) ReplyLive(live Live) { m.live = live }
+func (m *Model) ReplyLive(live LiveReply) { m.live = live }
 
 // Requests returns the requests that got a scripted or live reply, in order.
 func (m *Model) Requests() []Request {
 	var main []Request
-	for _, r := range m.Everything() {
+	for _, r := range m.AllRequests() {
 		if r.Kind == "model" {
 			main = append(main, r)
 		}
@@ -81,8 +81,8 @@ func (m *Model) Requests() []Request {
 	return main
 }
 
-// Everything returns all requests, including those that get no scripted reply.
-func (m *Model) Everything() []Request {
+// AllRequests returns all requests, including those that get no scripted reply.
+func (m *Model) AllRequests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
@@ -93,7 +93,7 @@ func (m *Model) Everything() []Request {
 func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
 	for {
 		m.mu.Lock()
-		more := m.more
+		added := m.requestAdded
 		i := slices.IndexFunc(m.requests, func(r Request) bool { return r.Rule == rule })
 		if i >= 0 {
 			defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
 		}
 		m.mu.Unlock()
 		select {
-		case <-more:
+		case <-added:
 		case <-ctx.Done():
 			return Request{}, fmt.Errorf("wait for the rule %s: %w", rule, context.Cause(ctx))
 		}
@@ -112,28 +112,28 @@ func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
 func (m *Model) Release(rule string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.free[rule] = true
+	m.freeRules[rule] = true
 	close(m.released)
 	m.released = make(chan struct{})
 }
 
 // nextReply chooses the reply to a conversation, and records both.
 func (m *Model) nextReply(ctx context.Context, c *Conversation, method, path string) *reply {
-	rule := m.repliesLive(ctx, c)
+	rule := m.liveRule(ctx, c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if rule == nil {
-		rule = m.choose(c)
+		rule = m.chooseRule(c)
 	}
 	r := newReply(len(m.requests)+1, rule, c)
 	m.addRequest(Request{Kind: "model", Method: method, Path: path, Rule: r.rule.Name, Reply: r.describe(), Conversation: c})
 	return r
 }
 
-// repliesLive returns a rule with the reply of the live function, or nil if that gives no reply. Side requests always
+// liveRule returns a rule with the reply of the live function, or nil if that gives no reply. Side requests always
 // get the script's reply.
-func (m *Model) repliesLive(ctx context.Context, c *Conversation) *Rule {
-	if m.live == nil || c.isSide() {
+func (m *Model) liveRule(ctx context.Context, c *Conversation) *Rule {
+	if m.live == nil || c.isSideRequest() {
 		return nil
 	}
 	parts, ok := m.live(ctx, c)
@@ -143,23 +143,23 @@ func (m *Model) repliesLive(ctx context.Context, c *Conversation) *Rule {
 	return &Rule{Name: "live", Reply: parts}
 }
 
-// choose returns the first rule that matches. The caller holds the lock.
-func (m *Model) choose(c *Conversation) *Rule {
+// chooseRule returns the first rule that matches. The caller holds the lock.
+func (m *Model) chooseRule(c *Conversation) *Rule {
 	for i := range m.script.Rules {
 		rule := &m.script.Rules[i]
-		if (rule.Times == 0 || m.used[i] < rule.Times) && rule.When.holds(c) {
+		if (rule.Times == 0 || m.used[i] < rule.Times) && rule.When.isMet(c) {
 			m.used[i]++
 			return rule
 		}
 	}
-	if c.isSide() {
+	if c.isSideRequest() {
 		return &Rule{Name: "side", Reply: m.script.Side}
 	}
 	return &Rule{Name: "fallback", Reply: m.script.Fallback}
 }
 
-// note records a request that gets no scripted reply.
-func (m *Model) note(r Request) {
+// record records a request that gets no scripted reply.
+func (m *Model) record(r Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.addRequest(r)
@@ -169,8 +169,8 @@ func (m *Model) note(r Request) {
 func (m *Model) addRequest(r Request) {
 	r.Seq, r.At = len(m.requests)+1, time.Now().UTC()
 	m.requests = append(m.requests, r)
-	close(m.more)
-	m.more = make(chan struct{})
+	close(m.requestAdded)
+	m.requestAdded = make(chan struct{})
 	if m.log == nil {
 		return
 	}
@@ -179,8 +179,8 @@ func (m *Model) addRequest(r Request) {
 	}
 }
 
-// hold waits until the reply may be sent. It returns false if the client gave up.
-func (m *Model) hold(ctx context.Context, rule *Rule) bool {
+// awaitSend waits until the reply may be sent. It returns false if the client gave up.
+func (m *Model) awaitSend(ctx context.Context, rule *Rule) bool {
 	if d := rule.delay(); d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -192,7 +192,7 @@ func (m *Model) hold(ctx context.Context, rule *Rule) bool {
 	}
 	for rule.Hold {
 		m.mu.Lock()
-		released, free := m.released, m.free[rule.Name]
+		released, free := m.released, m.freeRules[rule.Name]
 		m.mu.Unlock()
 		if free {
 			break

@@ -38,8 +38,8 @@ func (r *reply) hasCall() bool {
 	return false
 }
 
-// stop returns the stop reason: that of the rule, or else tool if the reply has a call, or else text.
-func (r *reply) stop(text, tool string) string {
+// stopReason returns the stop reason: that of the rule, or else tool if the reply has a call, or else text.
+func (r *reply) stopReason(text, tool string) string {
 	switch {
 	case r.rule.Stop != "":
 		return r.rule.Stop
@@ -82,7 +82,7 @@ func (r *reply) describe() []string {
 	}
 	for _, p := range r.parts {
 		if p.call != nil {
-			lines = append(lines, "call "+p.call.tool.Full()+" "+p.call.input)
+			lines = append(lines, "call "+p.call.tool.FullName()+" "+p.call.input)
 		} else {
 			lines = append(lines, "text "+p.text)
 		}

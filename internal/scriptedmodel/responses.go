@@ -40,11 +40,11 @@ func parseResponses(_ string, body []byte) (*Conversation, error) {
 	}
 	c := &Conversation{API: "responses", Model: in.Model, Stream: in.Stream, System: in.Instructions}
 	for _, t := range in.Tools {
-		c.Tools = append(c.Tools, t.offered()...)
+		c.Tools = append(c.Tools, t.offeredTools()...)
 	}
 	var text string
 	if json.Unmarshal(in.Input, &text) == nil {
-		c.Items = []Item{{Role: User, Text: text}}
+		c.Entries = []Entry{{Role: User, Text: text}}
 		return c, nil
 	}
 	var items []responsesItem
@@ -57,7 +57,7 @@ func parseResponses(_ string, body []byte) (*Conversation, error) {
 	return c, nil
 }
 
-func (t responsesTool) offered() []Tool {
+func (t responsesTool) offeredTools() []Tool {
 	switch {
 	case t.Type == "namespace":
 		tools := make([]Tool, 0, len(t.Tools))
@@ -79,13 +79,13 @@ func (c *Conversation) addResponses(it responsesItem) {
 			c.System += textOf(it.Content)
 			return
 		}
-		c.Items = append(c.Items, Item{Role: it.Role, Text: textOf(it.Content)})
+		c.Entries = append(c.Entries, Entry{Role: it.Role, Text: textOf(it.Content)})
 	case "function_call":
-		c.Items = append(c.Items, Item{Role: ToolCall, Name: it.Namespace + it.Name, ID: it.CallID, Text: it.Arguments})
+		c.Entries = append(c.Entries, Entry{Role: ToolCall, Name: it.Namespace + it.Name, ID: it.CallID, Text: it.Arguments})
 	case "function_call_output":
-		c.Items = append(c.Items, Item{Role: ToolResult, ID: it.CallID, Text: textOf(it.Output)})
+		c.Entries = append(c.Entries, Entry{Role: ToolResult, ID: it.CallID, Text: textOf(it.Output)})
 	default:
-		c.Items = append(c.Items, Item{Role: User, Text: "[" + it.Type + "]"})
+		c.Entries = append(c.Entries, Entry{Role: User, Text: "[" + it.Type + "]"})
 	}
 }
 
@@ -107,7 +107,7 @@ func writeResponses(w http.ResponseWriter, c *Conversation, r *reply) {
 		writeJSON(w, http.StatusOK, response("completed", output))
 		return
 	}
-	writeEvents(w)
+	beginEvents(w)
 	s := &responsesStream{w: w}
 	s.send("response.created", object{"response": response("in_progress", []any{})})
 	for i, p := range r.parts {

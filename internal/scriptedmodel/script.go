@@ -98,17 +98,17 @@ func Parse(data []byte) (Script, error) {
 	return s, nil
 }
 
-// holds reports whether the conversation meets every condition.
-func (w *When) holds(c *Conversation) bool {
-	all := joinText(c.Items)
+// isMet reports whether the conversation meets every condition.
+func (w *When) isMet(c *Conversation) bool {
+	all := joinText(c.Entries)
 	switch {
-	case w.Side != c.isSide():
+	case w.Side != c.isSideRequest():
 	case w.API != "" && w.API != c.API:
 	case w.Turn != nil && *w.Turn != c.Turns():
 	case w.Last != "" && !strings.Contains(c.Last(), w.Last):
 	case w.Any != "" && !strings.Contains(all, w.Any):
 	case w.NotAny != "" && strings.Contains(all, w.NotAny):
-	case w.Offered != "" && !c.offers(w.Offered):
+	case w.Offered != "" && !c.hasTool(w.Offered):
 	default:
 		return true
 	}

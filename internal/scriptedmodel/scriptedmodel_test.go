@@ -77,7 +77,7 @@ func TestFormats(t *testing.T) {
 			c := requests[1].Conversation
 			result, ok := c.Result("x")
 			if !ok || !strings.Contains(result.Text, "answered") || len(c.Calls("n")) != 1 || c.Turns() != 1 {
-				t.Errorf("it read the conversation as %+v", c.Items)
+				t.Errorf("it read the conversation as %+v", c.Entries)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestUnknownRequestsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	all := model.Everything()
+	all := model.AllRequests()
 	if res.StatusCode != http.StatusNotFound || len(all) != 1 || all[0].Kind != "other" || len(model.Requests()) != 0 {
 		t.Errorf("got %s and kept %+v", res.Status, all)
 	}

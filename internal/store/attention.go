@@ -7,45 +7,45 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Watched returns the runs with the ids, each with the data that tells whether
+// WatchedRuns returns the runs with the ids, each with the data that tells whether
 // there is news for its waiting worker. It leaves out a run that does not
 // exist.
-func (r Reader) Watched(runIDs []string) ([]*fermata.Watched, error) {
+func (r Reader) WatchedRuns(runIDs []string) ([]*fermata.WatchedRun, error) {
 	watched, err := byID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
-		func(w *fermata.Watched) string { return w.Run.ID })
+		func(w *fermata.WatchedRun) string { return w.Run.ID })
 	if err != nil || len(watched) == 0 {
 		return nil, err
 	}
-	of := map[string][]*fermata.Watched{}
+	byTask := map[string][]*fermata.WatchedRun{}
 	for _, w := range watched {
-		of[w.Task.ID] = append(of[w.Task.ID], w)
+		byTask[w.Task.ID] = append(byTask[w.Task.ID], w)
 	}
 	// The texts of a task may be long and are not needed.
 	tasks, err := byID(r, scanWatchedTask, "id, state, reason, run_id, unread, pending_question_id", "tasks",
-		slices.Sorted(maps.Keys(of)), taskID)
+		slices.Sorted(maps.Keys(byTask)), taskID)
 	if err != nil {
 		return nil, err
 	}
-	asking := map[string]string{}
+	taskOfQuestion := map[string]string{}
 	for _, t := range tasks {
-		for _, w := range of[t.ID] {
+		for _, w := range byTask[t.ID] {
 			w.Task = *t
 		}
 		if t.PendingQuestionID != "" {
-			asking[t.PendingQuestionID] = t.ID
+			taskOfQuestion[t.PendingQuestionID] = t.ID
 		}
 	}
-	pending, err := r.QuestionsByID(slices.Sorted(maps.Keys(asking)))
+	pending, err := r.QuestionsByID(slices.Sorted(maps.Keys(taskOfQuestion)))
 	for _, q := range pending {
-		for _, w := range of[asking[q.ID]] {
+		for _, w := range byTask[taskOfQuestion[q.ID]] {
 			w.Deadline = q.Deadline
 		}
 	}
 	return watched, err
 }
 
-func scanWatchedRun(rs rows) (*fermata.Watched, error) {
-	w := &fermata.Watched{}
+func scanWatchedRun(rs rows) (*fermata.WatchedRun, error) {
+	w := &fermata.WatchedRun{}
 	var state, result string
 	var leaseUntil int64
 	if err := rs.Scan(&w.Run.ID, &w.Task.ID, &w.Run.Token, &state, &result, &leaseUntil); err != nil {

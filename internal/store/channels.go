@@ -20,8 +20,8 @@ func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 		return nil, err
 	}
 	c.Enabled, c.BuiltIn, c.CreatedAt = enabled == 1, builtIn == 1, instantOf(createdAt)
-	c.LastSentAt, c.LastErrorAt = optional(lastSentAt), optional(lastErrorAt)
-	c.FailingSince, c.AlertedAt = optional(failingSince), optional(alertedAt)
+	c.LastSentAt, c.LastErrorAt = optionalInstant(lastSentAt), optionalInstant(lastErrorAt)
+	c.FailingSince, c.AlertedAt = optionalInstant(failingSince), optionalInstant(alertedAt)
 	c.Settings = map[string]any{}
 	opened, err := r.unseal(settings, r.channelCell(c.ID))
 	if err != nil {
@@ -54,14 +54,14 @@ func (tx *Tx) InsertChannel(c *fermata.Channel) {
 	c.WorkspaceID, c.Version = tx.workspace, 1
 	tx.exec(`INSERT INTO channels (workspace_id, id, name, kind, settings, enabled, built_in, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tx.workspace, c.ID, c.Name, c.Kind, tx.seal([]byte(text(c.Settings)), tx.channelCell(c.ID)), flag(c.Enabled), flag(c.BuiltIn), c.CreatedAt.UnixMilli())
+		tx.workspace, c.ID, c.Name, c.Kind, tx.seal([]byte(columnText(c.Settings)), tx.channelCell(c.ID)), boolColumn(c.Enabled), boolColumn(c.BuiltIn), c.CreatedAt.UnixMilli())
 }
 
 // SaveChannel writes the changed fields of a channel.
 func (tx *Tx) SaveChannel(c *fermata.Channel) {
 	tx.exec(`UPDATE channels SET name = $1, settings = $2, enabled = $3, last_sent_at = $4, last_error = $5, last_error_at = $6,
 		failing_since = $7, alerted_at = $8, version = version + 1 WHERE workspace_id = $9 AND id = $10 AND version = $11`,
-		c.Name, tx.seal([]byte(text(c.Settings)), tx.channelCell(c.ID)), flag(c.Enabled), millis(c.LastSentAt), c.LastError, millis(c.LastErrorAt),
+		c.Name, tx.seal([]byte(columnText(c.Settings)), tx.channelCell(c.ID)), boolColumn(c.Enabled), millis(c.LastSentAt), c.LastError, millis(c.LastErrorAt),
 		millis(c.FailingSince), millis(c.AlertedAt), tx.workspace, c.ID, c.Version)
 	c.Version++
 }
@@ -151,7 +151,7 @@ func scanPlan(rs rows) (Plan, error) {
 		return p, nil
 	}
 	err := parse("routes", routes, &p.Routes)
-	p.Chosen = text(p.Routes) != text(fermata.DefaultRoutes())
+	p.Chosen = columnText(p.Routes) != columnText(fermata.DefaultRoutes())
 	return p, err
 }
 
@@ -171,7 +171,7 @@ func (r Reader) Plan() (Plan, error) {
 func (tx *Tx) SetPlanned(seq int64, earlier []EarlierSubscription) {
 	var kept string
 	if left := slices.DeleteFunc(slices.Clone(earlier), func(s EarlierSubscription) bool { return s.UpTo <= seq }); len(left) > 0 {
-		kept = text(left)
+		kept = columnText(left)
 	}
 	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq, earlier) VALUES ($1, $2, $3)
 		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq, earlier = excluded.earlier`, tx.workspace, seq, kept)
@@ -180,5 +180,5 @@ func (tx *Tx) SetPlanned(seq int64, earlier []EarlierSubscription) {
 // SetRoutes stores the routes.
 func (tx *Tx) SetRoutes(r fermata.Routes) {
 	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq, routes) VALUES ($1, -1, $2)
-		ON CONFLICT (workspace_id) DO UPDATE SET routes = excluded.routes`, tx.workspace, text(r))
+		ON CONFLICT (workspace_id) DO UPDATE SET routes = excluded.routes`, tx.workspace, columnText(r))
 }

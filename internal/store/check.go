@@ -42,7 +42,7 @@ const hintLoss = "if the end of the database was lost (a cut write-ahead log, a 
 // Check returns an error if the database is damaged or lacks events that were acknowledged. A server calls it before
 // [DB.Migrate], so that nothing is written into such a database.
 func (db *DB) Check(ctx context.Context) error {
-	if err := db.checkWhole(ctx); err != nil {
+	if err := db.checkIntegrity(ctx); err != nil {
 		return err
 	}
 	losses, err := db.Losses(ctx)
@@ -55,9 +55,9 @@ func (db *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// checkWhole opens the heads. It also checks the whole file of SQLite, unless the file is unchanged since it was
+// checkIntegrity opens the heads. It also checks the whole file of SQLite, unless the file is unchanged since it was
 // closed in order.
-func (db *DB) checkWhole(ctx context.Context) error {
+func (db *DB) checkIntegrity(ctx context.Context) error {
 	if err := db.openHeads(); err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	if !isSQLite || db.heads == nil {
 		return nil
 	}
-	left := db.heads.rest
-	if !left.Closed || left != restOf(b.files.path) {
+	state := db.heads.closeState
+	if !state.Closed || state != closeStateOf(b.files.path) {
 		if err := b.quickCheck(ctx); err != nil {
 			return err
 		}
 	}
-	return db.heads.setRest(rest{})
+	return db.heads.setCloseState(closeState{})
 }
 
 // openHeads opens the head file, if there is a place for one.
@@ -85,9 +85,9 @@ func (db *DB) openHeads() (err error) {
 		path = b.files.path + ".head"
 	}
 	if err := private.Restrict(path, db.opts.Log); err != nil {
-		return headTrouble(err)
+		return headError(err)
 	}
-	db.heads, err = openHeads(path)
+	db.heads, err = openHeadFile(path)
 	return err
 }
 
@@ -96,11 +96,11 @@ func (db *DB) closeHeads(whole bool) error {
 	if db.heads == nil {
 		return nil
 	}
-	var left rest
+	var state closeState
 	if b, isSQLite := db.backend.(*sqliteBackend); isSQLite && whole {
-		left = restOf(b.files.path)
+		state = closeStateOf(b.files.path)
 	}
-	return db.heads.close(left)
+	return db.heads.close(state)
 }
 
 // quickCheck reads the whole database and returns an error if it is malformed.
@@ -110,7 +110,7 @@ func (b *sqliteBackend) quickCheck(ctx context.Context) error {
 		return sqliteError(err)
 	}
 	if found != "ok" {
-		return unavailable("check", malformed("the database "+filepath.Base(b.files.path)+" is malformed: "+strings.ReplaceAll(found, "\n", " "), nil))
+		return unavailable("check", malformedTrouble("the database "+filepath.Base(b.files.path)+" is malformed: "+strings.ReplaceAll(found, "\n", " "), nil))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
 	}
 	var losses []Loss
 	for _, kept := range db.heads.last {
-		loss, err := db.loss(ctx, kept)
+		loss, err := db.findLoss(ctx, kept)
 		if err != nil {
 			return nil, err
 		}
@@ -133,9 +133,9 @@ func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
 	return losses, nil
 }
 
-// loss compares one workspace with its head.
-func (db *DB) loss(ctx context.Context, kept Head) (*Loss, error) {
-	r := db.In(ctx, kept.Workspace)
+// findLoss compares one workspace with its head.
+func (db *DB) findLoss(ctx context.Context, kept Head) (*Loss, error) {
+	r := db.Reader(ctx, kept.Workspace)
 	found, err := r.headOrNone()
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *
 	}
 	return kept.rewrite(func(last map[string]Head) {
 		for _, loss := range losses {
-			if end, ok := db.ends.Load(loss.Acknowledged.Workspace); ok {
+			if end, ok := db.committedHeads.Load(loss.Acknowledged.Workspace); ok {
 				chain := end.(fermata.Chain)
 				last[loss.Acknowledged.Workspace] = Head{Workspace: loss.Acknowledged.Workspace, Seq: chain.Seq, Hash: chain.Hash, At: time.Now().UTC()}
 			} else {
@@ -225,5 +225,5 @@ func (h *heads) rewrite(change func(last map[string]Head)) error {
 	h.mu.Lock()
 	change(h.last)
 	h.mu.Unlock()
-	return h.beginAnew(nil)
+	return h.replaceFile(nil)
 }

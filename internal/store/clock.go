@@ -12,8 +12,8 @@ const (
 	// clockTolerance is the largest step of a clock that does not count as a jump. Time services correct smaller
 	// differences gradually.
 	clockTolerance = 10 * time.Second
-	// ClockConfirmed is how long a clock must stay at its new time before the jump counts.
-	ClockConfirmed = 30 * time.Second
+	// ClockConfirmTime is how long a clock must stay at its new time before the jump counts.
+	ClockConfirmTime = 30 * time.Second
 )
 
 // ClockState tells whether the database's clock can be trusted.
@@ -21,8 +21,8 @@ type ClockState struct {
 	// Jump is the difference between the clock and the time that it should show. It is positive if the clock is
 	// ahead, and 0 if the clock runs as it should.
 	Jump time.Duration
-	// Ripe reports whether the jump has lasted for [ClockConfirmed], so that it may be accepted.
-	Ripe bool
+	// Confirmed reports whether the jump has lasted for [ClockConfirmTime], so that it may be accepted.
+	Confirmed bool
 }
 
 // clock watches the database's clock, which decides deadlines and leases. It compares that clock with the time that
@@ -33,9 +33,9 @@ type clock struct {
 	elapsed func() time.Duration
 
 	mu sync.Mutex
-	// last is the last reading that counts; at is the elapsed time when it was read.
-	last time.Time
-	at   time.Duration
+	// lastReading is the last reading that counts; at is the elapsed time when it was read.
+	lastReading time.Time
+	lastElapsed time.Duration
 	// jump is the difference between the clock and the expected time, and 0 if there is none. since is when it began.
 	jump  time.Duration
 	since time.Duration
@@ -46,14 +46,14 @@ func (c *clock) read(reading time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.elapsed()
-	expected := c.last.Add(now - c.at)
+	expected := c.lastReading.Add(now - c.lastElapsed)
 	jump := reading.Sub(expected)
 	switch {
-	case c.last.IsZero():
-		c.last, c.at = reading, now
+	case c.lastReading.IsZero():
+		c.lastReading, c.lastElapsed = reading, now
 		return reading
 	case jump.Abs() <= clockTolerance:
-		c.last, c.at, c.jump = reading, now, 0
+		c.lastReading, c.lastElapsed, c.jump = reading, now, 0
 		return reading
 	case (jump - c.jump).Abs() > clockTolerance:
 		// The clock jumped, or jumped again.
@@ -67,8 +67,8 @@ func (c *clock) read(reading time.Time) time.Time {
 func (c *clock) begin(passed time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last.IsZero() {
-		c.last, c.at = passed, c.elapsed()
+	if c.lastReading.IsZero() {
+		c.lastReading, c.lastElapsed = passed, c.elapsed()
 	}
 }
 
@@ -76,23 +76,23 @@ func (c *clock) begin(passed time.Time) {
 func (c *clock) state() ClockState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return ClockState{Jump: c.jump, Ripe: c.jump != 0 && c.elapsed()-c.since >= ClockConfirmed}
+	return ClockState{Jump: c.jump, Confirmed: c.jump != 0 && c.elapsed()-c.since >= ClockConfirmTime}
 }
 
 // accept makes the jump count: readings of the clock are then the time.
 func (c *clock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last, c.at = c.last.Add(c.elapsed()-c.at+c.jump), c.elapsed()
+	c.lastReading, c.lastElapsed = c.lastReading.Add(c.elapsed()-c.lastElapsed+c.jump), c.elapsed()
 	c.jump = 0
 }
 
 // timeAt returns the time that counts when the database's clock shows reading.
 func (db *DB) timeAt(reading time.Time) time.Time {
 	if db.opts.Clock != nil {
-		return fermata.Cut(db.opts.Clock())
+		return fermata.TruncateTime(db.opts.Clock())
 	}
-	return fermata.Cut(db.clock.read(reading.Add(db.opts.ClockError())).Add(db.opts.ClockOffset()))
+	return fermata.TruncateTime(db.clock.read(reading.Add(db.opts.ClockError())).Add(db.opts.ClockOffset()))
 }
 
 // Clock returns the state of the database's clock. A jump counts only after [DB.AcceptClock].
@@ -118,7 +118,7 @@ func (db *DB) EndLeases(ctx context.Context, runner string) error {
 
 // writeEach calls write in one transaction for each workspace.
 func (db *DB) writeEach(ctx context.Context, write func(tx *Tx)) error {
-	workspaces, err := db.In(ctx, "").Workspaces()
+	workspaces, err := db.Reader(ctx, "").Workspaces()
 	for _, workspace := range workspaces {
 		if err == nil {
 			err = db.Write(ctx, workspace, func(tx *Tx) error { write(tx); return nil })
@@ -141,7 +141,7 @@ func (db *DB) WatchClock(ctx context.Context) error {
 		return err
 	}
 	newest := reading.Add(db.opts.ClockError())
-	happened, err := list(db.In(ctx, ""), scanInt, newestEvent)
+	happened, err := list(db.Reader(ctx, ""), scanInt, newestEvent)
 	for _, ms := range happened {
 		// Events carry the shifted time that tests set, so the shift is taken off.
 		if event := instantOf(ms).Add(-db.opts.ClockOffset()); event.After(newest) {
@@ -152,17 +152,17 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	return err
 }
 
-// longestPause is longer than any lease, and longer than any answer is held. It is also longer than the wait of a
+// maxHoldTime is longer than any lease, and longer than any answer is held. It is also longer than the wait of a
 // delivery that is to be sent at once. An instant further in the future was written before the clock was set back.
-const longestPause = 10 * time.Minute
+const maxHoldTime = 10 * time.Minute
 
 // renewLeases does the work of [DB.RenewLeases] in one workspace. Repeating it changes nothing, so every replica may do it.
 // It skips deliveries that are being sent, because their senders write the result.
 func (tx *Tx) renewLeases() {
-	now, late := tx.Now().UnixMilli(), tx.Now().Add(longestPause).UnixMilli()
+	now, late := tx.Now().UnixMilli(), tx.Now().Add(maxHoldTime).UnixMilli()
 	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", now, tx.workspace)
 	tx.execAny("UPDATE held_answers SET release_at = $1 WHERE release_at > $2 AND workspace_id = $3", now, late, tx.workspace)
 	tx.execAny("UPDATE channels SET listens_until = $1 WHERE listens_until > $2 AND workspace_id = $3", now, late, tx.workspace)
 	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1 WHERE next_at > $2 AND next_at < created_at + $3
-		AND leased_until = 0 AND workspace_id = $4`, now, late, longestPause.Milliseconds(), tx.workspace)
+		AND leased_until = 0 AND workspace_id = $4`, now, late, maxHoldTime.Milliseconds(), tx.workspace)
 }

@@ -17,11 +17,11 @@ func (tx *Tx) insertClosing(q *fermata.Question) {
 	if r.AnsweredBy != nil {
 		responder = r.AnsweredBy.ID
 	}
-	tx.execAny(insertClosing, tx.workspace, q.CreatedAt.UnixMilli(), q.ID, r.At.UnixMilli(), q.Project, string(q.Type),
-		string(q.Status), string(r.DecidedBy), responder, r.Channel, fermata.Alike(q.Title))
+	tx.execAny(insertClosingSQL, tx.workspace, q.CreatedAt.UnixMilli(), q.ID, r.At.UnixMilli(), q.Project, string(q.Type),
+		string(q.Status), string(r.DecidedBy), responder, r.Channel, fermata.TitlePattern(q.Title))
 }
 
-const insertClosing = `INSERT INTO closings (workspace_id, asked_at, question_id, closed_at, project, type, status, decided_by,
+const insertClosingSQL = `INSERT INTO closings (workspace_id, asked_at, question_id, closed_at, project, type, status, decided_by,
 	responder, channel, alike) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 	ON CONFLICT (workspace_id, asked_at, question_id) DO NOTHING`
 
@@ -52,15 +52,15 @@ type ClosingFilter struct {
 	Asked   fermata.Period
 	Project string
 	Type    string
-	// By is the dimension of the groups.
-	By Dimension
+	// GroupBy is the dimension of the groups.
+	GroupBy Dimension
 	// Step also groups the questions by the time at which they were asked, in
 	// steps of this length from the beginning of the period. 0 makes one step.
 	Step time.Duration
 	// Alike keeps the questions with these words; nil keeps all.
 	Alike []string
-	// People keeps the questions that people answered.
-	People bool
+	// OnlyPeople keeps the questions that people answered.
+	OnlyPeople bool
 }
 
 // conditions returns the conditions on the table of questions or of closings.
@@ -69,21 +69,21 @@ func (f ClosingFilter) conditions(r Reader, asked string) *filter {
 	w := r.newFilter()
 	w.add(asked+" >= $%d", f.Asked.From.UnixMilli())
 	w.add(asked+" < $%d", f.Asked.To.UnixMilli())
-	w.equal("project", f.Project)
+	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
-	w.equal("type", f.Type)
+	w.addEqual("type", f.Type)
 	if f.Alike != nil {
 		w.addIn("alike", f.Alike)
 	}
-	if f.People {
+	if f.OnlyPeople {
 		w.conditions = append(w.conditions, answeredByPeople)
 	}
 	return w
 }
 
-// step returns the SQL expression for the number of the step in which a
+// stepExpression returns the SQL expression for the number of the step in which a
 // question was asked.
-func (f ClosingFilter) step(w *filter, asked string) string {
+func (f ClosingFilter) stepExpression(w *filter, asked string) string {
 	if f.Step <= 0 {
 		return "0"
 	}
@@ -101,10 +101,10 @@ type ClosingCount struct {
 	Step      int64
 	Status    fermata.QuestionStatus
 	DecidedBy fermata.ActorKind
-	// Took is the time from the question to a person's answer, cut to the first
+	// AnswerTime is the time from the question to a person's answer, cut to the first
 	// three digits of its milliseconds. It is 0 if no person answered.
-	Took time.Duration
-	N    int64
+	AnswerTime time.Duration
+	N          int64
 }
 
 func scanClosingCount(rs rows) (ClosingCount, error) {
@@ -113,7 +113,7 @@ func scanClosingCount(rs rows) (ClosingCount, error) {
 	var millis int64
 	err := rs.Scan(&c.Key, &c.Step, &status, &decidedBy, &millis, &c.N)
 	c.Status, c.DecidedBy = fermata.QuestionStatus(status), fermata.ActorKind(decidedBy)
-	c.Took = time.Duration(millis) * time.Millisecond
+	c.AnswerTime = time.Duration(millis) * time.Millisecond
 	return c, err
 }
 
@@ -130,38 +130,38 @@ func threeDigits(number string) string {
 	return sb.String()
 }
 
-// Closings counts the closed questions. The size of the result is bounded by
+// ClosingCounts counts the closed questions. The size of the result is bounded by
 // the dimension and by the precision of the lengths, not by the number of
 // questions.
-func (r Reader) Closings(f ClosingFilter) ([]ClosingCount, error) {
+func (r Reader) ClosingCounts(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "asked_at")
 	took := "CASE WHEN " + answeredByPeople + " THEN " + threeDigits("(closed_at - asked_at)") + " ELSE 0 END"
-	return list(r, scanClosingCount, "SELECT "+f.By.expression()+", "+f.step(w, "asked_at")+", status, decided_by, "+took+
+	return list(r, scanClosingCount, "SELECT "+f.GroupBy.expression()+", "+f.stepExpression(w, "asked_at")+", status, decided_by, "+took+
 		", count(*) FROM closings WHERE "+w.sql()+" GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2", w.args...)
 }
 
-// Pendings counts the pending questions. They have no responder, channel or
+// PendingCounts counts the pending questions. They have no responder, channel or
 // words to group by, and the filter must not set Alike or People.
-func (r Reader) Pendings(f ClosingFilter) ([]ClosingCount, error) {
+func (r Reader) PendingCounts(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "created_at")
-	return list(r, scanClosingCount, "SELECT "+f.By.expression()+", "+f.step(w, "created_at")+
+	return list(r, scanClosingCount, "SELECT "+f.GroupBy.expression()+", "+f.stepExpression(w, "created_at")+
 		", 'pending', '', 0, count(*) FROM questions WHERE status = 'pending' AND "+w.sql()+" GROUP BY 1, 2 ORDER BY 1, 2", w.args...)
 }
 
-// Common is a question that was asked many times.
-type Common struct {
+// CommonQuestion is a question that was asked many times.
+type CommonQuestion struct {
 	Alike string
 	N     int64
 	// Newest is the id of the question that was asked last.
 	Newest string
 }
 
-// MostCommon lists the words in which most closed questions were asked, the
+// MostCommonQuestions lists the words in which most closed questions were asked, the
 // most frequent first.
-func (r Reader) MostCommon(f ClosingFilter, limit int) ([]Common, error) {
+func (r Reader) MostCommonQuestions(f ClosingFilter, limit int) ([]CommonQuestion, error) {
 	w := f.conditions(r, "asked_at")
-	return list(r, func(rs rows) (Common, error) {
-		var c Common
+	return list(r, func(rs rows) (CommonQuestion, error) {
+		var c CommonQuestion
 		return c, rs.Scan(&c.Alike, &c.N, &c.Newest)
 	}, "SELECT alike, count(*), max(question_id) FROM closings WHERE "+w.sql()+
 		fmt.Sprintf(" GROUP BY alike ORDER BY count(*) DESC, alike LIMIT %d", limit), w.args...)

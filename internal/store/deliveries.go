@@ -24,15 +24,15 @@ func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
 	var nextAt, leasedUntil, createdAt, sentAt, updatedAt, decides int64
 	dest := []any{
 		&d.ID, &d.QuestionID, &d.TaskID, &d.ChannelID, &d.Kind, &d.MemberID, &d.DeviceID, &d.Purpose, &state, &d.Reason, &condition,
-		&d.Unique, &nextAt, &leasedUntil, &d.Attempts, &d.Tries, &d.Deferrals, &d.LastError, &createdAt, &sentAt, &updatedAt, &shows,
-		&d.EventSeq, &d.Wanted, &d.Shown, &decides, &ref, &d.Title, &d.Body, &history, &d.Version, &d.Channel, &d.Member,
+		&d.UniqueKey, &nextAt, &leasedUntil, &d.Attempts, &d.FailedTries, &d.Deferrals, &d.LastError, &createdAt, &sentAt, &updatedAt, &shows,
+		&d.EventSeq, &d.WantedEvent, &d.ShownEvent, &decides, &ref, &d.Title, &d.Body, &history, &d.Version, &d.Channel, &d.Member,
 	}
 	if err := rs.Scan(append(dest, more...)...); err != nil {
 		return nil, err
 	}
-	d.State, d.When, d.Shows = fermata.DeliveryState(state), fermata.RouteWhen(condition), fermata.QuestionStatus(shows)
-	d.NextAt, d.LeasedUntil, d.CreatedAt = optional(nextAt), optional(leasedUntil), instantOf(createdAt)
-	d.SentAt, d.UpdatedAt, d.Decides, d.Ref = optional(sentAt), optional(updatedAt), decides == 1, rawJSON(ref)
+	d.State, d.Condition, d.ShownStatus = fermata.DeliveryState(state), fermata.RouteCondition(condition), fermata.QuestionStatus(shows)
+	d.NextAt, d.LeasedUntil, d.CreatedAt = optionalInstant(nextAt), optionalInstant(leasedUntil), instantOf(createdAt)
+	d.SentAt, d.UpdatedAt, d.CanDecide, d.Ref = optionalInstant(sentAt), optionalInstant(updatedAt), decides == 1, rawJSON(ref)
 	return d, parse("history", history, &d.History)
 }
 
@@ -44,7 +44,7 @@ func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 		ON CONFLICT (workspace_id, unique_key) DO NOTHING`,
 		tx.workspace, d.ID, d.QuestionID, d.TaskID, d.ChannelID, d.Kind, d.MemberID, d.DeviceID, d.Purpose, string(d.State),
-		d.Reason, string(d.When), d.Unique, millis(d.NextAt), d.CreatedAt.UnixMilli(), d.EventSeq, d.Wanted, d.Title, d.Body, text(d.History))
+		d.Reason, string(d.Condition), d.UniqueKey, millis(d.NextAt), d.CreatedAt.UnixMilli(), d.EventSeq, d.WantedEvent, d.Title, d.Body, columnText(d.History))
 }
 
 // SaveDelivery writes the changed fields of a delivery. The write fails if the
@@ -53,9 +53,9 @@ func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
 	tx.exec(`UPDATE deliveries SET state = $1, reason = $2, condition = $3, next_at = $4, leased_until = $5, attempts = $6, tries = $7,
 		deferrals = $8, last_error = $9, sent_at = $10, updated_at = $11, shows = $12, wanted = $13, shown = $14, decides = $15,
 		ref = $16, history = $17, purpose = $18, version = version + 1 WHERE workspace_id = $19 AND id = $20 AND version = $21`,
-		string(d.State), d.Reason, string(d.When), millis(d.NextAt), millis(d.LeasedUntil), d.Attempts, d.Tries,
-		d.Deferrals, d.LastError, millis(d.SentAt), millis(d.UpdatedAt), string(d.Shows), d.Wanted, d.Shown, flag(d.Decides),
-		string(d.Ref), text(d.History), d.Purpose, tx.workspace, d.ID, d.Version)
+		string(d.State), d.Reason, string(d.Condition), millis(d.NextAt), millis(d.LeasedUntil), d.Attempts, d.FailedTries,
+		d.Deferrals, d.LastError, millis(d.SentAt), millis(d.UpdatedAt), string(d.ShownStatus), d.WantedEvent, d.ShownEvent, boolColumn(d.CanDecide),
+		string(d.Ref), columnText(d.History), d.Purpose, tx.workspace, d.ID, d.Version)
 	d.Version++
 }
 
@@ -89,7 +89,7 @@ func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) 
 	// The index of the ids would give the order, but PostgreSQL would read the
 	// whole workspace through it.
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id || '' = $1 AND question_id <> '' AND "+
-		fmt.Sprintf(r.d.inList, "question_id", 2)+" ORDER BY id", r.workspace, text(questionIDs))
+		fmt.Sprintf(r.d.inList, "question_id", 2)+" ORDER BY id", r.workspace, columnText(questionIDs))
 }
 
 // DeliveryFilter narrows a list of deliveries.
@@ -107,13 +107,13 @@ func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 	// A delivery of kind watch only checks whether any person was reached. It
 	// is not a message, so it is not listed.
 	w.conditions = append(w.conditions, "kind <> 'watch'")
-	w.visibleRow(r.visible, "deliveries")
+	w.addVisibleRow(r.visible, "deliveries")
 	if f.QuestionID != "" {
 		w.add("question_id = $%d AND question_id <> ''", f.QuestionID)
 	}
-	w.equal("channel_id", f.ChannelID)
-	w.equal("state", f.State)
-	w.equal("member_id", f.MemberID)
+	w.addEqual("channel_id", f.ChannelID)
+	w.addEqual("state", f.State)
+	w.addEqual("member_id", f.MemberID)
 	if f.Before != "" {
 		w.add("id < $%d", f.Before)
 	}
@@ -131,15 +131,15 @@ func (r Reader) WaitingDigest(channelID, memberID, deviceID string, now time.Tim
 
 // DueDeliveries lists the due deliveries of a channel by id, the longest
 // overdue first.
-func (db *DB) DueDeliveries(ctx context.Context, channelID string, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
+func (db *DB) DueDeliveries(ctx context.Context, channelID string, now time.Time, limit int) ([]DueRow, error) {
+	return list(db.Reader(ctx, ""), scanDue, `SELECT workspace_id, id FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
 		ORDER BY next_at LIMIT $3`, channelID, now.UnixMilli(), limit)
 }
 
 // NextDelivery returns the instant at which the next delivery of a channel is
 // due, or false if none waits.
 func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bool, error) {
-	found, err := list(db.In(ctx, ""), scanInt, "SELECT next_at FROM deliveries WHERE channel_id = $1 AND next_at > 0 ORDER BY next_at LIMIT 1", channelID)
+	found, err := list(db.Reader(ctx, ""), scanInt, "SELECT next_at FROM deliveries WHERE channel_id = $1 AND next_at > 0 ORDER BY next_at LIMIT 1", channelID)
 	if err != nil || len(found) == 0 {
 		return time.Time{}, false, err
 	}
@@ -154,17 +154,17 @@ func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
 		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
 }
 
-// HastenDeliveriesOf makes deliveries that failed over a channel due at once.
+// RetryDeliveriesOf makes deliveries that failed over a channel due at once.
 // Call it when the channel works again.
-func (tx *Tx) HastenDeliveriesOf(channelID string) {
+func (tx *Tx) RetryDeliveriesOf(channelID string) {
 	now := tx.Now().UnixMilli()
 	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1
 		WHERE channel_id = $2 AND next_at > $1 AND workspace_id = $3 AND tries > 0 AND leased_until <= $1`, now, channelID, tx.workspace)
 }
 
-// RestDeliveriesOf ends all work on the deliveries of a channel that was
+// EndDeliveriesOf ends all work on the deliveries of a channel that was
 // removed.
-func (tx *Tx) RestDeliveriesOf(channelID string) {
+func (tx *Tx) EndDeliveriesOf(channelID string) {
 	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)
 }

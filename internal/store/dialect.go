@@ -30,9 +30,9 @@ type dialect struct {
 	field, fieldJoin string
 	// tableCount is the query for the number of tables with the name $1, 0 or 1.
 	tableCount string
-	// claimSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a
+	// reserveSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a
 	// database that also refuses small writes when its disk is full.
-	claimSpace string
+	reserveSpace string
 	// hasLabel is the condition that the JSON list of labels contains a text.
 	hasLabel string
 }
@@ -73,7 +73,7 @@ var postgresDialect = dialect{
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
 	// A role that may not create temporary tables takes no space.
-	claimSpace: `DO $$ BEGIN
+	reserveSpace: `DO $$ BEGIN
 		IF has_database_privilege(current_database(), 'TEMPORARY') THEN
 			CREATE TEMPORARY TABLE claimed_space ON COMMIT DROP AS SELECT repeat('x', 1900) AS filler FROM generate_series(1, 540);
 		END IF; END $$`,

@@ -64,12 +64,12 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	if f.TaskID != "" {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
 	}
-	w.visibleTask(r.visible, "events")
-	w.types(f.Types)
+	w.addVisibleTask(r.visible, "events")
+	w.addTypes(f.Types)
 	if f.Actor != "" {
 		w.add("(actor_kind = $%[1]d OR actor_id = $%[1]d OR actor_name = $%[1]d)", f.Actor)
 	}
-	w.search(f.Text)
+	w.addSearch(f.Text)
 	w.args = append(w.args, f.Limit)
 	order := " ORDER BY seq LIMIT $"
 	if f.Newest {
@@ -78,20 +78,20 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+itoa(len(w.args)), w.args...)
 }
 
-// EventsOn lists the events about a question in the order of their numbers.
-func (r Reader) EventsOn(q *fermata.Question) ([]*fermata.Event, error) {
-	return list(r, r.scanEvent, eventsOf("$3"), r.workspace, q.ID, q.TaskID)
+// EventsOfQuestion lists the events about a question in the order of their numbers.
+func (r Reader) EventsOfQuestion(q *fermata.Question) ([]*fermata.Event, error) {
+	return list(r, r.scanEvent, eventsOfQuestionSQL("$3"), r.workspace, q.ID, q.TaskID)
 }
 
-// eventsOf returns the query for the events about a question. It uses the index of the events of its task. Before the
+// eventsOfQuestionSQL returns the query for the events about a question. It uses the index of the events of its task. Before the
 // table is analyzed, PostgreSQL would rate any index that begins with the workspace as high, and would read the whole
 // workspace.
-func eventsOf(task string) string {
+func eventsOfQuestionSQL(task string) string {
 	return "SELECT " + eventColumns + " FROM events WHERE workspace_id || '' = $1 AND question_id = $2 AND task_id <> '' AND task_id = " + task + " ORDER BY seq"
 }
 
-// types keeps events of the whole types, and of all types of the nouns.
-func (f *filter) types(types []string) {
+// addTypes keeps events of the whole types, and of all types of the nouns.
+func (f *filter) addTypes(types []string) {
 	var whole, either []string
 	for _, t := range types {
 		if strings.Contains(t, ".") {
@@ -102,7 +102,7 @@ func (f *filter) types(types []string) {
 		either = append(either, fmt.Sprintf(`type LIKE $%d ESCAPE '\'`, len(f.args)))
 	}
 	if len(whole) > 0 {
-		f.args = append(f.args, text(whole))
+		f.args = append(f.args, columnText(whole))
 		either = append(either, fmt.Sprintf(f.d.inList, "type", len(f.args)))
 	}
 	if len(either) > 0 {
@@ -110,13 +110,13 @@ func (f *filter) types(types []string) {
 	}
 }
 
-// search keeps the events that contain the text. The data of an event is JSON, which escapes some characters, so the
+// addSearch keeps the events that contain the text. The data of an event is JSON, which escapes some characters, so the
 // escaped text is searched there.
-func (f *filter) search(s string) {
+func (f *filter) addSearch(s string) {
 	if s == "" {
 		return
 	}
-	quoted := text(s)
+	quoted := columnText(s)
 	f.args = append(f.args, likeAnywhere(s), likeAnywhere(quoted[1:len(quoted)-1]), s)
 	n := len(f.args)
 	f.conditions = append(f.conditions, fmt.Sprintf(`(data %[1]s $%[2]d ESCAPE '\' OR actor_name %[1]s $%[3]d ESCAPE '\'

@@ -39,9 +39,9 @@ type recorder struct {
 	see func(string)
 }
 
-func (r recorder) look(ctx context.Context, lookups ...lookup) error {
+func (r recorder) runLookups(ctx context.Context, lookups ...lookup) error {
 	seeAll(r.see, nil, lookups)
-	return r.backend.look(ctx, lookups...)
+	return r.backend.runLookups(ctx, lookups...)
 }
 
 func (r recorder) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
@@ -83,10 +83,10 @@ func ExecWriter(ctx context.Context, db *DB, text string) error {
 	return err
 }
 
-// MostPrepared is the largest number of prepared statements that are kept, and Prepared returns how many there are.
-const MostPrepared = mostPrepared
+// MaxPrepared is the largest number of prepared statements that are kept, and Prepared returns how many there are.
+const MaxPrepared = maxPrepared
 
-// Prepared is described at [MostPrepared].
+// Prepared is described at [MaxPrepared].
 func Prepared(db *DB) int { return len(db.backend.(*sqliteBackend).reads.all) }
 
 // PragmaOfReader returns a setting of SQLite's connections for reads.
@@ -130,14 +130,14 @@ func Analyze(ctx context.Context, db *DB, query string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// SetPatience sets how long writes wait for PostgreSQL.
-func SetPatience(db *DB, d time.Duration) { db.backend.(*postgresBackend).patience = d }
+// SetReplyTimeout sets how long writes wait for PostgreSQL.
+func SetReplyTimeout(db *DB, d time.Duration) { db.backend.(*postgresBackend).replyTimeout = d }
 
-// Down undoes all migrations.
-func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }
+// MigrateDown undoes all migrations.
+func MigrateDown(ctx context.Context, db *DB) error { return MigrateDownTo(ctx, db, 0) }
 
-// DownTo undoes the migrations after a version.
-func DownTo(ctx context.Context, db *DB, version int64) error {
+// MigrateDownTo undoes the migrations after a version.
+func MigrateDownTo(ctx context.Context, db *DB, version int64) error {
 	down := func(dialect goose.Dialect, pool *sql.DB) error {
 		provider, err := newProvider(dialect, pool, db.opts.Keys)
 		if err != nil {
@@ -193,8 +193,8 @@ func WithVFS(o Options, name string) Options {
 	return o
 }
 
-// LongLog is the number of pages from which on the write-ahead log is copied into the database.
-const LongLog = longLog
+// CheckpointPages is the number of pages from which on the write-ahead log is copied into the database.
+const CheckpointPages = checkpointPages
 
 // Inspect checks the files of the database, as the watch does.
 func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }

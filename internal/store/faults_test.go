@@ -37,7 +37,7 @@ func mustOpenChecked(t *testing.T, opts store.Options) *store.DB {
 	return db
 }
 
-func faulty(t *testing.T) store.Options {
+func faultyOptions(t *testing.T) store.Options {
 	t.Helper()
 	faultdisk.Register()
 	return store.WithVFS(storetest.SQLite(t), faultdisk.Name)
@@ -58,27 +58,27 @@ func TestSQLiteStopsAtTheFirstFailureOfTheDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opts := faulty(t)
+			opts := faultyOptions(t)
 			db := mustOpenChecked(t, opts)
-			must(t, note(t, db))
-			faultdisk.The.Fail(opts.URL, fault.suffix, fault.fault, true)
+			must(t, writeEvent(t, db))
+			faultdisk.Shared.Fail(opts.URL, fault.suffix, fault.fault, true)
 			acknowledged := writeUntilRefused(t, db) + 1
 			trouble := db.Trouble()
 			if trouble == nil || !trouble.Stopped || !strings.Contains(trouble.Reason, "the disk failed") {
 				t.Fatalf("the trouble is %+v", trouble)
 			}
 			for range 3 {
-				code(t, note(t, db), fermata.CodeUnavailable)
+				code(t, writeEvent(t, db), fermata.CodeUnavailable)
 			}
-			if n := faultdisk.The.Failed(opts.URL); n != 1 {
+			if n := faultdisk.Shared.Failed(opts.URL); n != 1 {
 				t.Errorf("%d calls failed", n)
 			}
 			must(t, db.Close())
 			again := mustOpenChecked(t, opts)
-			if n := chain(t, again); n < acknowledged {
+			if n := verifyChain(t, again); n < acknowledged {
 				t.Errorf("%d events of %d that were acknowledged", n, acknowledged)
 			}
-			must(t, note(t, again))
+			must(t, writeEvent(t, again))
 		})
 	}
 }
@@ -87,8 +87,8 @@ func TestSQLiteStopsAtTheFirstFailureOfTheDisk(t *testing.T) {
 // long and is copied into the database.
 func writeUntilRefused(t *testing.T, db *store.DB) (acknowledged int) {
 	t.Helper()
-	for n := range 2 * store.LongLog {
-		if err := note(t, db); err != nil {
+	for n := range 2 * store.CheckpointPages {
+		if err := writeEvent(t, db); err != nil {
 			code(t, err, fermata.CodeUnavailable)
 			return n
 		}
@@ -111,12 +111,12 @@ func TestPlainSQLiteHidesAFailedCheckpoint(t *testing.T) {
 	db.SetMaxOpenConns(1)
 	_, err = db.ExecContext(t.Context(), "CREATE TABLE t (x)")
 	must(t, err)
-	faultdisk.The.Fail(path, "", faultdisk.FailSync, true)
+	faultdisk.Shared.Fail(path, "", faultdisk.FailSync, true)
 	for range 20 {
 		_, err = db.ExecContext(t.Context(), "INSERT INTO t VALUES (1)")
 		must(t, err)
 	}
-	if n := faultdisk.The.Failed(path); n != 1 {
+	if n := faultdisk.Shared.Failed(path); n != 1 {
 		t.Errorf("%d calls failed", n)
 	}
 }
@@ -129,9 +129,9 @@ func TestSQLiteWithACutLogIsRefused(t *testing.T) {
 	db := mustOpenChecked(t, opts)
 	const acknowledged = 60
 	for range acknowledged {
-		must(t, note(t, db))
+		must(t, writeEvent(t, db))
 	}
-	opts = kill(t, db, opts)
+	opts = copyAsKilled(t, db, opts)
 	cutBy(t, opts.URL+"-wal", 4)
 
 	behind, err := openChecked(t, opts)
@@ -145,12 +145,12 @@ func TestSQLiteWithACutLogIsRefused(t *testing.T) {
 		t.Fatalf("the losses are %+v", losses)
 	}
 	must(t, behind.AcceptLoss(t.Context(), losses, func(store.Loss) *fermata.Event {
-		return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.System}
+		return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.SystemActor}
 	}))
 	must(t, behind.Close())
 	accepted := mustOpenChecked(t, opts)
-	must(t, note(t, accepted))
-	if n := chain(t, accepted); int64(n) != losses[0].Found.Seq+2 { // the acceptance, and one more
+	must(t, writeEvent(t, accepted))
+	if n := verifyChain(t, accepted); int64(n) != losses[0].Found.Seq+2 { // the acceptance, and one more
 		t.Errorf("%d events after the loss of all behind %d", n, losses[0].Found.Seq)
 	}
 }
@@ -161,13 +161,13 @@ func TestSQLiteThatWasKilledOpens(t *testing.T) {
 	opts := storetest.SQLite(t)
 	for n := range 5 {
 		db := mustOpenChecked(t, opts)
-		if got := chain(t, db); got != 3*n {
+		if got := verifyChain(t, db); got != 3*n {
 			t.Errorf("%d events, want %d", got, 3*n)
 		}
 		for range 3 {
-			must(t, note(t, db))
+			must(t, writeEvent(t, db))
 		}
-		opts = kill(t, db, opts)
+		opts = copyAsKilled(t, db, opts)
 	}
 }
 
@@ -176,12 +176,12 @@ func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
 	db := mustOpenChecked(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	must(t, db.Close())
 	backup, err := os.ReadFile(opts.URL)
 	must(t, err)
 	db = mustOpenChecked(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	must(t, db.Close())
 
 	must(t, os.WriteFile(opts.URL, backup, 0o600))
@@ -191,7 +191,7 @@ func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	other := storetest.SQLite(t)
 	db = mustOpenChecked(t, other)
 	for range 3 {
-		must(t, note(t, db))
+		must(t, writeEvent(t, db))
 	}
 	must(t, db.Close())
 	data, err := os.ReadFile(other.URL)
@@ -217,7 +217,7 @@ func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
 			t.Parallel()
 			opts := storetest.SQLite(t)
 			db := mustOpenChecked(t, opts)
-			must(t, note(t, db))
+			must(t, writeEvent(t, db))
 			store.Inspect(t.Context(), db)
 			if trouble := db.Trouble(); trouble != nil {
 				t.Fatalf("before the damage: %v", trouble)
@@ -228,7 +228,7 @@ func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
 			if trouble == nil || !trouble.Malformed || !trouble.Stopped {
 				t.Fatalf("the trouble is %+v", trouble)
 			}
-			code(t, note(t, db), fermata.CodeUnavailable)
+			code(t, writeEvent(t, db), fermata.CodeUnavailable)
 		})
 	}
 }
@@ -238,7 +238,7 @@ func TestSQLiteThatIsCheckpointedByOthersGoesOn(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
 	db := mustOpenChecked(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	store.Inspect(t.Context(), db)
 	other := storetest.OpenFile(t, opts.URL)
 	_, err := other.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -250,7 +250,7 @@ func TestSQLiteThatIsCheckpointedByOthersGoesOn(t *testing.T) {
 	if trouble := db.Trouble(); trouble != nil {
 		t.Errorf("the trouble is %v", trouble)
 	}
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 }
 
 // A database that was damaged while no server used it is not served.
@@ -265,9 +265,9 @@ func TestSQLiteThatIsDamagedAtRestIsRefused(t *testing.T) {
 				t.Parallel()
 				opts := storetest.SQLite(t)
 				db := mustOpenChecked(t, opts)
-				must(t, note(t, db))
+				must(t, writeEvent(t, db))
 				if killed {
-					opts = kill(t, db, opts)
+					opts = copyAsKilled(t, db, opts)
 				} else {
 					must(t, db.Close())
 				}
@@ -298,7 +298,7 @@ func TestWatchTellsOfTrouble(t *testing.T) {
 		})
 	}()
 	must(t, store.ExecWriter(t.Context(), db, "PRAGMA query_only = 1"))
-	code(t, note(t, db), fermata.CodeUnavailable)
+	code(t, writeEvent(t, db), fermata.CodeUnavailable)
 	if trouble := receive(t, told); trouble == nil || !strings.Contains(trouble.Reason, "read-only") {
 		t.Errorf("told of %+v", trouble)
 	}
@@ -306,8 +306,8 @@ func TestWatchTellsOfTrouble(t *testing.T) {
 	if trouble := receive(t, told); trouble != nil {
 		t.Errorf("told of %+v after it was over", trouble)
 	}
-	if db.Trouble() != nil || chain(t, db) != 0 {
-		t.Errorf("the trouble is %v, with %d events", db.Trouble(), chain(t, db))
+	if db.Trouble() != nil || verifyChain(t, db) != 0 {
+		t.Errorf("the trouble is %v, with %d events", db.Trouble(), verifyChain(t, db))
 	}
 	stop()
 	patience.Receive(t, "the watch ends", ended)
@@ -318,8 +318,8 @@ func receive(t *testing.T, told <-chan *store.Trouble) *store.Trouble {
 	return patience.Receive(t, "something is told", told)
 }
 
-// kill returns the options of a copy of the files, in the state in which a process that is killed leaves them.
-func kill(t *testing.T, db *store.DB, opts store.Options) store.Options {
+// copyAsKilled returns the options of a copy of the files, in the state in which a process that is killed leaves them.
+func copyAsKilled(t *testing.T, db *store.DB, opts store.Options) store.Options {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.Base(opts.URL))
 	for _, suffix := range []string{"", "-wal", ".head"} {

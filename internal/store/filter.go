@@ -22,13 +22,13 @@ func (f *filter) add(condition string, arg any) {
 	f.conditions = append(f.conditions, fmt.Sprintf(condition, len(f.args)))
 }
 
-func (f *filter) equal(column, value string) {
+func (f *filter) addEqual(column, value string) {
 	if value != "" {
 		f.add(column+" = $%d", value)
 	}
 }
 
-func (f *filter) contains(column, value string) {
+func (f *filter) addContains(column, value string) {
 	if value != "" {
 		f.add(column+" "+f.d.like+` $%d ESCAPE '\'`, likeAnywhere(value))
 	}
@@ -42,9 +42,9 @@ func escapeLike(value string) string {
 	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
 }
 
-// oneOf is addIn for texts. A single text is compared directly, which costs the
+// addOneOf is addIn for texts. A single text is compared directly, which costs the
 // database much less than a list.
-func (f *filter) oneOf(column string, values []string) {
+func (f *filter) addOneOf(column string, values []string) {
 	if len(values) == 1 {
 		f.add(column+" = $%d", values[0])
 		return
@@ -53,7 +53,7 @@ func (f *filter) oneOf(column string, values []string) {
 }
 
 func (f *filter) addIn(column string, values any) {
-	f.args = append(f.args, text(values))
+	f.args = append(f.args, columnText(values))
 	f.conditions = append(f.conditions, fmt.Sprintf(f.d.inList, column, len(f.args)))
 }
 

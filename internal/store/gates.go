@@ -9,26 +9,26 @@ import (
 
 const gateRuleColumns = "id, rule, owner, expires_at, used, created_at"
 
-// ruleAsMade is the JSON of the column rule.
-type ruleAsMade struct {
+// storedRule is the JSON of the column rule.
+type storedRule struct {
 	*fermata.NewGateRule
 	SessionOf *fermata.Actor `json:"session_of,omitempty"`
 }
 
 func (r Reader) scanGateRule(rs rows) (*fermata.GateRule, error) {
 	g := &fermata.GateRule{WorkspaceID: r.workspace}
-	var made, owner string
+	var stored, owner string
 	var expiresAt, createdAt int64
-	if err := rs.Scan(&g.ID, &made, &owner, &expiresAt, &g.Used, &createdAt); err != nil {
+	if err := rs.Scan(&g.ID, &stored, &owner, &expiresAt, &g.Used, &createdAt); err != nil {
 		return nil, err
 	}
-	g.ExpiresAt, g.CreatedAt = optional(expiresAt), instantOf(createdAt)
+	g.ExpiresAt, g.CreatedAt = optionalInstant(expiresAt), instantOf(createdAt)
 	if err := parse("owner", owner, (*actor)(&g.Owner)); err != nil {
 		return nil, err
 	}
-	rule := ruleAsMade{NewGateRule: &g.NewGateRule}
-	err := parse("rule", made, &rule)
-	g.SessionOf = rule.SessionOf
+	rule := storedRule{NewGateRule: &g.NewGateRule}
+	err := parse("rule", stored, &rule)
+	g.SessionOwner = rule.SessionOf
 	return g, err
 }
 
@@ -48,7 +48,7 @@ func (tx *Tx) InsertGateRule(g *fermata.GateRule) {
 	g.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO gate_rules (workspace_id, id, decision, rule, owner, expires_at, used, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tx.workspace, g.ID, string(g.Decision), text(ruleAsMade{&g.NewGateRule, g.SessionOf}), text(actor(g.Owner)), millis(g.ExpiresAt), g.Used,
+		tx.workspace, g.ID, string(g.Decision), columnText(storedRule{&g.NewGateRule, g.SessionOwner}), columnText(actor(g.Owner)), millis(g.ExpiresAt), g.Used,
 		g.CreatedAt.UnixMilli())
 }
 
@@ -99,7 +99,7 @@ func (r Reader) GrantsUsed(questionIDs []string) (map[string]bool, error) {
 		return used, nil
 	}
 	found, err := list(r, scanString, "SELECT question_id FROM grants_used WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "question_id", 2), r.workspace, text(questionIDs))
+		fmt.Sprintf(r.d.inList, "question_id", 2), r.workspace, columnText(questionIDs))
 	for _, id := range found {
 		used[id] = true
 	}
@@ -110,5 +110,5 @@ func (r Reader) GrantsUsed(questionIDs []string) (map[string]bool, error) {
 // it was used before.
 func (tx *Tx) UseGrant(questionID, callID string, by fermata.Actor) {
 	tx.exec("INSERT INTO grants_used (workspace_id, question_id, used_by, call_id, used_at) VALUES ($1, $2, $3, $4, $5)",
-		tx.workspace, questionID, text(actor(by)), callID, tx.Now().UnixMilli())
+		tx.workspace, questionID, columnText(actor(by)), callID, tx.Now().UnixMilli())
 }

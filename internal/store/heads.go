@@ -31,8 +31,8 @@ type Head struct {
 	At        time.Time `json:"at"`
 }
 
-// rest is the first record of the file. It tells how the database was left.
-type rest struct {
+// closeState is the first record of the file. It tells how the database was left.
+type closeState struct {
 	// Closed reports whether the database was closed in order, as a file of this size that was last modified at this
 	// time.
 	Closed   bool  `json:"closed"`
@@ -54,12 +54,12 @@ type heads struct {
 	// syncing is held during a sync. A disk may take long for a sync, and commits do not wait for it.
 	syncing sync.Mutex
 
-	mu   sync.Mutex
-	file headFile
-	rest rest
+	mu         sync.Mutex
+	file       headFile
+	closeState closeState
 	// last are the heads by workspace; places are their places in the file.
-	last   map[string]Head
-	places map[string]*place
+	last  map[string]Head
+	slots map[string]*slotPair
 	// dirty reports whether something was written since the last sync; err is the first failure to write.
 	dirty bool
 	err   error
@@ -75,33 +75,33 @@ type headFile interface {
 	Sync() error
 }
 
-// place is the position of a workspace's two slots, which are written in turn.
-type place struct{ slot, turn int64 }
+// slotPair is the position of a workspace's two slots, which are written in turn.
+type slotPair struct{ slot, turn int64 }
 
-// openHeads opens the file, or creates it.
-func openHeads(path string) (*heads, error) {
+// openHeadFile opens the file, or creates it.
+func openHeadFile(path string) (*heads, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, headTrouble(err)
+		return nil, headError(err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, headTrouble(err)
+		return nil, headError(err)
 	}
-	h := &heads{path: path, file: file, last: map[string]Head{}, places: map[string]*place{}}
+	h := &heads{path: path, file: file, last: map[string]Head{}, slots: map[string]*slotPair{}}
 	data, err := io.ReadAll(file)
 	if err != nil {
-		return nil, errors.Join(headTrouble(err), file.Close())
+		return nil, errors.Join(headError(err), file.Close())
 	}
 	h.read(data)
 	return h, nil
 }
 
-func headTrouble(err error) error {
+func headError(err error) error {
 	reason, hint := "the file that keeps what was acknowledged cannot be written", hintFull
 	if errors.Is(err, syscall.EROFS) {
 		reason, hint = "the file that keeps what was acknowledged is on a read-only file system", hintReadOnly
 	}
-	return unavailable("keep the head of the chain", passing(reason, hint, err))
+	return unavailable("keep the head of the chain", temporaryTrouble(reason, hint, err))
 }
 
 // read takes over every record that is complete.
@@ -109,14 +109,14 @@ func (h *heads) read(data []byte) {
 	for slot := int64(0); slot*slotSize < int64(len(data)); slot++ {
 		line := data[slot*slotSize : min((slot+1)*slotSize, int64(len(data)))]
 		if slot == 0 {
-			_ = readRecord(line, &h.rest)
+			_ = readRecord(line, &h.closeState)
 			continue
 		}
 		var head Head
 		if readRecord(line, &head) != nil {
 			continue
 		}
-		h.places[head.Workspace] = &place{slot: slot - (slot-1)%2, turn: slot % 2}
+		h.slots[head.Workspace] = &slotPair{slot: slot - (slot-1)%2, turn: slot % 2}
 		if head.Seq > h.last[head.Workspace].Seq {
 			h.last[head.Workspace] = head
 		}
@@ -159,10 +159,10 @@ func (h *heads) note(head Head) {
 }
 
 func (h *heads) writeHead(head Head) {
-	p := h.places[head.Workspace]
+	p := h.slots[head.Workspace]
 	if p == nil {
-		p = &place{slot: 1 + 2*int64(len(h.places))}
-		h.places[head.Workspace] = p
+		p = &slotPair{slot: 1 + 2*int64(len(h.slots))}
+		h.slots[head.Workspace] = p
 	}
 	h.write(p.slot+p.turn, head)
 	p.turn = 1 - p.turn
@@ -203,35 +203,35 @@ func (h *heads) sync() error {
 			return nil
 		}
 	}
-	return h.beginAnew(err)
+	return h.replaceFile(err)
 }
 
-// beginAnew replaces the file after a failure. The caller holds syncing.
-func (h *heads) beginAnew(failure error) error {
-	err := h.replace()
+// replaceFile replaces the file after a failure. The caller holds syncing.
+func (h *heads) replaceFile(failure error) error {
+	err := h.writeNewFile()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failed = err != nil
 	if err != nil {
-		return headTrouble(errors.Join(failure, err))
+		return headError(errors.Join(failure, err))
 	}
 	return nil
 }
 
-// replace writes a new file with every head, and renames it over the old one. The caller holds syncing.
-func (h *heads) replace() error {
+// writeNewFile writes a new file with every head, and renames it over the old one. The caller holds syncing.
+func (h *heads) writeNewFile() error {
 	h.mu.Lock()
-	rest, last := h.rest, maps.Clone(h.last)
+	state, last := h.closeState, maps.Clone(h.last)
 	h.mu.Unlock()
 	file, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
 	if err != nil {
 		return err
 	}
-	places := map[string]*place{}
-	err = writeSlot(file, 0, rest)
+	slots := map[string]*slotPair{}
+	err = writeSlot(file, 0, state)
 	for _, workspace := range slices.Sorted(maps.Keys(last)) {
-		p := &place{slot: 1 + 2*int64(len(places))}
-		places[workspace] = p
+		p := &slotPair{slot: 1 + 2*int64(len(slots))}
+		slots[workspace] = p
 		// Both slots hold the same head, so that no older head is left.
 		err = errors.Join(err, writeSlot(file, p.slot, last[workspace]), writeSlot(file, p.slot+1, last[workspace]))
 	}
@@ -241,17 +241,17 @@ func (h *heads) replace() error {
 	if err != nil {
 		return errors.Join(err, file.Close(), os.Remove(file.Name()))
 	}
-	return errors.Join(h.swap(file, places, rest, last).Close(), private.SyncFolder(filepath.Dir(h.path)))
+	return errors.Join(h.swap(file, slots, state, last).Close(), private.SyncFolder(filepath.Dir(h.path)))
 }
 
 // swap switches to a new file, adds the heads that were noted while that file was written, and returns the old file.
-func (h *heads) swap(file headFile, places map[string]*place, left rest, written map[string]Head) (old headFile) {
+func (h *heads) swap(file headFile, slots map[string]*slotPair, state closeState, written map[string]Head) (old headFile) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old = h.file
-	h.file, h.places, h.dirty, h.err = file, places, false, nil
-	if h.rest != left {
-		h.write(0, h.rest)
+	h.file, h.slots, h.dirty, h.err = file, slots, false, nil
+	if h.closeState != state {
+		h.write(0, h.closeState)
 	}
 	for _, workspace := range slices.Sorted(maps.Keys(h.last)) {
 		if head := h.last[workspace]; head != written[workspace] {
@@ -261,27 +261,27 @@ func (h *heads) swap(file headFile, places map[string]*place, left rest, written
 	return old
 }
 
-// setRest records how the database is left.
-func (h *heads) setRest(r rest) error {
+// setCloseState records how the database is left.
+func (h *heads) setCloseState(r closeState) error {
 	h.mu.Lock()
-	h.rest = r
+	h.closeState = r
 	h.write(0, r)
 	h.mu.Unlock()
 	return h.sync()
 }
 
 // close closes the file. If the database is whole, it records that first.
-func (h *heads) close(r rest) error {
+func (h *heads) close(r closeState) error {
 	err := h.sync()
 	if err == nil && r.Closed {
-		err = h.setRest(r)
+		err = h.setCloseState(r)
 	}
 	return errors.Join(err, h.file.Close())
 }
 
 // noteHead stores the head of a workspace after a commit.
 func (db *DB) noteHead(workspace string, head fermata.Chain) {
-	db.ends.Store(workspace, head)
+	db.committedHeads.Store(workspace, head)
 	if db.heads != nil {
 		db.heads.note(Head{Workspace: workspace, Seq: head.Seq, Hash: head.Hash, At: time.Now().UTC()})
 	}
@@ -290,24 +290,24 @@ func (db *DB) noteHead(workspace string, head fermata.Chain) {
 // checkHead returns an error if the database went back while this process used it. This happens if another server
 // with fewer events has taken its place.
 func (db *DB) checkHead(workspace string, found counter) error {
-	known, ok := db.ends.Load(workspace)
+	known, ok := db.committedHeads.Load(workspace)
 	if !ok {
 		return nil
 	}
 	if last := known.(fermata.Chain); found.Seq < last.Seq || found.Seq == last.Seq && found.Hash != last.Hash {
-		return unavailable("begin", stopError(describeLoss(Head{Workspace: workspace, Seq: last.Seq, Hash: last.Hash}, found.Seq), nil))
+		return unavailable("begin", stopTrouble(describeLoss(Head{Workspace: workspace, Seq: last.Seq, Hash: last.Hash}, found.Seq), nil))
 	}
 	return nil
 }
 
-// restOf returns the state of a SQLite file that was closed.
-func restOf(path string) rest {
+// closeStateOf returns the state of a SQLite file that was closed.
+func closeStateOf(path string) closeState {
 	info, err := os.Stat(path)
 	if err != nil {
-		return rest{}
+		return closeState{}
 	}
 	if size, err := sizeOf(path + "-wal"); size > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return rest{}
+		return closeState{}
 	}
-	return rest{Closed: true, Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	return closeState{Closed: true, Size: info.Size(), Modified: info.ModTime().UnixNano()}
 }

@@ -14,7 +14,7 @@ import (
 // slowFile is a file whose sync fails, or waits.
 type slowFile struct {
 	headFile
-	fails   error
+	syncErr error
 	begun   chan struct{}
 	release chan struct{}
 }
@@ -24,15 +24,15 @@ func (f *slowFile) Sync() error {
 		close(f.begun)
 		<-f.release
 	}
-	if f.fails != nil {
-		return f.fails
+	if f.syncErr != nil {
+		return f.syncErr
 	}
 	return f.headFile.Sync()
 }
 
 func newHeads(t *testing.T) *heads {
 	t.Helper()
-	h, err := openHeads(filepath.Join(t.TempDir(), "kept", "heads"))
+	h, err := openHeadFile(filepath.Join(t.TempDir(), "kept", "heads"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +40,10 @@ func newHeads(t *testing.T) *heads {
 	return h
 }
 
-// kept returns the heads in the file.
-func kept(t *testing.T, h *heads) map[string]Head {
+// readHeads returns the heads in the file.
+func readHeads(t *testing.T, h *heads) map[string]Head {
 	t.Helper()
-	again, err := openHeads(h.path)
+	again, err := openHeadFile(h.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 	t.Parallel()
 	h := newHeads(t)
 	h.note(Head{Workspace: "a", Seq: 1})
-	disk := &slowFile{headFile: h.file, fails: errors.New("input/output error")}
+	disk := &slowFile{headFile: h.file, syncErr: errors.New("input/output error")}
 	h.file = disk
 	folder := filepath.Dir(h.path)
 	if err := os.Rename(folder, folder+".away"); err != nil {
@@ -65,7 +65,7 @@ func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 	if h.sync() == nil {
 		t.Error("a sync that failed is taken for a good one")
 	}
-	disk.fails = nil
+	disk.syncErr = nil
 	for range 2 {
 		if h.sync() == nil {
 			t.Error("a later sync is taken for one of everything")
@@ -78,7 +78,7 @@ func TestAFailedSyncIsNotBelievedLater(t *testing.T) {
 	if err := h.sync(); err != nil {
 		t.Fatal(err)
 	}
-	if got := kept(t, h); got["a"].Seq != 1 || got["b"].Seq != 2 {
+	if got := readHeads(t, h); got["a"].Seq != 1 || got["b"].Seq != 2 {
 		t.Errorf("the file has %v", got)
 	}
 	if err := h.sync(); err != nil {
@@ -132,7 +132,7 @@ func TestHeadsAreNotedWhileTheFileIsReplaced(t *testing.T) {
 	if err := h.sync(); err != nil {
 		t.Fatal(err)
 	}
-	for workspace, head := range kept(t, h) {
+	for workspace, head := range readHeads(t, h) {
 		if head.Seq != 200 {
 			t.Errorf("workspace %s: the file has %d", workspace, head.Seq)
 		}

@@ -25,14 +25,14 @@ type health struct {
 	trouble, headTrouble *Trouble
 	// suspected reports whether a write failed, so that the next check tries one.
 	suspected bool
-	// full reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
+	// diskFull reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
 	// takes space ends this state.
-	full bool
-	// written is when a write was last committed. probed is when the probe under way began. synced is when the sync
+	diskFull bool
+	// lastWrite is when a write was last committed. probed is when the probe under way began. synced is when the sync
 	// of the heads under way began.
-	written, probed, synced time.Time
-	// failed wakes the watch after a failure.
-	failed chan struct{}
+	lastWrite, probeStart, syncStart time.Time
+	// wakeWatch wakes the watch after a failure.
+	wakeWatch chan struct{}
 }
 
 // Trouble returns why the database takes no writes, or nil if it takes them.
@@ -45,22 +45,22 @@ func (db *DB) Trouble() *Trouble {
 		return h.trouble
 	case h.headTrouble != nil:
 		return h.headTrouble
-	case !h.probed.IsZero() && time.Since(h.probed) > slowProbe:
+	case !h.probeStart.IsZero() && time.Since(h.probeStart) > slowProbe:
 		return &Trouble{
 			Reason: "a write waits for the database for longer than " + slowProbe.String(),
-			Hint:   "see whether the database and its disk answer", Since: h.probed,
+			Hint:   "see whether the database and its disk answer", Since: h.probeStart,
 		}
-	case !h.synced.IsZero() && time.Since(h.synced) > slowProbe:
+	case !h.syncStart.IsZero() && time.Since(h.syncStart) > slowProbe:
 		return &Trouble{
 			Reason: "the disk with the file that keeps what was acknowledged does not answer for longer than " + slowProbe.String(),
-			Hint:   "see whether this disk answers", Since: h.synced,
+			Hint:   "see whether this disk answers", Since: h.syncStart,
 		}
 	}
 	return nil
 }
 
-// refusal returns the error of every write while the database is stopped, or nil.
-func (db *DB) refusal() error {
+// stoppedError returns the error of every write while the database is stopped, or nil.
+func (db *DB) stoppedError() error {
 	if t := db.Trouble(); t != nil && t.Stopped {
 		return t.Refusal()
 	}
@@ -82,7 +82,7 @@ func (db *DB) noteFailure(err error) error {
 		return err
 	}
 	if t != nil && t.full {
-		h.full = true
+		h.diskFull = true
 	}
 	if h.trouble == nil && !h.suspected {
 		h.suspected = true
@@ -93,7 +93,7 @@ func (db *DB) noteFailure(err error) error {
 
 // setLocked stores t as the trouble, unless the stored one is worse. The caller holds mu.
 func (h *health) setLocked(t *Trouble) {
-	if h.trouble != nil && (h.trouble.Stopped && !t.Malformed || h.trouble.Malformed && (h.trouble.seen || !t.seen) || h.trouble.Reason == t.Reason) {
+	if h.trouble != nil && (h.trouble.Stopped && !t.Malformed || h.trouble.Malformed && (h.trouble.shownByFiles || !t.shownByFiles) || h.trouble.Reason == t.Reason) {
 		return
 	}
 	kept := *t
@@ -106,7 +106,7 @@ func (h *health) setLocked(t *Trouble) {
 
 func (h *health) wakeLocked() {
 	select {
-	case h.failed <- struct{}{}:
+	case h.wakeWatch <- struct{}{}:
 	default:
 	}
 }
@@ -125,14 +125,14 @@ func (db *DB) noteCommit() {
 	h := &db.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.written = time.Now()
-	if !h.full {
-		h.passLocked()
+	h.lastWrite = time.Now()
+	if !h.diskFull {
+		h.clearTroubleLocked()
 	}
 }
 
-// passLocked ends a trouble that may pass. The caller holds mu.
-func (h *health) passLocked() {
+// clearTroubleLocked ends a trouble that may pass. The caller holds mu.
+func (h *health) clearTroubleLocked() {
 	h.suspected = false
 	if h.trouble != nil && !h.trouble.Stopped {
 		h.trouble = nil
@@ -144,13 +144,13 @@ func (h *health) passLocked() {
 // once after a failure. It calls changed when a trouble begins, changes or ends, and once a minute while a trouble
 // lasts. The parts of the watch run independently, so a disk that does not answer cannot block the other parts.
 func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
-	looked := make(chan struct{}, 1)
+	checked := make(chan struct{}, 1)
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	parts.Go(func() { repeat(ctx, nil, looked, db.syncHeads) })
-	parts.Go(func() { repeat(ctx, db.health.failed, looked, func() { db.examine(ctx) }) })
+	parts.Go(func() { repeat(ctx, nil, checked, db.syncHeads) })
+	parts.Go(func() { repeat(ctx, db.health.wakeWatch, checked, func() { db.examine(ctx) }) })
 	report := reporter{changed: changed}
-	repeat(ctx, looked, nil, func() { report.tell(db.Trouble(), time.Now()) })
+	repeat(ctx, checked, nil, func() { report.tell(db.Trouble(), time.Now()) })
 }
 
 // repeat calls do every watchInterval, and sooner when woken receives, until ctx ends. It signals done after each
@@ -182,17 +182,17 @@ func (db *DB) examine(ctx context.Context) {
 		return
 	}
 	if err := db.Probe(ctx); err != nil && ctx.Err() == nil {
-		db.confirm(err)
+		db.confirmTrouble(err)
 	}
 }
 
-// confirm records the failure of a probe as the trouble.
-func (db *DB) confirm(err error) {
+// confirmTrouble records the failure of a probe as the trouble.
+func (db *DB) confirmTrouble(err error) {
 	t := troubleOf(err)
 	if t == nil {
-		t = passing("the database takes no writes", "the server's log has the reason; Fermata goes on by itself", err)
+		t = temporaryTrouble("the database takes no writes", "the server's log has the reason; Fermata goes on by itself", err)
 		if known, ok := errors.AsType[*fermata.Error](err); ok && known.Hint != "" {
-			t = passing(known.Message, known.Hint, err)
+			t = temporaryTrouble(known.Message, known.Hint, err)
 		}
 	}
 	db.health.mu.Lock()
@@ -202,9 +202,9 @@ func (db *DB) confirm(err error) {
 
 // syncHeads makes the head file durable.
 func (db *DB) syncHeads() {
-	db.health.set(&db.health.synced, time.Now())
+	db.health.set(&db.health.syncStart, time.Now())
 	t := troubleOf(db.heads.sync())
-	db.health.set(&db.health.synced, time.Time{})
+	db.health.set(&db.health.syncStart, time.Time{})
 	db.health.mu.Lock()
 	defer db.health.mu.Unlock()
 	if t == nil || db.health.headTrouble == nil {
@@ -222,40 +222,40 @@ func (db *DB) needsProbe() bool {
 	case h.suspected:
 		return true
 	}
-	return time.Since(h.written) >= probeInterval
+	return time.Since(h.lastWrite) >= probeInterval
 }
 
 // Probe writes a row of its own and returns when it is durable. After a write that found no space on the disk, it
 // also takes some space and gives it back.
 func (db *DB) Probe(ctx context.Context) error {
-	db.health.set(&db.health.probed, time.Now())
-	defer db.health.set(&db.health.probed, time.Time{})
-	full := db.health.foundFull()
+	db.health.set(&db.health.probeStart, time.Now())
+	defer db.health.set(&db.health.probeStart, time.Time{})
+	full := db.health.isDiskFull()
 	err := db.Write(ctx, DefaultWorkspace, func(tx *Tx) error {
-		if claim := db.backend.dialect().claimSpace; full && claim != "" {
-			tx.execAny(claim)
+		if reserve := db.backend.dialect().reserveSpace; full && reserve != "" {
+			tx.execAny(reserve)
 		}
 		tx.execAny("INSERT INTO write_probe (id, written_at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
 			tx.Now().UnixMilli())
 		return nil
 	})
 	if err == nil && full {
-		db.health.foundSpace()
+		db.health.clearDiskFull()
 	}
 	return err
 }
 
-func (h *health) foundFull() bool {
+func (h *health) isDiskFull() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.full
+	return h.diskFull
 }
 
-func (h *health) foundSpace() {
+func (h *health) clearDiskFull() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.full = false
-	h.passLocked()
+	h.diskFull = false
+	h.clearTroubleLocked()
 }
 
 // set sets one of the times of h.
@@ -270,16 +270,16 @@ const reminderInterval = time.Minute
 
 // reporter reports a trouble when it changes, and again while it lasts.
 type reporter struct {
-	changed func(*Trouble)
-	last    *Trouble
-	told    time.Time
+	changed    func(*Trouble)
+	last       *Trouble
+	reportedAt time.Time
 }
 
 func (r *reporter) tell(t *Trouble, now time.Time) {
 	same := t == r.last || t != nil && r.last != nil && t.Reason == r.last.Reason
-	if same && (t == nil || now.Sub(r.told) < reminderInterval) {
+	if same && (t == nil || now.Sub(r.reportedAt) < reminderInterval) {
 		return
 	}
-	r.last, r.told = t, now
+	r.last, r.reportedAt = t, now
 	r.changed(t)
 }

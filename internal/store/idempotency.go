@@ -22,14 +22,14 @@ func (r Reader) Replay(caller, key string) (Replay, bool, error) {
 	return found[0], true, nil
 }
 
-// Remember stores the result of a call with an idempotency key.
-func (tx *Tx) Remember(caller, key string, p Replay) {
+// SaveReplay stores the result of a call with an idempotency key.
+func (tx *Tx) SaveReplay(caller, key string, p Replay) {
 	tx.exec(`INSERT INTO idempotency (workspace_id, caller, key, fingerprint, result, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		tx.workspace, caller, key, p.Fingerprint, p.Result, tx.Now().UnixMilli())
 }
 
-// Forget deletes the results that were stored before the instant, in every
+// ForgetReplays deletes the results that were stored before the instant, in every
 // workspace.
-func (tx *Tx) Forget(before time.Time) {
+func (tx *Tx) ForgetReplays(before time.Time) {
 	tx.execAny("DELETE FROM idempotency WHERE created_at < $1", before.UnixMilli())
 }

@@ -48,7 +48,7 @@ func (tx *Tx) DeleteIdentity(memberID, kind string) {
 	tx.exec("DELETE FROM identities WHERE workspace_id = $1 AND member_id = $2 AND kind = $3", tx.workspace, memberID, kind)
 }
 
-type wishes struct {
+type memberPreferences struct {
 	member string
 	fermata.Preferences
 }
@@ -59,14 +59,14 @@ func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences,
 	if len(memberIDs) == 0 {
 		return all, nil
 	}
-	found, err := list(r, func(rs rows) (wishes, error) {
-		var w wishes
+	found, err := list(r, func(rs rows) (memberPreferences, error) {
+		var w memberPreferences
 		var stored string
 		if err := rs.Scan(&w.member, &stored); err != nil {
 			return w, err
 		}
 		return w, parse("wishes", stored, &w.Preferences)
-	}, "SELECT member_id, wishes FROM preferences WHERE workspace_id = $1 AND "+fmt.Sprintf(r.d.inList, "member_id", 2), r.workspace, text(memberIDs))
+	}, "SELECT member_id, wishes FROM preferences WHERE workspace_id = $1 AND "+fmt.Sprintf(r.d.inList, "member_id", 2), r.workspace, columnText(memberIDs))
 	for _, w := range found {
 		all[w.member] = w.Preferences
 	}
@@ -76,7 +76,7 @@ func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences,
 // SetPreferences stores how a member wants to be reached.
 func (tx *Tx) SetPreferences(memberID string, p fermata.Preferences) {
 	tx.exec(`INSERT INTO preferences (workspace_id, member_id, wishes) VALUES ($1, $2, $3)
-		ON CONFLICT (workspace_id, member_id) DO UPDATE SET wishes = excluded.wishes`, tx.workspace, memberID, text(p))
+		ON CONFLICT (workspace_id, member_id) DO UPDATE SET wishes = excluded.wishes`, tx.workspace, memberID, columnText(p))
 }
 
 const deviceColumns = "id, member_id, name, subscription, created_at, last_sent_at, holder"
@@ -88,7 +88,7 @@ func (r Reader) scanDevice(rs rows) (*fermata.Device, error) {
 	if err := rs.Scan(&d.ID, &d.MemberID, &d.Name, &subscription, &createdAt, &lastSentAt, &d.Holder); err != nil {
 		return nil, err
 	}
-	d.AddedAt, d.LastSentAt = instantOf(createdAt), optional(lastSentAt)
+	d.AddedAt, d.LastSentAt = instantOf(createdAt), optionalInstant(lastSentAt)
 	opened, err := r.unseal(subscription, r.deviceCell(d.ID))
 	if err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func (tx *Tx) InsertDevice(d *fermata.Device) {
 	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND endpoint_hash = $2", tx.workspace, hash)
 	tx.exec(`INSERT INTO devices (workspace_id, id, member_id, name, endpoint_hash, subscription, created_at, holder)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(text(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli(), d.Holder)
+		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(columnText(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli(), d.Holder)
 }
 
-// HandDevices moves the devices that one session or token of the member added to another session or token.
-func (tx *Tx) HandDevices(memberID, from, to string) {
+// MoveDevices moves the devices that one session or token of the member added to another session or token.
+func (tx *Tx) MoveDevices(memberID, from, to string) {
 	tx.execAny("UPDATE devices SET holder = $1 WHERE member_id = $2 AND workspace_id = $3 AND holder = $4", to, memberID, tx.workspace, from)
 }
 

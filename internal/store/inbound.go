@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Inbound returns the verdict on a message that came back over a channel, or
+// InboundVerdict returns the verdict on a message that came back over a channel, or
 // nil if the message was not handled yet.
-func (r Reader) Inbound(channelID, id string) (json.RawMessage, error) {
+func (r Reader) InboundVerdict(channelID, id string) (json.RawMessage, error) {
 	found, err := list(r, scanString, "SELECT verdict FROM inbound WHERE workspace_id = $1 AND channel_id = $2 AND id = $3",
 		r.workspace, channelID, id)
 	if err != nil || len(found) == 0 {
@@ -28,11 +28,11 @@ func (tx *Tx) ForgetInbound(before time.Time) {
 	tx.execAny("DELETE FROM inbound WHERE at <= $1", before.UnixMilli())
 }
 
-// OpenPages returns the ids of the members who have a page open at another
+// MembersWithOpenPage returns the ids of the members who have a page open at another
 // process.
-func (r Reader) OpenPages(except string, now time.Time) ([]string, error) {
+func (r Reader) MembersWithOpenPage(process string, now time.Time) ([]string, error) {
 	lists, err := list(r, scanString, "SELECT members FROM open_pages WHERE workspace_id = $1 AND process <> $2 AND until_at > $3",
-		r.workspace, except, now.UnixMilli())
+		r.workspace, process, now.UnixMilli())
 	var all []string
 	for _, stored := range lists {
 		var members []string
@@ -50,5 +50,5 @@ func (tx *Tx) SetOpenPages(process string, members []string, until time.Time) {
 	tx.execAny("DELETE FROM open_pages WHERE until_at <= $1", tx.Now().UnixMilli())
 	tx.exec(`INSERT INTO open_pages (process, workspace_id, members, until_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (workspace_id, process) DO UPDATE SET members = excluded.members, until_at = excluded.until_at`,
-		process, tx.workspace, text(members), until.UnixMilli())
+		process, tx.workspace, columnText(members), until.UnixMilli())
 }

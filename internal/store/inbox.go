@@ -21,29 +21,29 @@ type QuestionFilter struct {
 	// Label is a label of the question's task.
 	Label string
 	// Text is searched in the texts that people read. The list may contain a few questions that do not match, but
-	// never misses one that does. See [fermata.Question.Mentions].
+	// never misses one that does. See [fermata.Question.ContainsText].
 	Text string
-	// For keeps the questions that the caller may answer.
-	For *fermata.Caller
+	// AnswerableBy keeps the questions that the caller may answer.
+	AnswerableBy *fermata.Caller
 	// Snooze tells how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
 	Limit  int
 	// After is the place after which the list continues; Until is its last possible place, and nil means no bound.
-	After QuestionPlace
-	Until *QuestionPlace
+	After QuestionPosition
+	Until *QuestionPosition
 }
 
-// Slow reports whether the database must look into every question for this filter. Read such a list in parts; see
-// [Reader.PlaceBehind].
-func (f QuestionFilter) Slow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
+// IsSlow reports whether the database must look into every question for this filter. Read such a list in parts; see
+// [Reader.PositionOfNth].
+func (f QuestionFilter) IsSlow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
 
 // Snooze tells how a list treats the questions that a member snoozed.
 type Snooze struct {
 	Member string
-	// Only keeps these questions instead of leaving them out.
-	Only bool
-	Now  time.Time
+	// OnlySnoozed keeps these questions instead of leaving them out.
+	OnlySnoozed bool
+	Now         time.Time
 }
 
 // QuestionSort is the order of a list of questions.
@@ -57,23 +57,23 @@ const (
 	SortOldest   QuestionSort = "oldest"
 )
 
-// QuestionPlace is a place in an order of questions: priority, deadline, id.
-type QuestionPlace struct {
+// QuestionPosition is a place in an order of questions: priority, deadline, id.
+type QuestionPosition struct {
 	Priority int    `json:"p"`
 	Deadline int64  `json:"d"`
 	ID       string `json:"i"`
 }
 
-// PlaceOf returns the place of a question.
-func PlaceOf(q *fermata.Question) QuestionPlace {
-	return QuestionPlace{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
+// QuestionPositionOf returns the place of a question.
+func QuestionPositionOf(q *fermata.Question) QuestionPosition {
+	return QuestionPosition{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
 }
 
 // Questions lists questions. Pending ones are ordered by urgency and all others by age, newest first, unless the
 // filter names another order.
 func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
-	w := r.questionsWhere(f)
-	order := w.questionOrder(f)
+	w := r.questionConditions(f)
+	order := w.addOrder(f)
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)
 }
@@ -83,8 +83,8 @@ var questionOrders = map[QuestionSort][]string{
 	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
 }
 
-// questionOrder limits the list to its places, and returns its order.
-func (w *filter) questionOrder(f QuestionFilter) string {
+// addOrder limits the list to its places, and returns its order.
+func (w *filter) addOrder(f QuestionFilter) string {
 	if f.Sort == "" {
 		f.Sort = SortNewest
 		if f.Status == string(fermata.Pending) {
@@ -101,16 +101,16 @@ func (w *filter) questionOrder(f QuestionFilter) string {
 		w.conditions[0] = "workspace_id || '' = $1"
 	}
 	if f.After.ID != "" {
-		w.place(columns, behind, f.After)
+		w.addPosition(columns, behind, f.After)
 	}
 	if f.Until != nil {
-		w.place(columns, upTo, *f.Until)
+		w.addPosition(columns, upTo, *f.Until)
 	}
 	return order
 }
 
-// place adds the condition that compares the columns with a place in their order.
-func (w *filter) place(columns []string, operator string, p QuestionPlace) {
+// addPosition adds the condition that compares the columns with a place in their order.
+func (w *filter) addPosition(columns []string, operator string, p QuestionPosition) {
 	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
 	parameters := make([]string, 0, len(columns))
 	for _, column := range columns {
@@ -121,19 +121,19 @@ func (w *filter) place(columns []string, operator string, p QuestionPlace) {
 		"("+strings.Join(columns, ", ")+") "+operator+" ("+strings.Join(parameters, ", ")+")")
 }
 
-func scanPlace(rs rows) (QuestionPlace, error) {
-	var p QuestionPlace
+func scanPosition(rs rows) (QuestionPosition, error) {
+	var p QuestionPosition
 	err := rs.Scan(&p.Priority, &p.Deadline, &p.ID)
 	return p, err
 }
 
-// PlaceBehind returns the place of the n-th of the next questions. Of the filter it applies only status, task and
+// PositionOfNth returns the place of the n-th of the next questions. Of the filter it applies only status, task and
 // order. It returns nil if there are fewer than n questions.
-func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
+func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error) {
 	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}
-	w := r.questionsWhere(all)
-	order := w.questionOrder(all)
-	found, err := list(r, scanPlace, "SELECT priority, deadline, id FROM questions WHERE "+w.sql()+
+	w := r.questionConditions(all)
+	order := w.addOrder(all)
+	found, err := list(r, scanPosition, "SELECT priority, deadline, id FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT 1 OFFSET %d", order, n-1), w.args...)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -141,25 +141,25 @@ func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
 	return &found[0], nil
 }
 
-// questionsWhere returns the conditions of a list of questions.
-func (r Reader) questionsWhere(f QuestionFilter) *filter {
+// questionConditions returns the conditions of a list of questions.
+func (r Reader) questionConditions(f QuestionFilter) *filter {
 	w := r.newFilter()
 	switch {
-	case f.Status == string(fermata.Pending) && f.Snooze.Only:
+	case f.Status == string(fermata.Pending) && f.Snooze.OnlySnoozed:
 		// Snoozed questions are few, and are found by their ids.
 		w.conditions = append(w.conditions, "status || '' = 'pending'")
 	case f.Status == string(fermata.Pending):
 		// The status stands in the text of the statement, so that the database uses the inbox's index.
 		w.conditions = append(w.conditions, "status = 'pending'")
 	default:
-		w.equal("status", f.Status)
+		w.addEqual("status", f.Status)
 	}
-	w.equal("type", f.Type)
-	w.equal("project", f.Project)
+	w.addEqual("type", f.Type)
+	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
-	w.equal("task_id", f.TaskID)
+	w.addEqual("task_id", f.TaskID)
 	if f.Assignee != "" {
-		w.contains("assignees", text(f.Assignee))
+		w.addContains("assignees", columnText(f.Assignee))
 	}
 	switch f.Urgency {
 	case fermata.UrgencyHigh:
@@ -169,35 +169,35 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 	}
 	if f.Risk != "" {
 		// A risk that was not stored is low.
-		w.add("coalesce("+w.asked("risk")+", 'low') = $%d", f.Risk)
+		w.add("coalesce("+w.askedField("risk")+", 'low') = $%d", f.Risk)
 	}
 	if f.Label != "" {
-		w.ofTask(w.d.hasLabel, f.Label)
+		w.addTaskCondition(w.d.hasLabel, f.Label)
 	}
-	w.says(f.Text)
-	w.addForCaller(f.For)
+	w.addTextSearch(f.Text)
+	w.addForCaller(f.AnswerableBy)
 	w.addSnooze(f.Snooze)
 	return w
 }
 
-// asked returns the expression for a text within the column asked.
-func (w *filter) asked(path ...string) string {
+// askedField returns the expression for a text within the column asked.
+func (w *filter) askedField(path ...string) string {
 	return fmt.Sprintf(w.d.field, "asked", strings.Join(path, w.d.fieldJoin))
 }
 
-// ofTask adds a condition on the question's task, with one parameter.
-func (w *filter) ofTask(condition string, arg any) {
+// addTaskCondition adds a condition on the question's task, with one parameter.
+func (w *filter) addTaskCondition(condition string, arg any) {
 	w.add("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = questions.workspace_id AND tasks.id = questions.task_id AND "+
 		condition+")", arg)
 }
 
-// says keeps the questions that contain the text where people read it. The column asked is searched as stored, with
+// addTextSearch keeps the questions that contain the text where people read it. The column asked is searched as stored, with
 // the names of its fields.
-func (w *filter) says(s string) {
+func (w *filter) addTextSearch(s string) {
 	if s == "" {
 		return
 	}
-	kept := text(s)
+	kept := columnText(s)
 	w.args = append(w.args, likeAnywhere(s), likeAnywhere(kept[1:len(kept)-1]))
 	n := len(w.args)
 	w.conditions = append(w.conditions, fmt.Sprintf(`(title %[1]s $%[2]d ESCAPE '\' OR asked %[1]s $%[3]d ESCAPE '\' OR
@@ -205,14 +205,14 @@ func (w *filter) says(s string) {
 		AND tasks.title %[1]s $%[2]d ESCAPE '\'))`, w.d.like, n-1, n))
 }
 
-// addForCaller keeps the questions that the caller may answer. It approximates [fermata.Question.MayAnswer], which
+// addForCaller keeps the questions that the caller may answer. It approximates [fermata.Question.CheckMayAnswer], which
 // decides.
 func (w *filter) addForCaller(c *fermata.Caller) {
 	if c == nil {
 		return
 	}
 	either := []string{"assignees = ''"}
-	for _, name := range c.Names() {
+	for _, name := range c.AssigneeNames() {
 		either = append(either, w.assigneeCondition(name))
 	}
 	others := c.RolesByProject()
@@ -244,15 +244,15 @@ func (w *filter) addForCaller(c *fermata.Caller) {
 		return
 	}
 	// The asker may not approve. The cheap comparison comes first.
-	w.args = append(w.args, likeAnywhere(text(c.MemberID)))
+	w.args = append(w.args, likeAnywhere(columnText(c.MemberID)))
 	w.conditions = append(w.conditions, fmt.Sprintf(`NOT (type = 'approval' AND asked LIKE $%[1]d ESCAPE '\'
 		AND %[2]s LIKE $%[1]d ESCAPE '\' AND %[3]s IS NOT NULL AND %[4]s IS NULL)`,
-		len(w.args), w.asked("asked_by"), w.asked("approvals"), w.asked("approvals", "self")))
+		len(w.args), w.askedField("asked_by"), w.askedField("approvals"), w.askedField("approvals", "self")))
 }
 
 // assigneeCondition returns the condition that the assignees contain the name.
 func (w *filter) assigneeCondition(name string) string {
-	w.args = append(w.args, likeAnywhere(text(name)))
+	w.args = append(w.args, likeAnywhere(columnText(name)))
 	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
 }
 
@@ -267,7 +267,7 @@ func (w *filter) addSnooze(s Snooze) {
 	}
 	w.args = append(w.args, s.Member, s.Now.UnixMilli())
 	n := len(w.args)
-	if s.Only {
+	if s.OnlySnoozed {
 		w.conditions = append(w.conditions, fmt.Sprintf(w.d.inQuery, "id",
 			fmt.Sprintf("SELECT question_id FROM snoozes WHERE workspace_id = $1 AND member_id = $%d AND until_at > $%d", n-1, n)))
 		return
@@ -293,14 +293,14 @@ func scanQuestionCount(rs rows) (QuestionCount, error) {
 
 // CountQuestions counts the first questions of a list, up to the filter's limit, by type and project.
 func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
-	w := r.questionsWhere(f)
-	order := w.questionOrder(f)
+	w := r.questionConditions(f)
+	order := w.addOrder(f)
 	return list(r, scanQuestionCount, "SELECT type, project, count(*) FROM (SELECT type, project FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT %d) AS counted GROUP BY type, project", order, f.Limit), w.args...)
 }
 
-// Surroundings are the data that a list shows beside its questions.
-type Surroundings struct {
+// QuestionDetails are the data that a list shows beside its questions.
+type QuestionDetails struct {
 	// Titles and States are the titles and the states of the questions' tasks, by task.
 	Titles map[string]string
 	States map[string]fermata.TaskState
@@ -310,9 +310,9 @@ type Surroundings struct {
 	Snoozed map[string]time.Time
 }
 
-// Surroundings returns the data around the questions for a member.
-func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surroundings, error) {
-	s := Surroundings{
+// QuestionDetails returns the data around the questions for a member.
+func (r Reader) QuestionDetails(questions []*fermata.Question, member string) (QuestionDetails, error) {
+	s := QuestionDetails{
 		Titles: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
 	}
 	if len(questions) == 0 {
@@ -326,7 +326,7 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 	lookups := []lookup{
 		{
 			sql:  "SELECT id, title, state FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
-			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
+			args: []any{r.workspace, columnText(taskIDs)}, scanRows: func(rs rows) error {
 				return scanEach(rs, scanTexts3, func(row [3]string) {
 					s.Titles[row[0]], s.States[row[0]] = row[1], fermata.TaskState(row[2])
 				})
@@ -336,18 +336,18 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 			// The condition makes the database use the index that begins with blocks_on. The other index would read
 			// the whole workspace.
 			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
-			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
+			args: []any{r.workspace, columnText(taskIDs)}, scanRows: func(rs rows) error {
 				return scanEach(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
 			},
 		},
 		{
 			sql:  "SELECT question_id, until_at FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND " + fmt.Sprintf(r.d.inList, "question_id", 3),
-			args: []any{r.workspace, member, text(ids)}, take: func(rs rows) error {
+			args: []any{r.workspace, member, columnText(ids)}, scanRows: func(rs rows) error {
 				return scanEach(rs, scanSnooze, func(z snooze) { s.Snoozed[z.question] = z.until })
 			},
 		},
 	}
-	if err := r.q.look(r.ctx, lookups...); err != nil || len(edges) == 0 {
+	if err := r.q.runLookups(r.ctx, lookups...); err != nil || len(edges) == 0 {
 		return s, err
 	}
 	return s, r.countBlocked(s.Blocked, edges)

@@ -11,7 +11,7 @@ func scanMember(rs rows) (*fermata.Member, error) {
 	if err := rs.Scan(&m.ID, &m.Handle, &role, &groups, &createdAt, &m.Name, &m.Email, &projects, &m.Subject, &disabledAt); err != nil {
 		return nil, err
 	}
-	m.Role, m.CreatedAt, m.DisabledAt = fermata.Role(role), instantOf(createdAt), optional(disabledAt)
+	m.Role, m.CreatedAt, m.DisabledAt = fermata.Role(role), instantOf(createdAt), optionalInstant(disabledAt)
 	if err := parse("projects", projects, &m.Projects); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (r Reader) Members() ([]*fermata.Member, error) {
 func (tx *Tx) InsertMember(m *fermata.Member) {
 	tx.exec(`INSERT INTO members (workspace_id, id, handle, role, member_groups, created_at, name, email, projects, subject, disabled_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tx.workspace, m.ID, m.Handle, string(m.Role), text(m.Groups), m.CreatedAt.UnixMilli(), m.Name, m.Email, projectRoles(m),
+		tx.workspace, m.ID, m.Handle, string(m.Role), columnText(m.Groups), m.CreatedAt.UnixMilli(), m.Name, m.Email, projectRoles(m),
 		m.Subject, millis(m.DisabledAt))
 }
 
@@ -61,14 +61,14 @@ func (tx *Tx) InsertMember(m *fermata.Member) {
 func (tx *Tx) UpdateMember(m *fermata.Member) {
 	tx.exec(`UPDATE members SET role = $1, member_groups = $2, name = $3, email = $4, projects = $5, subject = $6, disabled_at = $7
 		WHERE workspace_id = $8 AND id = $9`,
-		string(m.Role), text(m.Groups), m.Name, m.Email, projectRoles(m), m.Subject, millis(m.DisabledAt), tx.workspace, m.ID)
+		string(m.Role), columnText(m.Groups), m.Name, m.Email, projectRoles(m), m.Subject, millis(m.DisabledAt), tx.workspace, m.ID)
 }
 
 func projectRoles(m *fermata.Member) string {
 	if len(m.Projects) == 0 {
 		return ""
 	}
-	return text(m.Projects)
+	return columnText(m.Projects)
 }
 
 func scanGroup(rs rows) (*fermata.Group, error) {
@@ -77,7 +77,7 @@ func scanGroup(rs rows) (*fermata.Group, error) {
 	if err := rs.Scan(&g.Name, &g.Description, &createdAt); err != nil {
 		return nil, err
 	}
-	g.CreatedAt = optional(createdAt)
+	g.CreatedAt = optionalInstant(createdAt)
 	return g, nil
 }
 

@@ -16,7 +16,7 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 	if m.HandedTo == notForRuns {
 		m.HandedTo = ""
 	}
-	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optional(handedAt), instantOf(createdAt)
+	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optionalInstant(handedAt), instantOf(createdAt)
 	return m, parse("author", author, (*actor)(&m.Author))
 }
 
@@ -40,10 +40,10 @@ func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, erro
 const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
-// unhanded reads the result of [Tx.Unhanded] in one round trip.
-func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
-	err = tx.look(tx.ctx,
-		scanInto(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
+// readHandOver reads the result of [Tx.PendingHandOver] in one round trip.
+func (tx *Tx) readHandOver(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
+	err = tx.runLookups(tx.ctx,
+		scanInto(&questions, tx.scanQuestion, unhandedQuestions, tx.workspace, taskID, ""),
 		scanInto(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
 	return questions, messages, err
 }
@@ -60,7 +60,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 	}
 	tx.exec(`INSERT INTO messages (workspace_id, id, task_id, question_id, kind, author, body, cancels, handed_to, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(actor(m.Author)), m.Body, flag(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
+		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), columnText(actor(m.Author)), m.Body, boolColumn(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
 }
 
 // HandMessages records that a run was handed the task's messages.

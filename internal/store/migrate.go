@@ -24,7 +24,7 @@ var migrations embed.FS
 func (db *DB) Migrate(ctx context.Context) error {
 	// A migration that is undone also removes events, so the known ends do not
 	// apply.
-	db.ends.Clear()
+	db.committedHeads.Clear()
 	if err := db.backend.migrate(ctx, db.opts.Keys); err != nil {
 		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)
 	}

@@ -13,7 +13,7 @@ import (
 // the migration is undone, only the first asker keeps the key.
 func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 	t.Parallel()
-	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
+	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		first, second := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1"}, fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_2"}
 		ask := func(id string, by fermata.Actor) error {
@@ -27,7 +27,7 @@ func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 		}
 		has := func(by fermata.Actor, want string) {
 			t.Helper()
-			q, err := db.In(t.Context(), store.DefaultWorkspace).QuestionByKey("k", by)
+			q, err := db.Reader(t.Context(), store.DefaultWorkspace).QuestionByKey("k", by)
 			if want == "" && fermata.CodeOf(err) == fermata.CodeNotFound {
 				return
 			}
@@ -36,14 +36,14 @@ func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 			}
 		}
 		must(t, ask("q_1", first))
-		must(t, store.DownTo(t.Context(), db, 32))
+		must(t, store.MigrateDownTo(t.Context(), db, 32))
 		must(t, db.Migrate(t.Context()))
 		has(first, "q_1")
 		has(second, "")
 		must(t, ask("q_2", second))
 		has(first, "q_1")
 		has(second, "q_2")
-		must(t, store.DownTo(t.Context(), db, 32))
+		must(t, store.MigrateDownTo(t.Context(), db, 32))
 		must(t, db.Migrate(t.Context()))
 		has(first, "q_1")
 		has(second, "")

@@ -11,15 +11,15 @@ import (
 const (
 	// removeBearersVersion is the schema version of the migration.
 	removeBearersVersion = 25
-	// cleanAtOnce is how many deliveries are read at a time.
-	cleanAtOnce = 200
+	// cleanPageSize is how many deliveries are read at a time.
+	cleanPageSize = 200
 )
 
 // removeBearers removes answer links and the secrets of replies from the stored
 // copies of messages that earlier versions sent.
 func removeBearers(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
-		page, err := deliveriesBehind(ctx, tx, workspace, id)
+		page, err := deliveriesAfter(ctx, tx, workspace, id)
 		if err != nil || len(page) == 0 {
 			return errors.Join(err, cleanChannels(ctx, tx))
 		}
@@ -36,11 +36,11 @@ func removeBearers(ctx context.Context, tx *sql.Tx) error {
 // keptDelivery is the stored content and the stored errors of a delivery.
 type keptDelivery struct{ workspace, id, content, lastError, history string }
 
-// deliveriesBehind reads the next deliveries after the given one, in the order
+// deliveriesAfter reads the next deliveries after the given one, in the order
 // of their ids.
-func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptDelivery, err error) {
+func deliveriesAfter(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptDelivery, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, content, last_error, history FROM deliveries
-		WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, cleanAtOnce)
+		WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, cleanPageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +54,13 @@ func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (pa
 
 // clean rewrites the row without answer links and secrets, if it contains any.
 func (d keptDelivery) clean(ctx context.Context, tx *sql.Tx) error {
-	of := &fermata.Delivery{ID: d.id}
-	kept := keptDelivery{d.workspace, d.id, of.WithoutBearers(d.content), of.WithoutBearers(d.lastError), of.WithoutBearers(d.history)}
-	if kept == d {
+	delivery := &fermata.Delivery{ID: d.id}
+	cleaned := keptDelivery{d.workspace, d.id, delivery.RemoveSecrets(d.content), delivery.RemoveSecrets(d.lastError), delivery.RemoveSecrets(d.history)}
+	if cleaned == d {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE deliveries SET content = $1, last_error = $2, history = $3 WHERE workspace_id = $4 AND id = $5",
-		kept.content, kept.lastError, kept.history, kept.workspace, kept.id)
+		cleaned.content, cleaned.lastError, cleaned.history, cleaned.workspace, cleaned.id)
 	return err
 }
 
@@ -71,7 +71,7 @@ func cleanChannels(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	for _, c := range all {
-		clean := fermata.WithoutAnswerLinks(c.lastError)
+		clean := fermata.RemoveAnswerLinks(c.lastError)
 		if clean == c.lastError {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // messages that earlier versions stored.
 func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 	t.Parallel()
-	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
+	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		now := time.UnixMilli(1_800_000_000_000).UTC()
 		link := fermata.AnswerLink{Workspace: "default", QuestionID: "q_1", MemberID: "mem_1", ExpiresAt: now}.Sign([]byte("key"))
@@ -25,7 +25,7 @@ func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 				d := &fermata.Delivery{
 					ID: fermata.NewID(fermata.PrefixDelivery, now), ChannelID: "ch_1", Kind: "email", Purpose: "asked", State: fermata.DeliverySent, CreatedAt: now,
 				}
-				ids, d.Unique = append(ids, d.ID), d.ID
+				ids, d.UniqueKey = append(ids, d.ID), d.ID
 				tx.PlanDelivery(d)
 				text := "Which?\nAnswer: https://f.example.com/a/" + link + "\nreply+" + strings.TrimPrefix(d.ID, "dlv_") + "abcdefghijklmnop@example.com"
 				d.LastError, d.History = text, []fermata.DeliveryEntry{{At: now, What: "failed", Error: text}}
@@ -38,9 +38,9 @@ func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 			tx.SaveChannel(c)
 			return nil
 		}))
-		must(t, store.DownTo(t.Context(), db, 21))
+		must(t, store.MigrateDownTo(t.Context(), db, 21))
 		must(t, db.Migrate(t.Context()))
-		r := db.In(t.Context(), store.DefaultWorkspace)
+		r := db.Reader(t.Context(), store.DefaultWorkspace)
 		for _, id := range ids {
 			d, err := r.Delivery(id)
 			must(t, err)

@@ -12,21 +12,21 @@ const (
 	// fillClosingsVersion is the schema version of the migration. It follows
 	// the SQL file that creates the table.
 	fillClosingsVersion = 7
-	// fillAtOnce is how many questions are read at a time.
-	fillAtOnce = 1000
+	// fillPageSize is how many questions are read at a time.
+	fillPageSize = 1000
 )
 
 // fillClosings records the questions that closed before analytics existed.
 func fillClosings(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
-		page, err := closedBehind(ctx, tx, workspace, id)
+		page, err := closedQuestionsAfter(ctx, tx, workspace, id)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, q := range page {
 			part := &Tx{Reader: Reader{workspace: q.WorkspaceID}}
 			part.insertClosing(q)
-			for _, st := range part.own {
+			for _, st := range part.statements {
 				if _, err := tx.ExecContext(ctx, st.sql, st.args...); err != nil {
 					return err
 				}
@@ -37,11 +37,11 @@ func fillClosings(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// closedBehind reads the next closed questions after the given one, with the
+// closedQuestionsAfter reads the next closed questions after the given one, with the
 // fields that a closing needs.
-func closedBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []*fermata.Question, err error) {
+func closedQuestionsAfter(ctx context.Context, tx *sql.Tx, workspace, id string) (page []*fermata.Question, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, project, type, status, title, created_at, resolution FROM questions
-		WHERE status <> 'pending' AND (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, fillAtOnce)
+		WHERE status <> 'pending' AND (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, fillPageSize)
 	if err != nil {
 		return nil, err
 	}

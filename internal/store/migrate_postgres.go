@@ -33,11 +33,11 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	if _, err = tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey); err != nil {
 		return postgresError(err)
 	}
-	migrating, release := b.hold(ctx, tx)
+	migrateCtx, release := b.keepTxAlive(ctx, tx)
 	db := sql.OpenDB(limitedConnector{stdlib.GetPoolConnector(b.pool), limitIdle(b.stallLimit)})
 	// The connections stay in the pool.
 	db.SetMaxIdleConns(0)
-	err = migrateUp(migrating, goose.DialectPostgres, db, ring)
+	err = migrateUp(migrateCtx, goose.DialectPostgres, db, ring)
 	err = errors.Join(err, release(), db.Close())
 	if isStalled(err) {
 		return fermata.Errorf(fermata.CodeUnavailable, "the migration stood still for too long, and PostgreSQL ended it: %w", err).
@@ -46,10 +46,10 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	return postgresError(err)
 }
 
-// hold sends statements in tx until release is called, so that the server does not end tx as idle. The context held
+// keepTxAlive sends statements in tx until release is called, so that the server does not end tx as idle. The context held
 // ends if the server has ended tx nevertheless. The caller must not use tx before release returns.
-func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Context, release func() error) {
-	held, cancel := context.WithCancelCause(ctx)
+func (b *postgresBackend) keepTxAlive(ctx context.Context, tx pgx.Tx) (heldCtx context.Context, release func() error) {
+	heldCtx, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
 	var holding sync.WaitGroup
 	holding.Go(func() {
@@ -59,21 +59,21 @@ func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Con
 			select {
 			case <-stop:
 				return
-			case <-held.Done():
+			case <-heldCtx.Done():
 				return
 			case <-beat.C:
 			}
-			if _, err := tx.Exec(held, "SELECT 1"); err != nil {
+			if _, err := tx.Exec(heldCtx, "SELECT 1"); err != nil {
 				cancel(fmt.Errorf("keep the lock of the migration: %w", err))
 				return
 			}
 		}
 	})
-	return held, func() error {
+	return heldCtx, func() error {
 		close(stop)
 		holding.Wait()
 		defer cancel(nil)
-		return context.Cause(held)
+		return context.Cause(heldCtx)
 	}
 }
 
@@ -86,7 +86,7 @@ func limitIdle(limit time.Duration) string {
 // limitedConnector opens connections whose transactions all begin with the statement first.
 type limitedConnector struct {
 	driver.Connector
-	first string
+	firstStatement string
 }
 
 // Connect opens a connection.
@@ -95,12 +95,12 @@ func (c limitedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return limitedConn{conn.(*stdlib.Conn), c.first}, nil
+	return limitedConn{conn.(*stdlib.Conn), c.firstStatement}, nil
 }
 
 type limitedConn struct {
 	*stdlib.Conn
-	first string
+	firstStatement string
 }
 
 // BeginTx begins a transaction, and runs the first statement in it.
@@ -109,7 +109,7 @@ func (c limitedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	if err != nil {
 		return nil, err
 	}
-	if _, err = c.Conn.Conn().Exec(ctx, c.first); err != nil {
+	if _, err = c.Conn.Conn().Exec(ctx, c.firstStatement); err != nil {
 		return nil, errors.Join(err, tx.Rollback())
 	}
 	return tx, nil

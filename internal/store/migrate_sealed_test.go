@@ -14,7 +14,7 @@ import (
 // sealed, and that the way back opens them.
 func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 	t.Parallel()
-	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
+	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		key := func() (key []byte) {
 			must(t, db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
@@ -29,7 +29,7 @@ func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 			return nil
 		}))
 		first := key()
-		must(t, store.DownTo(t.Context(), db, 21))
+		must(t, store.MigrateDownTo(t.Context(), db, 21))
 		const settings, grant = "SELECT id, settings FROM channels", "SELECT workspace_id, secret FROM grant_keys"
 		const tools = "SELECT name, tool FROM named_tools"
 		if rows := storetest.Rows(t, opts, tools); len(rows) != 1 || !strings.Contains(rows[0][1], `"sesame"`) {
@@ -48,9 +48,9 @@ func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 				t.Errorf("%s: %q", query, rows)
 			}
 		}
-		c, err := db.In(t.Context(), store.DefaultWorkspace).Channel("chn_1")
+		c, err := db.Reader(t.Context(), store.DefaultWorkspace).Channel("chn_1")
 		must(t, err)
-		tool, err := db.In(t.Context(), store.DefaultWorkspace).NamedTool("desk")
+		tool, err := db.Reader(t.Context(), store.DefaultWorkspace).NamedTool("desk")
 		must(t, err)
 		if c.Settings["token"] != "sesame" || tool.Command[0] != "sesame" || string(key()) != string(first) {
 			t.Errorf("the secrets are others after the migration: %v", c.Settings)

@@ -12,15 +12,15 @@ import (
 const (
 	// shellVersion is the schema version of the migration.
 	shellVersion = 31
-	// shellAtOnce is how many tasks are read at a time.
-	shellAtOnce = 1000
+	// shellPageSize is how many tasks are read at a time.
+	shellPageSize = 1000
 )
 
 // moveToShell gives the tasks that contain a command line to the runner shell. Earlier versions also gave such tasks
 // to workers that run their own program. They would do this again, so the migrated database refuses them.
 func moveToShell(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
-		page, err := commandsBehind(ctx, tx, workspace, id)
+		page, err := commandTasksAfter(ctx, tx, workspace, id)
 		if err != nil {
 			return err
 		}
@@ -61,12 +61,12 @@ type keptCommand struct {
 	spec          json.RawMessage
 }
 
-// commandsBehind reads the next tasks after the given one whose specs may contain a command line, in the order of
+// commandTasksAfter reads the next tasks after the given one whose specs may contain a command line, in the order of
 // their ids.
-func commandsBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptCommand, err error) {
+func commandTasksAfter(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptCommand, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, spec FROM tasks
 		WHERE runner IN ('', 'command') AND spec LIKE '%"command"%' AND (workspace_id, id) > ($1, $2)
-		ORDER BY workspace_id, id LIMIT $3`, workspace, id, shellAtOnce)
+		ORDER BY workspace_id, id LIMIT $3`, workspace, id, shellPageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // runner.
 func TestTasksWithCommandsMoveToShell(t *testing.T) {
 	t.Parallel()
-	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
+	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		now := time.UnixMilli(1_800_000_000_000).UTC()
 		cases := []struct{ runner, spec, want string }{
@@ -40,10 +40,10 @@ func TestTasksWithCommandsMoveToShell(t *testing.T) {
 			}
 			return nil
 		}))
-		must(t, store.DownTo(t.Context(), db, 30))
+		must(t, store.MigrateDownTo(t.Context(), db, 30))
 		must(t, db.Migrate(t.Context()))
 		for i := range tasks {
-			task, err := db.In(t.Context(), store.DefaultWorkspace).Task(id(i))
+			task, err := db.Reader(t.Context(), store.DefaultWorkspace).Task(id(i))
 			must(t, err)
 			if want := cases[i%len(cases)].want; task.Runner != want {
 				t.Fatalf("%s with the spec %q is of the runner %q, want %q", task.ID, task.Spec, task.Runner, want)

@@ -30,8 +30,8 @@ func (tx *Tx) SetReadMark(member string, seq int64) {
 		tx.workspace, member, seq)
 }
 
-// TookPart returns those of the tasks in which the actor answered or voted.
-func (r Reader) TookPart(taskIDs []string, by fermata.Actor) (map[string]bool, error) {
+// ParticipatedTasks returns those of the tasks in which the actor answered or voted.
+func (r Reader) ParticipatedTasks(taskIDs []string, by fermata.Actor) (map[string]bool, error) {
 	took := map[string]bool{}
 	if len(taskIDs) == 0 || by.ID == "" {
 		return took, nil
@@ -39,7 +39,7 @@ func (r Reader) TookPart(taskIDs []string, by fermata.Actor) (map[string]bool, e
 	found, err := list(r, scanString, "SELECT task_id FROM questions WHERE workspace_id = $1 AND "+
 		fmt.Sprintf(r.d.inList, "task_id", 2)+` AND status <> 'pending'
 		AND (resolution LIKE $3 ESCAPE '\' OR votes LIKE $3 ESCAPE '\')`,
-		r.workspace, text(taskIDs), likeAnywhere(`"id":`+text(by.ID)))
+		r.workspace, columnText(taskIDs), likeAnywhere(`"id":`+columnText(by.ID)))
 	for _, id := range found {
 		took[id] = true
 	}

@@ -17,7 +17,7 @@ func scanToken(rs rows) (*fermata.Token, error) {
 		return nil, err
 	}
 	t.Kind, t.CreatedAt = fermata.ActorKind(kind), instantOf(createdAt)
-	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optional(expiresAt), optional(lastUsedAt), optional(revokedAt)
+	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optionalInstant(expiresAt), optionalInstant(lastUsedAt), optionalInstant(revokedAt)
 	if err := parse("projects", projects, &t.Projects); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (tx *Tx) InsertToken(t *fermata.Token) {
 	t.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO tokens (workspace_id, id, hash, name, kind, member_id, scopes, projects, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, text(t.Scopes), text(t.Projects), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
+		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, columnText(t.Scopes), columnText(t.Projects), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
 }
 
 // RevokeToken stores that a token was revoked.

@@ -22,16 +22,16 @@ func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
 	db := storetest.Open(t, opts)
 	var ran store.Statements
 	store.Record(db, ran.See)
-	r := db.In(t.Context(), store.DefaultWorkspace)
+	r := db.Reader(t.Context(), store.DefaultWorkspace)
 	for _, state := range fermata.TaskStates {
 		for _, sort := range []fermata.TaskSort{fermata.SortNewest, fermata.SortOldest, fermata.SortPriority, fermata.SortUpdated} {
 			_, err := r.Tasks(store.TaskFilter{States: []fermata.TaskState{state}, Sort: sort, Limit: 50})
 			must(t, err)
 		}
 	}
-	_, err := r.CountTasksBy(store.TaskFilter{})
+	_, err := r.CountTasksByState(store.TaskFilter{})
 	must(t, err)
-	_, err = r.Surroundings([]*fermata.Question{{ID: "q_1", TaskID: "task_1"}}, "mem_1")
+	_, err = r.QuestionDetails([]*fermata.Question{{ID: "q_1", TaskID: "task_1"}}, "mem_1")
 	must(t, err)
 	plans := storetest.OpenFile(t, opts.URL)
 	defer func() { must(t, plans.Close()) }()

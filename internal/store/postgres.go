@@ -29,29 +29,29 @@ type postgresBackend struct {
 	// name is the name of this process among those that share the database. It marks notifications that this process
 	// can ignore.
 	name string
-	// seen reports whether this process holds its presence lock.
-	seen atomic.Bool
-	// wasSeen is closed by firstSeen, when this process holds its lock for the first time.
-	wasSeen   chan struct{}
-	firstSeen func()
-	// patience is how long a write waits for each reply.
-	patience time.Duration
+	// present reports whether this process holds its presence lock.
+	present atomic.Bool
+	// wasPresent is closed by firstSeen, when this process holds its lock for the first time.
+	wasPresent  chan struct{}
+	markPresent func()
+	// replyTimeout is how long a write waits for each reply.
+	replyTimeout time.Duration
 	// stallLimit is how long a write may stand still. The statement limitWrite sets it for a transaction.
 	stallLimit time.Duration
 	limitWrite statement
-	// line ends round trips while PostgreSQL does not answer.
-	line *line
+	// server ends round trips while PostgreSQL does not answer.
+	server *serverLink
 	// pooled reports whether a transaction pooler such as pgbouncer stands before the server. Then settings of a
 	// connection and prepared statements do not last.
 	pooled bool
 }
 
-// newSelf returns a new name for a process.
-func newSelf() string { return strings.ToLower(rand.Text()[:16]) }
+// newProcessName returns a new name for a process.
+func newProcessName() string { return strings.ToLower(rand.Text()[:16]) }
 
-// patience is how long the server may take for one round trip of a write. Callers wait for their group even if their
+// defaultReplyTimeout is how long the server may take for one round trip of a write. Callers wait for their group even if their
 // context ends, so a server that stands still or a dead connection must not hold them forever.
-const patience = time.Minute
+const defaultReplyTimeout = time.Minute
 
 // errSilent is the cause that ends a round trip that took too long.
 var errSilent = errors.New("the server does not answer")
@@ -67,14 +67,14 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	config.ConnConfig.DialFunc = dialer().DialContext
 	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectWithin
+		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	pooled, err := isPooled(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, err
 	}
 	if pooled {
-		err = forPooler(config.ConnConfig, opts)
+		err = configureForPooler(config.ConnConfig, opts)
 	} else {
 		setConnection(config.ConnConfig, opts)
 	}
@@ -86,12 +86,12 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
 	b := &postgresBackend{
-		pool: pool, schema: opts.Schema, name: newSelf(), patience: patience, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
-		pooled: pooled, line: newLine(config.ConnConfig), wasSeen: make(chan struct{}),
+		pool: pool, schema: opts.Schema, name: newProcessName(), replyTimeout: defaultReplyTimeout, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
+		pooled: pooled, server: newServerLink(config.ConnConfig), wasPresent: make(chan struct{}),
 	}
-	b.firstSeen = sync.OnceFunc(func() { close(b.wasSeen) })
+	b.markPresent = sync.OnceFunc(func() { close(b.wasPresent) })
 	if pooled {
-		b.firstSeen()
+		b.markPresent()
 	}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
@@ -134,7 +134,7 @@ func checkSetting(setting, value string) error {
 func (b *postgresBackend) dialect() *dialect { return &postgresDialect }
 
 func (b *postgresBackend) now(ctx context.Context) (time.Time, error) {
-	ctx, cancel := b.line.watch(ctx)
+	ctx, cancel := b.server.watch(ctx)
 	defer cancel()
 	var ms int64
 	err := b.pool.QueryRow(ctx, "SELECT "+postgresDialect.clock).Scan(&ms)
@@ -146,8 +146,8 @@ func (b *postgresBackend) close(bool) error {
 	return nil
 }
 
-func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
-	ctx, cancel := b.line.watch(ctx)
+func (b *postgresBackend) runLookups(ctx context.Context, lookups ...lookup) error {
+	ctx, cancel := b.server.watch(ctx)
 	defer cancel()
 	if len(lookups) == 1 {
 		rs, err := b.pool.Query(ctx, lookups[0].sql, lookups[0].args...)
@@ -156,12 +156,12 @@ func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
 		}
 		return boundError(ctx, scanLookup(rs, lookups[0]))
 	}
-	results := b.pool.SendBatch(ctx, queue(nil, lookups))
+	results := b.pool.SendBatch(ctx, newBatch(nil, lookups))
 	return boundError(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
 }
 
-// queue returns the batch of statements and look-ups for one round trip.
-func queue(before []statement, lookups []lookup) *pgx.Batch {
+// newBatch returns the batch of statements and look-ups for one round trip.
+func newBatch(before []statement, lookups []lookup) *pgx.Batch {
 	batch := &pgx.Batch{}
 	for _, st := range before {
 		batch.Queue(st.sql, st.args...)
@@ -172,9 +172,9 @@ func queue(before []statement, lookups []lookup) *pgx.Batch {
 	return batch
 }
 
-// channelFor returns the notification channel. Its name contains the schema, so that two deployments in one database
+// notifyChannelName returns the notification channel. Its name contains the schema, so that two deployments in one database
 // do not wake each other.
-func (b *postgresBackend) channelFor() string {
+func (b *postgresBackend) notifyChannelName() string {
 	if b.schema == "" {
 		return notifyChannel
 	}
@@ -182,10 +182,10 @@ func (b *postgresBackend) channelFor() string {
 }
 
 func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
-	ctx, cancel := b.line.watch(ctx)
+	ctx, cancel := b.server.watch(ctx)
 	defer cancel()
 	// A hint need not be durable, so it must not make the writers wait for an extra fsync.
-	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.name+" "+workspace)
+	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.notifyChannelName(), b.name+" "+workspace)
 	return boundError(ctx, err)
 }
 
@@ -195,13 +195,13 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 		return postgresError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{b.channelFor()}.Sanitize()); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{b.notifyChannelName()}.Sanitize()); err != nil {
 		return postgresError(err)
 	}
-	if err := b.beSeen(ctx, conn); err != nil {
+	if err := b.takePresenceLock(ctx, conn); err != nil {
 		return postgresError(err)
 	}
-	defer b.seen.Store(false)
+	defer b.present.Store(false)
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -224,7 +224,7 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []l
 	if !isLockTimeout(err) {
 		return s, head, err
 	}
-	ended, endErr := b.endFrozen(ctx)
+	ended, endErr := b.endFrozenSessions(ctx)
 	if endErr != nil || ended == 0 {
 		return nil, counter{}, errors.Join(err, endErr)
 	}
@@ -265,7 +265,7 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 // boundError is [postgresError] for a round trip that has a time limit.
 func boundError(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return unavailable("PostgreSQL", passing("PostgreSQL does not answer", hintPostgres, errors.Join(errSilent, err)))
+		return unavailable("PostgreSQL", temporaryTrouble("PostgreSQL does not answer", hintPostgres, errors.Join(errSilent, err)))
 	}
 	return postgresError(err)
 }
@@ -283,7 +283,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	}
 	ctx, cancel := s.b.boundContext(ctx)
 	defer cancel()
-	results := s.conn.SendBatch(ctx, queue(before, lookups))
+	results := s.conn.SendBatch(ctx, newBatch(before, lookups))
 	err := errors.Join(receive(results, before, lookups), results.Close())
 	if hasCode(err, codeReadOnly) {
 		// Connections that were opened read-only stay read-only. New ones may reach a server that takes writes again.
@@ -316,7 +316,7 @@ func receive(results pgx.BatchResults, before []statement, lookups []lookup) err
 
 // scanLookup passes the rows to the look-up, and closes them.
 func scanLookup(rs pgx.Rows, l lookup) error {
-	err := l.take(rs)
+	err := l.scanRows(rs)
 	rs.Close()
 	return errors.Join(err, rs.Err())
 }
@@ -330,15 +330,15 @@ func (st statement) guardedSQL() string {
 	return fmt.Sprintf(postgresDialect.guard, st.sql)
 }
 
-// fewStatements is the largest number of statements that are sent together with the commit. The guard costs the
+// maxStatementsWithCommit is the largest number of statements that are sent together with the commit. The guard costs the
 // server some time for each statement; together they save one round trip.
-const fewStatements = 24
+const maxStatementsWithCommit = 24
 
 // commit sends the remaining statements and commits. Few statements go in one round trip with the commit, which the
 // server skips if one of them fails. Many statements take a round trip of their own.
 func (s *postgresSession) commit(ctx context.Context, last []statement) error {
 	var err error
-	if len(last) <= fewStatements {
+	if len(last) <= maxStatementsWithCommit {
 		guarded := make([]statement, 0, len(last)+1)
 		for _, st := range last {
 			guarded = append(guarded, statement{sql: st.guardedSQL(), args: st.args})
@@ -381,7 +381,7 @@ func postgresError(err error) error {
 	if !errors.As(err, &e) {
 		var refused *pgconn.ConnectError
 		if errors.As(err, &refused) || pgconn.SafeToRetry(err) || isConnectionError(err) {
-			return unavailable("PostgreSQL", passing("PostgreSQL cannot be reached", hintPostgres, err))
+			return unavailable("PostgreSQL", temporaryTrouble("PostgreSQL cannot be reached", hintPostgres, err))
 		}
 		return err
 	}
@@ -400,15 +400,15 @@ const hintPostgres = "see PostgreSQL's log; Fermata goes on by itself when it is
 func postgresTrouble(e *pgconn.PgError) *Trouble {
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case class == "XX" && e.Code != "XX000":
-		return malformed("PostgreSQL says that its data is corrupted", e)
+		return malformedTrouble("PostgreSQL says that its data is corrupted", e)
 	case e.Code == codeDiskFull:
-		return fullDisk("the disk of PostgreSQL is full", e)
+		return diskFullTrouble("the disk of PostgreSQL is full", e)
 	case e.Code == codeReadOnly:
-		return passing("PostgreSQL is read-only: it is a standby, or was set so", "connect to the primary", e)
+		return temporaryTrouble("PostgreSQL is read-only: it is a standby, or was set so", "connect to the primary", e)
 	case e.Code == codeIdleInTransaction, e.Code == codeLockTimeout:
-		return passing("another write, or this one, stood still for too long and was ended", hintPostgres, e)
+		return temporaryTrouble("another write, or this one, stood still for too long and was ended", hintPostgres, e)
 	case class == "08", class == "53", class == "57", class == "58", class == "40":
-		return passing("PostgreSQL cannot be used just now", hintPostgres, e)
+		return temporaryTrouble("PostgreSQL cannot be used just now", hintPostgres, e)
 	}
 	return nil
 }

@@ -51,15 +51,15 @@ const (
 	keepaliveIdle     = 4 * time.Second
 	keepaliveInterval = 2 * time.Second
 	keepaliveCount    = 2
-	dialWithin        = 5 * time.Second
-	// connectWithin limits the whole time to make a connection, if the address sets no connect_timeout.
-	connectWithin = 8 * time.Second
+	dialTimeout       = 5 * time.Second
+	// connectTimeout limits the whole time to make a connection, if the address sets no connect_timeout.
+	connectTimeout = 8 * time.Second
 )
 
 // dialer returns the dialer of connections to the server.
 func dialer() *net.Dialer {
 	return &net.Dialer{
-		Timeout:         dialWithin,
+		Timeout:         dialTimeout,
 		Control:         setUserTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepaliveIdle, Interval: keepaliveInterval, Count: keepaliveCount},
 	}
@@ -96,7 +96,7 @@ func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	probe := config.Copy()
 	probe.RuntimeParams["enable_seqscan"] = "off"
 	probe.DefaultQueryExecMode = pgx.QueryExecModeExec
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, defaultReplyTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, probe)
 	if isRefusedSetting(err) {
@@ -114,9 +114,9 @@ func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 // isRefusedSetting reports whether a pooler refused a setting of the connection.
 func isRefusedSetting(err error) bool { return hasCode(err, codeProtocolViolation) }
 
-// forPooler omits everything that a transaction pooler cannot keep. Statements are planned at each use, and no
+// configureForPooler omits everything that a transaction pooler cannot keep. Statements are planned at each use, and no
 // parameter of a connection is set.
-func forPooler(config *pgx.ConnConfig, opts Options) error {
+func configureForPooler(config *pgx.ConnConfig, opts Options) error {
 	if opts.Schema != "" || config.RuntimeParams["search_path"] != "" {
 		return errors.New("the pooler before PostgreSQL cannot keep search_path: set it with ALTER ROLE … SET search_path, or connect to PostgreSQL itself")
 	}
@@ -134,10 +134,10 @@ func hasCode(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// endFrozen ends sessions of this role that hold a lock on the counter rows and have waited for their client for
+// endFrozenSessions ends sessions of this role that hold a lock on the counter rows and have waited for their client for
 // longer than the stall limit. It returns how many it ended. PostgreSQL itself ends such sessions, except if the
 // client was frozen while it sent or received a batch.
-func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) {
+func (b *postgresBackend) endFrozenSessions(ctx context.Context) (ended int, err error) {
 	ctx, cancel := b.boundContext(ctx)
 	defer cancel()
 	tag, err := b.pool.Exec(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a

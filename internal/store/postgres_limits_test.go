@@ -19,9 +19,9 @@ func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	opts := postgres(t)
 	opts.StallLimit = 0
 	db := storetest.Open(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	cut := sendHalfABatch(t, opts.URL, opts.Schema)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	if _, err := cut.Exec(t.Context(), "COMMIT").ReadAll(); err == nil {
 		t.Error("the batch that was cut went on")
 	}
@@ -32,7 +32,7 @@ func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)
 	db := storetest.Open(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	conn := connect(t, opts.URL, opts.Schema)
 	_, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE workspaces").ReadAll()
 	must(t, err)
@@ -42,7 +42,7 @@ func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(5); COMMIT").ReadAll()
 		released <- err
 	}()
-	_, err = db.In(t.Context(), "").Workspaces()
+	_, err = db.Reader(t.Context(), "").Workspaces()
 	must(t, err)
 	if took := time.Since(began); took < 4*time.Second {
 		t.Errorf("the read took only %s", took)

@@ -10,23 +10,23 @@ import (
 // A process holds an advisory lock on the connection on which it listens. PostgreSQL releases the lock as soon as the
 // process ends, however it ends. A process that is only slow keeps the lock.
 
-func (b *postgresBackend) self() string { return b.name }
+func (b *postgresBackend) processName() string { return b.name }
 
-func (b *postgresBackend) isSeen() bool { return b.seen.Load() }
+func (b *postgresBackend) isPresent() bool { return b.present.Load() }
 
-func (b *postgresBackend) canBeSeen() <-chan struct{} { return b.wasSeen }
+func (b *postgresBackend) presenceSettled() <-chan struct{} { return b.wasPresent }
 
-// beSeen takes this process's lock on a connection; the lock lasts as long as the connection. Behind a pooler it does
+// takePresenceLock takes this process's lock on a connection; the lock lasts as long as the connection. Behind a pooler it does
 // nothing, because a pooler would lend the connection to other clients.
-func (b *postgresBackend) beSeen(ctx context.Context, conn *pgx.Conn) error {
+func (b *postgresBackend) takePresenceLock(ctx context.Context, conn *pgx.Conn) error {
 	if b.pooled {
 		return nil
 	}
 	held := false
 	err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", b.presenceKey(b.name)).Scan(&held)
 	if held && err == nil {
-		b.seen.Store(true)
-		b.firstSeen()
+		b.present.Store(true)
+		b.markPresent()
 	}
 	return err
 }
@@ -37,7 +37,7 @@ func (b *postgresBackend) goneProcesses(ctx context.Context, names []string) ([]
 		keys[i] = b.presenceKey(name)
 	}
 	var found []string
-	err := b.look(ctx, scanInto(&found, scanString, withoutLock, names, keys))
+	err := b.runLookups(ctx, scanInto(&found, scanString, withoutLock, names, keys))
 	return found, err
 }
 

@@ -72,13 +72,13 @@ func TestPostgresHeals(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)
 	db := storetest.Open(t, opts)
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	admin, err := pgx.Connect(t.Context(), opts.URL)
 	must(t, err)
 	defer func() { must(t, admin.Close(t.Context())) }()
 	for name, act := range map[string]func() error{
-		"read":  func() error { _, err := db.In(t.Context(), store.DefaultWorkspace).Projects(); return err },
-		"write": func() error { return note(t, db) },
+		"read":  func() error { _, err := db.Reader(t.Context(), store.DefaultWorkspace).Projects(); return err },
+		"write": func() error { return writeEvent(t, db) },
 	} {
 		ended := store.Backends(t.Context(), db)
 		for _, pid := range ended {
@@ -94,7 +94,7 @@ func TestPostgresHeals(t *testing.T) {
 			t.Fatalf("a %s after the server is back: %v", name, err)
 		}
 	}
-	if n := chain(t, db); n < 2 {
+	if n := verifyChain(t, db); n < 2 {
 		t.Errorf("%d events", n)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// mostPrepared is how many prepared statements a connection pool of SQLite
+// maxPrepared is how many prepared statements a connection pool of SQLite
 // keeps. The texts of lists differ with every combination of filters.
-const mostPrepared = 1000
+const maxPrepared = 1000
 
 // preparedCache keeps the first prepared statements of a connection or pool, up
 // to mostPrepared. Any further statement is prepared for one use.
@@ -23,8 +23,8 @@ type preparer interface {
 	PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
 }
 
-// use calls fn with the prepared statement of a text.
-func (p *preparedCache) use(ctx context.Context, on preparer, text string, fn func(*sql.Stmt) error) (err error) {
+// withStmt calls fn with the prepared statement of a text.
+func (p *preparedCache) withStmt(ctx context.Context, on preparer, text string, fn func(*sql.Stmt) error) (err error) {
 	p.mu.RLock()
 	stmt := p.all[text]
 	p.mu.RUnlock()
@@ -34,18 +34,18 @@ func (p *preparedCache) use(ctx context.Context, on preparer, text string, fn fu
 	if stmt, err = on.PrepareContext(ctx, text); err != nil {
 		return err
 	}
-	if p.keep(text, stmt) {
+	if p.add(text, stmt) {
 		return fn(stmt)
 	}
 	defer func() { err = errors.Join(err, stmt.Close()) }()
 	return fn(stmt)
 }
 
-// keep stores the statement, and reports whether it did.
-func (p *preparedCache) keep(text string, stmt *sql.Stmt) bool {
+// add stores the statement, and reports whether it did.
+func (p *preparedCache) add(text string, stmt *sql.Stmt) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all[text] != nil || len(p.all) >= mostPrepared {
+	if p.all[text] != nil || len(p.all) >= maxPrepared {
 		return false
 	}
 	if p.all == nil {

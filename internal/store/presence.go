@@ -2,16 +2,16 @@ package store
 
 import "context"
 
-// Self returns the name of this process among those that share the database. Each open [DB] has its own name.
-func (db *DB) Self() string { return db.backend.self() }
+// ProcessName returns the name of this process among those that share the database. Each open [DB] has its own name.
+func (db *DB) ProcessName() string { return db.backend.processName() }
 
-// IsSeen reports whether the other processes notice at once when this one ends; see [DB.GoneProcesses]. It is false
+// IsPresent reports whether the other processes notice at once when this one ends; see [DB.GoneProcesses]. It is false
 // for SQLite and behind a pooler. It is also false while this process has lost the connection that shows its
 // presence.
-func (db *DB) IsSeen() bool { return db.backend.isSeen() }
+func (db *DB) IsPresent() bool { return db.backend.isPresent() }
 
-// CanBeSeen returns a channel that is closed once [DB.IsSeen] was true, or cannot become true.
-func (db *DB) CanBeSeen() <-chan struct{} { return db.backend.canBeSeen() }
+// PresenceSettled returns a channel that is closed once [DB.IsPresent] was true, or cannot become true.
+func (db *DB) PresenceSettled() <-chan struct{} { return db.backend.presenceSettled() }
 
 // GoneProcesses returns those of the names whose processes the database does not see. They include a process that
 // lost its connection and has not connected again yet.
@@ -19,9 +19,9 @@ func (db *DB) GoneProcesses(ctx context.Context, names []string) ([]string, erro
 	return db.backend.goneProcesses(ctx, names)
 }
 
-// Holders returns the workers that hold runs of the runner, in all workspaces.
-func (db *DB) Holders(ctx context.Context, runner string) ([]string, error) {
-	return list(db.In(ctx, ""), scanString, "SELECT DISTINCT worker FROM runs WHERE state = 'running' AND runner = $1 ORDER BY worker", runner)
+// WorkersHoldingRuns returns the workers that hold runs of the runner, in all workspaces.
+func (db *DB) WorkersHoldingRuns(ctx context.Context, runner string) ([]string, error) {
+	return list(db.Reader(ctx, ""), scanString, "SELECT DISTINCT worker FROM runs WHERE state = 'running' AND runner = $1 ORDER BY worker", runner)
 }
 
 // EndLeasesOf ends the leases of a worker's runs of the runner. Call it only for a worker that is gone.

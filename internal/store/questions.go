@@ -13,58 +13,58 @@ const noDeadline = math.MaxInt64
 const questionColumns = `id, task_id, run_id, project, type, status, title, priority, deadline, assignees, idempotency_key,
 	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, unreached, version`
 
-// asked is the part of a question that never changes, as the column asked stores it.
-type asked struct {
-	Body       string                    `json:"body,omitempty"`
-	Items      []fermata.Item            `json:"items"`
-	Context    *fermata.QuestionContext  `json:"context,omitempty"`
-	Action     []byte                    `json:"action,omitempty"`
-	ActionHash string                    `json:"action_hash,omitempty"`
-	Approvals  *fermata.Quorum           `json:"approvals,omitempty"`
-	Timeout    fermata.Timeout           `json:"timeout"`
-	OnTimeout  fermata.TimeoutAction     `json:"on_timeout,omitempty"`
-	Escalation []fermata.EscalationLevel `json:"escalation,omitempty"`
-	Channels   []string                  `json:"channels,omitempty"`
-	Reminders  []string                  `json:"reminders,omitempty"`
-	Every      fermata.Timeout           `json:"remind_every,omitempty"`
-	Share      bool                      `json:"share_context,omitempty"`
-	Confidence *int                      `json:"confidence,omitempty"`
+// askedColumn is the part of a question that never changes, as the column asked stores it.
+type askedColumn struct {
+	Body         string                    `json:"body,omitempty"`
+	Items        []fermata.Item            `json:"items"`
+	Context      *fermata.QuestionContext  `json:"context,omitempty"`
+	Action       []byte                    `json:"action,omitempty"`
+	ActionHash   string                    `json:"action_hash,omitempty"`
+	Approvals    *fermata.Quorum           `json:"approvals,omitempty"`
+	Timeout      fermata.Timeout           `json:"timeout"`
+	OnTimeout    fermata.TimeoutAction     `json:"on_timeout,omitempty"`
+	Escalation   []fermata.EscalationLevel `json:"escalation,omitempty"`
+	Channels     []string                  `json:"channels,omitempty"`
+	Reminders    []string                  `json:"reminders,omitempty"`
+	RemindEvery  fermata.Timeout           `json:"remind_every,omitempty"`
+	ShareContext bool                      `json:"share_context,omitempty"`
+	Confidence   *int                      `json:"confidence,omitempty"`
 	// Risk is empty if the risk is low.
-	Risk     fermata.Risk      `json:"risk,omitempty"`
-	Least    fermata.Assurance `json:"least_assurance,omitempty"`
-	Callback string            `json:"callback_url,omitempty"`
-	State    []byte            `json:"state,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	AskedBy  actor             `json:"asked_by"`
+	Risk           fermata.Risk      `json:"risk,omitempty"`
+	LeastAssurance fermata.Assurance `json:"least_assurance,omitempty"`
+	Callback       string            `json:"callback_url,omitempty"`
+	State          []byte            `json:"state,omitempty"`
+	Metadata       map[string]string `json:"metadata,omitempty"`
+	AskedBy        actor             `json:"asked_by"`
 }
 
 func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
-	dest, take := r.questionRow()
-	return scan(rs, dest, take)
+	dest, build := r.questionRow()
+	return scan(rs, dest, build)
 }
 
 // questionRow returns the destinations for the columns of a question, and a function that makes the question of them.
-func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error)) {
+func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, error)) {
 	q := &fermata.Question{WorkspaceID: r.workspace}
-	var typ, status, assignees, frozen, votes, resolution string
+	var typ, status, assignees, askedJSON, votes, resolution string
 	var deadline, createdAt int64
 	dest = []any{
 		&q.ID, &q.TaskID, &q.RunID, &q.Project, &typ, &status, &q.Title, &q.Priority, &deadline, &assignees,
-		&q.IdempotencyKey, &q.DedupeKey, &q.Fingerprint, &frozen, &q.EscalationLevel, &q.AskCount, &votes, &resolution,
-		&q.HandedTo, &createdAt, &q.Unreached, &q.Version,
+		&q.IdempotencyKey, &q.DedupeKey, &q.Fingerprint, &askedJSON, &q.EscalationLevel, &q.AskCount, &votes, &resolution,
+		&q.HandedTo, &createdAt, &q.UnreachedReason, &q.Version,
 	}
 	return dest, func() (*fermata.Question, error) {
 		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), instantOf(createdAt)
 		if deadline != noDeadline {
-			q.Deadline = optional(deadline)
+			q.Deadline = optionalInstant(deadline)
 		}
-		var a asked
-		if err := parse("asked", frozen, &a); err != nil {
+		var a askedColumn
+		if err := parse("asked", askedJSON, &a); err != nil {
 			return nil, err
 		}
 		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
-		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Every, a.Share
+		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.LeastAssurance, a.Channels, a.Reminders, a.RemindEvery, a.ShareContext
 		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
 			// The action or its hash was changed in the database. The hash of the changed action is marked, so an
@@ -81,10 +81,10 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		case resolution == "":
 			return q, nil
 		case q.Status == fermata.Pending:
-			row := heldRow{Held: &fermata.Held{}}
+			row := heldRow{HeldAnswer: &fermata.HeldAnswer{}}
 			err := parse("resolution", resolution, &row)
-			q.Held = row.Held
-			q.Held.Salt = row.Salt
+			q.HeldAnswer = row.HeldAnswer
+			q.HeldAnswer.Salt = row.Salt
 			return q, err
 		default:
 			q.Resolution = &fermata.Resolution{}
@@ -95,17 +95,17 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 
 // heldRow is a held answer as the column resolution stores it.
 type heldRow struct {
-	*fermata.Held
+	*fermata.HeldAnswer
 	Salt string `json:"salt,omitempty"`
 }
 
 // resolutionColumn returns the text of the column resolution: how the question ended, or the held answer of a pending
 // question.
 func resolutionColumn(q *fermata.Question) string {
-	if q.Held != nil {
-		return exactText(heldRow{q.Held, q.Held.Salt})
+	if q.HeldAnswer != nil {
+		return exactColumnText(heldRow{q.HeldAnswer, q.HeldAnswer.Salt})
 	}
-	return exactText(q.Resolution)
+	return exactColumnText(q.Resolution)
 }
 
 func deadlineColumn(q *fermata.Question) int64 {
@@ -121,7 +121,7 @@ func (r Reader) Question(id string) (*fermata.Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seen(r, "question", id, q, q.Project)
+	return requireVisible(r, "question", id, q, q.Project)
 }
 
 const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
@@ -150,43 +150,43 @@ func askerColumn(a fermata.Actor) string { return string(a.Kind) + ":" + a.ID }
 // QuestionsByID returns the questions with the ids.
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
 	found, err := byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
-	return onlySeen(r, found, projectOfQuestion), err
+	return filterVisible(r, found, projectOfQuestion), err
 }
 
-// PendingOf lists a task's pending questions.
-func (r Reader) PendingOf(taskID string) ([]*fermata.Question, error) {
+// PendingQuestionsOf lists a task's pending questions.
+func (r Reader) PendingQuestionsOf(taskID string) ([]*fermata.Question, error) {
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+
 		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status || '' = 'pending' ORDER BY id", r.workspace, taskID)
 }
 
-// ClosedUnhanded lists a task's closed questions that no run was handed, oldest first. With a run, it also lists
+// UnhandedQuestions lists a task's closed questions that no run was handed, oldest first. With a run, it also lists
 // those that this run was handed.
-func (r Reader) ClosedUnhanded(taskID, runID string) ([]*fermata.Question, error) {
-	return list(r, r.scanQuestion, closedUnhanded, r.workspace, taskID, runID)
+func (r Reader) UnhandedQuestions(taskID, runID string) ([]*fermata.Question, error) {
+	return list(r, r.scanQuestion, unhandedQuestions, r.workspace, taskID, runID)
 }
 
-const closedUnhanded = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
+const unhandedQuestions = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
 	AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
 // InsertQuestion adds a question.
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
-	tx.touch(q.ID, q.TaskID)
+	tx.markStale(q.ID, q.TaskID)
 	q.Version, q.WorkspaceID = 1, tx.workspace
 	risk := q.Risk
 	if risk == fermata.RiskLow {
 		risk = ""
 	}
-	frozen := asked{
+	askedPart := askedColumn{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
-		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, Least: q.LeastAssurance,
-		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Every: q.RemindEvery, Share: q.ShareContext,
+		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, LeastAssurance: q.LeastAssurance,
+		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, RemindEvery: q.RemindEvery, ShareContext: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached, asker)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
-		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), exactText(q.Resolution), q.HandedTo,
-		q.CreatedAt.UnixMilli(), q.Unreached, askerColumn(q.AskedBy))
+		columnText(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, columnText(askedPart), exactColumnText(q.Resolution), q.HandedTo,
+		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy))
 	if q.Resolution != nil {
 		tx.insertClosing(q)
 	}
@@ -196,11 +196,11 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 // deadline, the next level. It is the only statement that closes a question. The write fails if the question was
 // changed or closed meanwhile.
 func (tx *Tx) UpdatePending(q *fermata.Question) {
-	tx.touch(q.ID, q.TaskID)
+	tx.markStale(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
 		votes = $6, resolution = $7, handed_to = $8, version = version + 1
 		WHERE workspace_id = $9 AND id = $10 AND version = $11`+onlyPending,
-		string(q.Status), deadlineColumn(q), text(q.Assignees), q.EscalationLevel, q.AskCount, text(q.Votes),
+		string(q.Status), deadlineColumn(q), columnText(q.Assignees), q.EscalationLevel, q.AskCount, columnText(q.Votes),
 		resolutionColumn(q), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
 	if q.Resolution != nil {
@@ -210,30 +210,30 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 
 // SetUnreached stores why no person is told of a pending question. The state of the question does not depend on this,
 // so the version stays.
-func (tx *Tx) SetUnreached(q *fermata.Question, why string) {
-	tx.touch(q.ID, q.TaskID)
-	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, why, tx.workspace, q.ID)
+func (tx *Tx) SetUnreached(q *fermata.Question, reason string) {
+	tx.markStale(q.ID, q.TaskID)
+	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, reason, tx.workspace, q.ID)
 }
 
-// SaveLate writes a late answer into the resolution of a closed question.
-func (tx *Tx) SaveLate(q *fermata.Question) {
-	tx.touch(q.ID, q.TaskID)
+// SaveLateAnswer writes a late answer into the resolution of a closed question.
+func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
+	tx.markStale(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1
 		WHERE workspace_id = $3 AND id = $4 AND version = $5 AND status = 'timed_out'`,
-		exactText(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
+		exactColumnText(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
 }
 
 // HandQuestions records that a run was handed the task's closed questions.
 func (tx *Tx) HandQuestions(taskID, runID string) {
-	tx.touch(taskID)
+	tx.markStale(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
-// HandOnly records that a run was handed those of the task's messages and closed questions that have one of the ids.
-func (tx *Tx) HandOnly(taskID, runID string, ids []string) {
-	tx.touch(taskID)
+// HandByID records that a run was handed those of the task's messages and closed questions that have one of the ids.
+func (tx *Tx) HandByID(taskID, runID string, ids []string) {
+	tx.markStale(taskID)
 	for _, id := range ids {
 		tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND id = $3 AND task_id = $4 AND status <> 'pending'
 			AND handed_to = ''`, runID, tx.workspace, id, taskID)
@@ -242,9 +242,9 @@ func (tx *Tx) HandOnly(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBackOnly is [Tx.TakeBack] for the messages and questions with the ids.
-func (tx *Tx) TakeBackOnly(taskID, runID string, ids []string) {
-	tx.touch(taskID)
+// TakeBackByID is [Tx.TakeBack] for the messages and questions with the ids.
+func (tx *Tx) TakeBackByID(taskID, runID string, ids []string) {
+	tx.markStale(taskID)
 	for _, id := range ids {
 		tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND id = $2 AND task_id = $3 AND handed_to = $4",
 			tx.workspace, id, taskID, runID)
@@ -255,7 +255,7 @@ func (tx *Tx) TakeBackOnly(taskID, runID string, ids []string) {
 
 // TakeBack undoes the hand-off to a run that ended without having used it. The next run is handed the same again.
 func (tx *Tx) TakeBack(taskID, runID string) {
-	tx.touch(taskID)
+	tx.markStale(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
 	tx.execAny("UPDATE messages SET handed_to = '', handed_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",

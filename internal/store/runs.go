@@ -10,24 +10,24 @@ const runColumns = `id, task_id, attempt, state, worker, runner, token, lease_un
 	question_id, started_at, ended_at, handed`
 
 func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
-	dest, take := r.runRow()
-	return scan(rs, dest, take)
+	dest, build := r.runRow()
+	return scan(rs, dest, build)
 }
 
 // runRow returns the destinations for the columns of a run, and a function that
 // makes the run of them.
-func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
+func (r Reader) runRow() (dest []any, build func() (*fermata.Run, error)) {
 	run := &fermata.Run{WorkspaceID: r.workspace}
 	var state, claimedFrom, result, details string
 	var leaseUntil, lease, startedAt, endedAt int64
 	dest = []any{
 		&run.ID, &run.TaskID, &run.Attempt, &state, &run.Worker, &run.Runner, &run.Token, &leaseUntil,
-		&lease, &claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt, &run.Handed,
+		&lease, &claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt, &run.HandedCount,
 	}
 	return dest, func() (*fermata.Run, error) {
 		run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
 		run.Lease = time.Duration(lease) * time.Millisecond
-		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = instantOf(leaseUntil), instantOf(startedAt), optional(endedAt), rawJSON(details)
+		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = instantOf(leaseUntil), instantOf(startedAt), optionalInstant(endedAt), rawJSON(details)
 		return run, nil
 	}
 }
@@ -52,28 +52,28 @@ func (r Reader) RunsByID(ids []string) ([]*fermata.Run, error) {
 
 // InsertRun adds a run.
 func (tx *Tx) InsertRun(run *fermata.Run) {
-	tx.touch(run.ID)
+	tx.markStale(run.ID)
 	run.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, lease_ms, claimed_from, started_at, handed)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		tx.workspace, run.ID, run.TaskID, run.Attempt, string(run.State), run.Worker, run.Runner, run.Token,
-		run.LeaseUntil.UnixMilli(), run.Lease.Milliseconds(), string(run.ClaimedFrom), run.StartedAt.UnixMilli(), run.Handed)
+		run.LeaseUntil.UnixMilli(), run.Lease.Milliseconds(), string(run.ClaimedFrom), run.StartedAt.UnixMilli(), run.HandedCount)
 }
 
 // SaveRun writes a run that was running when it was read. The write fails if it
 // does not run any more. The state stands in an expression for the same reason
 // as in [onlyPending].
 func (tx *Tx) SaveRun(run *fermata.Run) {
-	tx.touch(run.ID)
+	tx.markStale(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7,
 		lease_ms = $8, handed = $9 WHERE workspace_id = $10 AND id = $11 AND token = $12 AND state || '' = 'running'`,
-		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,
-		millis(run.EndedAt), run.Lease.Milliseconds(), run.Handed, tx.workspace, run.ID, run.Token)
+		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, columnText(run.Details), run.QuestionID,
+		millis(run.EndedAt), run.Lease.Milliseconds(), run.HandedCount, tx.workspace, run.ID, run.Token)
 }
 
-// FindRun makes a lost run a running one again.
-func (tx *Tx) FindRun(run *fermata.Run) {
-	tx.touch(run.ID)
+// ReviveRun makes a lost run a running one again.
+func (tx *Tx) ReviveRun(run *fermata.Run) {
+	tx.markStale(run.ID)
 	tx.exec("UPDATE runs SET state = 'running', ended_at = 0 WHERE workspace_id = $1 AND id = $2 AND token = $3 AND state = 'lost'",
 		tx.workspace, run.ID, run.Token)
 }

@@ -19,7 +19,7 @@ type Reader struct {
 	d         *dialect
 	ring      *keys.Ring
 	workspace string
-	// visible are the projects that the reader can read; see [Reader.Seeing].
+	// visible are the projects that the reader can read; see [Reader.WithVisibleProjects].
 	visible fermata.ProjectSet
 }
 
@@ -29,24 +29,24 @@ func (r Reader) Workspace() string { return r.workspace }
 // list reads every row of a query.
 func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) ([]T, error) {
 	var out []T
-	err := r.q.look(r.ctx, scanInto(&out, scan, sql, args...))
+	err := r.q.runLookups(r.ctx, scanInto(&out, scan, sql, args...))
 	return out, err
 }
 
 // scanInto returns a look-up that appends every row to a list.
 func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
-	return lookup{sql: sql, args: args, take: func(rs rows) error {
+	return lookup{sql: sql, args: args, scanRows: func(rs rows) error {
 		return scanEach(rs, scan, func(v T) { *out = append(*out, v) })
 	}}
 }
 
 // scan reads a row into dest, and returns the value that take makes of it.
-func scan[T any](rs rows, dest []any, take func() (T, error)) (T, error) {
+func scan[T any](rs rows, dest []any, build func() (T, error)) (T, error) {
 	if err := rs.Scan(dest...); err != nil {
 		var zero T
 		return zero, err
 	}
-	return take()
+	return build()
 }
 
 // scanEach reads every row and passes it to use.
@@ -66,7 +66,7 @@ func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, i
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := list(r, scan, fmt.Sprintf(r.d.byID, columns, table), r.workspace, text(ids))
+	found, err := list(r, scan, fmt.Sprintf(r.d.byID, columns, table), r.workspace, columnText(ids))
 	slices.SortFunc(found, func(a, b *T) int { return cmp.Compare(idOf(a), idOf(b)) })
 	return found, err
 }
@@ -109,7 +109,7 @@ var (
 	lastInstant  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli()
 )
 
-func optional(ms int64) *time.Time {
+func optionalInstant(ms int64) *time.Time {
 	if ms == 0 {
 		return nil
 	}
@@ -117,8 +117,8 @@ func optional(ms int64) *time.Time {
 	return &t
 }
 
-// text returns the JSON of a value for a column, or "" for an empty value.
-func text(v any) string {
+// columnText returns the JSON of a value for a column, or "" for an empty value.
+func columnText(v any) string {
 	switch v := v.(type) {
 	case json.RawMessage:
 		return string(v)
@@ -130,8 +130,8 @@ func text(v any) string {
 	return jsonText(json.Marshal(v))
 }
 
-// exactText is [text] for a value that holds the bytes of an action.
-func exactText(v any) string { return jsonText(fermata.ExactJSON(v)) }
+// exactColumnText is [columnText] for a value that holds the bytes of an action.
+func exactColumnText(v any) string { return jsonText(fermata.ExactJSON(v)) }
 
 func jsonText(data []byte, err error) string {
 	if err != nil {
@@ -163,7 +163,7 @@ func rawJSON(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-func flag(b bool) int64 {
+func boolColumn(b bool) int64 {
 	if b {
 		return 1
 	}

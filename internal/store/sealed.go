@@ -42,8 +42,8 @@ func (tx *Tx) seal(secret []byte, at cell) string {
 		return ""
 	}
 	sealed, err := sealWith(tx.ring, secret, at)
-	if err != nil && tx.failed == nil {
-		tx.failed = fmt.Errorf("seal a secret: %w", err)
+	if err != nil && tx.statementErr == nil {
+		tx.statementErr = fmt.Errorf("seal a secret: %w", err)
 	}
 	return sealed
 }
@@ -114,7 +114,7 @@ func (db *DB) Keys() *keys.Ring { return db.opts.Keys }
 // SealedWith returns the id of the master key that sealed the database. It is empty for a database without secrets,
 // and for one that an older program made.
 func (db *DB) SealedWith(ctx context.Context) string {
-	found, err := list(db.In(ctx, ""), scanString, "SELECT sealed FROM key_check LIMIT 1")
+	found, err := list(db.Reader(ctx, ""), scanString, "SELECT sealed FROM key_check LIMIT 1")
 	if err != nil || len(found) == 0 {
 		return ""
 	}
@@ -125,7 +125,7 @@ func (db *DB) SealedWith(ctx context.Context) string {
 // CheckKeys opens every secret of the database. It returns an error if a secret was sealed with a key that the
 // process lacks, was changed, or was moved.
 func (db *DB) CheckKeys(ctx context.Context) error {
-	r := db.In(ctx, "")
+	r := db.Reader(ctx, "")
 	for _, c := range sealedColumns {
 		found, err := list(r, c.scan, c.selectSQL())
 		if err != nil {
@@ -143,7 +143,7 @@ func (db *DB) CheckKeys(ctx context.Context) error {
 // Reseal seals every secret with the current master key, and returns the number of secrets that it changed. It may be
 // repeated.
 func (db *DB) Reseal(ctx context.Context) (n int, err error) {
-	workspaces, err := list(db.In(ctx, ""), scanString, "SELECT id FROM workspaces ORDER BY id")
+	workspaces, err := list(db.Reader(ctx, ""), scanString, "SELECT id FROM workspaces ORDER BY id")
 	if err != nil {
 		return 0, err
 	}

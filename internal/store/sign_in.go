@@ -13,7 +13,7 @@ func scanSession(rs rows) (*fermata.BrowserSession, error) {
 	s := &fermata.BrowserSession{}
 	var method, assurance string
 	var createdAt, lastSeenAt, expiresAt int64
-	if err := rs.Scan(&s.ID, &s.WorkspaceID, &s.Hash, &s.MemberID, &method, &assurance, &s.UserAgent, &createdAt, &lastSeenAt, &expiresAt, &s.MadeWith); err != nil {
+	if err := rs.Scan(&s.ID, &s.WorkspaceID, &s.Hash, &s.MemberID, &method, &assurance, &s.UserAgent, &createdAt, &lastSeenAt, &expiresAt, &s.CreatorTokenID); err != nil {
 		return nil, err
 	}
 	s.Method, s.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
@@ -50,7 +50,7 @@ func (tx *Tx) InsertSession(s *fermata.BrowserSession) {
 	tx.exec(`INSERT INTO browser_sessions (workspace_id, id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at, made_with)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		tx.workspace, s.ID, s.Hash, s.MemberID, string(s.Method), string(s.Assurance), s.UserAgent,
-		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli(), s.MadeWith)
+		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli(), s.CreatorTokenID)
 }
 
 // TouchSession records when a session was last used.
@@ -75,11 +75,11 @@ func scanSignInLink(rs rows) (*fermata.Link, error) {
 	l := &fermata.Link{}
 	var method, assurance, invite, createdBy string
 	var createdAt, expiresAt, usedAt int64
-	if err := rs.Scan(&l.ID, &l.WorkspaceID, &l.Hash, &method, &assurance, &l.MemberID, &invite, &createdBy, &createdAt, &expiresAt, &usedAt, &l.MadeWith); err != nil {
+	if err := rs.Scan(&l.ID, &l.WorkspaceID, &l.Hash, &method, &assurance, &l.MemberID, &invite, &createdBy, &createdAt, &expiresAt, &usedAt, &l.CreatorTokenID); err != nil {
 		return nil, err
 	}
 	l.Method, l.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
-	l.CreatedAt, l.ExpiresAt, l.UsedAt = instantOf(createdAt), instantOf(expiresAt), optional(usedAt)
+	l.CreatedAt, l.ExpiresAt, l.UsedAt = instantOf(createdAt), instantOf(expiresAt), optionalInstant(usedAt)
 	if err := parse("created_by", createdBy, (*actor)(&l.CreatedBy)); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r Reader) UnusedLinks(now time.Time) ([]*fermata.Link, error) {
 // expired, the oldest first.
 func (r Reader) Invitations(now time.Time) ([]*fermata.Link, error) {
 	links, err := r.UnusedLinks(now)
-	return slices.DeleteFunc(links, func(l *fermata.Link) bool { return l.Method != fermata.ByInvitation }), err
+	return slices.DeleteFunc(links, func(l *fermata.Link) bool { return l.Method != fermata.SignInByInvitation }), err
 }
 
 // InsertLink adds a sign-in link, and deletes expired links.
@@ -111,8 +111,8 @@ func (tx *Tx) InsertLink(l *fermata.Link) {
 	tx.execAny("DELETE FROM sign_in_links WHERE expires_at <= $1", tx.Now().UnixMilli())
 	tx.exec(`INSERT INTO sign_in_links (workspace_id, id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at, made_with)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tx.workspace, l.ID, l.Hash, string(l.Method), string(l.Assurance), l.MemberID, text(l.Invite), text(actor(l.CreatedBy)),
-		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MadeWith)
+		tx.workspace, l.ID, l.Hash, string(l.Method), string(l.Assurance), l.MemberID, columnText(l.Invite), columnText(actor(l.CreatedBy)),
+		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.CreatorTokenID)
 }
 
 // UseLink marks a link as used. The write fails if the link was used before.
@@ -180,7 +180,7 @@ func scanPasskey(rs rows) (*fermata.Passkey, error) {
 	p := &fermata.Passkey{}
 	var createdAt, lastUsedAt int64
 	err := rs.Scan(&p.ID, &p.MemberID, &p.Name, &p.CredentialID, &p.Credential, &createdAt, &lastUsedAt)
-	p.CreatedAt, p.LastUsedAt = instantOf(createdAt), optional(lastUsedAt)
+	p.CreatedAt, p.LastUsedAt = instantOf(createdAt), optionalInstant(lastUsedAt)
 	return p, err
 }
 
@@ -206,8 +206,8 @@ func (tx *Tx) InsertPasskey(p *fermata.Passkey) {
 		tx.workspace, p.ID, p.MemberID, p.Name, p.CredentialID, p.Credential, p.CreatedAt.UnixMilli())
 }
 
-// UsePasskey stores the data of a passkey that a sign-in changed: its counter.
-func (tx *Tx) UsePasskey(p *fermata.Passkey) {
+// UpdatePasskey stores the data of a passkey that a sign-in changed: its counter.
+func (tx *Tx) UpdatePasskey(p *fermata.Passkey) {
 	tx.exec("UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE workspace_id = $3 AND id = $4",
 		p.Credential, millis(p.LastUsedAt), tx.workspace, p.ID)
 }

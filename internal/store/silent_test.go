@@ -13,11 +13,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// line is a connection to a server that can go dead: then no data arrives, and
+// serverLink is a connection to a server that can go dead: then no data arrives, and
 // nothing is refused.
-type line struct {
+type serverLink struct {
 	net.Listener
-	to string
+	target string
 
 	mu   sync.Mutex
 	dead bool
@@ -25,11 +25,11 @@ type line struct {
 	ends []net.Conn
 }
 
-func newLine(t *testing.T, to string) *line {
+func newServerLink(t *testing.T, to string) *serverLink {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	l := &line{Listener: listener, to: to}
+	l := &serverLink{Listener: listener, target: to}
 	var busy sync.WaitGroup
 	busy.Go(func() { l.serve(&busy) })
 	t.Cleanup(func() {
@@ -40,13 +40,13 @@ func newLine(t *testing.T, to string) *line {
 	return l
 }
 
-func (l *line) serve(busy *sync.WaitGroup) {
+func (l *serverLink) serve(busy *sync.WaitGroup) {
 	for {
 		from, err := l.Accept()
 		if err != nil {
 			return
 		}
-		to, err := net.Dial("tcp", l.to)
+		to, err := net.Dial("tcp", l.target)
 		if err != nil {
 			_ = from.Close()
 			continue
@@ -60,7 +60,7 @@ func (l *line) serve(busy *sync.WaitGroup) {
 }
 
 // pass copies data while the line is alive.
-func (l *line) pass(to io.WriteCloser, from io.Reader) {
+func (l *serverLink) pass(to io.WriteCloser, from io.Reader) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 32<<10)
 	for {
@@ -80,13 +80,13 @@ func (l *line) pass(to io.WriteCloser, from io.Reader) {
 	}
 }
 
-func (l *line) set(dead bool) {
+func (l *serverLink) setDead(dead bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dead = dead
 }
 
-func (l *line) cut() {
+func (l *serverLink) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, end := range l.ends {
@@ -101,20 +101,20 @@ func TestPostgresThatIsSilentIsUnavailable(t *testing.T) {
 	opts := postgres(t)
 	u, err := url.Parse(opts.URL)
 	must(t, err)
-	l := newLine(t, u.Host)
+	l := newServerLink(t, u.Host)
 	u.Host = l.Addr().String()
 	opts.URL = u.String()
 	db := storetest.Open(t, opts)
-	must(t, note(t, db))
-	store.SetPatience(db, 100*time.Millisecond)
-	l.set(true)
+	must(t, writeEvent(t, db))
+	store.SetReplyTimeout(db, 100*time.Millisecond)
+	l.setDead(true)
 	for range 3 {
-		code(t, note(t, db), fermata.CodeUnavailable)
+		code(t, writeEvent(t, db), fermata.CodeUnavailable)
 	}
-	l.set(false)
-	store.SetPatience(db, time.Minute)
+	l.setDead(false)
+	store.SetReplyTimeout(db, time.Minute)
 	l.cut()
-	for err = note(t, db); err != nil; err = note(t, db) {
+	for err = writeEvent(t, db); err != nil; err = writeEvent(t, db) {
 		code(t, err, fermata.CodeUnavailable)
 	}
 }

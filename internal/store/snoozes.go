@@ -9,8 +9,8 @@ func (tx *Tx) Snooze(member, questionID string, until time.Time) {
 		tx.workspace, member, questionID, until.UnixMilli())
 }
 
-// Wake ends the snooze of a question for a member.
-func (tx *Tx) Wake(member, questionID string) {
+// EndSnooze ends the snooze of a question for a member.
+func (tx *Tx) EndSnooze(member, questionID string) {
 	tx.execAny("DELETE FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND question_id = $3", tx.workspace, member, questionID)
 }
 

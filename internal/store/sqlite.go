@@ -34,8 +34,8 @@ type sqliteBackend struct {
 	files         sqliteFiles
 	// log counts the commits since the length of the write-ahead log was read.
 	log writeAheadLog
-	// tell is called with failures that no caller gets.
-	tell func(error)
+	// onFailure is called with failures that no caller gets.
+	onFailure func(error)
 }
 
 func openSQLite(ctx context.Context, opts Options) (backend, error) {
@@ -49,7 +49,7 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	if err := protectFiles(path, opts.Log); err != nil {
 		return nil, unavailable("close the files of the database to other users", err)
 	}
-	b := &sqliteBackend{name: newSelf(), gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, tell: func(error) {}}
+	b := &sqliteBackend{name: newProcessName(), gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, onFailure: func(error) {}}
 	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc", opts.vfs)); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	}
 	b.readers.SetMaxOpenConns(opts.MaxConns)
 	b.readers.SetMaxIdleConns(opts.MaxConns)
-	if err := errors.Join(b.check(ctx), b.files.remember()); err != nil {
+	if err := errors.Join(b.check(ctx), b.files.recordOpened()); err != nil {
 		return nil, errors.Join(err, b.close(true))
 	}
 	return b, nil
@@ -123,40 +123,40 @@ func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
 	return nil
 }
 
-// nobodyWatches is a closed channel: no process will watch this one, so there
+// closedChannel is a closed channel: no process will watch this one, so there
 // is nothing to wait for.
-var nobodyWatches = func() <-chan struct{} {
+var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
 // A SQLite file has one process, and no other process watches it.
-func (b *sqliteBackend) self() string                                              { return b.name }
-func (b *sqliteBackend) isSeen() bool                                              { return false }
-func (b *sqliteBackend) canBeSeen() <-chan struct{}                                { return nobodyWatches }
+func (b *sqliteBackend) processName() string                                       { return b.name }
+func (b *sqliteBackend) isPresent() bool                                           { return false }
+func (b *sqliteBackend) presenceSettled() <-chan struct{}                          { return closedChannel }
 func (b *sqliteBackend) goneProcesses(context.Context, []string) ([]string, error) { return nil, nil }
 
 func (b *sqliteBackend) notify(context.Context, string) error { return nil }
 
-func (b *sqliteBackend) look(ctx context.Context, lookups ...lookup) error {
+func (b *sqliteBackend) runLookups(ctx context.Context, lookups ...lookup) error {
 	for _, l := range lookups {
-		if err := b.reads.use(ctx, b.readers, l.sql, l.answered(ctx)); err != nil {
+		if err := b.reads.withStmt(ctx, b.readers, l.sql, l.queryFunc(ctx)); err != nil {
 			return sqliteError(err)
 		}
 	}
 	return nil
 }
 
-// answered returns a function that answers the look-up with its prepared
+// queryFunc returns a function that answers the look-up with its prepared
 // statement.
-func (l lookup) answered(ctx context.Context) func(*sql.Stmt) error {
+func (l lookup) queryFunc(ctx context.Context) func(*sql.Stmt) error {
 	return func(stmt *sql.Stmt) error {
 		rs, err := stmt.QueryContext(ctx, l.args...)
 		if err != nil {
 			return err
 		}
-		return errors.Join(l.take(rs), rs.Close())
+		return errors.Join(l.scanRows(rs), rs.Close())
 	}
 }
 
@@ -187,12 +187,12 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 // sqliteSession is a transaction on the writer's connection.
 type sqliteSession struct{ b *sqliteBackend }
 
-func (s *sqliteSession) use(ctx context.Context, text string, fn func(*sql.Stmt) error) error {
-	return s.b.failure(s.b.writes.use(ctx, s.b.conn, text, fn))
+func (s *sqliteSession) withStmt(ctx context.Context, text string, fn func(*sql.Stmt) error) error {
+	return s.b.wrapError(s.b.writes.withStmt(ctx, s.b.conn, text, fn))
 }
 
 func (s *sqliteSession) exec(ctx context.Context, text string) error {
-	return s.use(ctx, text, func(stmt *sql.Stmt) error {
+	return s.withStmt(ctx, text, func(stmt *sql.Stmt) error {
 		_, err := stmt.ExecContext(ctx)
 		return err
 	})
@@ -205,7 +205,7 @@ func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []l
 		}
 	}
 	for _, l := range lookups {
-		if err := s.use(ctx, l.sql, l.answered(ctx)); err != nil {
+		if err := s.withStmt(ctx, l.sql, l.queryFunc(ctx)); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []l
 }
 
 func (s *sqliteSession) change(ctx context.Context, st statement) error {
-	return s.use(ctx, st.sql, func(stmt *sql.Stmt) error {
+	return s.withStmt(ctx, st.sql, func(stmt *sql.Stmt) error {
 		result, err := stmt.ExecContext(ctx, st.args...)
 		if err != nil || !st.one {
 			return err

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// longLog is the number of pages from which on the write-ahead log is copied into the database.
-	longLog = 1000
-	// logLookEvery is the number of commits after which the length of the log is read again.
-	logLookEvery = 8
+	// checkpointPages is the number of pages from which on the write-ahead log is copied into the database.
+	checkpointPages = 1000
+	// logCheckInterval is the number of commits after which the length of the log is read again.
+	logCheckInterval = 8
 )
 
 // writeAheadLog counts the commits since the length of the log was read.
@@ -21,16 +21,16 @@ type writeAheadLog struct{ commits int }
 // time. The caller holds the gate.
 func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
 	b.log.commits++
-	if b.log.commits < logLookEvery {
+	if b.log.commits < logCheckInterval {
 		return
 	}
 	b.log.commits = 0
 	open, err := b.checkpoint(ctx, "NOOP")
-	if err == nil && open >= longLog {
+	if err == nil && open >= checkpointPages {
 		_, err = b.checkpoint(ctx, "PASSIVE")
 	}
 	if err != nil {
-		b.tell(err)
+		b.onFailure(err)
 	}
 }
 
@@ -46,7 +46,7 @@ func (b *sqliteBackend) walPages(ctx context.Context, mode string) (pages, copie
 	var busy int
 	err = b.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
 	if err != nil {
-		err = b.failure(fmt.Errorf("checkpoint: %w", err))
+		err = b.wrapError(fmt.Errorf("checkpoint: %w", err))
 	}
 	return max(pages, 0), max(copied, 0), err
 }

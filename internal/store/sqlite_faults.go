@@ -29,19 +29,19 @@ func sqliteTrouble(err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return fullDisk("the disk of the database is full", err)
+		return diskFullTrouble("the disk of the database is full", err)
 	case sqlite3.SQLITE_READONLY:
-		return passing("the database is read-only", hintReadOnly, err)
+		return temporaryTrouble("the database is read-only", hintReadOnly, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return passing("another program holds the database", "end the other program; Fermata goes on by itself", err)
+		return temporaryTrouble("another program holds the database", "end the other program; Fermata goes on by itself", err)
 	case sqlite3.SQLITE_CANTOPEN:
-		return passing("the files of the database cannot be opened", "see that the folder is there and belongs to the server", err)
+		return temporaryTrouble("the files of the database cannot be opened", "see that the folder is there and belongs to the server", err)
 	case sqlite3.SQLITE_IOERR:
-		return stopError("the disk failed: "+ioFailure(e.Code()), err)
+		return stopTrouble("the disk failed: "+ioFailure(e.Code()), err)
 	case sqlite3.SQLITE_CORRUPT:
-		return malformed("the database is malformed", err)
+		return malformedTrouble("the database is malformed", err)
 	case sqlite3.SQLITE_NOTADB:
-		return malformed("the file is no database", err)
+		return malformedTrouble("the file is no database", err)
 	}
 	return err
 }
@@ -59,11 +59,11 @@ func ioFailure(code int) string {
 	return fmt.Sprintf("input or output error %d", code)
 }
 
-// failure is [sqliteError]. If the disk failed because its file system has become read-only, the error says so.
-func (b *sqliteBackend) failure(err error) error {
+// wrapError is [sqliteError]. If the disk failed because its file system has become read-only, the error says so.
+func (b *sqliteBackend) wrapError(err error) error {
 	err = sqliteError(err)
 	if t := troubleOf(err); t != nil && t.Stopped && !t.Malformed && b.files.areReadOnly() {
-		readOnly := stopError("the file system of the database is read-only", t)
+		readOnly := stopTrouble("the file system of the database is read-only", t)
 		readOnly.Hint = hintRemount
 		return unavailable("SQLite", readOnly)
 	}
@@ -71,4 +71,4 @@ func (b *sqliteBackend) failure(err error) error {
 }
 
 // onFault sets the function that is called when a checkpoint fails.
-func (b *sqliteBackend) onFault(tell func(error)) { b.tell = tell }
+func (b *sqliteBackend) onFault(tell func(error)) { b.onFailure = tell }

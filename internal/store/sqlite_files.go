@@ -16,8 +16,8 @@ import (
 // sqliteFiles is the last known state of the database file and its write-ahead log.
 type sqliteFiles struct {
 	path string
-	// opened is the file that was opened; the sizes are the last ones that were seen.
-	opened        fs.FileInfo
+	// openedInfo is the file that was opened; the sizes are the last ones that were seen.
+	openedInfo    fs.FileInfo
 	size, logSize int64
 }
 
@@ -34,13 +34,13 @@ func protectFiles(path string, log *slog.Logger) error {
 // frameHeader is how many bytes the write-ahead log adds to each page.
 const frameHeader = 24
 
-// remember stores the identity and the size of the opened file.
-func (f *sqliteFiles) remember() error {
+// recordOpened stores the identity and the size of the opened file.
+func (f *sqliteFiles) recordOpened() error {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return unavailable("look at "+f.path, err)
 	}
-	f.opened, f.size = info, info.Size()
+	f.openedInfo, f.size = info, info.Size()
 	return nil
 }
 
@@ -48,15 +48,15 @@ func (f *sqliteFiles) remember() error {
 func (b *sqliteBackend) inspect() error {
 	f := &b.files
 	info, err := os.Stat(f.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.opened) {
-		return unavailable("inspect", damageError("the file "+filepath.Base(f.path)+" was removed or replaced while the server was using it", err))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.openedInfo) {
+		return unavailable("inspect", damageTrouble("the file "+filepath.Base(f.path)+" was removed or replaced while the server was using it", err))
 	}
 	if err != nil {
-		return unavailable("inspect", passing("the file of the database cannot be looked at", "see the server's log", err))
+		return unavailable("inspect", temporaryTrouble("the file of the database cannot be looked at", "see the server's log", err))
 	}
 	logSize, err := sizeOf(f.path + "-wal")
 	if err != nil {
-		return unavailable("inspect", passing("the write-ahead log cannot be looked at", "see the server's log", err))
+		return unavailable("inspect", temporaryTrouble("the write-ahead log cannot be looked at", "see the server's log", err))
 	}
 	// The files only grow while this server alone works on them. But another program may have shortened a file
 	// correctly.
@@ -111,14 +111,14 @@ func (b *sqliteBackend) inspectSizes() error {
 	database, err := sizeOf(b.files.path)
 	log, logErr := sizeOf(b.files.path + "-wal")
 	if err = errors.Join(err, logErr); err != nil {
-		return unavailable("inspect", passing("the files of the database cannot be looked at", "see the server's log", err))
+		return unavailable("inspect", temporaryTrouble("the files of the database cannot be looked at", "see the server's log", err))
 	}
 	// Pages that the file lacks may be in the log. But the checkpoints of this server make no file shorter.
 	if database < count*size {
-		return unavailable("inspect", damageError(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
+		return unavailable("inspect", damageTrouble(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
 	}
 	if want := int64(pages) * (size + frameHeader); log < want {
-		return unavailable("inspect", damageError(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
+		return unavailable("inspect", damageTrouble(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
 	}
 	return nil
 }

@@ -51,11 +51,11 @@ func TestSQLiteReadersOnlyRead(t *testing.T) {
 func TestSQLiteKeepsSoManyStatements(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
-	for n := range store.MostPrepared + 50 {
-		_, err := db.In(t.Context(), store.DefaultWorkspace).Tasks(store.TaskFilter{Limit: n + 1})
+	for n := range store.MaxPrepared + 50 {
+		_, err := db.Reader(t.Context(), store.DefaultWorkspace).Tasks(store.TaskFilter{Limit: n + 1})
 		must(t, err)
 	}
-	if n := store.Prepared(db); n != store.MostPrepared {
+	if n := store.Prepared(db); n != store.MaxPrepared {
 		t.Errorf("%d statements are kept", n)
 	}
 }
@@ -65,12 +65,12 @@ func TestSQLitePathMayHoldAnything(t *testing.T) {
 	for _, name := range []string{"a b.db", "50%.db", "a?mode=memory.db", "a#b.db", "żółw&x=1.db", ":memory:", "%20.db"} {
 		path := filepath.Join(t.TempDir(), name)
 		db := storetest.Open(t, store.Options{URL: "sqlite://" + path, Keys: storetest.MasterKeys})
-		must(t, note(t, db))
+		must(t, writeEvent(t, db))
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		must(t, db.Close())
-		if n := chain(t, storetest.Open(t, store.Options{URL: path, Keys: storetest.MasterKeys})); n != 1 {
+		if n := verifyChain(t, storetest.Open(t, store.Options{URL: path, Keys: storetest.MasterKeys})); n != 1 {
 			t.Errorf("%s: %d events", name, n)
 		}
 	}
@@ -98,14 +98,14 @@ func TestSQLiteHeals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := storetest.Open(t, storetest.SQLite(t))
-			must(t, note(t, db))
+			must(t, writeEvent(t, db))
 			must(t, store.ExecWriter(t.Context(), db, c.hurt))
 			code(t, fill(t, db), fermata.CodeUnavailable)
 			code(t, fill(t, db), fermata.CodeUnavailable)
 			must(t, db.Ping(t.Context()))
 			must(t, store.ExecWriter(t.Context(), db, c.heal))
 			must(t, fill(t, db))
-			if n := chain(t, db); n != 2 {
+			if n := verifyChain(t, db); n != 2 {
 				t.Errorf("%d events, want those of the writes that were acknowledged", n)
 			}
 		})
@@ -116,7 +116,7 @@ func TestSQLiteHeals(t *testing.T) {
 func fill(t *testing.T, db *store.DB) error {
 	t.Helper()
 	return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System, Data: make([]byte, 1<<20)})
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor, Data: make([]byte, 1<<20)})
 		return nil
 	})
 }
@@ -128,14 +128,14 @@ func TestSQLiteReadersDoNotBlockWriters(t *testing.T) {
 	opts := storetest.SQLite(t)
 	opts.MaxConns = 2
 	db := storetest.Open(t, opts)
-	must(t, note(t, db))
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
+	must(t, writeEvent(t, db))
 	for range opts.MaxConns {
 		stop, err := store.OpenRows(t.Context(), db, "SELECT seq FROM events")
 		must(t, err)
 		defer func() { must(t, stop()) }()
 	}
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 	err := db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		_, err := tx.Projects()
 		return err
@@ -151,5 +151,5 @@ func TestSQLiteMigrationThatIsStoppedKeepsTheConnection(t *testing.T) {
 	if db.Migrate(ctx) == nil {
 		t.Error("a migration that was stopped succeeded")
 	}
-	must(t, note(t, db))
+	must(t, writeEvent(t, db))
 }

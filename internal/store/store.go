@@ -63,8 +63,8 @@ type DB struct {
 	health health
 	// heads stores outside the database which events were acknowledged. It is nil if there is no place for this file.
 	heads *heads
-	// ends are the heads that this process committed, by workspace.
-	ends sync.Map
+	// committedHeads are the heads that this process committed, by workspace.
+	committedHeads sync.Map
 
 	mu     sync.Mutex
 	queues map[string]*writeQueue
@@ -103,7 +103,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	}
 	db := &DB{
 		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, queues: map[string]*writeQueue{},
-		health: health{failed: make(chan struct{}, 1), written: time.Now()},
+		health: health{wakeWatch: make(chan struct{}, 1), lastWrite: time.Now()},
 	}
 	b.onFault(func(err error) { _ = db.noteFailure(err) })
 	return db, nil
@@ -139,7 +139,7 @@ func (db *DB) Dialect() string { return db.backend.dialect().name }
 
 // Ping returns an error if the database does not answer, or does not accept this program.
 func (db *DB) Ping(ctx context.Context) error {
-	needed, err := list(db.In(ctx, ""), scanInt, "SELECT min_compatible_version FROM workspaces")
+	needed, err := list(db.Reader(ctx, ""), scanInt, "SELECT min_compatible_version FROM workspaces")
 	for _, version := range needed {
 		err = errors.Join(err, checkVersion(version))
 	}
@@ -155,14 +155,14 @@ func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	return db.timeAt(reading), nil
 }
 
-// In returns a reader of one workspace. The reader is valid until ctx ends.
-func (db *DB) In(ctx context.Context, workspace string) Reader {
+// Reader returns a reader of one workspace. The reader is valid until ctx ends.
+func (db *DB) Reader(ctx context.Context, workspace string) Reader {
 	return Reader{ctx: ctx, q: db, d: db.backend.dialect(), ring: db.opts.Keys, workspace: workspace}
 }
 
-// look runs look-ups outside a write.
-func (db *DB) look(ctx context.Context, lookups ...lookup) error {
-	return db.noteRead(db.backend.look(ctx, lookups...))
+// runLookups runs look-ups outside a write.
+func (db *DB) runLookups(ctx context.Context, lookups ...lookup) error {
+	return db.noteRead(db.backend.runLookups(ctx, lookups...))
 }
 
 // backend is one of the two databases.
@@ -183,9 +183,9 @@ type backend interface {
 	// notify tells other processes about a commit. It is a hint and may be lost.
 	notify(ctx context.Context, workspace string) error
 	// See the methods of [DB] with these names.
-	self() string
-	isSeen() bool
-	canBeSeen() <-chan struct{}
+	processName() string
+	isPresent() bool
+	presenceSettled() <-chan struct{}
 	goneProcesses(ctx context.Context, names []string) ([]string, error)
 	// close closes the connections. If the database is not whole after a failure, close leaves it as it is.
 	close(whole bool) error
@@ -193,15 +193,15 @@ type backend interface {
 
 // querier runs look-ups.
 type querier interface {
-	look(ctx context.Context, lookups ...lookup) error
+	runLookups(ctx context.Context, lookups ...lookup) error
 }
 
 // lookup is a query and the function that takes its rows.
 type lookup struct {
 	sql  string
 	args []any
-	// take reads all rows. It need not close them.
-	take func(rows) error
+	// scanRows reads all rows. It need not close them.
+	scanRows func(rows) error
 }
 
 // session is one write transaction of a backend.

@@ -104,16 +104,16 @@ func TestMigrations(t *testing.T) {
 		add := func() error {
 			return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 				tx.EnsureProject("web")
-				tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+				tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor})
 				return nil
 			})
 		}
 		must(t, add())
 		must(t, db.Migrate(t.Context()))
-		if projects, err := db.In(t.Context(), store.DefaultWorkspace).Projects(); err != nil || len(projects) != 2 {
+		if projects, err := db.Reader(t.Context(), store.DefaultWorkspace).Projects(); err != nil || len(projects) != 2 {
 			t.Fatalf("after migrating again: %v, %v", projects, err)
 		}
-		must(t, store.Down(t.Context(), db))
+		must(t, store.MigrateDown(t.Context(), db))
 		if db.Ping(t.Context()) == nil {
 			t.Fatal("the tables are still there")
 		}
@@ -122,7 +122,7 @@ func TestMigrations(t *testing.T) {
 		}
 		must(t, db.Migrate(t.Context()))
 		must(t, add())
-		if head, err := db.In(t.Context(), store.DefaultWorkspace).Head(); err != nil || head.Seq != 1 {
+		if head, err := db.Reader(t.Context(), store.DefaultWorkspace).Head(); err != nil || head.Seq != 1 {
 			t.Fatalf("head is %+v, %v", head, err)
 		}
 	})
@@ -132,11 +132,11 @@ func TestMigrations(t *testing.T) {
 // close today.
 func TestClosingsAreFilledIn(t *testing.T) {
 	t.Parallel()
-	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
+	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		all := fermata.Period{From: time.UnixMilli(0), To: time.UnixMilli(1 << 50)}
 		count := func() []store.ClosingCount {
-			counts, err := db.In(t.Context(), store.DefaultWorkspace).Closings(store.ClosingFilter{Asked: all, By: store.ByAlike})
+			counts, err := db.Reader(t.Context(), store.DefaultWorkspace).ClosingCounts(store.ClosingFilter{Asked: all, GroupBy: store.ByAlike})
 			must(t, err)
 			return counts
 		}
@@ -158,7 +158,7 @@ func TestClosingsAreFilledIn(t *testing.T) {
 		if len(want) != 15 {
 			t.Fatalf("%d kinds of questions: %+v", len(want), want)
 		}
-		must(t, store.DownTo(t.Context(), db, 5))
+		must(t, store.MigrateDownTo(t.Context(), db, 5))
 		must(t, db.Migrate(t.Context()))
 		if got := count(); !slices.Equal(got, want) {
 			t.Errorf("filled in %+v, want %+v", got, want)
@@ -180,19 +180,19 @@ func code(t *testing.T, err error, want fermata.Code) {
 	}
 }
 
-// note writes one event.
-func note(t *testing.T, db *store.DB) error {
+// writeEvent writes one event.
+func writeEvent(t *testing.T, db *store.DB) error {
 	t.Helper()
 	return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor})
 		return nil
 	})
 }
 
-// chain verifies the events, and returns how many there are.
-func chain(t *testing.T, db *store.DB) int {
+// verifyChain verifies the events, and returns how many there are.
+func verifyChain(t *testing.T, db *store.DB) int {
 	t.Helper()
-	r := db.In(t.Context(), store.DefaultWorkspace)
+	r := db.Reader(t.Context(), store.DefaultWorkspace)
 	all, err := r.Events(store.EventFilter{Limit: 100_000})
 	must(t, err)
 	var c fermata.Chain

@@ -22,20 +22,20 @@ type TaskFilter struct {
 	Sort  fermata.TaskSort
 	Limit int
 	// After is the place after which the list continues.
-	After TaskPlace
+	After TaskPosition
 }
 
-// TaskPlace is a place in an order of tasks: the value of the sort column, and
+// TaskPosition is a place in an order of tasks: the value of the sort column, and
 // the id.
-type TaskPlace struct {
+type TaskPosition struct {
 	Key int64  `json:"k,omitempty"`
 	ID  string `json:"i"`
 }
 
-// PlaceOfTask returns the place of a task in an order. The key is empty if the
+// TaskPositionOf returns the place of a task in an order. The key is empty if the
 // order has no sort column.
-func PlaceOfTask(t *fermata.Task, sort fermata.TaskSort) TaskPlace {
-	place := TaskPlace{ID: t.ID}
+func TaskPositionOf(t *fermata.Task, sort fermata.TaskSort) TaskPosition {
+	place := TaskPosition{ID: t.ID}
 	switch sort {
 	case fermata.SortPriority:
 		place.Key = int64(t.Priority)
@@ -71,21 +71,21 @@ func (o taskOrder) sql() string {
 }
 
 // addAfter adds the condition that a task stands after a place.
-func (o taskOrder) addAfter(w *filter, place TaskPlace) {
+func (o taskOrder) addAfter(w *filter, place TaskPosition) {
 	if place.ID == "" {
 		return
 	}
-	than := ">"
+	operator := ">"
 	if o.desc {
-		than = "<"
+		operator = "<"
 	}
 	if o.by == "" {
-		w.add("id "+than+" $%d", place.ID)
+		w.add("id "+operator+" $%d", place.ID)
 		return
 	}
 	w.args = append(w.args, place.Key, place.ID)
 	n := len(w.args)
-	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, than, n-1, n))
+	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, operator, n-1, n))
 }
 
 // onBoard is the condition of the board's index. inState is a condition on the
@@ -95,9 +95,9 @@ const (
 	inState = "state || '' = '%s'"
 )
 
-// suspended joins tasks to the one question that suspends each of them. The
+// suspendedTasks joins tasks to the one question that suspends each of them. The
 // index of these questions is in the order of the tasks' ids.
-const suspended = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
+const suspendedTasks = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
 	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
 
 // receivedTasks joins tasks to those that wait with input for a new run. The
@@ -111,8 +111,8 @@ const receivedTasks = ` FROM (SELECT id AS received_id FROM tasks WHERE workspac
 func fromState(state fermata.TaskState) string {
 	in := fmt.Sprintf(inState, state) + " AND "
 	switch {
-	case state.Suspended():
-		return suspended + in
+	case state.IsSuspended():
+		return suspendedTasks + in
 	case state == fermata.TaskInputReceived:
 		return receivedTasks
 	default:
@@ -122,22 +122,22 @@ func fromState(state fermata.TaskState) string {
 
 // sqlFor returns the ORDER BY expression for the tasks of a state.
 func (o taskOrder) sqlFor(state fermata.TaskState) string {
-	if o.by == "" && state.Suspended() {
+	if o.by == "" && state.IsSuspended() {
 		return strings.Replace(o.sql(), "id", "suspended_id", 1)
 	}
 	return o.sql()
 }
 
-// whereTask returns the conditions of a filter, except those on the states.
-func (r Reader) whereTask(f TaskFilter) *filter {
+// taskConditions returns the conditions of a filter, except those on the states.
+func (r Reader) taskConditions(f TaskFilter) *filter {
 	w := r.newFilter()
-	w.equal("project", f.Project)
+	w.addEqual("project", f.Project)
 	w.addVisible(r.visible, "project")
-	w.equal("agent", f.Agent)
+	w.addEqual("agent", f.Agent)
 	if f.ParentID != "" {
 		w.add("parent_id = $%d AND parent_id <> ''", f.ParentID)
 	}
-	w.contains("title", f.Text)
+	w.addContains("title", f.Text)
 	if f.Label != "" {
 		w.add(r.d.hasLabel, f.Label)
 	}
@@ -148,33 +148,33 @@ func (r Reader) whereTask(f TaskFilter) *filter {
 // tasks, so a short list costs the same among a million tasks.
 func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
 	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
-	w := r.whereTask(f)
+	w := r.taskConditions(f)
 	order.addAfter(w, f.After)
-	last := func(by string) string { return fmt.Sprintf(" ORDER BY %s LIMIT %d", by, f.Limit) }
+	orderAndLimit := func(by string) string { return fmt.Sprintf(" ORDER BY %s LIMIT %d", by, f.Limit) }
 	if len(f.States) == 0 {
-		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+last(order.sql()), w.args...)
+		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+orderAndLimit(order.sql()), w.args...)
 	}
 	var parts []string
 	for _, state := range fermata.TaskStates {
 		// Only names that the program knows get into the text of a statement.
 		if slices.Contains(f.States, state) {
-			parts = append(parts, "SELECT * FROM (SELECT "+taskColumns+fromState(state)+w.sql()+last(order.sqlFor(state))+") AS "+string(state))
+			parts = append(parts, "SELECT * FROM (SELECT "+taskColumns+fromState(state)+w.sql()+orderAndLimit(order.sqlFor(state))+") AS "+string(state))
 		}
 	}
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	return list(r, r.scanTask, strings.Join(parts, " UNION ALL ")+last(order.sql()), w.args...)
+	return list(r, r.scanTask, strings.Join(parts, " UNION ALL ")+orderAndLimit(order.sql()), w.args...)
 }
 
-// CountTasksBy counts the tasks that the filter keeps, by state. It ignores the
+// CountTasksByState counts the tasks that the filter keeps, by state. It ignores the
 // filter's states.
-func (r Reader) CountTasksBy(f TaskFilter) (fermata.TaskCounts, error) {
+func (r Reader) CountTasksByState(f TaskFilter) (fermata.TaskCounts, error) {
 	counts := fermata.NewTaskCounts()
-	w := r.whereTask(f)
+	w := r.taskConditions(f)
 	var parts []string
 	for _, from := range []string{
-		" FROM tasks WHERE " + onBoard + " AND ", fromState(fermata.TaskInputReceived), suspended,
+		" FROM tasks WHERE " + onBoard + " AND ", fromState(fermata.TaskInputReceived), suspendedTasks,
 	} {
 		parts = append(parts, "SELECT state || '' AS kind, count(*), 0"+from+w.sql()+" GROUP BY state || ''")
 	}

@@ -15,12 +15,12 @@ const taskColumns = `id, project, parent_id, title, body, state, reason, priorit
 	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version, worker_token_id, agent_token_id`
 
 func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
-	dest, take := r.taskRow()
-	return scan(rs, dest, take)
+	dest, build := r.taskRow()
+	return scan(rs, dest, build)
 }
 
 // taskRow returns the destinations for the columns of a task, and a function that makes the task of them.
-func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
+func (r Reader) taskRow() (dest []any, build func() (*fermata.Task, error)) {
 	t := &fermata.Task{WorkspaceID: r.workspace}
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
 	var isolated, deferUntil, endsWithAnswer, createdAt, updatedAt int64
@@ -32,7 +32,7 @@ func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 	}
 	return dest, func() (*fermata.Task, error) {
 		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), rawJSON(spec), rawJSON(checkpoint)
-		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), instantOf(createdAt), instantOf(updatedAt)
+		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optionalInstant(deferUntil), instantOf(createdAt), instantOf(updatedAt)
 		t.EndsWithAnswer, t.Isolated = endsWithAnswer != 0, isolated != 0
 		if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (r Reader) Task(id string) (*fermata.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seen(r, "task", id, t, t.Project)
+	return requireVisible(r, "task", id, t, t.Project)
 }
 
 const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 AND id = $2"
@@ -65,7 +65,7 @@ const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 
 // TasksByID returns the tasks with the ids, in the order of their ids.
 func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	found, err := byID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
-	return onlySeen(r, found, projectOfTask), err
+	return filterVisible(r, found, projectOfTask), err
 }
 
 // originColumns are the columns that tell who made a task, what it was made as, and who holds it.
@@ -90,30 +90,30 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 
 // FindID returns the id in the noun's table that ends with the typed text. If there are several, it returns an error
 // that lists some of them. It looks a complete id up only if the reader cannot see every project.
-func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
-	whole := fermata.IsID(prefix, typed)
+func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
+	whole := fermata.IsID(prefix, typedID)
 	if whole && r.visible.HasAll() {
-		return typed, nil
+		return typedID, nil
 	}
-	suffix, ok := fermata.IDSuffix(prefix, typed)
+	suffix, ok := fermata.IDSuffix(prefix, typedID)
 	if !whole && !ok {
-		return "", fermata.NotFound(noun, typed).WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
+		return "", fermata.NotFound(noun, typedID).WithHint("an id may be shortened to its last %d characters", fermata.MinIDSuffix)
 	}
 	w := r.newFilter()
 	if whole {
-		w.add("id = $%d", typed)
+		w.add("id = $%d", typedID)
 	} else {
 		w.add("id LIKE $%d", "%"+suffix)
 	}
-	w.visibleRow(r.visible, table)
+	w.addVisibleRow(r.visible, table)
 	ids, err := list(r, scanString, "SELECT id FROM "+table+" WHERE "+w.sql()+" ORDER BY id DESC LIMIT 4", w.args...)
 	switch {
 	case err != nil:
 		return "", err
 	case len(ids) == 0:
-		return "", fermata.NotFound(noun, typed)
+		return "", fermata.NotFound(noun, typedID)
 	case len(ids) > 1:
-		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typedID, strings.Join(ids, ", ")).
 			WithHint("type more of it")
 	}
 	return ids[0], nil
@@ -123,32 +123,32 @@ func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 func (r Reader) Children(id string) ([]*fermata.Task, error) {
 	found, err := list(r, r.scanTask, "SELECT "+taskColumns+
 		" FROM tasks WHERE workspace_id = $1 AND parent_id = $2 AND parent_id <> '' ORDER BY id", r.workspace, id)
-	return onlySeen(r, found, projectOfTask), err
+	return filterVisible(r, found, projectOfTask), err
 }
 
-// Ends lists the rows that the end of a task concerns, in one round trip: the task's pending questions, and the tasks
+// AffectedByTaskEnd lists the rows that the end of a task concerns, in one round trip: the task's pending questions, and the tasks
 // that wait for it.
-func (r Reader) Ends(id string) (questions, dependents []string, err error) {
-	links, err := list(r, scanLink, endsOf("$2"), r.workspace, id)
-	questions, dependents = split(links)
+func (r Reader) AffectedByTaskEnd(id string) (questions, dependents []string, err error) {
+	links, err := list(r, scanEndLink, taskEndSQL("$2"), r.workspace, id)
+	questions, dependents = splitLinks(links)
 	return questions, dependents, err
 }
 
-// link is a row that the end of a task concerns.
-type link struct{ kind, id string }
+// endLink is a row that the end of a task concerns.
+type endLink struct{ kind, id string }
 
-func scanLink(rs rows) (link, error) {
-	var l link
+func scanEndLink(rs rows) (endLink, error) {
+	var l endLink
 	return l, rs.Scan(&l.kind, &l.id)
 }
 
-// endsOf returns the query of [Reader.Ends] for an expression that yields a task's id.
-func endsOf(task string) string {
+// taskEndSQL returns the query of [Reader.AffectedByTaskEnd] for an expression that yields a task's id.
+func taskEndSQL(task string) string {
 	return "SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = " + task + " AND status || '' = 'pending'" +
 		" UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = " + task
 }
 
-func split(links []link) (questions, dependents []string) {
+func splitLinks(links []endLink) (questions, dependents []string) {
 	for _, l := range links {
 		if l.kind == "question" {
 			questions = append(questions, l.id)
@@ -165,7 +165,7 @@ func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return projects, nil
 	}
-	found, err := list(r, scanTexts2, fmt.Sprintf(r.d.byID, "id, project", "tasks"), r.workspace, text(ids))
+	found, err := list(r, scanTexts2, fmt.Sprintf(r.d.byID, "id, project", "tasks"), r.workspace, columnText(ids))
 	for _, row := range found {
 		projects[row[0]] = row[1]
 	}
@@ -175,27 +175,27 @@ func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
 // TasksOfSession returns the tasks that are not ended and hold an external session's questions, the newest first.
 // There is one task for each user of the key.
 func (r Reader) TasksOfSession(key string) ([]*fermata.Task, error) {
-	return r.ofSession(key, "NOT IN")
+	return r.sessionTasks(key, "NOT IN")
 }
 
-// EndedOfSession returns the ended tasks that held an external session's
+// EndedTasksOfSession returns the ended tasks that held an external session's
 // questions, the newest first.
-func (r Reader) EndedOfSession(key string) ([]*fermata.Task, error) {
-	return r.ofSession(key, "IN")
+func (r Reader) EndedTasksOfSession(key string) ([]*fermata.Task, error) {
+	return r.sessionTasks(key, "IN")
 }
 
-// ofSession lists the tasks of a session. With "IN" it lists the ended tasks, with "NOT IN" the others.
-func (r Reader) ofSession(key, in string) ([]*fermata.Task, error) {
+// sessionTasks lists the tasks of a session. With "IN" it lists the ended tasks, with "NOT IN" the others.
+func (r Reader) sessionTasks(key, in string) ([]*fermata.Task, error) {
 	found, err := list(r, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
 		AND session_key = $2 AND session_key <> '' AND state `+in+` ('done', 'failed', 'cancelled', 'skipped')
 		ORDER BY id DESC`, r.workspace, key)
-	return onlySeen(r, found, projectOfTask), err
+	return filterVisible(r, found, projectOfTask), err
 }
 
-// Claimable returns the task that a worker gets next: tasks in state input_received first, then by priority, then by
+// NextClaimable returns the task that a worker gets next: tasks in state input_received first, then by priority, then by
 // age. If there is none, it returns a [fermata.CodeNotFound].
-func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
-	sql, args := r.claimable(c, 1)
+func (r Reader) NextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
+	sql, args := r.claimableSQL(c, 1)
 	found, err := list(r, r.scanTask, sql, args...)
 	if err != nil {
 		return nil, err
@@ -203,43 +203,43 @@ func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	if len(found) == 0 {
 		return nil, fermata.NotFound("claimable task", c.Worker)
 	}
-	return received(found)[0], nil
+	return sortReceivedFirst(found)[0], nil
 }
 
-// claimable returns the query for the first n tasks of each claimable state.
-func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
-	return r.claimableColumns(taskColumns, c, n)
+// claimableSQL returns the query for the first n tasks of each claimable state.
+func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
+	return r.claimableColumnsSQL(taskColumns, c, n)
 }
 
-// claimableColumns is claimable for some columns, which must include id and priority. The states stand in the text of
+// claimableColumnsSQL is claimable for some columns, which must include id and priority. The states stand in the text of
 // the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
 // So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
-func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
+func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.newFilter()
 	if len(c.Projects) > 0 {
-		w.oneOf("project", c.Projects)
+		w.addOneOf("project", c.Projects)
 	}
 	w.addVisible(c.Visible, "project")
 	if len(c.Agents) > 0 {
-		w.oneOf("agent", append(slices.Clone(c.Agents), ""))
+		w.addOneOf("agent", append(slices.Clone(c.Agents), ""))
 	}
-	rest, first := w.sql(), " ORDER BY priority, id LIMIT "+strconv.Itoa(n)
+	conditions, order := w.sql(), " ORDER BY priority, id LIMIT "+strconv.Itoa(n)
 	var open, received []string
 	for _, runner := range claimedRunners(c) {
 		w.args = append(w.args, runner)
-		of := func(state fermata.TaskState, isolated int64) string {
+		selectSQL := func(state fermata.TaskState, isolated int64) string {
 			return fmt.Sprintf("SELECT * FROM (SELECT %s FROM tasks WHERE state = '%s' AND runner = $%d AND isolated = %d AND %s%s) AS of_runner",
-				columns, state, len(w.args), isolated, rest, first)
+				columns, state, len(w.args), isolated, conditions, order)
 		}
-		for isolated := range flag(c.Isolates) + 1 {
-			open, received = append(open, of(fermata.TaskOpen, isolated)), append(received, of(fermata.TaskInputReceived, isolated))
+		for isolated := range boolColumn(c.Isolates) + 1 {
+			open, received = append(open, selectSQL(fermata.TaskOpen, isolated)), append(received, selectSQL(fermata.TaskInputReceived, isolated))
 		}
 	}
 	firstOf := func(queries []string) string {
 		if len(queries) == 1 {
 			return queries[0]
 		}
-		return "SELECT * FROM (" + strings.Join(queries, " UNION ALL ") + first + ") AS of_state"
+		return "SELECT * FROM (" + strings.Join(queries, " UNION ALL ") + order + ") AS of_state"
 	}
 	return firstOf(received) + " UNION ALL " + firstOf(open), w.args
 }
@@ -255,8 +255,8 @@ func claimedRunners(c fermata.ClaimRequest) []string {
 	return slices.Compact(runners)
 }
 
-// received moves the tasks in state input_received before the open ones.
-func received(found []*fermata.Task) []*fermata.Task {
+// sortReceivedFirst moves the tasks in state input_received before the open ones.
+func sortReceivedFirst(found []*fermata.Task) []*fermata.Task {
 	slices.SortStableFunc(found, func(a, b *fermata.Task) int {
 		return cmp.Compare(claimRank[a.State], claimRank[b.State])
 	})
@@ -268,15 +268,15 @@ var claimRank = map[fermata.TaskState]int{fermata.TaskInputReceived: 0, fermata.
 // InsertTask adds a task and its dependencies.
 func (tx *Tx) InsertTask(t *fermata.Task) {
 	t.Version, t.WorkspaceID = 1, tx.workspace
-	tx.touch(t.ID)
-	tx.touch(t.BlockedBy...)
+	tx.markStale(t.ID)
+	tx.markStale(t.BlockedBy...)
 	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
 		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
 		created_by, created_at, updated_at, isolated)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 		tx.workspace, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
-		t.Runner, text(t.Labels), text(t.Spec), text(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
-		flag(t.EndsWithAnswer), t.SessionKey, text(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli(), flag(t.Isolated))
+		t.Runner, columnText(t.Labels), columnText(t.Spec), columnText(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
+		boolColumn(t.EndsWithAnswer), t.SessionKey, columnText(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli(), boolColumn(t.Isolated))
 	tx.insertDependencies(t)
 }
 
@@ -290,9 +290,9 @@ func (tx *Tx) insertDependencies(t *fermata.Task) {
 // changed since it was read.
 func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
-	tx.touch(t.ID)
-	if !slices.Contains(tx.saves, t) {
-		tx.saves = append(tx.saves, t)
+	tx.markStale(t.ID)
+	if !slices.Contains(tx.savedTasks, t) {
+		tx.savedTasks = append(tx.savedTasks, t)
 	}
 }
 
@@ -301,19 +301,19 @@ func (tx *Tx) updateTask(t *fermata.Task) {
 		summary = $8, pending_question_id = $9, unread = $10, defer_until = $11, updated_at = $12, worker_token_id = $13,
 		agent_token_id = $14, version = version + 1
 		WHERE workspace_id = $15 AND id = $16 AND version = $17`,
-		string(t.State), t.Reason, t.Attempts, t.Runs, t.RunID, text(t.Session), text(t.Checkpoint), t.Summary,
+		string(t.State), t.Reason, t.Attempts, t.Runs, t.RunID, columnText(t.Session), columnText(t.Checkpoint), t.Summary,
 		t.PendingQuestionID, t.Unread, millis(t.DeferUntil), t.UpdatedAt.UnixMilli(), t.WorkerTokenID, t.AgentTokenID,
 		tx.workspace, t.ID, t.Version)
 	t.Version++
 }
 
-// SaveTaskText writes the fields of a task that a person may change: texts, priority, labels and dependencies.
-func (tx *Tx) SaveTaskText(t *fermata.Task) {
-	tx.touch(t.ID)
-	tx.touch(t.BlockedBy...)
+// SaveTaskEdit writes the fields of a task that a person may change: texts, priority, labels and dependencies.
+func (tx *Tx) SaveTaskEdit(t *fermata.Task) {
+	tx.markStale(t.ID)
+	tx.markStale(t.BlockedBy...)
 	tx.exec(`UPDATE tasks SET title = $1, body = $2, priority = $3, labels = $4, blocked_by = $5
 		WHERE workspace_id = $6 AND id = $7`,
-		t.Title, t.Body, t.Priority, text(t.Labels), text(t.BlockedBy), tx.workspace, t.ID)
+		t.Title, t.Body, t.Priority, columnText(t.Labels), columnText(t.BlockedBy), tx.workspace, t.ID)
 	tx.execAny("DELETE FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2", tx.workspace, t.ID)
 	tx.insertDependencies(t)
 }
@@ -327,5 +327,5 @@ func (tx *Tx) EnsureProject(name string) {
 // Projects lists the names of the workspace's projects.
 func (r Reader) Projects() ([]string, error) {
 	names, err := list(r, scanString, "SELECT name FROM projects WHERE workspace_id = $1 ORDER BY name", r.workspace)
-	return onlySeen(r, names, func(name string) string { return name }), err
+	return filterVisible(r, names, func(name string) string { return name }), err
 }

@@ -21,8 +21,8 @@ type Trouble struct { //nolint:errname // it is a state of the database that ope
 	Malformed bool
 	// full reports whether the disk has no space.
 	full bool
-	// seen reports whether the files themselves show the trouble. This tells more than the error of a statement.
-	seen bool
+	// shownByFiles reports whether the files themselves show the trouble. This tells more than the error of a statement.
+	shownByFiles bool
 	// cause is the error of the driver.
 	cause error
 }
@@ -66,31 +66,31 @@ func troubleOf(err error) *Trouble {
 	return t
 }
 
-// passing returns a trouble that may pass by itself.
-func passing(reason, hint string, cause error) *Trouble {
+// temporaryTrouble returns a trouble that may pass by itself.
+func temporaryTrouble(reason, hint string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hint, cause: cause}
 }
 
-// fullDisk returns the trouble of a write that found no space. It may pass by itself.
-func fullDisk(reason string, cause error) *Trouble {
-	t := passing(reason, hintFull, cause)
+// diskFullTrouble returns the trouble of a write that found no space. It may pass by itself.
+func diskFullTrouble(reason string, cause error) *Trouble {
+	t := temporaryTrouble(reason, hintFull, cause)
 	t.full = true
 	return t
 }
 
-// stopError returns a trouble after which nothing may be written.
-func stopError(reason string, cause error) *Trouble {
+// stopTrouble returns a trouble after which nothing may be written.
+func stopTrouble(reason string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hintStopped, Stopped: true, cause: cause}
 }
 
-// damageError returns the trouble of a malformed database whose files show the damage.
-func damageError(reason string, cause error) *Trouble {
-	t := malformed(reason, cause)
-	t.seen = true
+// damageTrouble returns the trouble of a malformed database whose files show the damage.
+func damageTrouble(reason string, cause error) *Trouble {
+	t := malformedTrouble(reason, cause)
+	t.shownByFiles = true
 	return t
 }
 
-// malformed returns the trouble of a database that lacks data that was written to it.
-func malformed(reason string, cause error) *Trouble {
+// malformedTrouble returns the trouble of a database that lacks data that was written to it.
+func malformedTrouble(reason string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hintMalformed, Stopped: true, Malformed: true, cause: cause}
 }

@@ -18,32 +18,32 @@ type group struct {
 	head      counter
 	now       time.Time
 	// queue holds the statements that were not sent yet.
-	queue  []statement
-	events []*fermata.Event
-	ahead  ahead
-	// broken is the error with which the database refused a statement, or nil.
-	broken error
+	queue     []statement
+	events    []*fermata.Event
+	readAhead readAhead
+	// dbErr is the error with which the database refused a statement, or nil.
+	dbErr error
 }
 
 // Tx is one caller's part of a transaction. It reads like a [Reader], and sees the writes of this caller and of the
-// callers before it. It does not see their events; see [Tx.Adds].
+// callers before it. It does not see their events; see [Tx.HasAppended].
 type Tx struct {
 	Reader
-	g   *group
-	own []statement
-	// saves are the saved tasks. The row of each is written once, however often the task changes.
-	saves  []*fermata.Task
-	events []*fermata.Event
-	// carrier is the event that was added last, until [Tx.Carrier] returns it.
-	carrier *fermata.Event
-	touched map[string]bool
-	// failed is why a statement could not be made. The write fails with this error.
-	failed error
+	g          *group
+	statements []statement
+	// savedTasks are the saved tasks. The row of each is written once, however often the task changes.
+	savedTasks []*fermata.Task
+	events     []*fermata.Event
+	// lastEvent is the event that was added last, until [Tx.TakeLastEvent] returns it.
+	lastEvent *fermata.Event
+	stale     map[string]bool
+	// statementErr is why a statement could not be made. The write fails with this error.
+	statementErr error
 	// sent reports whether some statements of this caller reached the database.
 	sent bool
 }
 
-func (g *group) begin(ctx context.Context) *Tx {
+func (g *group) newTx(ctx context.Context) *Tx {
 	tx := &Tx{g: g}
 	tx.Reader = Reader{ctx: ctx, q: tx, d: g.db.backend.dialect(), ring: g.db.opts.Keys, workspace: g.workspace}
 	return tx
@@ -56,59 +56,59 @@ func (tx *Tx) Now() time.Time { return tx.g.now }
 func (tx *Tx) Append(e *fermata.Event) {
 	e.WorkspaceID, e.At = tx.g.workspace, tx.g.now
 	tx.events = append(tx.events, e)
-	tx.carrier = e
+	tx.lastEvent = e
 }
 
-// Adds reports whether this caller, or one before it in the same transaction, adds an event of the type. Events are
+// HasAppended reports whether this caller, or one before it in the same transaction, adds an event of the type. Events are
 // numbered at the end of the transaction, and no look-up finds them before.
-func (tx *Tx) Adds(kind fermata.EventType) bool {
+func (tx *Tx) HasAppended(kind fermata.EventType) bool {
 	is := func(e *fermata.Event) bool { return e.Type == kind }
 	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
 }
 
-// Carrier returns the event that the caller added last if it is about the task and was not returned before. Otherwise
+// TakeLastEvent returns the event that the caller added last if it is about the task and was not returned before. Otherwise
 // it returns nil. The caller may add more to the event's data.
-func (tx *Tx) Carrier(taskID string) *fermata.Event {
-	e := tx.carrier
+func (tx *Tx) TakeLastEvent(taskID string) *fermata.Event {
+	e := tx.lastEvent
 	if e == nil || e.TaskID != taskID {
 		return nil
 	}
-	tx.carrier = nil
+	tx.lastEvent = nil
 	return e
 }
 
-// Appended returns the number of events that the caller has added.
-func (tx *Tx) Appended() int { return len(tx.events) }
+// AppendedCount returns the number of events that the caller has added.
+func (tx *Tx) AppendedCount() int { return len(tx.events) }
 
 // exec queues a statement that must change exactly one row.
 func (tx *Tx) exec(sql string, args ...any) {
-	tx.own = append(tx.own, statement{sql: sql, args: args, one: true})
+	tx.statements = append(tx.statements, statement{sql: sql, args: args, one: true})
 }
 
 // execAny queues a statement that may change any number of rows.
 func (tx *Tx) execAny(sql string, args ...any) {
-	tx.own = append(tx.own, statement{sql: sql, args: args})
+	tx.statements = append(tx.statements, statement{sql: sql, args: args})
 }
 
 // queueSaves makes statements of the saved tasks.
 func (tx *Tx) queueSaves() {
-	for _, t := range tx.saves {
+	for _, t := range tx.savedTasks {
 		tx.updateTask(t)
 	}
-	tx.saves = tx.saves[:0]
+	tx.savedTasks = tx.savedTasks[:0]
 }
 
-// look sends the queued statements and then the look-ups.
-func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
+// runLookups sends the queued statements and then the look-ups.
+func (tx *Tx) runLookups(ctx context.Context, lookups ...lookup) error {
 	tx.queueSaves()
-	if len(tx.own) > 0 {
-		tx.g.queue = append(tx.g.queue, tx.own...)
-		tx.own, tx.sent = nil, true
+	if len(tx.statements) > 0 {
+		tx.g.queue = append(tx.g.queue, tx.statements...)
+		tx.statements, tx.sent = nil, true
 	}
 	err := tx.g.sess.run(ctx, tx.g.queue, lookups)
 	tx.g.queue = tx.g.queue[:0]
 	if err != nil {
-		tx.g.broken = err
+		tx.g.dbErr = err
 	}
 	return err
 }
@@ -116,9 +116,9 @@ func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
 // joinGroup adds the caller's statements and events to the transaction.
 func (tx *Tx) joinGroup() {
 	tx.queueSaves()
-	tx.g.queue = append(tx.g.queue, tx.own...)
+	tx.g.queue = append(tx.g.queue, tx.statements...)
 	tx.g.events = append(tx.g.events, tx.events...)
-	maps.Copy(tx.g.ahead.touched, tx.touched)
+	maps.Copy(tx.g.readAhead.stale, tx.stale)
 }
 
 // commit numbers the events, sends the remaining statements and commits.

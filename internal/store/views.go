@@ -22,7 +22,7 @@ func (tx *Tx) SaveView(v fermata.SavedView) {
 	tx.exec(`INSERT INTO saved_views (workspace_id, member_id, name, query, shared, updated_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, member_id, name)
 		DO UPDATE SET query = excluded.query, shared = excluded.shared, updated_at = excluded.updated_at`,
-		tx.workspace, v.OwnerID, v.Name, v.Query, flag(v.Shared), v.UpdatedAt.UnixMilli())
+		tx.workspace, v.OwnerID, v.Name, v.Query, boolColumn(v.Shared), v.UpdatedAt.UnixMilli())
 }
 
 // DeleteView removes a member's view.

@@ -8,14 +8,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// For returns a reader that reads only what the caller may see of the workspace.
-func (db *DB) For(ctx context.Context, c fermata.Caller) Reader {
-	return db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
+// ReaderFor returns a reader that reads only what the caller may see of the workspace.
+func (db *DB) ReaderFor(ctx context.Context, c fermata.Caller) Reader {
+	return db.Reader(ctx, c.WorkspaceID).WithVisibleProjects(c.VisibleProjects())
 }
 
-// Seeing returns a reader that reads only the projects of the set. This limits tasks and everything that belongs to a
+// WithVisibleProjects returns a reader that reads only the projects of the set. This limits tasks and everything that belongs to a
 // task, workflows and their runs, and the numbers of analytics. Rows that belong to no project are not limited.
-func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
+func (r Reader) WithVisibleProjects(projects fermata.ProjectSet) Reader {
 	r.visible = projects
 	return r
 }
@@ -23,19 +23,19 @@ func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
 // addVisible keeps the rows of visible projects. column is the column with the name of the project.
 func (f *filter) addVisible(projects fermata.ProjectSet, column string) {
 	if !projects.HasAll() {
-		f.conditions = append(f.conditions, f.inProjects(projects, column))
+		f.conditions = append(f.conditions, f.inProjectsCondition(projects, column))
 	}
 }
 
-// visibleTask keeps the rows of a table whose tasks are in visible projects.
-func (f *filter) visibleTask(projects fermata.ProjectSet, table string) {
+// addVisibleTask keeps the rows of a table whose tasks are in visible projects.
+func (f *filter) addVisibleTask(projects fermata.ProjectSet, table string) {
 	if !projects.HasAll() {
-		f.conditions = append(f.conditions, f.taskInProjects(projects, table))
+		f.conditions = append(f.conditions, f.taskInProjectsCondition(projects, table))
 	}
 }
 
-// inProjects returns the condition that a column names a project of the set.
-func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
+// inProjectsCondition returns the condition that a column names a project of the set.
+func (f *filter) inProjectsCondition(projects fermata.ProjectSet, column string) string {
 	condition := f.amongCondition(column, projects.Names)
 	if projects.Only {
 		return condition
@@ -43,10 +43,10 @@ func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
 	return "NOT " + condition
 }
 
-// taskInProjects returns the condition that the task of a table's row is in a project of the set.
-func (f *filter) taskInProjects(projects fermata.ProjectSet, table string) string {
+// taskInProjectsCondition returns the condition that the task of a table's row is in a project of the set.
+func (f *filter) taskInProjectsCondition(projects fermata.ProjectSet, table string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = %[1]s.workspace_id AND tasks.id = %[1]s.task_id AND %[2]s)",
-		table, f.inProjects(projects, "tasks.project"))
+		table, f.inProjectsCondition(projects, "tasks.project"))
 }
 
 // amongCondition returns the condition that a column names one of the projects.
@@ -54,20 +54,20 @@ func (f *filter) amongCondition(column string, projects []string) string {
 	if len(projects) == 0 {
 		return "1 = 0"
 	}
-	f.args = append(f.args, text(projects))
+	f.args = append(f.args, columnText(projects))
 	return "(" + fmt.Sprintf(f.d.inList, column, len(f.args)) + ")"
 }
 
-// seen returns the value if its project is visible. Otherwise it returns the error of a value that does not exist.
-func seen[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
+// requireVisible returns the value if its project is visible. Otherwise it returns the error of a value that does not exist.
+func requireVisible[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
 	if !r.visible.Has(project) {
 		return nil, fermata.NotFound(noun, id)
 	}
 	return v, nil
 }
 
-// onlySeen returns the values whose projects are visible.
-func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
+// filterVisible returns the values whose projects are visible.
+func filterVisible[T any](r Reader, all []T, project func(T) string) []T {
 	if r.visible.HasAll() {
 		return all
 	}
@@ -77,16 +77,16 @@ func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
 func projectOfTask(t *fermata.Task) string         { return t.Project }
 func projectOfQuestion(q *fermata.Question) string { return q.Project }
 
-// visibleRow keeps the visible rows of a table. All rows of a table that names neither tasks nor projects are visible.
-func (f *filter) visibleRow(projects fermata.ProjectSet, table string) {
+// addVisibleRow keeps the visible rows of a table. All rows of a table that names neither tasks nor projects are visible.
+func (f *filter) addVisibleRow(projects fermata.ProjectSet, table string) {
 	switch table {
 	case "tasks", "questions":
 		f.addVisible(projects, "project")
 	case "runs":
-		f.visibleTask(projects, table)
+		f.addVisibleTask(projects, table)
 	case "deliveries":
 		if !projects.HasAll() {
-			f.conditions = append(f.conditions, "(task_id = '' OR "+f.taskInProjects(projects, table)+")")
+			f.conditions = append(f.conditions, "(task_id = '' OR "+f.taskInProjectsCondition(projects, table)+")")
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// workersKept is how long a worker stays in the list after its last claim.
-const workersKept = 7 * 24 * time.Hour
+// workerRetention is how long a worker stays in the list after its last claim.
+const workerRetention = 7 * 24 * time.Hour
 
-// mostWorkers is the largest number of workers in the list.
-const mostWorkers = 1000
+// maxWorkers is the largest number of workers in the list.
+const maxWorkers = 1000
 
-// offer tells which tasks a worker takes, as its row stores it.
-type offer struct {
+// workerOffer tells which tasks a worker takes, as its row stores it.
+type workerOffer struct {
 	Runners  []string           `json:"runners,omitempty"`
 	Projects []string           `json:"projects,omitempty"`
 	Agents   []string           `json:"agents,omitempty"`
@@ -27,12 +27,12 @@ type offer struct {
 // SaveWorker records that a worker asked for a task. It removes the workers that have not asked for a task for a
 // week.
 func (tx *Tx) SaveWorker(w fermata.Worker) {
-	id, what := workerID(w)
+	id, offerText := workerID(w)
 	now := tx.Now()
 	tx.exec(`INSERT INTO workers (workspace_id, id, name, offer, seen_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (workspace_id, id) DO UPDATE SET seen_at = excluded.seen_at`,
-		tx.workspace, id, w.Name, what, now.UnixMilli())
-	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workersKept).UnixMilli())
+		tx.workspace, id, w.Name, offerText, now.UnixMilli())
+	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workerRetention).UnixMilli())
 }
 
 // RemoveWorker removes a worker from the list.
@@ -42,11 +42,11 @@ func (tx *Tx) RemoveWorker(w fermata.Worker) {
 }
 
 // workerID returns the key of a worker's row, and the text of its offer for the row.
-func workerID(w fermata.Worker) (id, what string) {
-	what = text(offer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
-	sum := sha256.Sum256([]byte(text([]string{w.Name, what})))
+func workerID(w fermata.Worker) (id, offerText string) {
+	offerText = columnText(workerOffer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
+	sum := sha256.Sum256([]byte(columnText([]string{w.Name, offerText})))
 	const enough = 16
-	return hex.EncodeToString(sum[:enough]), what
+	return hex.EncodeToString(sum[:enough]), offerText
 }
 
 // holder is the name of a worker that holds a task, and the runner of the task.
@@ -57,13 +57,13 @@ type holder struct{ worker, runner string }
 func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 	var workers []fermata.Worker
 	holds := map[holder]bool{}
-	err := r.q.look(r.ctx,
+	err := r.q.runLookups(r.ctx,
 		scanInto(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 ORDER BY seen_at DESC, id LIMIT $2",
-			r.workspace, mostWorkers),
+			r.workspace, maxWorkers),
 		lookup{
-			sql:  "SELECT DISTINCT worker, runner FROM runs WHERE workspace_id = $1 AND state = 'running' AND lease_until > $2",
-			args: []any{r.workspace, now.UnixMilli()},
-			take: func(rs rows) error { return scanEach(rs, scanHolder, func(h holder) { holds[h] = true }) },
+			sql:      "SELECT DISTINCT worker, runner FROM runs WHERE workspace_id = $1 AND state = 'running' AND lease_until > $2",
+			args:     []any{r.workspace, now.UnixMilli()},
+			scanRows: func(rs rows) error { return scanEach(rs, scanHolder, func(h holder) { holds[h] = true }) },
 		})
 	for i := range workers {
 		w := &workers[i]
@@ -76,13 +76,13 @@ func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 
 func scanWorker(rs rows) (fermata.Worker, error) {
 	var w fermata.Worker
-	var what string
+	var offerText string
 	var seenAt int64
-	if err := rs.Scan(&w.Name, &what, &seenAt); err != nil {
+	if err := rs.Scan(&w.Name, &offerText, &seenAt); err != nil {
 		return w, err
 	}
-	var o offer
-	err := parse("offer", what, &o)
+	var o workerOffer
+	err := parse("offer", offerText, &o)
 	w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Isolates, o.Visible, instantOf(seenAt)
 	return w, err
 }
@@ -92,23 +92,23 @@ func scanHolder(rs rows) (holder, error) {
 	return h, rs.Scan(&h.worker, &h.runner)
 }
 
-// Unclaimed is the number of tasks of one kind that wait for a worker.
-type Unclaimed struct {
+// UnclaimedCount is the number of tasks of one kind that wait for a worker.
+type UnclaimedCount struct {
 	Kind  fermata.TaskKind
 	Tasks int
 	// First is the id of the oldest of the tasks.
 	First string
 }
 
-// Unclaimed counts the tasks that wait for a worker, by kind.
-func (r Reader) Unclaimed() ([]Unclaimed, error) {
+// CountUnclaimed counts the tasks that wait for a worker, by kind.
+func (r Reader) CountUnclaimed() ([]UnclaimedCount, error) {
 	const of = "SELECT runner, project, agent, isolated, id FROM tasks WHERE workspace_id = $1 AND runner <> 'workflow' AND state = "
 	return list(r, scanUnclaimed, "SELECT runner, project, agent, isolated, count(*), min(id) FROM ("+of+"'open' UNION ALL "+of+
 		"'input_received') AS waiting GROUP BY runner, project, agent, isolated ORDER BY runner, project, agent, isolated", r.workspace)
 }
 
-func scanUnclaimed(rs rows) (Unclaimed, error) {
-	var u Unclaimed
+func scanUnclaimed(rs rows) (UnclaimedCount, error) {
+	var u UnclaimedCount
 	var isolated int64
 	err := rs.Scan(&u.Kind.Runner, &u.Kind.Project, &u.Kind.Agent, &isolated, &u.Tasks, &u.First)
 	u.Kind.Isolated = isolated != 0
@@ -119,8 +119,8 @@ func scanUnclaimed(rs rows) (Unclaimed, error) {
 type WorkerGap struct {
 	Kind  fermata.TaskKind
 	Since time.Time
-	// Told reports whether operators were told.
-	Told bool
+	// Alerted reports whether operators were told.
+	Alerted bool
 }
 
 // WorkerGaps lists the recorded gaps.
@@ -133,7 +133,7 @@ func scanGap(rs rows) (WorkerGap, error) {
 	var g WorkerGap
 	var isolated, since, told int64
 	err := rs.Scan(&g.Kind.Runner, &g.Kind.Project, &g.Kind.Agent, &isolated, &since, &told)
-	g.Kind.Isolated, g.Since, g.Told = isolated != 0, instantOf(since), told != 0
+	g.Kind.Isolated, g.Since, g.Alerted = isolated != 0, instantOf(since), told != 0
 	return g, err
 }
 
@@ -141,18 +141,18 @@ func scanGap(rs rows) (WorkerGap, error) {
 func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, isolated, since) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, runner, project, agent, isolated) DO NOTHING`,
-		tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
+		tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
 }
 
 // ofKind is the condition that a gap is of the kind in the parameters $1 to $5.
 const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
-// TellWorkerGap records that operators were told of a gap.
-func (tx *Tx) TellWorkerGap(k fermata.TaskKind) {
-	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
+// MarkWorkerGapAlerted records that operators were told of a gap.
+func (tx *Tx) MarkWorkerGapAlerted(k fermata.TaskKind) {
+	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
 }
 
 // CloseWorkerGap removes a gap: a worker takes tasks of the kind, or no such task waits.
 func (tx *Tx) CloseWorkerGap(k fermata.TaskKind) {
-	tx.execAny("DELETE FROM worker_gaps WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated))
+	tx.execAny("DELETE FROM worker_gaps WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated))
 }

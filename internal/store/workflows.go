@@ -44,13 +44,13 @@ func (r Reader) Workflow(name string) (*fermata.Workflow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seen(r, "workflow", name, w, w.Project)
+	return requireVisible(r, "workflow", name, w, w.Project)
 }
 
 // Workflows lists all workflows by name.
 func (r Reader) Workflows() ([]*fermata.Workflow, error) {
 	all, err := list(r, r.scanWorkflow, "SELECT "+workflowColumns+" FROM workflows WHERE workspace_id = $1 ORDER BY name", r.workspace)
-	return onlySeen(r, all, func(w *fermata.Workflow) string { return w.Project }), err
+	return filterVisible(r, all, func(w *fermata.Workflow) string { return w.Project }), err
 }
 
 // SaveWorkflow writes a workflow under its name.
@@ -60,9 +60,9 @@ func (tx *Tx) SaveWorkflow(w *fermata.Workflow) {
 		ON CONFLICT (workspace_id, name) DO UPDATE SET hash = excluded.hash, description = excluded.description,
 		project = excluded.project, enabled = excluded.enabled, triggers = excluded.triggers, inputs = excluded.inputs,
 		webhook_secret = excluded.webhook_secret, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
-		tx.workspace, w.Name, w.Hash, w.Description, w.Project, flag(w.Enabled), text(w.Triggers), text(w.Inputs),
+		tx.workspace, w.Name, w.Hash, w.Description, w.Project, boolColumn(w.Enabled), columnText(w.Triggers), columnText(w.Inputs),
 		tx.seal([]byte(w.WebhookSecret), tx.workflowCell(w.Name)),
-		text(actor(w.UpdatedBy)), w.CreatedAt.UnixMilli(), w.UpdatedAt.UnixMilli())
+		columnText(actor(w.UpdatedBy)), w.CreatedAt.UnixMilli(), w.UpdatedAt.UnixMilli())
 }
 
 // DeleteWorkflow deletes a workflow. Its runs stay, and so do the definitions
@@ -78,10 +78,10 @@ func (r Reader) Definition(name, hash string) (string, error) {
 		"SELECT source FROM workflow_definitions WHERE workspace_id = $1 AND name = $2 AND hash = $3", r.workspace, name, hash)
 }
 
-// KeepDefinition stores a source under its hash.
-func (tx *Tx) KeepDefinition(name, hash, source string, by fermata.Actor) {
+// SaveDefinition stores a source under its hash.
+func (tx *Tx) SaveDefinition(name, hash, source string, by fermata.Actor) {
 	tx.execAny(`INSERT INTO workflow_definitions (workspace_id, name, hash, source, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (workspace_id, name, hash) DO NOTHING`, tx.workspace, name, hash, source, text(actor(by)), tx.Now().UnixMilli())
+		ON CONFLICT (workspace_id, name, hash) DO NOTHING`, tx.workspace, name, hash, source, columnText(actor(by)), tx.Now().UnixMilli())
 }
 
 // Schedule is a trigger that fires at times of the clock.
@@ -101,7 +101,7 @@ func scanSchedule(rs rows) (Schedule, error) {
 	var s Schedule
 	var age, next int64
 	err := rs.Scan(&s.WorkspaceID, &s.Workflow, &s.Trigger, &s.Cron, &s.Timezone, &s.Catchup, &age, &next)
-	s.CatchupAge, s.NextAt = time.Duration(age)*time.Second, optional(next)
+	s.CatchupAge, s.NextAt = time.Duration(age)*time.Second, optionalInstant(next)
 	return s, err
 }
 
@@ -111,13 +111,13 @@ const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, cat
 // empty.
 func (r Reader) Schedules(workflow string) ([]Schedule, error) {
 	w := r.newFilter()
-	w.equal("workflow", workflow)
+	w.addEqual("workflow", workflow)
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
 
 // DueSchedules lists the schedules whose time has come, in all workspaces.
 func (db *DB) DueSchedules(ctx context.Context, now time.Time, limit int) ([]Schedule, error) {
-	return list(db.In(ctx, ""), scanSchedule, "SELECT "+scheduleColumns+` FROM schedules WHERE next_at > 0 AND next_at <= $1
+	return list(db.Reader(ctx, ""), scanSchedule, "SELECT "+scheduleColumns+` FROM schedules WHERE next_at > 0 AND next_at <= $1
 		ORDER BY next_at LIMIT $2`, now.UnixMilli(), limit)
 }
 
@@ -131,15 +131,15 @@ func (tx *Tx) SetSchedules(workflow string, all []Schedule) {
 	}
 }
 
-// MoveSchedule sets the instant at which a schedule fires next.
-func (tx *Tx) MoveSchedule(s Schedule, next time.Time) {
+// SetNextFire sets the instant at which a schedule fires next.
+func (tx *Tx) SetNextFire(s Schedule, next time.Time) {
 	tx.exec("UPDATE schedules SET next_at = $1 WHERE workspace_id = $2 AND workflow = $3 AND trigger_at = $4",
 		next.UnixMilli(), tx.workspace, s.Workflow, s.Trigger)
 }
 
-// TriggersSeen returns the number of the last event that was checked for
+// TriggerCursor returns the number of the last event that was checked for
 // triggers, or -1 if there is none.
-func (r Reader) TriggersSeen() (int64, error) {
+func (r Reader) TriggerCursor() (int64, error) {
 	found, err := list(r, scanInt, "SELECT event_seq FROM trigger_cursors WHERE workspace_id = $1", r.workspace)
 	if err != nil || len(found) == 0 {
 		return -1, err
@@ -147,9 +147,9 @@ func (r Reader) TriggersSeen() (int64, error) {
 	return found[0], nil
 }
 
-// SetTriggersSeen stores the number of the last event that was checked for
+// SetTriggerCursor stores the number of the last event that was checked for
 // triggers.
-func (tx *Tx) SetTriggersSeen(seq int64) {
+func (tx *Tx) SetTriggerCursor(seq int64) {
 	tx.exec(`INSERT INTO trigger_cursors (workspace_id, event_seq) VALUES ($1, $2)
 		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq`, tx.workspace, seq)
 }
@@ -183,7 +183,7 @@ func (r Reader) NamedTool(name string) (*fermata.NamedTool, error) {
 // SaveNamedTool writes a tool under its name.
 func (tx *Tx) SaveNamedTool(t *fermata.NamedTool) {
 	tx.exec(`INSERT INTO named_tools (workspace_id, name, tool) VALUES ($1, $2, $3)
-		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, tx.seal([]byte(text(t)), tx.namedToolCell(t.Name)))
+		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, tx.seal([]byte(columnText(t)), tx.namedToolCell(t.Name)))
 }
 
 // DeleteNamedTool removes a tool.
@@ -236,15 +236,15 @@ func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seen(r, "run of a workflow", id, run, run.Project)
+	return requireVisible(r, "run of a workflow", id, run, run.Project)
 }
 
 // WorkflowRuns lists workflow runs, newest first.
 func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
 	w := &filter{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
-	w.equal("r.workflow", f.Workflow)
-	w.equal("r.trigger_type", string(f.Trigger))
-	w.equal("t.project", f.Project)
+	w.addEqual("r.workflow", f.Workflow)
+	w.addEqual("r.trigger_type", string(f.Trigger))
+	w.addEqual("t.project", f.Project)
 	w.addVisible(r.visible, "t.project")
 	if f.Before != "" {
 		w.add("r.task_id < $%d", f.Before)
@@ -268,9 +268,9 @@ func (r Reader) FiredRun(fireKey string) (string, error) {
 	return found[0], nil
 }
 
-// OpenRunsApart lists the workflow runs with a concurrency key that have not
+// OpenRunsByConcurrencyKey lists the workflow runs with a concurrency key that have not
 // ended, oldest first.
-func (r Reader) OpenRunsApart(key string) ([]string, error) {
+func (r Reader) OpenRunsByConcurrencyKey(key string) ([]string, error) {
 	return list(r, scanString, `SELECT r.task_id`+workflowRunRows+` AND r.concurrency_key = $2 AND r.concurrency_key <> ''
 		AND t.state NOT IN ('done', 'failed', 'cancelled', 'skipped') ORDER BY r.task_id`, r.workspace, key)
 }
@@ -280,17 +280,17 @@ func (r Reader) OpenRunsApart(key string) ([]string, error) {
 func (tx *Tx) InsertWorkflowRun(run *fermata.WorkflowRun) {
 	startedBy := ""
 	if run.StartedBy != nil {
-		startedBy = text(actor(*run.StartedBy))
+		startedBy = columnText(actor(*run.StartedBy))
 	}
 	tx.exec(`INSERT INTO workflow_runs (workspace_id, task_id, workflow, hash, trigger_type, cause, inputs, started_by, fire_key, concurrency_key)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, tx.workspace, run.ID, run.Workflow, run.Hash, string(run.Trigger),
-		text(run.Cause), text(run.Inputs), startedBy, run.FireKey, run.ConcurrencyKey)
+		columnText(run.Cause), columnText(run.Inputs), startedBy, run.FireKey, run.ConcurrencyKey)
 }
 
-// MoveWorkflowRun stores the definition that a workflow run uses, and its
+// UpdateWorkflowRun stores the definition that a workflow run uses, and its
 // inputs.
-func (tx *Tx) MoveWorkflowRun(run *fermata.WorkflowRun) {
-	tx.exec("UPDATE workflow_runs SET hash = $1, inputs = $2 WHERE workspace_id = $3 AND task_id = $4", run.Hash, text(run.Inputs), tx.workspace, run.ID)
+func (tx *Tx) UpdateWorkflowRun(run *fermata.WorkflowRun) {
+	tx.exec("UPDATE workflow_runs SET hash = $1, inputs = $2 WHERE workspace_id = $3 AND task_id = $4", run.Hash, columnText(run.Inputs), tx.workspace, run.ID)
 }
 
 const stepColumns = `task_id, step, occurrence, item, tool, state, attempt, note, input, output, error, question_id, child_id,
@@ -309,7 +309,7 @@ func scanStep(rs rows) (*fermata.WorkflowStep, error) {
 			s.Item = &item
 		}
 		s.State, s.Input, s.Output = fermata.StepState(state), rawJSON(input), rawJSON(output)
-		s.Until, s.StartedAt, s.EndedAt = optional(until), instantOf(startedAt), optional(endedAt)
+		s.Until, s.StartedAt, s.EndedAt = optionalInstant(until), instantOf(startedAt), optionalInstant(endedAt)
 		if failure != "" {
 			s.Error = &fermata.StepError{}
 			return s, parse("error", failure, s.Error)
@@ -331,7 +331,7 @@ func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
 		return at, nil
 	}
 	steps, err := list(r, scanStep, "SELECT "+stepColumns+" FROM steps WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "task_id", 2)+" AND state IN ('running', 'waiting') AND item = -1 ORDER BY position", r.workspace, text(taskIDs))
+		fmt.Sprintf(r.d.inList, "task_id", 2)+" AND state IN ('running', 'waiting') AND item = -1 ORDER BY position", r.workspace, columnText(taskIDs))
 	for _, s := range steps {
 		at[s.TaskID] = s.Step
 	}
@@ -345,7 +345,7 @@ func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 		item = *s.Item
 	}
 	if s.Error != nil {
-		failure = text(s.Error)
+		failure = columnText(s.Error)
 	}
 	tx.exec(`INSERT INTO steps (workspace_id, task_id, step, occurrence, item, position, tool, state, attempt, note, input, output, error,
 		question_id, child_id, until_at, started_at, ended_at) VALUES ($1, $2, $3, $4, $5,
@@ -353,7 +353,7 @@ func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 		ON CONFLICT (workspace_id, task_id, step, occurrence, item) DO UPDATE SET tool = excluded.tool, state = excluded.state,
 		attempt = excluded.attempt, note = excluded.note, input = excluded.input, output = excluded.output, error = excluded.error,
 		question_id = excluded.question_id, child_id = excluded.child_id, until_at = excluded.until_at, ended_at = excluded.ended_at`,
-		tx.workspace, s.TaskID, s.Step, s.Occurrence, item, s.Tool, string(s.State), s.Attempt, s.Note, text(s.Input), text(s.Output), failure,
+		tx.workspace, s.TaskID, s.Step, s.Occurrence, item, s.Tool, string(s.State), s.Attempt, s.Note, columnText(s.Input), columnText(s.Output), failure,
 		s.QuestionID, s.ChildID, millis(s.Until), s.StartedAt.UnixMilli(), millis(s.EndedAt))
 }
 

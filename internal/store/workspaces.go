@@ -20,7 +20,7 @@ func (r Reader) Policy() (fermata.Policy, error) {
 
 // SetPolicy writes the workspace's policy.
 func (tx *Tx) SetPolicy(p fermata.Policy) {
-	tx.exec("UPDATE workspaces SET policy = $1 WHERE id = $2", text(p), tx.workspace)
+	tx.exec("UPDATE workspaces SET policy = $1 WHERE id = $2", columnText(p), tx.workspace)
 }
 
 // Workspaces lists the ids of all workspaces.

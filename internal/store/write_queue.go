@@ -24,11 +24,11 @@ const maxGroup = 256
 //
 // After an error with [fermata.CodeUnavailable], it is unknown whether the commit happened. The caller should try
 // again with the same idempotency key.
-func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error, ahead ...Ahead) error {
+func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error, readAheads ...ReadAhead) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &call{ctx: ctx, fn: fn, ahead: ahead, done: make(chan error, 1)}
+	c := &call{ctx: ctx, fn: fn, readAheads: readAheads, done: make(chan error, 1)}
 	if err := db.enqueue(workspace, c); err != nil {
 		return err
 	}
@@ -41,9 +41,9 @@ func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error
 type call struct {
 	ctx context.Context
 	fn  func(tx *Tx) error
-	// ahead names the rows that fn will read.
-	ahead []Ahead
-	done  chan error
+	// readAheads names the rows that fn will read.
+	readAheads []ReadAhead
+	done       chan error
 }
 
 // writeQueue holds the writes that wait for one workspace, or for the one writer of SQLite.
@@ -104,11 +104,11 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 	if len(calls) == 0 {
 		return
 	}
-	if err := db.refusal(); err != nil {
-		tell(calls, err)
+	if err := db.stoppedError(); err != nil {
+		sendResult(calls, err)
 		return
 	}
-	for _, again := range db.attempt(workspace, calls) {
+	for _, again := range db.tryGroup(workspace, calls) {
 		db.commitGroup(workspace, again)
 	}
 }
@@ -116,22 +116,22 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 // errBroken marks a failure before the commit was sent: nothing was written.
 var errBroken = errors.New("transaction rolled back")
 
-// refusal is a call that failed, and its error.
-type refusal struct {
+// failedCall is a call that failed, and its error.
+type failedCall struct {
 	*call
 	err error
 }
 
-// attempt runs the calls in one transaction. It returns the groups that must run again. This happens if a failed call
+// tryGroup runs the calls in one transaction. It returns the groups that must run again. This happens if a failed call
 // left statements in the transaction. It also happens if the database broke the transaction before its commit, so
 // that a call that cannot be written fails alone.
 //
 // A call that fails after other calls have written saw their writes. It gets its error only after the commit, because
 // before the commit the reason might never become true.
-func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
+func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 	ctx := context.Background()
-	read := ahead{touched: map[string]bool{}}
-	sess, head, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
+	rowsAhead := readAhead{stale: map[string]bool{}}
+	sess, head, err := db.backend.begin(ctx, workspace, rowsAhead.lookups(db.Reader(ctx, workspace), calls))
 	if err == nil {
 		if err = db.checkHead(workspace, head); err != nil {
 			sess.rollback()
@@ -143,30 +143,30 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		return runAlone(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
-		db: db, sess: sess, workspace: workspace, head: head, ahead: read,
+		db: db, sess: sess, workspace: workspace, head: head, readAhead: rowsAhead,
 		now: db.timeAt(head.now),
 	}
-	var written, open []*call
-	var refused []refusal
+	var written, unanswered []*call
+	var failed []failedCall
 	for i, c := range calls {
-		tx := g.begin(ctx)
-		fnErr := safely(c.fn, tx)
+		tx := g.newTx(ctx)
+		fnErr := runRecovered(c.fn, tx)
 		switch {
-		case g.broken != nil:
-			_ = db.noteFailure(g.broken)
+		case g.dbErr != nil:
+			_ = db.noteFailure(g.dbErr)
 			sess.rollback()
-			return runAlone(slices.Concat(open, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.broken))
+			return runAlone(slices.Concat(unanswered, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.dbErr))
 		case fnErr == nil:
 			tx.joinGroup()
 			written = append(written, c)
-			open = append(open, c)
+			unanswered = append(unanswered, c)
 		case len(written) > 0 && tx.sent:
 			// The writes of this call are in the transaction already, so the others begin again without it.
 			sess.rollback()
-			return [][]*call{slices.Concat(open, calls[i+1:]), {c}}
+			return [][]*call{slices.Concat(unanswered, calls[i+1:]), {c}}
 		case len(written) > 0:
-			refused = append(refused, refusal{c, fnErr})
-			open = append(open, c)
+			failed = append(failed, failedCall{c, fnErr})
+			unanswered = append(unanswered, c)
 		case tx.sent:
 			sess.rollback()
 			c.done <- fnErr
@@ -176,11 +176,11 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		}
 	}
 	if err := g.commit(ctx); err != nil {
-		return runAlone(open, db.noteFailure(err))
+		return runAlone(unanswered, db.noteFailure(err))
 	}
 	db.noteCommit()
-	tell(written, nil)
-	for _, r := range refused {
+	sendResult(written, nil)
+	for _, r := range failed {
 		r.done <- r.err
 	}
 	return nil
@@ -188,32 +188,32 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 
 // runAlone returns the calls of a broken transaction as groups of one call each. If running alone cannot help, it
 // gives the calls the error.
-func runAlone(calls []*call, err error) (again [][]*call) {
+func runAlone(calls []*call, err error) (groups [][]*call) {
 	if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
-		tell(calls, err)
+		sendResult(calls, err)
 		return nil
 	}
 	for _, c := range calls {
-		again = append(again, []*call{c})
+		groups = append(groups, []*call{c})
 	}
-	return again
+	return groups
 }
 
-func tell(calls []*call, err error) {
+func sendResult(calls []*call, err error) {
 	for _, c := range calls {
 		c.done <- err
 	}
 }
 
-// safely runs fn and turns a panic into an error, so that the other calls of the group continue.
-func safely(fn func(tx *Tx) error, tx *Tx) (err error) {
+// runRecovered runs fn and turns a panic into an error, so that the other calls of the group continue.
+func runRecovered(fn func(tx *Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fermata.Internal("write", fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
 	if err = fn(tx); err == nil {
-		err = tx.failed
+		err = tx.statementErr
 	}
 	return err
 }

@@ -31,16 +31,16 @@ func (f *FieldError) Error() string {
 	return f.Field + ": " + f.Message
 }
 
-// strict refuses names that no field has. The library itself refuses duplicate
+// strictOptions refuses names that no field has. The library itself refuses duplicate
 // names, invalid UTF-8 and data after the end.
-var strict = json.JoinOptions(
+var strictOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true),
 	json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(unmarshalOption), json.UnmarshalFromFunc(unmarshalContext))),
 )
 
 // Unmarshal reads a document strictly. The error is a [*FieldError].
 func Unmarshal(data []byte, into any) error {
-	if err := json.Unmarshal(data, into, strict); err != nil {
+	if err := json.Unmarshal(data, into, strictOptions); err != nil {
 		return explain(err)
 	}
 	return nil
@@ -62,11 +62,11 @@ func Fields(data []byte) (map[string]stdjson.RawMessage, error) {
 	return fields, nil
 }
 
-// Envelope reads an object of a program that may add fields at any time, so it ignores unknown fields. It refuses
+// UnmarshalEnvelope reads an object of a program that may add fields at any time, so it ignores unknown fields. It refuses
 // duplicate names at any depth, and a name that differs from a field only by case, because another reader could take
 // one for the other.
-func Envelope(data []byte, into any) error {
-	if err := exactNames(data, reflect.TypeOf(into).Elem()); err != nil {
+func UnmarshalEnvelope(data []byte, into any) error {
+	if err := checkExactNames(data, reflect.TypeOf(into).Elem()); err != nil {
 		return err
 	}
 	// Tools may return texts with invalid UTF-8.
@@ -76,13 +76,13 @@ func Envelope(data []byte, into any) error {
 	return nil
 }
 
-// exactNames refuses names in an object that differ from a field of the struct only by case.
-func exactNames(data []byte, of reflect.Type) error {
+// checkExactNames refuses names in an object that differ from a field of the struct only by case.
+func checkExactNames(data []byte, typ reflect.Type) error {
 	var values map[string]jsontext.Value
 	if err := json.Unmarshal(data, &values, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return explain(err)
 	}
-	for _, f := range reflect.VisibleFields(of) {
+	for _, f := range reflect.VisibleFields(typ) {
 		known, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		for name := range values {
 			if name != known && strings.EqualFold(name, known) {
@@ -90,7 +90,7 @@ func exactNames(data []byte, of reflect.Type) error {
 			}
 		}
 		if inner := values[known]; f.Type.Kind() == reflect.Struct && inner.Kind() == '{' {
-			if err := exactNames(inner, f.Type); err != nil {
+			if err := checkExactNames(inner, f.Type); err != nil {
 				return err
 			}
 		}
@@ -131,7 +131,7 @@ func explain(err error) *FieldError {
 	if !errors.As(err, &semantic) {
 		return &FieldError{"", "is not what is expected here"}
 	}
-	at := field(semantic.JSONPointer)
+	at := fieldPath(semantic.JSONPointer)
 	if inner, ok := errors.AsType[*FieldError](err); ok {
 		// A type with its own UnmarshalJSON reports the problem inside it.
 		return &FieldError{strings.Trim(at+"."+inner.Field, "."), inner.Message}
@@ -162,20 +162,20 @@ func meantField(err *json.SemanticError) string {
 	}
 	for _, f := range reflect.VisibleFields(err.GoType) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" && letters(name) == letters(given) {
+		if name != "" && name != "-" && normalizeName(name) == normalizeName(given) {
 			return name
 		}
 	}
 	return ""
 }
 
-// letters returns the letters that all spellings of a name share.
-func letters(name string) string {
+// normalizeName returns the letters that all spellings of a name share.
+func normalizeName(name string) string {
 	return strings.TrimPrefix(strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)), "is")
 }
 
 func explainSyntax(err *jsontext.SyntacticError) *FieldError {
-	at := field(err.JSONPointer)
+	at := fieldPath(err.JSONPointer)
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return &FieldError{at, "stands twice"}
@@ -188,15 +188,15 @@ func explainSyntax(err *jsontext.SyntacticError) *FieldError {
 	}
 }
 
-// longestField is about how many bytes of a path are written, because a hostile
+// maxFieldBytes is about how many bytes of a path are written, because a hostile
 // body may nest thousands of levels deep.
-const longestField = 200
+const maxFieldBytes = 200
 
-// field returns a JSON pointer in the form that the rules use: items[0].title.
-func field(p jsontext.Pointer) string {
+// fieldPath returns a JSON pointer in the form that the rules use: items[0].title.
+func fieldPath(p jsontext.Pointer) string {
 	var sb strings.Builder
 	for token := range p.Tokens() {
-		if sb.Len() > longestField {
+		if sb.Len() > maxFieldBytes {
 			return sb.String() + "…"
 		}
 		if _, err := strconv.Atoi(token); err == nil && sb.Len() > 0 {
@@ -211,18 +211,18 @@ func field(p jsontext.Pointer) string {
 	return sb.String()
 }
 
-// Request reads a part of a request strictly. The error is a problem of the request, at the field. under is the path
+// UnmarshalRequest reads a part of a request strictly. The error is a problem of the request, at the field. under is the path
 // of the part, or empty for the whole request.
-func Request(data []byte, under string, into any) error {
+func UnmarshalRequest(data []byte, parentPath string, into any) error {
 	err := Unmarshal(data, into)
 	fault, ok := errors.AsType[*FieldError](err)
 	if !ok {
 		return err
 	}
-	path := strings.Trim(under+"."+fault.Field, ".")
+	path := strings.Trim(parentPath+"."+fault.Field, ".")
 	return fermata.Invalid(fermata.Problem{Field: path, Message: fault.Message})
 }
 
-// Settings is [Request] for the settings of a channel. It refuses a misspelt name: the channel would not read that
+// UnmarshalSettings is [UnmarshalRequest] for the settings of a channel. It refuses a misspelt name: the channel would not read that
 // setting, and the server would not keep it secret.
-func Settings(data []byte, into any) error { return Request(data, "settings", into) }
+func UnmarshalSettings(data []byte, into any) error { return UnmarshalRequest(data, "settings", into) }

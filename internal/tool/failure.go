@@ -28,24 +28,24 @@ func (f *failure) RetryAfter() time.Duration { return f.err.RetryAfter }
 // Unwrap returns the error with its code and hint.
 func (f *failure) Unwrap() error { return f.err }
 
-// Hopeless returns a failure that a retry cannot fix.
-func Hopeless(err *fermata.Error) error { return &failure{err: err, permanent: true} }
+// Permanent returns a failure that a retry cannot fix.
+func Permanent(err *fermata.Error) error { return &failure{err: err, permanent: true} }
 
-// Passing returns a failure that a retry may fix, after the RetryAfter of the
+// Transient returns a failure that a retry may fix, after the RetryAfter of the
 // error if it is set.
-func Passing(err *fermata.Error) error { return &failure{err: err} }
+func Transient(err *fermata.Error) error { return &failure{err: err} }
 
-// safe is an error after which another call repeats no effect.
-type safe struct{ error }
+// safeError is an error after which another call repeats no effect.
+type safeError struct{ error }
 
-func (s safe) Unwrap() error { return s.error }
+func (s safeError) Unwrap() error { return s.error }
 
-// SafeToRetry marks an error after which another call repeats no effect: the
+// MarkSafeToRetry marks an error after which another call repeats no effect: the
 // call did nothing, or doing it twice changes nothing more.
-func SafeToRetry(err error) error { return safe{err} }
+func MarkSafeToRetry(err error) error { return safeError{err} }
 
-// IsSafeToRetry reports whether an error was marked by [SafeToRetry].
+// IsSafeToRetry reports whether an error was marked by [MarkSafeToRetry].
 func IsSafeToRetry(err error) bool {
-	_, is := errors.AsType[safe](err)
+	_, is := errors.AsType[safeError](err)
 	return is
 }

@@ -20,8 +20,8 @@ func TestFailures(t *testing.T) {
 		after     time.Duration
 		code      fermata.Code
 	}{
-		{tool.Passing(slow), false, 7 * time.Second, fermata.CodeRateLimited},
-		{tool.Hopeless(fermata.Errorf(fermata.CodeNotFound, "gone")), true, 0, fermata.CodeNotFound},
+		{tool.Transient(slow), false, 7 * time.Second, fermata.CodeRateLimited},
+		{tool.Permanent(fermata.Errorf(fermata.CodeNotFound, "gone")), true, 0, fermata.CodeNotFound},
 	}
 	for _, tt := range tests {
 		wrapped := fmt.Errorf("step: %w", tt.err)
@@ -29,7 +29,7 @@ func TestFailures(t *testing.T) {
 		if !errors.As(wrapped, &f) || f.Permanent() != tt.permanent || f.RetryAfter() != tt.after {
 			t.Errorf("%v is not the failure that was made", wrapped)
 		}
-		if tool.IsSafeToRetry(wrapped) || !tool.IsSafeToRetry(fmt.Errorf("step: %w", tool.SafeToRetry(tt.err))) {
+		if tool.IsSafeToRetry(wrapped) || !tool.IsSafeToRetry(fmt.Errorf("step: %w", tool.MarkSafeToRetry(tt.err))) {
 			t.Errorf("%v is marked as safe to retry by itself, or not where it is marked", wrapped)
 		}
 		if code := fermata.CodeOf(wrapped); code != tt.code {

@@ -11,21 +11,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// MostOutput is the largest output of a call, in bytes.
-const MostOutput = 1 << 20
+// MaxOutput is the largest output of a call, in bytes.
+const MaxOutput = 1 << 20
 
-// Read decodes an input into a struct. An unknown field or a value of another
+// DecodeInput decodes an input into a struct. An unknown field or a value of another
 // type is a failure that a retry cannot fix.
-func Read(input map[string]any, into any) error {
+func DecodeInput(input map[string]any, into any) error {
 	data, err := json.Marshal(input)
 	if err != nil {
-		return Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the input is no JSON: %w", err))
+		return Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "the input is no JSON: %w", err))
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the input is not valid: %s", strings.TrimPrefix(err.Error(), "json: ")))
+		return Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "the input is not valid: %s", strings.TrimPrefix(err.Error(), "json: ")))
 	}
 	return nil
 }
@@ -43,22 +43,22 @@ func Decode(data []byte) (any, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON value")
 	}
-	return Plain(value), nil
+	return ConvertNumbers(value), nil
 }
 
-// Plain replaces every [json.Number] in a value as [Decode] does. It changes
+// ConvertNumbers replaces every [json.Number] in a value as [Decode] does. It changes
 // lists and maps in place.
-func Plain(value any) any {
+func ConvertNumbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:
 		return number(v)
 	case []any:
 		for i := range v {
-			v[i] = Plain(v[i])
+			v[i] = ConvertNumbers(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = Plain(v[k])
+			v[k] = ConvertNumbers(v[k])
 		}
 	}
 	return value

@@ -28,11 +28,11 @@ func TestReadNamesWhatIsWrong(t *testing.T) {
 	var in struct {
 		Labels []string `json:"labels"`
 	}
-	if err := tool.Read(map[string]any{"labels": []any{"bug"}}, &in); err != nil || len(in.Labels) != 1 {
+	if err := tool.DecodeInput(map[string]any{"labels": []any{"bug"}}, &in); err != nil || len(in.Labels) != 1 {
 		t.Errorf("got %v %v", in, err)
 	}
 	for _, wrong := range []map[string]any{{"label": "bug"}, {"labels": 3}, {"labels": func() {}}} {
-		err := tool.Read(wrong, &in)
+		err := tool.DecodeInput(wrong, &in)
 		var f tool.Failure
 		if !errors.As(err, &f) || !f.Permanent() {
 			t.Errorf("%v gave %v, want a permanent failure", wrong, err)

@@ -62,16 +62,16 @@ func (f *File) load(ctx context.Context) error {
 	if f.newest != nil {
 		return nil
 	}
-	kept, err := f.Kept(ctx)
+	kept, err := f.Checkpoints(ctx)
 	if err != nil {
 		return err
 	}
-	f.newest = newestOf(kept)
+	f.newest = newestByWorkspace(kept)
 	return nil
 }
 
-// newestOf returns the number of the newest checkpoint of each workspace.
-func newestOf(kept []fermata.SignedCheckpoint) map[string]int64 {
+// newestByWorkspace returns the number of the newest checkpoint of each workspace.
+func newestByWorkspace(kept []fermata.SignedCheckpoint) map[string]int64 {
 	newest := map[string]int64{}
 	for _, c := range kept {
 		newest[c.Workspace] = max(newest[c.Workspace], c.Seq)
@@ -95,8 +95,8 @@ func (f *File) add(line []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// Kept returns the checkpoints of the file in the order of its lines. If the file does not exist, there are none.
-func (f *File) Kept(context.Context) ([]fermata.SignedCheckpoint, error) {
+// Checkpoints returns the checkpoints of the file in the order of its lines. If the file does not exist, there are none.
+func (f *File) Checkpoints(context.Context) ([]fermata.SignedCheckpoint, error) {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

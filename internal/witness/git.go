@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// gitKept is the ref of the last known commit of the remote repository.
-	gitKept = "refs/fermata/kept"
+	// gitKnownRef is the ref of the last known commit of the remote repository.
+	gitKnownRef = "refs/fermata/kept"
 	// gitTimeout is the time limit for one git command. A remote that hangs must not delay the next signature.
 	gitTimeout = 20 * time.Second
-	// gitTries is how often a push is tried. A push fails if another replica pushed first.
-	gitTries = 5
-	// gitPause is how long the witness waits after a failure before it uses the repository again.
-	gitPause = 30 * time.Second
+	// gitMaxTries is how often a push is tried. A push fails if another replica pushed first.
+	gitMaxTries = 5
+	// gitRetryInterval is how long the witness waits after a failure before it uses the repository again.
+	gitRetryInterval = 30 * time.Second
 )
 
 // Git keeps checkpoints in a remote Git repository, by way of a local clone. Each checkpoint is a commit whose
@@ -42,9 +42,9 @@ type Git struct {
 	// newest is the number of the newest checkpoint in the repository, by workspace. It is nil before the repository
 	// was read.
 	newest map[string]int64
-	// failed is the error of the last call, or nil. failedAt is the time of the last call.
-	failed   error
-	failedAt time.Time
+	// lastErr is the error of the last call, or nil. failedAt is the time of the last call.
+	lastErr   error
+	lastTryAt time.Time
 }
 
 // openGit returns a witness that pushes from a clone to the upstream of its branch.
@@ -72,11 +72,11 @@ func openGit(ctx context.Context, folder string, log *slog.Logger) (*Git, error)
 }
 
 // setting returns a setting of the clone, or the default if it is not set.
-func (g *Git) setting(ctx context.Context, name, usual string) string {
+func (g *Git) setting(ctx context.Context, name, fallback string) string {
 	if value, err := g.git(ctx, "config", "--get", name); err == nil {
 		return value
 	}
-	return usual
+	return fallback
 }
 
 // Name returns the address of the clone.
@@ -89,11 +89,11 @@ func (g *Git) Keep(ctx context.Context, c fermata.SignedCheckpoint) error {
 	if g.newest[c.Workspace] >= c.Seq {
 		return nil
 	}
-	if g.failed != nil && time.Since(g.failedAt) < gitPause {
-		return g.failed
+	if g.lastErr != nil && time.Since(g.lastTryAt) < gitRetryInterval {
+		return g.lastErr
 	}
-	g.failed, g.failedAt = g.push(ctx, c), time.Now()
-	return g.failed
+	g.lastErr, g.lastTryAt = g.push(ctx, c), time.Now()
+	return g.lastErr
 }
 
 // push pushes a commit with the checkpoint. If another replica pushed first, it tries again.
@@ -107,7 +107,7 @@ func (g *Git) push(ctx context.Context, c fermata.SignedCheckpoint) error {
 		if err := g.fetch(ctx); err != nil {
 			return err
 		}
-		if err := g.count(ctx); err != nil || g.newest[c.Workspace] >= c.Seq {
+		if err := g.loadNewest(ctx); err != nil || g.newest[c.Workspace] >= c.Seq {
 			return err
 		}
 		commit, err := g.commit(ctx, message)
@@ -116,40 +116,40 @@ func (g *Git) push(ctx context.Context, c fermata.SignedCheckpoint) error {
 		}
 		if _, err = g.git(ctx, "push", "--quiet", g.remote, commit+":"+g.branch); err == nil {
 			g.newest[c.Workspace] = c.Seq
-			_, err = g.git(ctx, "update-ref", gitKept, commit)
+			_, err = g.git(ctx, "update-ref", gitKnownRef, commit)
 			return err
 		}
-		if try == gitTries {
+		if try == gitMaxTries {
 			return err
 		}
 	}
 }
 
-// errAway is the error for a repository that cannot be reached.
-var errAway = errors.New("the repository cannot be reached")
+// errUnreachable is the error for a repository that cannot be reached.
+var errUnreachable = errors.New("the repository cannot be reached")
 
 // fetch fetches the new commits. It refuses a history that does not continue from the last known commit.
 func (g *Git) fetch(ctx context.Context) error {
-	there, err := g.git(ctx, "ls-remote", g.remote, g.branch)
+	remoteHead, err := g.git(ctx, "ls-remote", g.remote, g.branch)
 	if err != nil {
-		return errors.Join(errAway, err)
+		return errors.Join(errUnreachable, err)
 	}
 	known, isKnown := g.knownCommit(ctx)
-	if there == "" {
+	if remoteHead == "" {
 		if isKnown {
 			return fmt.Errorf("the repository has no branch %s any more, which held the commit %s", g.branch, known)
 		}
 		return nil
 	}
 	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", g.remote, g.branch); err != nil {
-		return errors.Join(errAway, err)
+		return errors.Join(errUnreachable, err)
 	}
 	if isKnown {
 		if _, err := g.git(ctx, "merge-base", "--is-ancestor", known, "FETCH_HEAD"); err != nil {
 			return fmt.Errorf("the history of the repository was written anew: its branch %s lacks the commit %s", g.branch, known)
 		}
 	}
-	if _, err := g.git(ctx, "update-ref", gitKept, "FETCH_HEAD"); err != nil {
+	if _, err := g.git(ctx, "update-ref", gitKnownRef, "FETCH_HEAD"); err != nil {
 		return err
 	}
 	if now, _ := g.knownCommit(ctx); now != known {
@@ -160,18 +160,18 @@ func (g *Git) fetch(ctx context.Context) error {
 
 // knownCommit returns the last known commit of the repository, and whether there is one.
 func (g *Git) knownCommit(ctx context.Context) (string, bool) {
-	commit, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept)
+	commit, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKnownRef)
 	return commit, err == nil
 }
 
-// count reads the numbers of the newest checkpoints, unless they are known.
-func (g *Git) count(ctx context.Context) error {
+// loadNewest reads the numbers of the newest checkpoints, unless they are known.
+func (g *Git) loadNewest(ctx context.Context) error {
 	if g.newest != nil {
 		return nil
 	}
 	kept, err := g.read(ctx)
 	if err == nil {
-		g.newest = newestOf(kept)
+		g.newest = newestByWorkspace(kept)
 	}
 	return err
 }
@@ -179,21 +179,21 @@ func (g *Git) count(ctx context.Context) error {
 // commit makes a commit with the message and the same files as the last known commit, which becomes its parent.
 func (g *Git) commit(ctx context.Context, message string) (string, error) {
 	args := []string{"commit-tree", "-m", message}
-	tree, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept+"^{tree}")
+	tree, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKnownRef+"^{tree}")
 	if err == nil {
-		args = append(args, "-p", gitKept)
+		args = append(args, "-p", gitKnownRef)
 	} else if tree, err = g.git(ctx, "mktree"); err != nil {
 		return "", err
 	}
 	return g.git(ctx, append(args, tree)...)
 }
 
-// Kept returns the checkpoints of the repository, the newest last. If the repository cannot be reached, it returns
+// Checkpoints returns the checkpoints of the repository, the newest last. If the repository cannot be reached, it returns
 // those that the clone has.
-func (g *Git) Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
+func (g *Git) Checkpoints(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.fetch(ctx); errors.Is(err, errAway) {
+	if err := g.fetch(ctx); errors.Is(err, errUnreachable) {
 		g.log.WarnContext(ctx, "the repository of a witness cannot be reached; what its clone knows counts", "witness", g.Name(), "error", err)
 	} else if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (g *Git) read(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
 	if _, ok := g.knownCommit(ctx); !ok {
 		return nil, ctx.Err() // the repository has no checkpoint yet
 	}
-	messages, err := g.git(ctx, "log", "--reverse", "--format=%B", gitKept)
+	messages, err := g.git(ctx, "log", "--reverse", "--format=%B", gitKnownRef)
 	if err != nil {
 		return nil, err
 	}

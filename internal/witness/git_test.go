@@ -26,8 +26,8 @@ func git(t *testing.T, folder string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// elsewhere makes an empty repository. It returns the path and a function that clones the repository.
-func elsewhere(t *testing.T) (bare string, clone func() string) {
+// newRemote makes an empty repository. It returns the path and a function that clones the repository.
+func newRemote(t *testing.T) (bare string, clone func() string) {
 	t.Helper()
 	bare = filepath.Join(t.TempDir(), "audit.git")
 	git(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=main", bare)
@@ -62,7 +62,7 @@ func keep(t *testing.T, w witness.Witness, c fermata.SignedCheckpoint) {
 // seqs returns the numbers of the checkpoints that a witness has.
 func seqs(t *testing.T, w witness.Witness) (all []int64) {
 	t.Helper()
-	kept, err := w.(*witness.Git).Kept(t.Context())
+	kept, err := w.(*witness.Git).Checkpoints(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func seqs(t *testing.T, w witness.Witness) (all []int64) {
 
 func TestARepositoryKeepsCheckpoints(t *testing.T) {
 	t.Parallel()
-	bare, clone := elsewhere(t)
+	bare, clone := newRemote(t)
 	folder := clone()
 	w := open(t, "git:"+folder)
 	if got := seqs(t, w); got != nil {
@@ -102,7 +102,7 @@ func TestARepositoryKeepsCheckpoints(t *testing.T) {
 
 func TestFilesOfTheRepositoryStay(t *testing.T) {
 	t.Parallel()
-	bare, clone := elsewhere(t)
+	bare, clone := newRemote(t)
 	folder := clone()
 	if err := os.WriteFile(filepath.Join(folder, "README"), []byte("What this is.\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestFilesOfTheRepositoryStay(t *testing.T) {
 
 func TestReplicasShareARepository(t *testing.T) {
 	t.Parallel()
-	_, clone := elsewhere(t)
+	_, clone := newRemote(t)
 	var replicas sync.WaitGroup
 	for i := range int64(3) {
 		w := open(t, "git:"+clone())
@@ -154,7 +154,7 @@ func TestAHistoryWrittenAnewIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bare, clone := elsewhere(t)
+			bare, clone := newRemote(t)
 			folder := clone()
 			keep(t, open(t, "git:"+folder), checkpoint("default", 3))
 			rewrite(t, bare, clone())
@@ -162,7 +162,7 @@ func TestAHistoryWrittenAnewIsRefused(t *testing.T) {
 			if err := w.Keep(t.Context(), checkpoint("default", 4)); err == nil {
 				t.Error("the witness went on with another history")
 			}
-			if kept, err := w.(*witness.Git).Kept(t.Context()); err == nil {
+			if kept, err := w.(*witness.Git).Checkpoints(t.Context()); err == nil {
 				t.Errorf("it was read as %v", kept)
 			}
 		})
@@ -171,7 +171,7 @@ func TestAHistoryWrittenAnewIsRefused(t *testing.T) {
 
 func TestARepositoryThatIsAwayKeepsNothingNew(t *testing.T) {
 	t.Parallel()
-	bare, clone := elsewhere(t)
+	bare, clone := newRemote(t)
 	folder := clone()
 	w := open(t, "git:"+folder)
 	keep(t, w, checkpoint("default", 3))

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// attentionWait is the longest time for which one call waits on the server.
-	attentionWait = 50 * time.Second
-	// gatherRuns is how long the worker collects runs that begin together before it repeats the waiting call with them.
-	gatherRuns = 150 * time.Millisecond
+	// maxAttentionWait is the longest time for which one call waits on the server.
+	maxAttentionWait = 50 * time.Second
+	// gatherDelay is how long the worker collects runs that begin together before it repeats the waiting call with them.
+	gatherDelay = 150 * time.Millisecond
 )
 
 // attention makes the one call of this process that waits for news of its runs: messages, new deadlines and reasons to
@@ -21,22 +21,22 @@ type attention struct {
 	w  *Worker
 	mu sync.Mutex
 	// runs holds the runs of this process by their ids.
-	runs map[string]*attempt
+	runs map[string]*activeRun
 	// changed holds a value when a run begins or can take messages again.
 	changed chan struct{}
 }
 
 func newAttention(w *Worker) *attention {
-	return &attention{w: w, runs: map[string]*attempt{}, changed: make(chan struct{}, 1)}
+	return &attention{w: w, runs: map[string]*activeRun{}, changed: make(chan struct{}, 1)}
 }
 
 // add makes a run receive its news until remove is called.
-func (n *attention) add(a *attempt) (remove func()) {
+func (n *attention) add(a *activeRun) (remove func()) {
 	id := a.claim.Run.ID
 	n.mu.Lock()
 	n.runs[id] = a
 	n.mu.Unlock()
-	n.change()
+	n.signalChange()
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -44,8 +44,8 @@ func (n *attention) add(a *attempt) (remove func()) {
 	}
 }
 
-// change reports that a run waits for news and that the call under way does not name it.
-func (n *attention) change() {
+// signalChange reports that a run waits for news and that the call under way does not name it.
+func (n *attention) signalChange() {
 	select {
 	case n.changed <- struct{}{}:
 	default:
@@ -54,22 +54,22 @@ func (n *attention) change() {
 
 // run makes one waiting call after the other until ctx ends.
 func (n *attention) run(ctx context.Context) {
-	again := backoff{}
+	retry := backoff{}
 	for ctx.Err() == nil {
-		waits := n.waitingRuns()
-		if len(waits) == 0 {
+		runs := n.waitingRuns()
+		if len(runs) == 0 {
 			select {
 			case <-ctx.Done():
 			case <-n.changed:
 			}
 			continue
 		}
-		err := n.call(ctx, waits)
+		err := n.awaitNews(ctx, runs)
 		if err == nil {
-			again = backoff{}
+			retry = backoff{}
 		} else if ctx.Err() == nil {
 			n.w.log.Warn("wait for news of the runs", "error", err)
-			again.wait(ctx)
+			retry.wait(ctx)
 		}
 	}
 }
@@ -79,21 +79,21 @@ func (n *attention) run(ctx context.Context) {
 func (n *attention) waitingRuns() []fermata.AttentionRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var waits []fermata.AttentionRun
+	var runs []fermata.AttentionRun
 	for id, a := range n.runs {
-		if len(waits) < fermata.MaxAttentionRuns && !a.isOver() {
-			waits = append(waits, fermata.AttentionRun{
-				RunID: id, Token: a.claim.Run.Token, Deadline: a.knownDeadline(), Stop: a.knownStop(),
-				StopsOnly: a.away.Load() || a.hearing.Load() || a.stopped.Load(),
+		if len(runs) < fermata.MaxAttentionRuns && !a.isOver() {
+			runs = append(runs, fermata.AttentionRun{
+				RunID: id, Token: a.claim.Run.Token, Deadline: a.knownDeadline(), Stop: a.knownStopReason(),
+				StopsOnly: a.agentGone.Load() || a.receivingNews.Load() || a.stopped.Load(),
 			})
 		}
 	}
-	return waits
+	return runs
 }
 
-// call waits for news of the runs and passes it on. It ends early when a run begins that it does not name.
-func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) error {
-	call, cancel := context.WithCancel(ctx)
+// awaitNews waits for news of the runs and passes it on. It ends early when a run begins that it does not name.
+func (n *attention) awaitNews(ctx context.Context, runs []fermata.AttentionRun) error {
+	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{})
 	renewed := make(chan bool, 1)
@@ -103,12 +103,12 @@ func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) erro
 			renewed <- false
 		case <-n.changed:
 			// Wait for other runs that begin at the same time, so that one call names them all.
-			wait(call, gatherRuns, ended)
+			wait(callCtx, gatherDelay, ended)
 			renewed <- true
 			cancel()
 		}
 	}()
-	found, err := n.w.server.Attention(call, fermata.AttentionRequest{Runs: waits, WaitSeconds: int(attentionWait / time.Second)})
+	found, err := n.w.server.Attention(callCtx, fermata.AttentionRequest{Runs: runs, WaitSeconds: int(maxAttentionWait / time.Second)})
 	close(ended)
 	if <-renewed && err != nil {
 		return nil
@@ -116,74 +116,74 @@ func (n *attention) call(ctx context.Context, waits []fermata.AttentionRun) erro
 	if err != nil {
 		return err
 	}
-	n.tell(ctx, found.Runs)
+	n.passNews(ctx, found.Runs)
 	return nil
 }
 
-// tell passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls leave it
+// passNews passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls leave it
 // out until it has taken its news.
-func (n *attention) tell(ctx context.Context, news []fermata.News) {
-	for _, one := range news {
+func (n *attention) passNews(ctx context.Context, news []fermata.News) {
+	for _, runNews := range news {
 		n.mu.Lock()
-		a := n.runs[one.RunID]
+		a := n.runs[runNews.RunID]
 		n.mu.Unlock()
 		switch {
 		case a == nil:
 			continue
-		case one.Stop != "":
-			a.obey(one.Stop)
+		case runNews.Stop != "":
+			a.applyStopReason(runNews.Stop)
 			continue
-		case !a.hearing.CompareAndSwap(false, true):
+		case !a.receivingNews.CompareAndSwap(false, true):
 			continue
 		}
 		go func() {
-			if err := a.hear(ctx, one); err != nil && ctx.Err() == nil {
-				n.w.log.Warn("fetch what people wrote", "run", one.RunID, "error", err)
-				wait(ctx, hearAgain, nil)
+			if err := a.receiveNews(ctx, runNews); err != nil && ctx.Err() == nil {
+				n.w.log.Warn("fetch what people wrote", "run", runNews.RunID, "error", err)
+				wait(ctx, newsRetryDelay, nil)
 			}
-			a.hearing.Store(false)
-			n.change()
+			a.receivingNews.Store(false)
+			n.signalChange()
 		}()
 	}
 }
 
-// hearAgain is how long a run waits after it failed to fetch its news.
-const hearAgain = time.Second
+// newsRetryDelay is how long a run waits after it failed to fetch its news.
+const newsRetryDelay = time.Second
 
-// fetchWithin is the time limit of the heartbeat that fetches messages.
-const fetchWithin = 10 * time.Second
+// fetchTimeout is the time limit of the heartbeat that fetches messages.
+const fetchTimeout = 10 * time.Second
 
-// hear takes in a new deadline and fetches the messages of people.
-func (a *attempt) hear(ctx context.Context, news fermata.News) error {
+// receiveNews takes in a new deadline and fetches the messages of people.
+func (a *activeRun) receiveNews(ctx context.Context, news fermata.News) error {
 	if news.Deadline != nil {
-		if a.knowDeadline(*news.Deadline) {
+		if a.setDeadline(*news.Deadline) {
 			a.logf("The deadline of the question was moved to %s.", news.Deadline.UTC().Format(time.RFC3339))
 		}
 	}
-	if news.Unread == 0 || a.away.Load() || a.stopped.Load() {
+	if news.Unread == 0 || a.agentGone.Load() || a.stopped.Load() {
 		return nil
 	}
-	err := a.heartbeat(ctx, fetchWithin)
+	err := a.sendHeartbeat(ctx, fetchTimeout)
 	if isStale(err) {
 		a.stopOvertaken(ctx)
 		return nil
 	}
 	if err != nil {
 		// The server may have handed the messages over although the reply was lost. It does not announce them again.
-		a.beatNow()
+		a.requestBeat()
 	}
 	return err
 }
 
 // knownDeadline returns the deadline of the pending question, or nil if it is not known.
-func (a *attempt) knownDeadline() *time.Time {
+func (a *activeRun) knownDeadline() *time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.deadline
 }
 
-// knowDeadline stores the deadline, and reports whether an earlier one was known.
-func (a *attempt) knowDeadline(at time.Time) (moved bool) {
+// setDeadline stores the deadline, and reports whether an earlier one was known.
+func (a *activeRun) setDeadline(at time.Time) (moved bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	moved = a.deadline != nil

@@ -13,19 +13,19 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// watched counts the waiting calls of a worker.
-type watched struct {
+// attentionCounter counts the waiting calls of a worker.
+type attentionCounter struct {
 	worker.Server
 	mu sync.Mutex
 	// open is the number of calls that wait now, and most the highest such number. runs is how many runs the last call
 	// named.
-	open, most, runs int
+	open, maxOpen, runs int
 }
 
-func (s *watched) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+func (s *attentionCounter) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	s.mu.Lock()
 	s.open++
-	s.most, s.runs = max(s.most, s.open), len(r.Runs)
+	s.maxOpen, s.runs = max(s.maxOpen, s.open), len(r.Runs)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -35,7 +35,7 @@ func (s *watched) Attention(ctx context.Context, r fermata.AttentionRequest) (*f
 	return s.Server.Attention(ctx, r)
 }
 
-func (s *watched) named() int {
+func (s *attentionCounter) lastRunCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.runs
@@ -48,7 +48,7 @@ func TestOneCallWaitsForAllRuns(t *testing.T) {
 	const agent = `until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		grep -q 'use less paint' "$FERMATA_INBOX" && ` + completed
 	tasks := []*fermata.Task{w.task("Fence", agent), w.task("Gate", agent), w.task("Door", agent)}
-	server := &watched{Server: w.agent}
+	server := &attentionCounter{Server: w.agent}
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Slots: len(tasks), Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
@@ -56,17 +56,17 @@ func TestOneCallWaitsForAllRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
-	patience.Await(t, "one call names all runs", func() bool { return server.named() == len(tasks) })
+	patience.Await(t, "one call names all runs", func() bool { return server.lastRunCount() == len(tasks) })
 	for _, task := range tasks {
 		_, err = w.person.PostMessage(t.Context(), task.ID, "use less paint")
 		must(t, err)
 	}
 	for _, task := range tasks {
-		w.await(task.ID, fermata.TaskDone)
+		w.awaitState(task.ID, fermata.TaskDone)
 	}
 	cancel()
 	must(t, patience.Receive(t, "the worker ends", end))
-	if server.most != 1 {
-		t.Errorf("%d calls waited at once", server.most)
+	if server.maxOpen != 1 {
+		t.Errorf("%d calls waited at once", server.maxOpen)
 	}
 }

@@ -15,11 +15,11 @@ import (
 
 // commit commits all changes to the task's branch, if the policy says so.
 func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer) error {
-	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
+	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnCompleted != Commit {
 		return nil
 	}
-	ctx = c.holding(context.WithoutCancel(ctx))
-	if err := c.check(ctx); err != nil {
+	ctx = c.withCopyLock(context.WithoutCancel(ctx))
+	if err := c.checkWorktree(ctx); err != nil {
 		return err
 	}
 	head, err := c.head(ctx)
@@ -30,7 +30,7 @@ func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer
 	if err != nil || !done {
 		return err
 	}
-	c.undo = head
+	c.previousHead = head
 	logLine(log, "Committed the changes to the branch %s.", c.branch)
 	return nil
 }
@@ -45,8 +45,8 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 	if err != nil {
 		return false, err
 	}
-	was, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", head+"^{tree}")
-	if err != nil || tree == was {
+	oldTree, err := c.runInRepo(ctx, "rev-parse", "--verify", "--quiet", head+"^{tree}")
+	if err != nil || tree == oldTree {
 		return false, err
 	}
 	args := []string{"commit-tree", tree, "-p", head}
@@ -57,11 +57,11 @@ func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool
 	for _, parent := range merged {
 		args = append(args, "-p", parent)
 	}
-	made, err := c.repo.gitInput(ctx, subject+"\n\nFermata-Task: "+task+"\n", c.repo.identity(ctx), args...)
+	commit, err := c.repo.gitWithInput(ctx, subject+"\n\nFermata-Task: "+task+"\n", c.repo.authorEnv(ctx), args...)
 	if err != nil {
 		return false, err
 	}
-	return true, errors.Join(c.git.storeIndex(), c.moveBranch(ctx, made, head), c.endMerge())
+	return true, errors.Join(c.git.storeIndex(), c.moveBranch(ctx, commit, head), c.endMerge())
 }
 
 // objectName matches the name of a commit as it stands in git's files.
@@ -69,7 +69,7 @@ var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // mergedCommits returns the commits that the agent began to merge without committing the merge.
 func (c *workingCopy) mergedCommits() ([]string, error) {
-	name := filepath.Join(c.data, "MERGE_HEAD")
+	name := filepath.Join(c.dataDir, "MERGE_HEAD")
 	if !isFile(name) {
 		return nil, nil
 	}
@@ -90,21 +90,21 @@ func (c *workingCopy) mergedCommits() ([]string, error) {
 func (c *workingCopy) endMerge() error {
 	var errs []error
 	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
-		errs = append(errs, ignoreMissing(os.Remove(filepath.Join(c.data, name))))
+		errs = append(errs, ignoreMissing(os.Remove(filepath.Join(c.dataDir, name))))
 	}
 	return errors.Join(errs...)
 }
 
-// inRepo runs git on the repository's data about the worktree. It touches no file of the copy.
-func (c *workingCopy) inRepo(ctx context.Context, args ...string) (string, error) {
-	at := *c.repo
-	at.gitDir = c.data
-	return at.git(ctx, args...)
+// runInRepo runs git on the repository's data about the worktree. It touches no file of the copy.
+func (c *workingCopy) runInRepo(ctx context.Context, args ...string) (string, error) {
+	repo := *c.repo
+	repo.gitDir = c.dataDir
+	return repo.git(ctx, args...)
 }
 
 // head returns the commit that is checked out.
 func (c *workingCopy) head(ctx context.Context) (string, error) {
-	return c.inRepo(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	return c.runInRepo(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
 // moveBranch sets the copy's branch to another commit, if the branch is at old. An empty old means any commit.
@@ -113,26 +113,26 @@ func (c *workingCopy) moveBranch(ctx context.Context, to, old string) error {
 	if old != "" {
 		args = append(args, old)
 	}
-	_, err := c.inRepo(ctx, args...)
+	_, err := c.runInRepo(ctx, args...)
 	return err
 }
 
 // setBase records the commit that is checked out as the place where the next task begins.
 func (c *workingCopy) setBase(ctx context.Context) error {
-	_, err := c.inRepo(ctx, "update-ref", baseRef(c.id), "HEAD")
+	_, err := c.runInRepo(ctx, "update-ref", baseRef(c.id), "HEAD")
 	return err
 }
 
-// check returns an error unless the task's own branch is checked out in its own worktree. So the worker never touches
+// checkWorktree returns an error unless the task's own branch is checked out in its own worktree. So the worker never touches
 // anything else, whatever the agent did.
-func (c *workingCopy) check(ctx context.Context) error {
+func (c *workingCopy) checkWorktree(ctx context.Context) error {
 	if faults := c.faults(); len(faults) > 0 {
 		return errors.New(strings.Join(faults, "; "))
 	}
-	if !exists(c.marker()) {
+	if !exists(c.markerFile()) {
 		return fmt.Errorf("%s is not the worktree that a worker made", c.root)
 	}
-	if ref, err := c.inRepo(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || ref != "refs/heads/"+c.branch {
+	if ref, err := c.runInRepo(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || ref != "refs/heads/"+c.branch {
 		return fmt.Errorf("the branch %s is not checked out any more", c.branch)
 	}
 	return nil

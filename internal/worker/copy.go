@@ -15,17 +15,17 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Policy is what happens to the working copy of a run that ended.
-type Policy string
+// CopyHandling is what happens to the working copy of a run that ended.
+type CopyHandling string
 
 // Policies of working copies.
 const (
 	// Commit commits all changes to the task's branch.
-	Commit Policy = "commit"
+	Commit CopyHandling = "commit"
 	// RollBack resets the copy to the commit where the task began.
-	RollBack Policy = "rollback"
+	RollBack CopyHandling = "rollback"
 	// Keep leaves the copy as the agent left it.
-	Keep Policy = "keep"
+	Keep CopyHandling = "keep"
 )
 
 // Copies configures where agents work and what happens to their changes.
@@ -39,26 +39,26 @@ type Copies struct {
 	// Dirs maps a project to its WorkDir.
 	Dirs map[string]string
 	// OnCompleted is Commit (the default) or Keep.
-	OnCompleted Policy
+	OnCompleted CopyHandling
 	// OnFailed is RollBack (the default) or Keep.
-	OnFailed Policy
+	OnFailed CopyHandling
 	// KeepWorktree leaves the worktree of a committed task in place. The branch always stays.
 	KeepWorktree bool
 }
 
-// copies opens working copies.
-type copies struct {
+// copyManager opens working copies.
+type copyManager struct {
 	Copies
 	// mu keeps two slots from adding worktrees to one repository at the same time.
 	mu sync.Mutex
-	// notes holds the git settings that the worker has read.
-	notes notes
-	// tidying is held while shared worktrees are removed. tidied is when that was last done.
-	tidying sync.Mutex
-	tidied  time.Time
+	// knownSettings holds the git settings that the worker has read.
+	knownSettings knownSettings
+	// tidyMu is held while shared worktrees are removed. tidied is when that was last done.
+	tidyMu   sync.Mutex
+	lastTidy time.Time
 }
 
-func newCopies(c Copies) (*copies, error) {
+func newCopyManager(c Copies) (*copyManager, error) {
 	if c.OnCompleted == "" {
 		c.OnCompleted = Commit
 	}
@@ -83,14 +83,14 @@ func newCopies(c Copies) (*copies, error) {
 	}
 	// Git names folders by their real paths.
 	c.Folder, err = filepath.EvalSymlinks(folder)
-	return &copies{Copies: c, notes: notes{known: map[string]settings{}}}, err
+	return &copyManager{Copies: c, knownSettings: knownSettings{byFile: map[string]settings{}}}, err
 }
 
 // workingCopy is the folder in which the agent of one run works. While it is open, no other run of the task works in
 // it. The methods of a nil workingCopy do nothing. The work at the end of a run is always completed: the end of a
 // context does not stop it halfway.
 type workingCopy struct {
-	cs *copies
+	cs *copyManager
 	// id names the folder and the branch: the id of the task, or of the working copy that it shares.
 	id string
 	// shared is true if other tasks work in it as well, one at a time. push is true if the branch is pushed after the
@@ -102,23 +102,23 @@ type workingCopy struct {
 	// repo is the repository of the worktree, or nil for a plain folder.
 	repo   *repository
 	branch string
-	// data is the folder with the repository's data about the worktree. git is the worker's own git for the files in
+	// dataDir is the folder with the repository's data about the worktree. git is the worker's own git for the files in
 	// it.
-	data string
-	git  copyGit
+	dataDir string
+	git     copyGit
 	// base is the commit where the task began.
 	base string
-	// keep leaves everything as it is, whatever the policy says.
-	keep bool
-	// undo is the commit to go back to if the server refuses the result.
-	undo string
-	lock *lock
+	// keepAsIs leaves everything as it is, whatever the policy says.
+	keepAsIs bool
+	// previousHead is the commit to go back to if the server refuses the result.
+	previousHead string
+	lock         *lock
 }
 
 // open returns the task's working copy as its last run left it, or makes a new one. It waits until no other run works
 // in it.
-func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
-	want, err := wishesOf(t)
+func (cs *copyManager) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
+	spec, err := readCopySpec(t)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*wo
 		dir = own
 	}
 	if dir == "" {
-		return cs.openFolder(ctx, cs.Folder, want)
+		return cs.openFolder(ctx, cs.Folder, spec)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -142,30 +142,30 @@ func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*wo
 	case err != nil:
 		return nil, err
 	case ok:
-		return cs.openWorktree(ctx, r, want, log)
+		return cs.openWorktree(ctx, r, spec, log)
 	default:
-		return cs.openFolder(ctx, dir, want)
+		return cs.openFolder(ctx, dir, spec)
 	}
 }
 
 // openFolder opens the plain folder of a task.
-func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*workingCopy, error) {
-	if want.push {
+func (cs *copyManager) openFolder(ctx context.Context, parent string, spec copySpec) (*workingCopy, error) {
+	if spec.push {
 		return nil, fmt.Errorf("there is no branch to push: %s is in no git repository", parent)
 	}
-	if want.from != "" {
+	if spec.from != "" {
 		return nil, fmt.Errorf("there is no branch to begin at: %s is in no git repository", parent)
 	}
-	held, err := lockFile(ctx, filepath.Join(parent, ".locks", want.id))
+	held, err := lockFile(ctx, filepath.Join(parent, ".locks", spec.id))
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(parent, want.id)
-	if err := errors.Join(os.MkdirAll(dir, 0o750), hasPlace(dir, dir)); err != nil {
+	dir := filepath.Join(parent, spec.id)
+	if err := errors.Join(os.MkdirAll(dir, 0o750), checkWorkDir(dir, dir)); err != nil {
 		held.release()
 		return nil, err
 	}
-	return &workingCopy{cs: cs, id: want.id, shared: want.isShared(), workDir: dir, root: dir, lock: held}, nil
+	return &workingCopy{cs: cs, id: spec.id, shared: spec.isShared(), workDir: dir, root: dir, lock: held}, nil
 }
 
 // close releases the copy for the next run of the task.
@@ -177,12 +177,12 @@ func (c *workingCopy) close() {
 
 // uncommit takes back the commit of a refused result. The changes stay.
 func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.undo == "" {
+	if c == nil || c.previousHead == "" {
 		return
 	}
-	undo := c.undo
-	c.undo = ""
-	ctx = c.holding(context.WithoutCancel(ctx))
+	undo := c.previousHead
+	c.previousHead = ""
+	ctx = c.withCopyLock(context.WithoutCancel(ctx))
 	_, err := c.git.git(ctx, "read-tree", undo)
 	if err == nil {
 		err = errors.Join(c.git.storeIndex(), c.moveBranch(ctx, undo, ""))
@@ -195,13 +195,13 @@ func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 // rollBack resets the copy of a failed run to the commit where the task began, if the policy says so. A plain folder is
 // kept, because it has no earlier state to go back to.
 func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.repo == nil || c.keep || c.cs.OnFailed != RollBack {
+	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnFailed != RollBack {
 		return
 	}
-	ctx = c.holding(context.WithoutCancel(ctx))
-	err := c.check(ctx)
+	ctx = c.withCopyLock(context.WithoutCancel(ctx))
+	err := c.checkWorktree(ctx)
 	if err == nil {
-		err = c.goBack(ctx)
+		err = c.resetToBase(ctx)
 	}
 	if err != nil {
 		log.Error("roll the working copy back", "error", err)
@@ -210,7 +210,7 @@ func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 
 // keepCommits keeps the commits of a completed run even if a later run of the task fails.
 func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
+	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnCompleted != Commit {
 		return
 	}
 	if err := c.setBase(context.WithoutCancel(ctx)); err != nil {
@@ -218,13 +218,13 @@ func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// finished removes the worktree of a task that was committed. The branch stays, and a reopened task begins at its last
+// removeAfterSuccess removes the worktree of a task that was committed. The branch stays, and a reopened task begins at its last
 // commit. A worktree that tasks share stays for the next of them.
-func (c *workingCopy) finished(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
+func (c *workingCopy) removeAfterSuccess(ctx context.Context, log *slog.Logger) {
+	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnCompleted != Commit {
 		return
 	}
-	ctx = c.holding(context.WithoutCancel(ctx))
+	ctx = c.withCopyLock(context.WithoutCancel(ctx))
 	err := c.setBase(ctx)
 	if err == nil && !c.cs.KeepWorktree && !c.shared && strings.HasPrefix(c.root, c.cs.Folder+string(filepath.Separator)) {
 		err = c.cs.removeWorktree(ctx, *c.repo, c.id, c.root)

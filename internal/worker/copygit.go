@@ -17,8 +17,8 @@ type copyGit struct {
 	// dir is its git folder, root the folder with the files.
 	dir, root string
 	// repo has the objects. data is the repository's folder about the worktree; the index that the agent sees is there.
-	repo repository
-	data string
+	repo    repository
+	dataDir string
 	// seen are the settings that were noted.
 	seen settings
 	// branch is the branch that is checked out.
@@ -28,10 +28,10 @@ type copyGit struct {
 // worktreeNotes is the name of the file in the git folder that holds the noted settings of the worktree.
 const worktreeNotes = "worktree.json"
 
-// prepare rebuilds the git folder, because an agent that is not isolated can write into it. Only the notes of the
+// rebuildFolder rebuilds the git folder, because an agent that is not isolated can write into it. Only the notes of the
 // worktree stay.
-func (g copyGit) prepare() error {
-	if err := g.empty(); err != nil {
+func (g copyGit) rebuildFolder() error {
+	if err := g.clearFolder(); err != nil {
 		return err
 	}
 	for _, name := range []string{"objects", "refs", "info"} {
@@ -42,23 +42,23 @@ func (g copyGit) prepare() error {
 	errs := []error{
 		g.copyIn(filepath.Join(g.repo.common, "info", "exclude"), "info/exclude"),
 		g.copyIn(filepath.Join(g.repo.common, "info", "attributes"), "info/attributes"),
-		g.copyIn(filepath.Join(g.data, "info", "sparse-checkout"), "info/sparse-checkout"),
+		g.copyIn(filepath.Join(g.dataDir, "info", "sparse-checkout"), "info/sparse-checkout"),
 	}
-	for name, text := range g.fixed() {
+	for name, text := range g.ownFiles() {
 		errs = append(errs, replaceFile(filepath.Join(g.dir, name), []byte(text)))
 	}
 	return errors.Join(errs...)
 }
 
-// empty removes everything in the git folder except the notes of the worktree.
-func (g copyGit) empty() error {
-	switch place, err := filepath.EvalSymlinks(g.dir); {
+// clearFolder removes everything in the git folder except the notes of the worktree.
+func (g copyGit) clearFolder() error {
+	switch target, err := filepath.EvalSymlinks(g.dir); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case place != g.dir:
-		return fmt.Errorf("%s leads to %s: remove the link", g.dir, place)
+	case target != g.dir:
+		return fmt.Errorf("%s leads to %s: remove the link", g.dir, target)
 	}
 	entries, err := os.ReadDir(g.dir)
 	if err != nil {
@@ -75,25 +75,25 @@ func (g copyGit) empty() error {
 	return nil
 }
 
-// fixed returns the files of the git folder that the worker writes itself: their text by their names.
-func (g copyGit) fixed() map[string]string {
+// ownFiles returns the files of the git folder that the worker writes itself: their text by their names.
+func (g copyGit) ownFiles() map[string]string {
 	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
 }
 
-// leading are the names of files and folders that would make git read another configuration. The worker creates none of
+// redirectNames are the names of files and folders that would make git read another configuration. The worker creates none of
 // them.
-var leading = []string{"commondir", "config.worktree", "hooks"}
+var redirectNames = []string{"commondir", "config.worktree", "hooks"}
 
 // faults describes each difference between the git folder and the one that the worker made.
 func (g copyGit) faults() []string {
 	var faults []string
-	for name, want := range g.fixed() {
+	for name, want := range g.ownFiles() {
 		path := filepath.Join(g.dir, name)
 		if text, ok := readRegular(path); !ok || text != want {
 			faults = append(faults, path+", the worker's own, was changed; the next run makes it anew")
 		}
 	}
-	for _, name := range leading {
+	for _, name := range redirectNames {
 		path := filepath.Join(g.dir, name)
 		if _, err := os.Lstat(path); err == nil {
 			faults = append(faults, path+" was put into the worker's own git folder; the next run removes it")
@@ -108,7 +108,7 @@ func (g copyGit) config() string {
 	var text strings.Builder
 	writeSetting(&text, "core.repositoryformatversion", "0")
 	writeSetting(&text, "lfs.storage", filepath.Join(g.repo.common, "lfs"))
-	text.WriteString(g.seen.carry())
+	text.WriteString(g.seen.carriedConfig())
 	writeSetting(&text, "core.bare", "false")
 	for _, key := range []string{"remote.origin.url", "remote.origin.pushurl"} {
 		if url := g.seen.lastValue(key); isRelativePath(url) {
@@ -146,11 +146,11 @@ func ignoreMissing(err error) error {
 
 // git runs a command on the files of the working copy.
 func (g copyGit) git(ctx context.Context, args ...string) (string, error) {
-	return g.gitInput(ctx, "", args...)
+	return g.gitWithInput(ctx, "", args...)
 }
 
-// gitInput runs a command as git does, with input on its standard input.
-func (g copyGit) gitInput(ctx context.Context, input string, args ...string) (string, error) {
+// gitWithInput runs a command as git does, with input on its standard input.
+func (g copyGit) gitWithInput(ctx context.Context, input string, args ...string) (string, error) {
 	env := localEnv()
 	if g.seen.lastValue("extensions.partialclone") != "" {
 		// In a partial clone, git fetches missing objects from the remote that it was cloned from.
@@ -164,19 +164,19 @@ func (g copyGit) run(ctx context.Context, env []string, input string, args []str
 	if shallow := filepath.Join(g.repo.common, "shallow"); exists(shallow) {
 		env = append(env, "GIT_SHALLOW_FILE="+shallow)
 	}
-	place := []string{"--git-dir=" + g.dir, "--work-tree=" + g.root}
-	return runGit(ctx, gitCall{dir: g.root, env: env, input: input, place: place, args: args})
+	location := []string{"--git-dir=" + g.dir, "--work-tree=" + g.root}
+	return runGit(ctx, gitCall{dir: g.root, env: env, input: input, location: location, args: args})
 }
 
 // checkout makes the files and the index match a commit, whatever state they were in. Files that git does not know
 // stay.
 func (g copyGit) checkout(ctx context.Context, commit string) error {
-	if err := g.begin(ctx); err != nil {
+	if err := g.prepareCommand(ctx); err != nil {
 		return err
 	}
 	if _, err := g.loadIndex(ctx); err != nil {
 		// Rolling back works with any index. Without one, git overwrites the files that are in its way.
-		if err := ignoreMissing(os.Remove(g.index())); err != nil {
+		if err := ignoreMissing(os.Remove(g.indexFile())); err != nil {
 			return err
 		}
 	}
@@ -189,21 +189,21 @@ func (g copyGit) checkout(ctx context.Context, commit string) error {
 // stage adds all changes of the files to the index, and returns the resulting tree. Of a repository inside the copy it
 // records the commit, and runs no git in there: such a git would use the configuration of that repository.
 func (g copyGit) stage(ctx context.Context) (string, error) {
-	if err := g.begin(ctx); err != nil {
+	if err := g.prepareCommand(ctx); err != nil {
 		return "", err
 	}
 	links, err := g.loadIndex(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := g.add(ctx, links); err != nil {
+	if err := g.addAll(ctx, links); err != nil {
 		return "", err
 	}
 	return g.git(ctx, "write-tree")
 }
 
-// add adds all changes. Its pathspecs leave out the repositories inside the copy.
-func (g copyGit) add(ctx context.Context, links []string) error {
+// addAll adds all changes. Its pathspecs leave out the repositories inside the copy.
+func (g copyGit) addAll(ctx context.Context, links []string) error {
 	args := []string{"add", "--all", "--", "."}
 	for _, path := range links {
 		args = append(args, ":(top,exclude,literal)"+path)
@@ -212,7 +212,7 @@ func (g copyGit) add(ctx context.Context, links []string) error {
 		return err
 	}
 	input := strings.Join(links, "\x00") + "\x00"
-	_, err := g.gitInput(ctx, input, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	_, err := g.gitWithInput(ctx, input, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
 	return err
 }
 
@@ -222,8 +222,8 @@ func (g copyGit) hasChanges(ctx context.Context, head string) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	was, err := g.git(ctx, "rev-parse", "--verify", "--quiet", head+"^{tree}")
-	return tree != was, err
+	headTree, err := g.git(ctx, "rev-parse", "--verify", "--quiet", head+"^{tree}")
+	return tree != headTree, err
 }
 
 // clean removes the files that git neither knows nor ignores.
@@ -232,10 +232,10 @@ func (g copyGit) clean(ctx context.Context) error {
 	return err
 }
 
-// begin rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git command that
+// prepareCommand rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git command that
 // can start a program.
-func (g copyGit) begin(ctx context.Context) error {
-	if err := g.prepare(); err != nil {
+func (g copyGit) prepareCommand(ctx context.Context) error {
+	if err := g.rebuildFolder(); err != nil {
 		return err
 	}
 	return g.checkPrograms(ctx)
@@ -254,7 +254,7 @@ func (g copyGit) checkPrograms(ctx context.Context) error {
 	for entry := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n")
 		for _, word := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t\n'\"!;|&()=", c) }) {
-			if g.liesInCopy(word) {
+			if g.isInCopy(word) {
 				return fmt.Errorf("git's setting %s runs %s, which lies in the working copy, where an agent can change it: name a program outside", key, word)
 			}
 		}
@@ -262,8 +262,8 @@ func (g copyGit) checkPrograms(ctx context.Context) error {
 	return nil
 }
 
-// liesInCopy reports whether a word of a command names a file of the working copy.
-func (g copyGit) liesInCopy(word string) bool {
+// isInCopy reports whether a word of a command names a file of the working copy.
+func (g copyGit) isInCopy(word string) bool {
 	if filepath.IsAbs(word) {
 		return strings.HasPrefix(filepath.Clean(word), g.root+string(filepath.Separator))
 	}

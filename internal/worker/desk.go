@@ -17,13 +17,13 @@ const (
 )
 
 // desk is the view of an attempt that a runner gets.
-type desk struct{ a *attempt }
+type desk struct{ a *activeRun }
 
 // A desk is what the worker passes to runners.
 var _ Desk = desk{}
 
 func (d desk) Dir() string                          { return d.a.copy.workDir }
-func (d desk) Log() io.Writer                       { return d.a.logw }
+func (d desk) Log() io.Writer                       { return d.a.runLog }
 func (d desk) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
 
 // Progress stores the update, in place of an older one that was not sent yet. Text that is too long is cut.
@@ -45,17 +45,17 @@ func (d desk) Progress(p fermata.Progress) {
 	}
 }
 
-// Heard records what the agent was told, from the claim or from the inbox. Everything else is handed to the next run.
-func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.noteTold(rc) }
+// MarkTold records what the agent was told, from the claim or from the inbox. Everything else is handed to the next run.
+func (d desk) MarkTold(rc *fermata.ResumeContext) { d.a.inbox.markTold(rc) }
 
 // KeepSession records the agent's session. A heartbeat sends it at once.
 func (d desk) KeepSession(s fermata.Session) {
 	d.a.keepSession(s)
-	d.a.beatNow()
+	d.a.requestBeat()
 }
 
 // firstSession returns the session of the task's last run, if this run can continue it.
-func (a *attempt) firstSession() fermata.Session {
+func (a *activeRun) firstSession() fermata.Session {
 	s := fermata.Session{}
 	if last := a.claim.Task.Session; last != nil && (last.Runner == "" || last.Runner == a.runner.Name()) {
 		s = *last
@@ -64,25 +64,25 @@ func (a *attempt) firstSession() fermata.Session {
 	return s
 }
 
-// place records the folder in which the agent works. A heartbeat sends it at once.
-func (a *attempt) place(c *workingCopy) {
+// setWorkDir records the folder in which the agent works. A heartbeat sends it at once.
+func (a *activeRun) setWorkDir(c *workingCopy) {
 	a.mu.Lock()
 	a.session.Dir, a.session.Branch = c.workDir, c.branch
 	a.mu.Unlock()
-	a.beatNow()
+	a.requestBeat()
 }
 
-// beatNow makes the next heartbeat begin at once.
-func (a *attempt) beatNow() {
+// requestBeat makes the next heartbeat begin at once.
+func (a *activeRun) requestBeat() {
 	select {
-	case a.hasty <- struct{}{}:
+	case a.beatRequest <- struct{}{}:
 	default:
 	}
 }
 
 // keepSession stores the session that the agent reports. It keeps the worker's own values for the runner, the worker,
 // the folder and the branch, because the worker knows these better.
-func (a *attempt) keepSession(s fermata.Session) {
+func (a *activeRun) keepSession(s fermata.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.Runner, s.Worker, s.Dir, s.Branch = a.session.Runner, a.session.Worker, a.session.Dir, a.session.Branch
@@ -96,7 +96,7 @@ func (a *attempt) keepSession(s fermata.Session) {
 }
 
 // currentSession returns the session, updated with the one that the agent reported at the end.
-func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
+func (a *activeRun) currentSession(reported *fermata.Session) fermata.Session {
 	if reported != nil {
 		a.keepSession(*reported)
 	}
@@ -125,8 +125,8 @@ func (b *inbox) put(rc *fermata.ResumeContext) {
 	}
 }
 
-// noteTold records that the agent was told.
-func (b *inbox) noteTold(rc *fermata.ResumeContext) {
+// markTold records that the agent was told.
+func (b *inbox) markTold(rc *fermata.ResumeContext) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ids = append(b.ids, rc.IDs()...)

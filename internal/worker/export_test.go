@@ -15,4 +15,6 @@ func LockCopy(ctx context.Context, name string) (unlock func(), err error) {
 }
 
 // SetBeat sets how often the worker renews its leases, and the clock that it measures them by.
-func SetBeat(w *Worker, every time.Duration, now func() time.Time) { w.beat, w.now = every, now }
+func SetBeat(w *Worker, every time.Duration, now func() time.Time) {
+	w.beatInterval, w.now = every, now
+}

@@ -24,12 +24,12 @@ const (
 	codePushFailed   = "push_failed"
 )
 
-// longestReason is the longest reason in the worker's log, in characters. The task has the whole summary.
-const longestReason = 500
+// maxReason is the longest reason in the worker's log, in characters. The task has the whole summary.
+const maxReason = 500
 
 // fail returns the result of a run whose failure the worker detected, and stores the code for the log.
-func (a *attempt) fail(code, summary string) fermata.Finish {
-	a.failure = code
+func (a *activeRun) fail(code, summary string) fermata.Finish {
+	a.failureCode = code
 	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(summary, maxSummary)}
 }
 
@@ -42,11 +42,11 @@ func codeOf(err error, other string) string {
 }
 
 // failureOf returns the code and the reason of a failed run, for one line of the worker's log.
-func (a *attempt) failureOf(fin fermata.Finish) (code, reason string) {
-	return cmp.Or(a.failure, codeAgentFailed), cmp.Or(reasonOf(fin), "the agent gave no reason")
+func (a *activeRun) failureOf(fin fermata.Finish) (code, reason string) {
+	return cmp.Or(a.failureCode, codeAgentFailed), cmp.Or(reasonOf(fin), "the agent gave no reason")
 }
 
 // reasonOf returns the summary of a result on one line.
 func reasonOf(fin fermata.Finish) string {
-	return clip(strings.Join(strings.Fields(fin.Summary), " "), longestReason)
+	return clip(strings.Join(strings.Fields(fin.Summary), " "), maxReason)
 }

@@ -29,8 +29,8 @@ func (r *record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// about returns the lines about a task, except those about the beginning of a run.
-func (r *record) about(t *fermata.Task) []string {
+// linesAbout returns the lines about a task, except those about the beginning of a run.
+func (r *record) linesAbout(t *fermata.Task) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var lines []string
@@ -52,7 +52,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	must(t, err)
 	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "60"], "timeout": "50ms"}`)})
 	must(t, err)
-	_, err = w.agent.AskOutside(t.Context(), client.Outside{Ask: fermata.Ask{Title: "Deploy?", IdempotencyKey: "deploy"}})
+	_, err = w.agent.AskOutside(t.Context(), client.OutsideQuestion{Ask: fermata.Ask{Title: "Deploy?", IdempotencyKey: "deploy"}})
 	must(t, err)
 	cases := []struct {
 		task         *fermata.Task
@@ -73,7 +73,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 		if got, err := w.person.Task(t.Context(), c.task.ID); err != nil || got.State != fermata.TaskFailed {
 			t.Errorf("%s: the task is %+v, %v", c.task.Title, got, err)
 		}
-		lines := log.about(c.task)
+		lines := log.linesAbout(c.task)
 		if len(lines) != 1 {
 			t.Errorf("%s: the log has %d lines about it, want 1:\n%s", c.task.Title, len(lines), strings.Join(lines, "\n"))
 			continue

@@ -14,77 +14,77 @@ import (
 // finish settles the result with the working copy and tells the server. The working copy always matches what the server
 // accepted. A completed run is committed before it is reported, and the commit is taken back if the report is refused.
 // A failed run is rolled back only after the report was accepted.
-func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
-	sendCtx, cancel := a.patience(ctx)
+func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
+	sendCtx, cancel := a.finalContext(ctx)
 	defer cancel()
-	fin = a.inspect(sendCtx, a.fillResult(sendCtx, fin))
-	secured := true
+	fin = a.failIfTampered(sendCtx, a.fillResult(sendCtx, fin))
+	published := true
 	if fin.Result == fermata.ResultCompleted {
-		fin, secured = a.secure(sendCtx, fin)
+		fin, published = a.commitAndPush(sendCtx, fin)
 	}
-	if !secured {
+	if !published {
 		// The server accepts the report of a lost run as long as no other run has begun. Then the task would be done
 		// without the push.
-		a.logw.close(sendCtx)
+		a.runLog.close(sendCtx)
 		a.copy.uncommit(sendCtx, a.log)
 		a.log.Warn("the run was over before its work was pushed; nothing is reported")
 		return
 	}
 	session := a.currentSession(fin.Session)
 	fin.Session, fin.Token = &session, a.claim.Run.Token
-	a.logw.close(sendCtx)
+	a.runLog.close(sendCtx)
 	a.flushProgress(sendCtx)
-	fin, goesOn, err := a.report(sendCtx, fin)
-	accepted := fin.Result
+	fin, continues, err := a.report(sendCtx, fin)
+	result := fin.Result
 	switch {
 	case err != nil:
-		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", accepted, "summary", reasonOf(fin), "code", fermata.CodeOf(err), "error", err)
+		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", result, "summary", reasonOf(fin), "code", fermata.CodeOf(err), "error", err)
 		a.copy.uncommit(sendCtx, a.log)
-	case goesOn && accepted == fermata.ResultCompleted:
+	case continues && result == fermata.ResultCompleted:
 		a.copy.keepCommits(sendCtx, a.log)
 		a.log.Info("completed a task that goes on: a person wrote meanwhile")
-	case goesOn && accepted == fermata.ResultFailed:
+	case continues && result == fermata.ResultFailed:
 		code, reason := a.failureOf(fin)
 		a.log.Warn("a run failed; its task goes on: a person wrote meanwhile", "code", code, "reason", reason)
-	case goesOn:
-		a.log.Info("a task goes on: a person wrote meanwhile", "result", accepted)
-	case accepted == fermata.ResultCompleted:
+	case continues:
+		a.log.Info("a task goes on: a person wrote meanwhile", "result", result)
+	case result == fermata.ResultCompleted:
 		a.log.Info("completed a task")
-		a.copy.finished(sendCtx, a.log)
-	case accepted == fermata.ResultFailed:
+		a.copy.removeAfterSuccess(sendCtx, a.log)
+	case result == fermata.ResultFailed:
 		a.copy.rollBack(sendCtx, a.log)
 		code, reason := a.failureOf(fin)
 		a.log.Warn("a run failed", "code", code, "reason", reason)
 	default:
-		a.log.Info("a task stopped", "result", accepted)
+		a.log.Info("a task stopped", "result", result)
 	}
 }
 
-// secure commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes stay
+// commitAndPush commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes stay
 // in the working copy. It returns false if the run was over before the push had ended.
-func (a *attempt) secure(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
-	if err := a.copy.commit(ctx, a.claim.Task, a.logw); err != nil {
-		a.copy.keep = true
+func (a *activeRun) commitAndPush(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
+	if err := a.copy.commit(ctx, a.claim.Task, a.runLog); err != nil {
+		a.copy.keepAsIs = true
 		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error()), true
 	}
-	ctx, cancel := a.untilOver(ctx)
+	ctx, cancel := a.contextUntilOver(ctx)
 	defer cancel()
-	err := a.copy.publish(ctx, a.logw)
+	err := a.copy.pushBranch(ctx, a.runLog)
 	if err != nil && a.isOver() {
 		return fin, false
 	}
 	if err != nil {
-		a.copy.keep = true
+		a.copy.keepAsIs = true
 		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error()), true
 	}
 	return fin, true
 }
 
-// patience returns a context for the last calls of a run. It lasts as long as the worker's own, plus the grace.
-func (a *attempt) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+// finalContext returns a context for the last calls of a run. It lasts as long as the worker's own, plus the grace.
+func (a *activeRun) finalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		a.pause(sendCtx, a.w.opts.Grace)
+		a.sleep(sendCtx, a.w.opts.Grace)
 		cancel()
 	})
 	return sendCtx, func() { stop(); cancel() }
@@ -92,14 +92,14 @@ func (a *attempt) patience(ctx context.Context) (context.Context, context.Cancel
 
 // fillResult fills in the result of an agent that ended well without reporting one. If the agent asked a question by
 // the API, the run waits for it; otherwise it is completed.
-func (a *attempt) fillResult(ctx context.Context, fin fermata.Finish) fermata.Finish {
+func (a *activeRun) fillResult(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	if fin.Result != "" {
 		return fin
 	}
 	fin.Result = fermata.ResultCompleted
-	call, cancel := context.WithTimeout(ctx, 30*time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	t, err := a.w.server.Task(call, a.claim.Task.ID)
+	t, err := a.w.server.Task(callCtx, a.claim.Task.ID)
 	if err != nil {
 		a.log.Warn("look for a pending question", "error", err)
 	} else if t.PendingQuestionID != "" {
@@ -111,51 +111,51 @@ func (a *attempt) fillResult(ctx context.Context, fin fermata.Finish) fermata.Fi
 // report sends the result until it is accepted, the run is over, or the server refuses this worker. If the server finds
 // the result wrong, the worker reports a failure that gives the reason, so that the task never hangs. report returns
 // the last report that was sent, and whether the task goes on because the agent was not told everything.
-func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, goesOn bool, err error) {
-	pause := backoff{}
+func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, continues bool, err error) {
+	retry := backoff{}
 	for {
 		fin.Heard = a.toldIDs()
 		t, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
 		switch code := fermata.CodeOf(err); {
 		case err == nil:
 			return fin, t.State == fermata.TaskInputReceived, nil
-		case isStale(err) || ctx.Err() != nil, refusesWorker(code):
+		case isStale(err) || ctx.Err() != nil, isWorkerRefusal(code):
 			return fin, false, err
 		case code == fermata.CodePendingQuestionExists:
 			a.copy.uncommit(ctx, a.log)
 			if fin.Question != nil {
-				a.dropQuestion(fin.Question, err)
+				a.logDroppedQuestion(fin.Question, err)
 			}
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
-			pause.wait(ctx)
-		case refusesContent(code) && fin.Result != fermata.ResultFailed:
+			retry.wait(ctx)
+		case isContentRefusal(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
-			a.copy.keep = true
+			a.copy.keepAsIs = true
 			fin = a.refusalFailure(fin, err)
-		case refusesContent(code):
+		case isContentRefusal(code):
 			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
-			pause.wait(ctx)
+			retry.wait(ctx)
 		default:
 			a.log.Warn("report the result", "error", err)
-			pause.wait(ctx)
+			retry.wait(ctx)
 		}
 	}
 }
 
-// dropQuestion logs that the question of a report is not asked, because the task already waits for an answer.
-func (a *attempt) dropQuestion(q *fermata.Ask, why error) {
+// logDroppedQuestion logs that the question of a report is not asked, because the task already waits for an answer.
+func (a *activeRun) logDroppedQuestion(q *fermata.Ask, why error) {
 	asked := clip(cmp.Or(q.Title, q.Question), 200)
 	a.log.Warn("the question of the result is not asked", "question", asked, "error", why)
-	fmt.Fprintf(a.logw, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
+	fmt.Fprintf(a.runLog, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
 }
 
-// refusesWorker reports whether the server takes no report of this worker.
-func refusesWorker(code fermata.Code) bool {
+// isWorkerRefusal reports whether the server takes no report of this worker.
+func isWorkerRefusal(code fermata.Code) bool {
 	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }
 
-// refusesContent reports whether the server rejects the report itself. A temporary error does not count.
-func refusesContent(code fermata.Code) bool {
+// isContentRefusal reports whether the server rejects the report itself. A temporary error does not count.
+func isContentRefusal(code fermata.Code) bool {
 	switch code {
 	case fermata.CodeUnavailable, fermata.CodeInternal, fermata.CodeRateLimited:
 		return false
@@ -166,7 +166,7 @@ func refusesContent(code fermata.Code) bool {
 
 // refusalFailure returns the failure that replaces a report that the server refused. The work may be good, so the
 // working copy is kept.
-func (a *attempt) refusalFailure(fin fermata.Finish, err error) fermata.Finish {
+func (a *activeRun) refusalFailure(fin fermata.Finish, err error) fermata.Finish {
 	f := a.fail(codeOf(err, codeAgentFailed), "The agent reported "+string(fin.Result)+", and the server refused the report: "+describe(err))
 	f.Token, f.Session = fin.Token, fin.Session
 	return f

@@ -15,9 +15,9 @@ import (
 // gitTimeout is the time limit of one call of git.
 const gitTimeout = 5 * time.Minute
 
-// gitNames are the environment variables that git gets. None names a repository. None is a secret of the worker,
+// gitEnvNames are the environment variables that git gets. None names a repository. None is a secret of the worker,
 // because git starts the user's filters with them.
-var gitNames = []string{"HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "SYSTEMROOT"}
+var gitEnvNames = []string{"HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "SYSTEMROOT"}
 
 // fixedSettings apply to every git that the worker runs, whatever a configuration says. Each of these settings can
 // otherwise start a program or lead git out of its folder.
@@ -34,8 +34,8 @@ type gitCall struct {
 	dir string
 	env []string
 	// input is the standard input of git. place are the options that say where the repository is, and args the command.
-	input       string
-	place, args []string
+	input          string
+	location, args []string
 }
 
 // lockKey is the context key of the lock that git holds as well.
@@ -46,9 +46,9 @@ func withLock(ctx context.Context, held *lock) context.Context {
 	return context.WithValue(ctx, lockKey{}, held)
 }
 
-// findGit runs git in a folder that may lie inside a repository, and lets git find that repository. Never call it in a
+// runGitIn runs git in a folder that may lie inside a repository, and lets git find that repository. Never call it in a
 // working copy: an agent can put any repository in git's way there.
-func findGit(ctx context.Context, dir string, args ...string) (string, error) {
+func runGitIn(ctx context.Context, dir string, args ...string) (string, error) {
 	return runGit(ctx, gitCall{dir: dir, env: localEnv(), args: args})
 }
 
@@ -60,11 +60,11 @@ func runGit(ctx context.Context, call gitCall) (string, error) {
 	for _, setting := range fixedSettings {
 		args = append(args, "-c", setting)
 	}
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(args, call.place, call.args)...)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(args, call.location, call.args)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = call.dir, call.env, strings.NewReader(call.input)
 	cmd.WaitDelay = time.Second
 	if held, ok := ctx.Value(lockKey{}).(*lock); ok {
-		held.holdIn(cmd)
+		held.shareWith(cmd)
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -77,7 +77,7 @@ func runGit(ctx context.Context, call gitCall) (string, error) {
 // localEnv returns the environment of a git that connects to no other repository.
 func localEnv() []string {
 	env := append(quietEnv(), "PATH="+safePath(), "GIT_ALLOW_PROTOCOL=none")
-	for _, name := range gitNames {
+	for _, name := range gitEnvNames {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

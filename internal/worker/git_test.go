@@ -23,8 +23,8 @@ func TestSettingsOfTheRepositoryHold(t *testing.T) {
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "filters")
 	task := w.task("Paint", `grep -qx old old.up && echo new >new.up`)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	if text := run(t, w.repo, "show", "fermata/"+task.ID+":new.up"); text != "NEW" {
 		t.Errorf("the branch has %q: the filter was not in force", text)
 	}
@@ -39,8 +39,8 @@ func TestFilterInsideTheCopyIsRefused(t *testing.T) {
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "script")
 	run(t, w.repo, "config", "filter.x.clean", "sh ./clean.sh")
 	task := w.task("Paint", `echo new >new.txt`)
-	w.once()
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "filter.x.clean runs ./clean.sh, which lies in the working copy") {
+	w.runOnce()
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "filter.x.clean runs ./clean.sh, which lies in the working copy") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -52,13 +52,13 @@ func TestChangedSettings(t *testing.T) {
 	w := newWorld(t)
 	run(t, w.repo, "config", "remote.origin.url", "https://git.example.com/shop")
 	task := w.task("Paint", `echo one >one.txt; git config user.name robot; git config branch.main.remote origin; git config remote.origin.gh-resolved base; git config pull.rebase true`)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 
 	run(t, w.repo, "config", "core.editor", "vi")
 	task = w.task("Paint", `echo two >two.txt`)
-	w.once()
-	failed := w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	failed := w.awaitState(task.ID, fermata.TaskFailed)
 	if !strings.Contains(failed.Summary, "core.editor (added)") {
 		t.Fatalf("the summary is %q", failed.Summary)
 	}
@@ -70,8 +70,8 @@ func TestChangedSettings(t *testing.T) {
 	must(t, os.Remove(noted[0]))
 	_, err = w.person.ReopenTask(t.Context(), task.ID)
 	must(t, err)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 }
 
 // An agent that is not isolated can remove the worker's notes. The worker still has them in memory.
@@ -80,9 +80,9 @@ func TestNotesThatAnAgentRemoved(t *testing.T) {
 	w := newWorld(t)
 	first := w.task("Plant", `git config core.fsmonitor /bin/true; rm ../.git-state/repositories/*.json`)
 	second := w.task("Paint", `echo two >two.txt`)
-	w.once()
+	w.runOnce()
 	for _, task := range []*fermata.Task{first, second} {
-		if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "core.fsmonitor (added)") {
+		if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "core.fsmonitor (added)") {
 			t.Errorf("%s failed with %q", task.Title, failed.Summary)
 		}
 	}
@@ -96,8 +96,8 @@ func TestChangedSettingsOfARunThatAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task("Paint", `git config core.fsmonitor /bin/true; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`)
-	w.once()
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "core.fsmonitor (added)") {
+	w.runOnce()
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "core.fsmonitor (added)") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -115,9 +115,9 @@ func TestIndexOfTheAgentCounts(t *testing.T) {
 	merging := w.task("Merge", `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 		git checkout -q -b other-$FERMATA_RUN side; echo side >side.txt; git add .; git commit -q -m side
 		git checkout -q fermata/$FERMATA_TASK; echo mine >mine.txt; git add .; git commit -q -m mine; git merge -q --no-commit other-$FERMATA_RUN`)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
-	w.await(merging.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
+	w.awaitState(merging.ID, fermata.TaskDone)
 	if names := run(t, w.repo, "ls-tree", "--name-only", "fermata/"+task.ID); names != ".gitignore\nREADME.md\nforced.out" {
 		t.Errorf("the branch has\n%s", names)
 	}

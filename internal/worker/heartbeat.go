@@ -7,29 +7,29 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// beat renews the lease after every third of it until ctx ends. It sends a heartbeat at once in three cases: at the
+// runHeartbeats renews the lease after every third of it until ctx ends. It sends a heartbeat at once in three cases: at the
 // start, because the claim may have taken long; when the agent's folder or session is known; and after a reply was lost
 // that may have carried messages. It stops the run when the server says that the run is over. It also stops the run
 // when the lease could not be renewed, early enough for the agent to be gone when the lease ends. Times are monotonic,
 // counted from before the request that renewed the lease.
-func (a *attempt) beat(ctx context.Context) {
+func (a *activeRun) runHeartbeats(ctx context.Context) {
 	lease := a.w.opts.Lease
 	margin := a.w.margin()
 	end := a.w.now().Add(lease - margin)
 	// The first heartbeat carries the agent's folder, so that its work is found if the worker is stopped.
-	if !a.rest(ctx, min(firstBeat, lease/10)) {
+	if !a.sleepUntilBeat(ctx, min(firstBeatDelay, lease/10)) {
 		return
 	}
 	for {
 		if a.isEnded() && end.Sub(a.w.now()) > lease/3 {
-			if !a.pause(ctx, lease/10) {
+			if !a.sleep(ctx, lease/10) {
 				return
 			}
 			continue
 		}
 		sent := a.w.now()
-		err := a.heartbeat(ctx, min(lease/3, end.Sub(a.w.now())))
-		next := a.w.beat
+		err := a.sendHeartbeat(ctx, min(lease/3, end.Sub(a.w.now())))
+		next := a.w.beatInterval
 		switch {
 		case err == nil:
 			end = sent.Add(lease - margin)
@@ -42,7 +42,7 @@ func (a *attempt) beat(ctx context.Context) {
 			a.log.Warn("renew the lease", "error", err)
 			next = min(time.Second, lease/10)
 		}
-		if !a.rest(ctx, min(next, end.Sub(a.w.now()))) {
+		if !a.sleepUntilBeat(ctx, min(next, end.Sub(a.w.now()))) {
 			return
 		}
 		if !a.w.now().Before(end) {
@@ -52,35 +52,35 @@ func (a *attempt) beat(ctx context.Context) {
 	}
 }
 
-// firstBeat is how long the first heartbeat waits for the working copy.
-const firstBeat = time.Second
+// firstBeatDelay is how long the first heartbeat waits for the working copy.
+const firstBeatDelay = time.Second
 
 // margin returns how long before its end a lease that cannot be renewed is given up.
 func (w *Worker) margin() time.Duration { return min(w.opts.Grace, w.opts.Lease/4) }
 
-// heartbeat renews the lease once and passes on the messages and answers that reached the task.
-func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// sendHeartbeat renews the lease once and passes on the messages and answers that reached the task.
+func (a *activeRun) sendHeartbeat(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	a.beating.Lock()
-	defer a.beating.Unlock()
+	a.beatMu.Lock()
+	defer a.beatMu.Unlock()
 	session := a.currentSession(nil)
 	digest := fermata.Digest(session)
 	h := fermata.Heartbeat{Token: a.claim.Run.Token, LeaseSeconds: a.w.leaseSeconds()}
-	if session.Dir != "" && digest != a.sentSession {
+	if session.Dir != "" && digest != a.sentDigest {
 		h.Session = &session
 	}
-	if a.unsure {
+	if a.replyLost {
 		received := append([]string{}, a.received...)
 		h.Received = &received
 	}
 	reply, err := a.w.server.Heartbeat(ctx, a.claim.Run.ID, h)
-	a.unsure = err != nil
+	a.replyLost = err != nil
 	if err != nil {
 		return err
 	}
-	a.sentSession = digest
-	if reply.Context != nil && !reply.Context.Empty() {
+	a.sentDigest = digest
+	if reply.Context != nil && !reply.Context.IsEmpty() {
 		a.received = append(a.received, reply.Context.IDs()...)
 		a.inbox.put(reply.Context)
 	}
@@ -88,27 +88,29 @@ func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
 }
 
 // isEnded reports whether the agent has ended.
-func (a *attempt) isEnded() bool {
-	a.beating.Lock()
-	defer a.beating.Unlock()
+func (a *activeRun) isEnded() bool {
+	a.beatMu.Lock()
+	defer a.beatMu.Unlock()
 	return a.ended
 }
 
-// pause waits, and reports whether ctx still lasts.
-func (a *attempt) pause(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
+// sleep waits, and reports whether ctx still lasts.
+func (a *activeRun) sleep(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
 
-// rest waits like pause, but ends early when a heartbeat is asked for.
-func (a *attempt) rest(ctx context.Context, d time.Duration) bool { return wait(ctx, d, a.hasty) }
+// sleepUntilBeat waits like pause, but ends early when a heartbeat is asked for.
+func (a *activeRun) sleepUntilBeat(ctx context.Context, d time.Duration) bool {
+	return wait(ctx, d, a.beatRequest)
+}
 
 // wait waits for d or until sooner has a value, and reports whether ctx still lasts.
-func wait(ctx context.Context, d time.Duration, sooner <-chan struct{}) bool {
+func wait(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-	case <-sooner:
+	case <-wake:
 	}
 	return true
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// longestHistory limits how many questions, and how many messages, an agent that begins anew is told. It gets the
+// maxHistory limits how many questions, and how many messages, an agent that begins anew is told. It gets the
 // latest ones.
-const longestHistory = 100
+const maxHistory = 100
 
 // History returns all questions, answers and messages of people about the task, for an agent whose conversation is
 // lost. It holds at most the latest 100 questions and 100 messages.
@@ -21,7 +21,7 @@ func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages, err := d.writtenMessages(ctx, t.ID)
+	messages, err := d.personMessages(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,30 +37,30 @@ func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 
 // closedQuestions returns the questions of the task that have ended, oldest first.
 func (d desk) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Question, error) {
-	all, err := pages(func(cursor string) ([]*fermata.Question, string, error) {
+	all, err := readAllPages(func(cursor string) ([]*fermata.Question, string, error) {
 		return d.a.w.server.Questions(ctx, client.QuestionQuery{TaskID: taskID, Cursor: cursor})
 	})
 	all = slices.DeleteFunc(all, func(q *fermata.Question) bool { return q.Resolution == nil })
 	slices.SortFunc(all, func(a, b *fermata.Question) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return all[max(0, len(all)-longestHistory):], err
+	return all[max(0, len(all)-maxHistory):], err
 }
 
-// writtenMessages returns the messages of people in the thread, oldest first.
-func (d desk) writtenMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
-	all, err := pages(func(cursor string) ([]*fermata.Message, string, error) {
+// personMessages returns the messages of people in the thread, oldest first.
+func (d desk) personMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
+	all, err := readAllPages(func(cursor string) ([]*fermata.Message, string, error) {
 		return d.a.w.server.Messages(ctx, taskID, cursor, 0)
 	})
 	all = slices.DeleteFunc(all, func(m *fermata.Message) bool { return m.Author.Kind != fermata.ActorHuman })
 	slices.SortFunc(all, func(a, b *fermata.Message) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return all[max(0, len(all)-longestHistory):], err
+	return all[max(0, len(all)-maxHistory):], err
 }
 
-// pages gathers every page of a list.
-func pages[T any](page func(cursor string) ([]T, string, error)) ([]T, error) {
+// readAllPages gathers every page of a list.
+func readAllPages[T any](page func(cursor string) ([]T, string, error)) ([]T, error) {
 	var all []T
 	cursor := ""
 	for {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// index returns the file in which the worker's git keeps the changes to commit.
-func (g copyGit) index() string { return filepath.Join(g.dir, "index") }
+// indexFile returns the file in which the worker's git keeps the changes to commit.
+func (g copyGit) indexFile() string { return filepath.Join(g.dir, "index") }
 
 // loadIndex copies the index as the agent left it, with the files that it added by force or took out. The copy cannot
 // change while git reads it. loadIndex returns the repositories inside the working copy that the index names.
 func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
-	if err := ignoreMissing(os.Remove(g.index() + ".lock")); err != nil {
+	if err := ignoreMissing(os.Remove(g.indexFile() + ".lock")); err != nil {
 		return nil, err
 	}
-	parts, err := filepath.Glob(filepath.Join(g.data, "sharedindex.*"))
+	parts, err := filepath.Glob(filepath.Join(g.dataDir, "sharedindex.*"))
 	if err != nil {
 		return nil, err
 	}
@@ -27,27 +27,27 @@ func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
-	if err := g.copyIn(filepath.Join(g.data, "index"), "index"); err != nil || !exists(g.index()) {
+	if err := g.copyIn(filepath.Join(g.dataDir, "index"), "index"); err != nil || !exists(g.indexFile()) {
 		return nil, err
 	}
-	return g.listIndex(ctx)
+	return g.listGitLinks(ctx)
 }
 
 // storeIndex gives the worker's index to the agent's git.
 func (g copyGit) storeIndex() error {
-	data, err := os.ReadFile(g.index())
+	data, err := os.ReadFile(g.indexFile())
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(g.data, "index"), data)
+	return replaceFile(filepath.Join(g.dataDir, "index"), data)
 }
 
 // gitLink is the mode of an index entry that is a repository of its own.
 const gitLink = "160000"
 
-// listIndex returns the repositories inside the copy that the index names. It refuses an index with a path that leads
+// listGitLinks returns the repositories inside the copy that the index names. It refuses an index with a path that leads
 // out of the copy.
-func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
+func (g copyGit) listGitLinks(ctx context.Context) ([]string, error) {
 	out, err := g.git(ctx, "ls-files", "--stage", "-z")
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
 			continue
 		}
 		fields, path, ok := strings.Cut(entry, "\t")
-		if !ok || !staysInside(path) {
+		if !ok || !isInsideCopy(path) {
 			return nil, fmt.Errorf("the index of the working copy names %q, which is no file of it", path)
 		}
 		if strings.HasPrefix(fields, gitLink+" ") {
@@ -68,8 +68,8 @@ func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
 	return links, nil
 }
 
-// staysInside reports whether a path of the index names a file of the working copy, and no file of git's own.
-func staysInside(path string) bool {
+// isInsideCopy reports whether a path of the index names a file of the working copy, and no file of git's own.
+func isInsideCopy(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		switch {
 		case part == "", part == ".", part == "..", strings.EqualFold(part, ".git"):
@@ -79,29 +79,29 @@ func staysInside(path string) bool {
 	return true
 }
 
-// makePlace makes the folder in which an agent works. It never makes a folder outside the copy.
-func makePlace(root, workDir string) error {
-	if err := hasPlace(root, workDir); err != nil {
+// makeWorkDir makes the folder in which an agent works. It never makes a folder outside the copy.
+func makeWorkDir(root, workDir string) error {
+	if err := checkWorkDir(root, workDir); err != nil {
 		return err
 	}
 	name, err := filepath.Rel(root, workDir)
 	if err != nil {
 		return err
 	}
-	inside, err := os.OpenRoot(root)
+	rootDir, err := os.OpenRoot(root)
 	if err != nil {
 		return err
 	}
-	defer inside.Close() //nolint:errcheck // nothing was written by it
-	if err := inside.MkdirAll(name, 0o750); err != nil {
+	defer rootDir.Close() //nolint:errcheck // nothing was written by it
+	if err := rootDir.MkdirAll(name, 0o750); err != nil {
 		return fmt.Errorf("%s leads out of the working copy, or cannot be made: %w", workDir, err)
 	}
-	return hasPlace(root, workDir)
+	return checkWorkDir(root, workDir)
 }
 
-// hasPlace returns an error unless the folder in which an agent works is the copy's own. A link in its place would lead
+// checkWorkDir returns an error unless the folder in which an agent works is the copy's own. A link in its place would lead
 // the next agent, and its sandbox, elsewhere.
-func hasPlace(root, workDir string) error {
+func checkWorkDir(root, workDir string) error {
 	info, err := os.Lstat(root)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func hasPlace(root, workDir string) error {
 	if err != nil {
 		return err
 	}
-	if inside, err := filepath.EvalSymlinks(root); err != nil || target != inside && !strings.HasPrefix(target, inside+string(filepath.Separator)) {
+	if realRoot, err := filepath.EvalSymlinks(root); err != nil || target != realRoot && !strings.HasPrefix(target, realRoot+string(filepath.Separator)) {
 		return errors.Join(err, fmt.Errorf("%s leads out of the working copy, to %s: remove the link", workDir, target))
 	}
 	return nil

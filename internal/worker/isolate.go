@@ -16,26 +16,26 @@ func (c *workingCopy) isolate(ctx context.Context, s *process.Sandbox) (context.
 	own := process.Sandbox{Hide: []string{c.cs.Folder, filepath.Dir(c.root)}, Write: []string{c.root}}
 	if c.repo != nil {
 		config := filepath.Join(c.git.dir, "config.shown")
-		if err := replaceFile(config, []byte(c.git.seen.withoutSecrets())); err != nil {
+		if err := replaceFile(config, []byte(c.git.seen.visibleConfig())); err != nil {
 			return ctx, err
 		}
 		own.Hide = append(own.Hide, c.repo.top)
 		own.Read = []string{c.repo.common}
 		own.Masks = map[string]string{filepath.Join(c.repo.common, "config"): config}
 	}
-	return process.InSandbox(ctx, s.With(own)), nil
+	return process.WithSandbox(ctx, s.With(own)), nil
 }
 
-// shownKeys are the settings of a repository that an agent in a sandbox sees. The others may hold passwords.
-var shownKeys = []string{
+// visibleKeys are the settings of a repository that an agent in a sandbox sees. The others may hold passwords.
+var visibleKeys = []string{
 	"core.*", "extensions.*", "index.*", "user.*", "branch.*", "remote.*.url", "remote.*.fetch", "filter.*", "diff.*", "merge.*", "lfs.*", "submodule.*",
 }
 
-// withoutSecrets returns the lines of a configuration without secrets.
-func (s settings) withoutSecrets() string {
+// visibleConfig returns the lines of a configuration without secrets.
+func (s settings) visibleConfig() string {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.Config)) {
-		if !matchesAny(shownKeys, key) {
+		if !matchesAny(visibleKeys, key) {
 			continue
 		}
 		for _, value := range s.Config[key] {

@@ -18,8 +18,8 @@ type lock struct{ held chan struct{} }
 // release frees the lock.
 func (l *lock) release() { <-l.held }
 
-// holdIn does nothing, because the locks exist only in this process.
-func (l *lock) holdIn(*exec.Cmd) {}
+// shareWith does nothing, because the locks exist only in this process.
+func (l *lock) shareWith(*exec.Cmd) {}
 
 // lockFile takes the lock with this name. It waits for the lock until ctx ends.
 func lockFile(ctx context.Context, name string) (*lock, error) {

@@ -19,9 +19,9 @@ type lock struct{ file *os.File }
 // release frees the lock.
 func (l *lock) release() { l.file.Close() } //nolint:errcheck // nothing was written
 
-// holdIn makes a program hold the lock as well until it ends. So the next worker never disturbs a program that a killed
+// shareWith makes a program hold the lock as well until it ends. So the next worker never disturbs a program that a killed
 // worker had started.
-func (l *lock) holdIn(cmd *exec.Cmd) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.file) }
+func (l *lock) shareWith(cmd *exec.Cmd) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.file) }
 
 // lockFile takes the lock with this name against every other worker on this machine. It waits for the lock until ctx
 // ends. The system frees the lock of a worker that dies.

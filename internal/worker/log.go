@@ -11,16 +11,16 @@ import (
 
 // Limits of the log of a run.
 const (
-	// logChunk is the most that is sent at once, in bytes.
-	logChunk = 64 << 10
+	// maxLogChunk is the most that is sent at once, in bytes.
+	maxLogChunk = 64 << 10
 	// logDelay is how long output is gathered before it is sent.
 	logDelay = 200 * time.Millisecond
-	// logMemory limits the output that waits to be sent, in bytes.
-	logMemory = 1 << 20
-	// logPatience is how long a server that is too slow may hold an agent up.
-	logPatience = 2 * time.Second
-	// logLastWords is how long the end of the output may take to be sent.
-	logLastWords = 10 * time.Second
+	// maxLogPending limits the output that waits to be sent, in bytes.
+	maxLogPending = 1 << 20
+	// maxLogStall is how long a server that is too slow may hold an agent up.
+	maxLogStall = 2 * time.Second
+	// logCloseTimeout is how long the end of the output may take to be sent.
+	logCloseTimeout = 10 * time.Second
 )
 
 // runLog sends the output of a run to the server in chunks. If the server is too slow, the agent is held up for a
@@ -30,16 +30,16 @@ type runLog struct {
 	send func(ctx context.Context, text string) error
 
 	mu      sync.Mutex
-	waiting []byte
-	// leftOut counts the bytes that were dropped since the last chunk.
-	leftOut int
-	// behind makes writers drop output at once, instead of waiting each time.
-	behind bool
-	ended  bool
-	// freed is closed, and replaced, when a chunk was taken.
-	freed chan struct{}
+	pending []byte
+	// droppedBytes counts the bytes that were dropped since the last chunk.
+	droppedBytes int
+	// dropsAtOnce makes writers drop output at once, instead of waiting each time.
+	dropsAtOnce bool
+	ended       bool
+	// roomFreed is closed, and replaced, when a chunk was taken.
+	roomFreed chan struct{}
 
-	more chan struct{}
+	wake chan struct{}
 	done chan struct{}
 	// ctx ends the sending goroutine.
 	ctx    context.Context
@@ -47,16 +47,16 @@ type runLog struct {
 }
 
 func newRunLog(send func(ctx context.Context, text string) error) *runLog {
-	l := &runLog{send: send, freed: make(chan struct{}), more: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &runLog{send: send, roomFreed: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	go l.run()
 	return l
 }
 
-// Write takes output. It never fails, and waits [logPatience] at most.
+// Write takes output. It never fails, and waits [maxLogStall] at most.
 func (l *runLog) Write(p []byte) (int, error) {
-	for piece := range slicesOf(p, logChunk) {
-		l.take(piece)
+	for piece := range slicesOf(p, maxLogChunk) {
+		l.addPiece(piece)
 	}
 	return len(p), nil
 }
@@ -74,51 +74,51 @@ func slicesOf(p []byte, n int) func(func([]byte) bool) {
 	}
 }
 
-func (l *runLog) take(piece []byte) {
+func (l *runLog) addPiece(piece []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.awaitRoom(len(piece))
 	if l.ended {
 		return
 	}
-	if over := len(l.waiting) + len(piece) - logMemory; over > 0 {
-		l.waiting = l.waiting[over:]
-		l.leftOut += over
+	if over := len(l.pending) + len(piece) - maxLogPending; over > 0 {
+		l.pending = l.pending[over:]
+		l.droppedBytes += over
 	}
-	l.waiting = append(l.waiting, piece...)
+	l.pending = append(l.pending, piece...)
 	select {
-	case l.more <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// awaitRoom holds a writer up until there is room for n bytes, for [logPatience] at most. The caller holds the lock.
+// awaitRoom holds a writer up until there is room for n bytes, for [maxLogStall] at most. The caller holds the lock.
 func (l *runLog) awaitRoom(n int) {
-	l.behind = l.behind && len(l.waiting) > logMemory/2
-	if l.behind || l.ended || len(l.waiting)+n <= logMemory {
+	l.dropsAtOnce = l.dropsAtOnce && len(l.pending) > maxLogPending/2
+	if l.dropsAtOnce || l.ended || len(l.pending)+n <= maxLogPending {
 		return
 	}
-	timer := time.NewTimer(logPatience)
+	timer := time.NewTimer(maxLogStall)
 	defer timer.Stop()
-	for !l.ended && len(l.waiting)+n > logMemory {
-		freed := l.freed
+	for !l.ended && len(l.pending)+n > maxLogPending {
+		roomFreed := l.roomFreed
 		l.mu.Unlock()
 		select {
-		case <-freed:
+		case <-roomFreed:
 			l.mu.Lock()
 		case <-timer.C:
 			l.mu.Lock()
-			l.behind = true
+			l.dropsAtOnce = true
 			return
 		}
 	}
 }
 
-// close sends the rest of the output. It waits until ctx ends, but no longer than [logLastWords]. Later output is
+// close sends the rest of the output. It waits until ctx ends, but no longer than [logCloseTimeout]. Later output is
 // dropped.
 func (l *runLog) close(ctx context.Context) {
-	l.end()
-	timer := time.NewTimer(logLastWords)
+	l.markEnded()
+	timer := time.NewTimer(logCloseTimeout)
 	defer timer.Stop()
 	select {
 	case <-l.done:
@@ -132,17 +132,17 @@ func (l *runLog) close(ctx context.Context) {
 // discard ends the log without sending the rest.
 func (l *runLog) discard() {
 	l.cancel()
-	l.end()
+	l.markEnded()
 	<-l.done
 }
 
-func (l *runLog) end() {
+func (l *runLog) markEnded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
-	l.free()
+	l.wakeWriters()
 	select {
-	case l.more <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
@@ -152,13 +152,13 @@ func (l *runLog) run() {
 	defer close(l.done)
 	for {
 		select {
-		case <-l.more:
+		case <-l.wake:
 		case <-l.ctx.Done():
 			return
 		}
-		l.gather()
+		l.waitForBatch()
 		for text := l.nextChunk(); text != ""; text = l.nextChunk() {
-			if !l.deliver(text) {
+			if !l.sendChunk(text) {
 				return
 			}
 		}
@@ -168,13 +168,13 @@ func (l *runLog) run() {
 	}
 }
 
-// gather lets output collect for [logDelay]. It ends early if there is a whole chunk or the log has ended.
-func (l *runLog) gather() {
+// waitForBatch lets output collect for [logDelay]. It ends early if there is a whole chunk or the log has ended.
+func (l *runLog) waitForBatch() {
 	timer := time.NewTimer(logDelay)
 	defer timer.Stop()
 	for !l.isReady() {
 		select {
-		case <-l.more:
+		case <-l.wake:
 		case <-timer.C:
 			return
 		case <-l.ctx.Done():
@@ -186,13 +186,13 @@ func (l *runLog) gather() {
 func (l *runLog) isReady() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ended || len(l.waiting) >= logChunk
+	return l.ended || len(l.pending) >= maxLogChunk
 }
 
 func (l *runLog) isOver() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ended && len(l.waiting) == 0
+	return l.ended && len(l.pending) == 0
 }
 
 // nextChunk takes a chunk of valid text, or "" if there is none. An incomplete character stays until its other bytes
@@ -200,23 +200,23 @@ func (l *runLog) isOver() bool {
 func (l *runLog) nextChunk() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(logChunk, len(l.waiting))
-	if n < len(l.waiting) || !l.ended {
-		n -= openRune(l.waiting[:n])
+	n := min(maxLogChunk, len(l.pending))
+	if n < len(l.pending) || !l.ended {
+		n -= incompleteBytes(l.pending[:n])
 	}
-	text := string(bytes.ToValidUTF8(l.waiting[:n], []byte("\uFFFD")))
+	text := string(bytes.ToValidUTF8(l.pending[:n], []byte("\uFFFD")))
 	text = string(bytes.ReplaceAll([]byte(text), []byte{0}, []byte("\uFFFD")))
-	if n > 0 && l.leftOut > 0 {
-		text = fmt.Sprintf("\nfermata: %d bytes of output are left out here: the server did not keep pace\n", l.leftOut) + text
-		l.leftOut = 0
+	if n > 0 && l.droppedBytes > 0 {
+		text = fmt.Sprintf("\nfermata: %d bytes of output are left out here: the server did not keep pace\n", l.droppedBytes) + text
+		l.droppedBytes = 0
 	}
-	l.waiting = l.waiting[n:]
-	l.free()
+	l.pending = l.pending[n:]
+	l.wakeWriters()
 	return text
 }
 
-// openRune returns how many bytes at the end of p belong to an incomplete character.
-func openRune(p []byte) int {
+// incompleteBytes returns how many bytes at the end of p belong to an incomplete character.
+func incompleteBytes(p []byte) int {
 	for i := 1; i <= min(len(p), utf8.UTFMax-1); i++ {
 		if b := p[len(p)-i]; utf8.RuneStart(b) {
 			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-i:]) {
@@ -228,16 +228,16 @@ func openRune(p []byte) int {
 	return 0
 }
 
-// free wakes the writers that wait for room. The caller holds the lock.
-func (l *runLog) free() {
-	close(l.freed)
-	l.freed = make(chan struct{})
+// wakeWriters wakes the writers that wait for room. The caller holds the lock.
+func (l *runLog) wakeWriters() {
+	close(l.roomFreed)
+	l.roomFreed = make(chan struct{})
 }
 
-// deliver sends a chunk until the server takes it. A chunk that the server refuses is skipped. deliver returns false
+// sendChunk sends a chunk until the server takes it. A chunk that the server refuses is skipped. deliver returns false
 // when the run or the log is over.
-func (l *runLog) deliver(text string) bool {
-	pause := backoff{}
+func (l *runLog) sendChunk(text string) bool {
+	retry := backoff{}
 	for {
 		err := l.send(l.ctx, text)
 		switch {
@@ -247,7 +247,7 @@ func (l *runLog) deliver(text string) bool {
 			l.giveUp()
 			return false
 		}
-		pause.wait(l.ctx)
+		retry.wait(l.ctx)
 	}
 }
 
@@ -255,6 +255,6 @@ func (l *runLog) deliver(text string) bool {
 func (l *runLog) giveUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended, l.waiting = true, nil
-	l.free()
+	l.ended, l.pending = true, nil
+	l.wakeWriters()
 }

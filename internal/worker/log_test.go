@@ -82,7 +82,7 @@ func TestLogIsValidTextInChunks(t *testing.T) {
 		t.Errorf("got %d bytes that end with %q", len(got), got[len(got)-20:])
 	}
 	for _, text := range s.sent {
-		if len(text) > logChunk+100 || !utf8.ValidString(text) {
+		if len(text) > maxLogChunk+100 || !utf8.ValidString(text) {
 			t.Errorf("a chunk has %d bytes, valid: %t", len(text), utf8.ValidString(text))
 		}
 	}
@@ -98,7 +98,7 @@ func TestLogOfASlowServerKeepsTheTail(t *testing.T) {
 			write(l, bytes.Repeat([]byte("x"), 100_000))
 		}
 		write(l, []byte("the end"))
-		if held := time.Since(began); held > 2*logPatience {
+		if held := time.Since(began); held > 2*maxLogStall {
 			t.Errorf("the agent was held up for %s", held)
 		}
 		close(s.gate)
@@ -107,7 +107,7 @@ func TestLogOfASlowServerKeepsTheTail(t *testing.T) {
 		if !strings.HasSuffix(got, "the end") || !strings.Contains(got, "left out here") {
 			t.Errorf("the log ends with %q", got[max(0, len(got)-50):])
 		}
-		if len(got) > 2*logMemory {
+		if len(got) > 2*maxLogPending {
 			t.Errorf("%d bytes were kept", len(got))
 		}
 	})
@@ -133,7 +133,7 @@ func TestLogEndsWithADeadServer(t *testing.T) {
 		write(l, []byte("hello"))
 		began := time.Now()
 		l.close(context.Background())
-		if took := time.Since(began); took > logLastWords+time.Second {
+		if took := time.Since(began); took > logCloseTimeout+time.Second {
 			t.Errorf("it took %s", took)
 		}
 		write(l, []byte("more"))

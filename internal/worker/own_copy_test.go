@@ -17,8 +17,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// apart makes a task with a working copy of its own that begins at the branch of another task.
-func (w *world) apart(of *fermata.Task, script string) *fermata.Task {
+// newBranchedTask makes a task with a working copy of its own that begins at the branch of another task.
+func (w *world) newBranchedTask(of *fermata.Task, script string) *fermata.Task {
 	w.t.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}, "from": of.ID})
 	must(w.t, err)
@@ -30,11 +30,11 @@ func (w *world) apart(of *fermata.Task, script string) *fermata.Task {
 func TestATaskBeginsAtTheBranchOfAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flow := w.flow()
-	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
-	apart := w.apart(flow, `pwd; cat one.txt; echo apart >apart.txt; cat one.txt`)
-	w.once()
-	done := w.await(apart.ID, fermata.TaskDone)
+	flow := w.newFlowTask()
+	w.awaitState(w.runStep(flow).ID, fermata.TaskDone)
+	apart := w.newBranchedTask(flow, `pwd; cat one.txt; echo apart >apart.txt; cat one.txt`)
+	w.runOnce()
+	done := w.awaitState(apart.ID, fermata.TaskDone)
 	if done.Summary != "one" || done.Session.Branch != "fermata/"+apart.ID || !strings.Contains(w.log(done.RunID), w.worktree(apart)+"\n") {
 		t.Errorf("got %q on %+v: %s", done.Summary, done.Session, w.log(done.RunID))
 	}
@@ -50,9 +50,9 @@ func TestATaskBeginsAtTheBranchOfAnother(t *testing.T) {
 func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	apart := w.apart(w.flow(), `ls`)
-	w.once()
-	if done := w.await(apart.ID, fermata.TaskDone); done.Summary != "README.md" {
+	apart := w.newBranchedTask(w.newFlowTask(), `ls`)
+	w.runOnce()
+	if done := w.awaitState(apart.ID, fermata.TaskDone); done.Summary != "README.md" {
 		t.Errorf("it found %q", done.Summary)
 	}
 	if at := run(t, w.repo, "rev-parse", "fermata/"+apart.ID); at != run(t, w.repo, "rev-parse", "main") {
@@ -65,9 +65,9 @@ func TestATaskBeginsAtNoBranchWithoutARepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.copies.WorkDir = t.TempDir()
-	apart := w.apart(w.flow(), `ls`)
-	w.once()
-	if failed := w.await(apart.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no branch to begin at") {
+	apart := w.newBranchedTask(w.newFlowTask(), `ls`)
+	w.runOnce()
+	if failed := w.awaitState(apart.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no branch to begin at") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -77,19 +77,19 @@ func TestATaskBeginsAtNoBranchWithoutARepository(t *testing.T) {
 func TestATaskStaysWhereItBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flow := w.flow()
-	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
+	flow := w.newFlowTask()
+	w.awaitState(w.runStep(flow).ID, fermata.TaskDone)
 	began := run(t, w.repo, "rev-parse", "fermata/"+flow.ID)
-	apart := w.apart(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then ls; exit 3; fi
+	apart := w.newBranchedTask(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then ls; exit 3; fi
 		echo half >half.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`)
-	w.once()
-	stopped := w.await(apart.ID, fermata.TaskAwaitingInput)
-	later := w.step(flow, `echo two >two.txt`, nil)
-	w.once()
-	w.await(later.ID, fermata.TaskDone)
+	w.runOnce()
+	stopped := w.awaitState(apart.ID, fermata.TaskAwaitingInput)
+	later := w.newStepTask(flow, `echo two >two.txt`, nil)
+	w.runOnce()
+	w.awaitState(later.ID, fermata.TaskDone)
 	w.answer(stopped, "green")
-	w.once()
-	failed := w.await(apart.ID, fermata.TaskFailed)
+	w.runOnce()
+	failed := w.awaitState(apart.ID, fermata.TaskFailed)
 	if log := w.log(failed.RunID); !strings.Contains(log, "README.md\nhalf.txt\none.txt\n") {
 		t.Errorf("it found %s", log)
 	}
@@ -98,8 +98,8 @@ func TestATaskStaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// runs starts the workflow service and returns it.
-func (w *world) runs() *workflow.Service {
+// startWorkflows starts the workflow service and returns it.
+func (w *world) startWorkflows() *workflow.Service {
 	w.t.Helper()
 	s := workflow.New(workflow.Options{DB: w.db, Engine: w.engine})
 	must(w.t, w.engine.Start(w.t.Context()))
@@ -117,8 +117,8 @@ var operator = fermata.Caller{
 	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
 }
 
-// flowOf registers the tools, starts a run of the workflow, and waits for its end.
-func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.NamedTool) *fermata.WorkflowRun {
+// runWorkflow registers the tools, starts a run of the workflow, and waits for its end.
+func (w *world) runWorkflow(s *workflow.Service, source string, tools ...*fermata.NamedTool) *fermata.WorkflowRun {
 	w.t.Helper()
 	for _, n := range tools {
 		_, err := s.PutNamedTool(w.t.Context(), operator, n)
@@ -130,7 +130,7 @@ func (w *world) flowOf(s *workflow.Service, source string, tools ...*fermata.Nam
 	must(w.t, err)
 	var ended *fermata.WorkflowRun
 	patience.Await(w.t, "the run ends", func() bool {
-		ended, err = s.OneRun(w.t.Context(), operator, started.ID)
+		ended, err = s.RunDetails(w.t.Context(), operator, started.ID)
 		must(w.t, err)
 		return ended.State.IsEnded()
 	})
@@ -152,11 +152,11 @@ func meet(mine, other, script string) string {
 func TestStepsInCopiesOfTheirOwnWorkAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
-	s := w.runs()
+	bare := w.addOrigin()
+	s := w.startWorkflows()
 	w.start(worker.Options{Slots: 2})
 	left, right := pipe(t), pipe(t)
-	ended := w.flowOf(s, `
+	ended := w.runWorkflow(s, `
 name: apart
 triggers: [{manual: true}]
 steps:
@@ -203,10 +203,10 @@ func (w *world) children(r *fermata.WorkflowRun) map[string]string {
 func TestItemsInCopiesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.runs()
+	s := w.startWorkflows()
 	w.start(worker.Options{Slots: 2})
 	pipes := []string{pipe(t), pipe(t)}
-	ended := w.flowOf(s, `
+	ended := w.runWorkflow(s, `
 name: items
 triggers: [{manual: true}]
 steps:
@@ -231,9 +231,9 @@ steps:
 func TestAMergeThatConflictsIsLeftToAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.runs()
+	s := w.startWorkflows()
 	w.start(worker.Options{Slots: 2})
-	ended := w.flowOf(s, `
+	ended := w.runWorkflow(s, `
 name: conflict
 triggers: [{manual: true}]
 steps:

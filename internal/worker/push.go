@@ -19,16 +19,16 @@ func pushedRef(id string) string { return "refs/fermata/pushed/" + id }
 // differs from pushedRef.
 func pushingRef(id string) string { return "refs/fermata/pushing/" + id }
 
-// publish pushes the branch to the remote origin, if the task asks for it. The branch belongs to the worker. So publish
+// pushBranch pushes the branch to the remote origin, if the task asks for it. The branch belongs to the worker. So publish
 // may replace a commit there that the worker has taken back, but no commit of anybody else.
-func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
+func (c *workingCopy) pushBranch(ctx context.Context, log io.Writer) error {
 	if c == nil || !c.push {
 		return nil
 	}
-	if err := c.check(ctx); err != nil {
+	if err := c.checkWorktree(ctx); err != nil {
 		return err
 	}
-	if err := c.git.begin(ctx); err != nil {
+	if err := c.git.prepareCommand(ctx); err != nil {
 		return err
 	}
 	origin, err := c.git.git(ctx, "remote", "get-url", "--push", "origin")
@@ -40,33 +40,33 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	args := []string{"-c", "advice.pushUpdateRejected=false", "push", "--quiet", "--no-verify", "--no-recurse-submodules"}
-	if last := c.lastPushed(ctx, origin); last != "" {
+	if last := c.lastPushedCommit(ctx, origin); last != "" {
 		args = append(args, "--force-with-lease=refs/heads/"+c.branch+":"+last)
 	}
 	args = append(args, "origin", head+":refs/heads/"+c.branch)
-	if _, err := c.inRepo(ctx, "update-ref", pushingRef(c.id), head); err != nil {
+	if _, err := c.runInRepo(ctx, "update-ref", pushingRef(c.id), head); err != nil {
 		return err
 	}
 	if _, err := c.git.run(ctx, pushEnv(), "", args); err != nil {
-		return fmt.Errorf("git push origin %s: %s", c.branch, withoutPassword(err.Error()))
+		return fmt.Errorf("git push origin %s: %s", c.branch, stripPassword(err.Error()))
 	}
-	if _, err := c.inRepo(ctx, "update-ref", pushedRef(c.id), head); err != nil {
+	if _, err := c.runInRepo(ctx, "update-ref", pushedRef(c.id), head); err != nil {
 		return err
 	}
 	logLine(log, "Pushed the branch %s to origin.", c.branch)
 	return nil
 }
 
-// lastPushed returns the commit that the worker last left at origin, or "" if it knows of none.
-func (c *workingCopy) lastPushed(ctx context.Context, origin string) string {
-	pushed, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id))
-	pushing, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushingRef(c.id))
+// lastPushedCommit returns the commit that the worker last left at origin, or "" if it knows of none.
+func (c *workingCopy) lastPushedCommit(ctx context.Context, origin string) string {
+	pushed, _ := c.runInRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id))
+	pushing, _ := c.runInRepo(ctx, "rev-parse", "--verify", "--quiet", pushingRef(c.id))
 	if pushing == "" || pushing == pushed {
 		return pushed
 	}
 	// The worker did not see the end of that push. If origin cannot be asked, the next push fails and gives the reason.
-	there, err := c.git.run(ctx, pushEnv(), "", []string{"ls-remote", "--quiet", origin, "refs/heads/" + c.branch})
-	if commit, _, _ := strings.Cut(there, "\t"); err == nil && commit == pushing {
+	remoteRefs, err := c.git.run(ctx, pushEnv(), "", []string{"ls-remote", "--quiet", origin, "refs/heads/" + c.branch})
+	if commit, _, _ := strings.Cut(remoteRefs, "\t"); err == nil && commit == pushing {
 		return pushing
 	}
 	return pushed
@@ -81,8 +81,8 @@ func pushEnv() []string {
 
 var password = regexp.MustCompile(`://[^/@\s]+@`)
 
-// withoutPassword returns the text without the credentials in addresses and without the options of git.
-func withoutPassword(text string) string {
+// stripPassword returns the text without the credentials in addresses and without the options of git.
+func stripPassword(text string) string {
 	if _, words, ok := strings.Cut(text, "exit status "); ok {
 		if _, rest, ok := strings.Cut(words, ": "); ok {
 			text = rest

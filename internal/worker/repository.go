@@ -21,13 +21,13 @@ type repository struct {
 // findRepository returns the repository to which a folder belongs, and reports whether there is one. A folder inside a
 // repository belongs to it only if the repository tracks the folder. A repository that git cannot read is an error.
 func findRepository(ctx context.Context, dir string) (repository, bool, error) {
-	around, err := repositoryAround(dir)
+	inside, err := isInRepository(dir)
 	if err != nil {
 		return repository{}, false, err
 	}
-	out, err := findGit(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir", "--absolute-git-dir",
+	out, err := runGitIn(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir", "--absolute-git-dir",
 		"--is-bare-repository", "--show-prefix")
-	if err != nil && around {
+	if err != nil && inside {
 		return repository{}, false, fmt.Errorf("git cannot read the repository of %s: %w", dir, err)
 	}
 	if err != nil {
@@ -38,20 +38,20 @@ func findRepository(ctx context.Context, dir string) (repository, bool, error) {
 	if lines[2] == "true" || r.prefix == "" {
 		return r, true, nil
 	}
-	if _, err := findGit(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD:./"); err != nil {
+	if _, err := runGitIn(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD:./"); err != nil {
 		return repository{}, false, nil //nolint:nilerr // the folder is not tracked
 	}
-	r.top, err = findGit(ctx, dir, "rev-parse", "--show-toplevel")
+	r.top, err = runGitIn(ctx, dir, "rev-parse", "--show-toplevel")
 	return r, err == nil, err
 }
 
-// repositoryAround reports whether there is a repository at the folder or around it. It returns an error if the
+// isInRepository reports whether there is a repository at the folder or around it. It returns an error if the
 // configuration is not a regular file: git would wait for a pipe.
-func repositoryAround(dir string) (bool, error) {
+func isInRepository(dir string) (bool, error) {
 	for {
-		at := filepath.Join(dir, ".git")
-		if _, err := os.Lstat(at); err == nil { //nolint:gosec // the folder is the one that the person named
-			config := filepath.Join(at, "config")
+		gitPath := filepath.Join(dir, ".git")
+		if _, err := os.Lstat(gitPath); err == nil { //nolint:gosec // the folder is the one that the person named
+			config := filepath.Join(gitPath, "config")
 			if exists(config) && !isFile(config) {
 				return true, fmt.Errorf("%s is no file: put the one of the repository back", config)
 			}
@@ -67,17 +67,17 @@ func repositoryAround(dir string) (bool, error) {
 
 // git runs a command that touches no file of a working copy. So neither attributes nor filters of the copy apply.
 func (r repository) git(ctx context.Context, args ...string) (string, error) {
-	return r.gitInput(ctx, "", nil, args...)
+	return r.gitWithInput(ctx, "", nil, args...)
 }
 
-// gitInput runs a command as git does, with input on its standard input and additional variables.
-func (r repository) gitInput(ctx context.Context, input string, env []string, args ...string) (string, error) {
+// gitWithInput runs a command as git does, with input on its standard input and additional variables.
+func (r repository) gitWithInput(ctx context.Context, input string, env []string, args ...string) (string, error) {
 	env = slices.Concat(localEnv(), env, []string{"GIT_COMMON_DIR=" + r.common})
-	return runGit(ctx, gitCall{dir: r.top, env: env, input: input, place: []string{"--git-dir=" + r.gitDir}, args: args})
+	return runGit(ctx, gitCall{dir: r.top, env: env, input: input, location: []string{"--git-dir=" + r.gitDir}, args: args})
 }
 
-// identity returns the variables that name the author of commits. If git knows no author, the author is Fermata.
-func (r repository) identity(ctx context.Context) []string {
+// authorEnv returns the variables that name the author of commits. If git knows no author, the author is Fermata.
+func (r repository) authorEnv(ctx context.Context) []string {
 	name, email := "Fermata", "fermata@localhost"
 	if value, err := r.git(ctx, "config", "user.name"); err == nil && value != "" {
 		name = value
@@ -91,7 +91,7 @@ func (r repository) identity(ctx context.Context) []string {
 // worktree is one worktree of a repository, as git lists it.
 type worktree struct {
 	// dir is its folder, branch the full name of the branch that is checked out, and locked the reason for its lock.
-	dir, branch, locked string
+	dir, branch, lockReason string
 }
 
 // worktrees lists the worktrees of a repository.
@@ -109,15 +109,15 @@ func (r repository) worktrees(ctx context.Context) ([]worktree, error) {
 		case "branch":
 			all[len(all)-1].branch = value
 		case "locked":
-			all[len(all)-1].locked = value
+			all[len(all)-1].lockReason = value
 		}
 	}
 	return all, nil
 }
 
-// dataOf returns the folder in which the repository keeps its data about the worktree at dir. It searches from the
+// dataDirOf returns the folder in which the repository keeps its data about the worktree at dir. It searches from the
 // repository's side, because an agent can write the file .git of its worktree.
-func (r repository) dataOf(dir string) (string, error) {
+func (r repository) dataDirOf(dir string) (string, error) {
 	folder := filepath.Join(r.common, "worktrees")
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -125,11 +125,11 @@ func (r repository) dataOf(dir string) (string, error) {
 	}
 	for _, e := range entries {
 		data := filepath.Join(folder, e.Name())
-		place, err := os.ReadFile(filepath.Join(data, "gitdir"))
+		target, err := os.ReadFile(filepath.Join(data, "gitdir"))
 		if err != nil {
 			continue // it is incomplete, or another worker removes it
 		}
-		if at := resolveIn(data, strings.TrimSpace(string(place))); at == filepath.Join(dir, ".git") {
+		if gitFile := resolveIn(data, strings.TrimSpace(string(target))); gitFile == filepath.Join(dir, ".git") {
 			return data, nil
 		}
 	}
@@ -138,7 +138,7 @@ func (r repository) dataOf(dir string) (string, error) {
 
 // forget removes the repository's data about the worktree at dir, and leaves the files of the worktree.
 func (r repository) forget(dir string) error {
-	data, err := r.dataOf(dir)
+	data, err := r.dataDirOf(dir)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 // Server is the part of the client that a worker needs.
 type Server interface {
 	Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error)
-	Leave(ctx context.Context, r fermata.ClaimRequest) error
+	StopClaiming(ctx context.Context, r fermata.ClaimRequest) error
 	Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error)
 	Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error)
 	AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error)
-	RunProgress(ctx context.Context, runID string, p fermata.Progress) error
+	ReportRunProgress(ctx context.Context, runID string, p fermata.Progress) error
 	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error)
 	Release(ctx context.Context, runID string, token int64) (*fermata.Task, error)
 	Task(ctx context.Context, id string) (*fermata.Task, error)

@@ -165,41 +165,41 @@ func (s settings) isHarmless(key string, values []string) bool {
 }
 
 // changes returns the names of the settings and files that differ from now, sorted.
-func (s settings) changes(now settings) []string {
-	changed := compare(s.withoutHarmless(s.Config), s.withoutHarmless(now.Config), slices.Equal)
-	changed = append(changed, compare(s.Files, now.Files, func(a, b string) bool { return a == b })...)
+func (s settings) changes(current settings) []string {
+	changed := changedKeys(s.dropHarmless(s.Config), s.dropHarmless(current.Config), slices.Equal)
+	changed = append(changed, changedKeys(s.Files, current.Files, func(a, b string) bool { return a == b })...)
 	slices.Sort(changed)
 	return changed
 }
 
-// withoutHarmless returns the values without the harmless ones.
-func (s settings) withoutHarmless(config map[string][]string) map[string][]string {
-	left := maps.Clone(config)
-	maps.DeleteFunc(left, s.isHarmless)
-	return left
+// dropHarmless returns the values without the harmless ones.
+func (s settings) dropHarmless(config map[string][]string) map[string][]string {
+	rest := maps.Clone(config)
+	maps.DeleteFunc(rest, s.isHarmless)
+	return rest
 }
 
-// compare returns the keys that were added, changed or removed.
-func compare[V any](before, now map[string]V, same func(a, b V) bool) []string {
+// changedKeys returns the keys that were added, changed or removed.
+func changedKeys[V any](old, current map[string]V, same func(a, b V) bool) []string {
 	var names []string
-	for key, value := range now {
-		if was, ok := before[key]; !ok {
+	for key, value := range current {
+		if oldValue, ok := old[key]; !ok {
 			names = append(names, key+" (added)")
-		} else if !same(was, value) {
+		} else if !same(oldValue, value) {
 			names = append(names, key+" (changed)")
 		}
 	}
-	for key := range before {
-		if _, ok := now[key]; !ok {
+	for key := range old {
+		if _, ok := current[key]; !ok {
 			names = append(names, key+" (removed)")
 		}
 	}
 	return names
 }
 
-// carried are the settings that the worker's own git uses. None of them makes git run a file of an agent: the programs
+// carriedKeys are the settings that the worker's own git uses. None of them makes git run a file of an agent: the programs
 // that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
-var carried = []string{
+var carriedKeys = []string{
 	"core.repositoryformatversion", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.autocrlf", "core.eol", "core.safecrlf", "core.longpaths", "core.quotepath", "core.bigfilethreshold",
 	"core.compression", "core.sharedrepository", "core.excludesfile", "core.sshcommand", "core.sparsecheckout", "core.sparsecheckoutcone",
@@ -207,13 +207,13 @@ var carried = []string{
 	"remote.*.promisor", "remote.*.partialclonefilter", "url.*", "http.*", "credential.*", "ssh.variant",
 }
 
-// carry returns the lines of a configuration with the carried settings. Those of the worktree come last, so they win.
-func (s settings) carry() string {
+// carriedConfig returns the lines of a configuration with the carried settings. Those of the worktree come last, so they win.
+func (s settings) carriedConfig() string {
 	var text strings.Builder
 	for _, prefix := range []string{"", ownPrefix} {
 		for _, key := range slices.Sorted(maps.Keys(s.Config)) {
 			name, ok := strings.CutPrefix(key, prefix)
-			if !ok || !matchesAny(carried, name) {
+			if !ok || !matchesAny(carriedKeys, name) {
 				continue
 			}
 			for _, value := range s.Config[key] {
@@ -272,43 +272,43 @@ func loadSettings(name string) (s settings, known bool, err error) {
 	return s, true, err
 }
 
-// notes holds the noted settings by the names of their files. Settings that were read once are valid until the worker
+// knownSettings holds the noted settings by the names of their files. Settings that were read once are valid until the worker
 // ends, because an agent that is not isolated can write the files.
-type notes struct {
-	mu    sync.Mutex
-	known map[string]settings
+type knownSettings struct {
+	mu     sync.Mutex
+	byFile map[string]settings
 }
 
-// recall returns the settings that the file holds. If there is no file, it writes one with the settings of now.
-func (n *notes) recall(name string, now settings) (settings, error) {
+// loadOrSave returns the settings that the file holds. If there is no file, it writes one with the settings of now.
+func (n *knownSettings) loadOrSave(name string, current settings) (settings, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	inFile, there, err := loadSettings(name)
-	noted, known := n.known[name]
+	inFile, found, err := loadSettings(name)
+	noted, known := n.byFile[name]
 	switch {
-	case known && err == nil && there && inFile.equal(noted):
+	case known && err == nil && found && inFile.equal(noted):
 		return noted, nil
 	case known:
 		return noted, noted.save(name)
 	case err != nil:
 		return noted, fmt.Errorf("read %s: %w", name, err)
-	case there:
+	case found:
 		noted = inFile
 	default:
-		noted = now
-		if err := now.save(name); err != nil {
-			return now, err
+		noted = current
+		if err := current.save(name); err != nil {
+			return current, err
 		}
 	}
-	n.known[name] = noted
+	n.byFile[name] = noted
 	return noted, nil
 }
 
 // forget drops the settings of a file, so that they are noted again.
-func (n *notes) forget(name string) {
+func (n *knownSettings) forget(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.known, name)
+	delete(n.byFile, name)
 }
 
 // equal reports whether both hold the same settings.

@@ -31,7 +31,7 @@ func TestCarriedSettings(t *testing.T) {
 		mainPrefix + "core.autocrlf":      {"true"},
 	}}
 	name := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(name, []byte(s.carry()), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(s.carriedConfig()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string][]string{}
@@ -53,7 +53,7 @@ func TestStaysInside(t *testing.T) {
 		"a": true, "a/b.git/c": true, ".gitignore": true, "a/..b": true,
 		"../a": false, "a/../../b": false, "/etc/passwd": false, ".git/config": false, "a/.GIT/hooks": false, "a//b": false, "": false, "./a": false,
 	} {
-		if got := staysInside(path); got != want {
+		if got := isInsideCopy(path); got != want {
 			t.Errorf("%q: %v", path, got)
 		}
 	}

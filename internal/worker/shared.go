@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// wishes are the requirements of a task for its working copy.
-type wishes struct {
+// copySpec are the requirements of a task for its working copy.
+type copySpec struct {
 	task *fermata.Task
 	// id names the working copy.
 	id string
@@ -27,12 +27,12 @@ type wishes struct {
 }
 
 // isShared reports whether the working copy is named after something else than the task.
-func (w wishes) isShared() bool { return w.id != w.task.ID }
+func (w copySpec) isShared() bool { return w.id != w.task.ID }
 
-// wishesOf reads the wishes from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
+// readCopySpec reads the wishes from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
 // working copy share its folder and branch. With {"from": "id"}, a task has its own copy, which begins at the branch of
 // another task.
-func wishesOf(t *fermata.Task) (wishes, error) {
+func readCopySpec(t *fermata.Task) (copySpec, error) {
 	var spec struct {
 		WorkingCopy string `json:"working_copy"`
 		From        string `json:"from"`
@@ -40,9 +40,9 @@ func wishesOf(t *fermata.Task) (wishes, error) {
 	}
 	var fault *json.UnmarshalTypeError
 	if err := json.Unmarshal(t.Spec, &spec); errors.As(err, &fault) && fault.Field != "" {
-		return wishes{}, fmt.Errorf(`the task's spec must be like {"working_copy": "id", "push": true}: %s is a %s`, fault.Field, fault.Value)
+		return copySpec{}, fmt.Errorf(`the task's spec must be like {"working_copy": "id", "push": true}: %s is a %s`, fault.Field, fault.Value)
 	}
-	w := wishes{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), from: spec.From, push: spec.Push}
+	w := copySpec{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), from: spec.From, push: spec.Push}
 	switch {
 	case !fermata.IsWorkingCopyID(w.id):
 		return w, fmt.Errorf("the id %q cannot name a folder", w.id)
@@ -60,12 +60,12 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 	if err := c.cs.register(c); err != nil {
 		return err
 	}
-	last, err := os.ReadFile(c.marker())
+	last, err := os.ReadFile(c.markerFile())
 	if err != nil || string(last) == t.ID {
 		return err
 	}
-	if len(last) > 0 && !c.keep {
-		if err := c.check(ctx); err != nil {
+	if len(last) > 0 && !c.keepAsIs {
+		if err := c.checkWorktree(ctx); err != nil {
 			return err
 		}
 		done, err := c.commitAll(ctx, "Work in progress", string(last))
@@ -80,7 +80,7 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 			return err
 		}
 	}
-	return replaceFile(c.marker(), []byte(t.ID))
+	return replaceFile(c.markerFile(), []byte(t.ID))
 }
 
 // sharedFolder is the folder, inside the worker's folder, that lists the worktrees that are kept for further tasks. It
@@ -88,24 +88,24 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 const sharedFolder = ".shared"
 
 // register records a shared worktree, so that it is removed when no task needs it.
-func (cs *copies) register(c *workingCopy) error {
+func (cs *copyManager) register(c *workingCopy) error {
 	return replaceFile(filepath.Join(cs.Folder, sharedFolder, c.id), []byte(c.repo.top))
 }
 
-// tidyEvery is how often an idle worker looks for worktrees to remove.
-const tidyEvery = time.Minute
+// tidyInterval is how often an idle worker looks for worktrees to remove.
+const tidyInterval = time.Minute
 
-// tidy removes the shared worktrees whose task has ended: the task with the id that the worktree is named by. Their
+// removeEndedWorktrees removes the shared worktrees whose task has ended: the task with the id that the worktree is named by. Their
 // branches stay, and so does a worktree with changes that were not committed.
-func (w *Worker) tidy(ctx context.Context) {
-	if !w.copies.tidying.TryLock() {
+func (w *Worker) removeEndedWorktrees(ctx context.Context) {
+	if !w.copies.tidyMu.TryLock() {
 		return
 	}
-	defer w.copies.tidying.Unlock()
-	if time.Since(w.copies.tidied) < tidyEvery {
+	defer w.copies.tidyMu.Unlock()
+	if time.Since(w.copies.lastTidy) < tidyInterval {
 		return
 	}
-	w.copies.tidied = time.Now()
+	w.copies.lastTidy = time.Now()
 	folder := filepath.Join(w.copies.Folder, sharedFolder)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -119,17 +119,17 @@ func (w *Worker) tidy(ctx context.Context) {
 		if fermata.CodeOf(err) != fermata.CodeNotFound && (err != nil || !t.State.IsEnded()) {
 			continue
 		}
-		if err := w.copies.remove(ctx, e.Name()); err != nil {
+		if err := w.copies.removeShared(ctx, e.Name()); err != nil {
 			w.log.Warn("remove a shared worktree", "id", e.Name(), "error", err)
 		}
 	}
 }
 
-// removeTime is how long remove waits for a run that is about to end.
-const removeTime = time.Second
+// removeWait is how long remove waits for a run that is about to end.
+const removeWait = time.Second
 
-// remove removes a shared worktree that has no changes, and drops its entry in any case.
-func (cs *copies) remove(ctx context.Context, id string) error {
+// removeShared removes a shared worktree that has no changes, and drops its entry in any case.
+func (cs *copyManager) removeShared(ctx context.Context, id string) error {
 	entry := filepath.Join(cs.Folder, sharedFolder, id)
 	repo, err := os.ReadFile(entry)
 	if err != nil {
@@ -143,9 +143,9 @@ func (cs *copies) remove(ctx context.Context, id string) error {
 	if !ok || !exists(root) || cs.KeepWorktree {
 		return os.Remove(entry)
 	}
-	waiting, cancel := context.WithTimeout(ctx, removeTime)
+	lockCtx, cancel := context.WithTimeout(ctx, removeWait)
 	defer cancel()
-	held, err := lockFile(waiting, filepath.Join(r.common, "fermata", id+".lock"))
+	held, err := lockFile(lockCtx, filepath.Join(r.common, "fermata", id+".lock"))
 	if err != nil {
 		return err
 	}
@@ -162,12 +162,12 @@ func (cs *copies) remove(ctx context.Context, id string) error {
 }
 
 // isCommitted reports whether a copy is in order and has no uncommitted changes.
-func (cs *copies) isCommitted(ctx context.Context, c *workingCopy) bool {
-	seen, err := cs.recall(ctx, *c.repo)
+func (cs *copyManager) isCommitted(ctx context.Context, c *workingCopy) bool {
+	seen, err := cs.checkedSettings(ctx, *c.repo)
 	if err != nil {
 		return false
 	}
-	if c.data, err = c.repo.dataOf(c.root); err != nil || len(c.faults()) > 0 || c.openGit(ctx, seen) != nil {
+	if c.dataDir, err = c.repo.dataDirOf(c.root); err != nil || len(c.faults()) > 0 || c.openGit(ctx, seen) != nil {
 		return false
 	}
 	head, err := c.head(ctx)

@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// step makes a task that works in the working copy of another task.
-func (w *world) step(of *fermata.Task, script string, more map[string]any) *fermata.Task {
+// newStepTask makes a task that works in the working copy of another task.
+func (w *world) newStepTask(of *fermata.Task, script string, more map[string]any) *fermata.Task {
 	w.t.Helper()
 	spec := map[string]any{"command": []string{"sh", "-c", script}, "working_copy": of.ID}
 	for k, v := range more {
@@ -29,8 +29,8 @@ func (w *world) step(of *fermata.Task, script string, more map[string]any) *ferm
 	return t
 }
 
-// flow makes the task that represents the whole run. No worker claims it.
-func (w *world) flow() *fermata.Task {
+// newFlowTask makes the task that represents the whole run. No worker claims it.
+func (w *world) newFlowTask() *fermata.Task {
 	w.t.Helper()
 	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})
 	must(w.t, err)
@@ -39,8 +39,8 @@ func (w *world) flow() *fermata.Task {
 
 var pushes = map[string]any{"push": true}
 
-// origin gives the repository a bare remote to push to.
-func (w *world) origin() string {
+// addOrigin gives the repository a bare remote to push to.
+func (w *world) addOrigin() string {
 	w.t.Helper()
 	bare := filepath.Join(w.t.TempDir(), "origin.git")
 	run(w.t, w.repo, "init", "--quiet", "--bare", bare)
@@ -54,18 +54,18 @@ func TestStepsShareAWorkingCopy(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(w.repo, ".gitignore"), []byte("*.out\n"), 0o600))
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "ignore")
-	flow := w.flow()
-	first := w.step(flow, `pwd >place.out; echo one >one.txt`, nil)
-	w.once()
-	second := w.step(flow, `[ "$(pwd)" = "$(cat place.out)" ] && cat one.txt && echo two >two.txt && cat one.txt`, nil)
-	w.once()
-	broken := w.step(flow, `echo bad >one.txt; echo bad >bad.txt; exit 3`, nil)
-	w.once()
-	if done := w.await(second.ID, fermata.TaskDone); done.Summary != "one" || done.Session.Branch != "fermata/"+flow.ID {
+	flow := w.newFlowTask()
+	first := w.newStepTask(flow, `pwd >place.out; echo one >one.txt`, nil)
+	w.runOnce()
+	second := w.newStepTask(flow, `[ "$(pwd)" = "$(cat place.out)" ] && cat one.txt && echo two >two.txt && cat one.txt`, nil)
+	w.runOnce()
+	broken := w.newStepTask(flow, `echo bad >one.txt; echo bad >bad.txt; exit 3`, nil)
+	w.runOnce()
+	if done := w.awaitState(second.ID, fermata.TaskDone); done.Summary != "one" || done.Session.Branch != "fermata/"+flow.ID {
 		t.Errorf("got %q on %+v", done.Summary, done.Session)
 	}
-	w.await(broken.ID, fermata.TaskFailed)
-	w.settled(flow)
+	w.awaitState(broken.ID, fermata.TaskFailed)
+	w.awaitRelease(flow)
 	log := run(t, w.repo, "log", "--reverse", "--format=%(trailers:key=Fermata-Task,valueonly,separator=)", "-2", "fermata/"+flow.ID)
 	if log != first.ID+"\n"+second.ID {
 		t.Errorf("the branch has commits of %q", log)
@@ -81,24 +81,24 @@ func TestStepsShareAWorkingCopy(t *testing.T) {
 func TestSecondStepWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flow := w.flow()
+	flow := w.newFlowTask()
 	ready, proceed := pipe(t), pipe(t)
-	first := w.step(flow, `echo ready >`+ready+`; read x <`+proceed+`; echo one >one.txt`, nil)
+	first := w.newStepTask(flow, `echo ready >`+ready+`; read x <`+proceed+`; echo one >one.txt`, nil)
 	w.beat = shortBeat
 	w.start(worker.Options{Slots: 2})
-	listen(t, ready)
-	second := w.step(flow, `cat one.txt; echo "attempt $FERMATA_ATTEMPT"`, nil)
-	claimed := w.await(second.ID, fermata.TaskInProgress)
-	w.outlivesItsLease(claimed)
+	awaitReady(t, ready)
+	second := w.newStepTask(flow, `cat one.txt; echo "attempt $FERMATA_ATTEMPT"`, nil)
+	claimed := w.awaitState(second.ID, fermata.TaskInProgress)
+	w.awaitRenewals(claimed)
 	letGo(t, proceed)
-	w.await(first.ID, fermata.TaskDone)
-	if done := w.await(second.ID, fermata.TaskDone); done.Summary != "attempt 1" || !strings.Contains(w.log(done.RunID), "one\n") {
+	w.awaitState(first.ID, fermata.TaskDone)
+	if done := w.awaitState(second.ID, fermata.TaskDone); done.Summary != "attempt 1" || !strings.Contains(w.log(done.RunID), "one\n") {
 		t.Errorf("got %q", done.Summary)
 	}
 }
 
-// outlivesItsLease waits until the worker has renewed the lease of a task's run for longer than one lease lasts.
-func (w *world) outlivesItsLease(claimed *fermata.Task) {
+// awaitRenewals waits until the worker has renewed the lease of a task's run for longer than one lease lasts.
+func (w *world) awaitRenewals(claimed *fermata.Task) {
 	w.t.Helper()
 	const step = fermata.DefaultLease / 4
 	for range 6 {
@@ -121,7 +121,7 @@ func (w *world) outlivesItsLease(claimed *fermata.Task) {
 // loseRun lets the lease of a task's run end before its worker renews it.
 func (w *world) loseRun(t *fermata.Task) {
 	w.t.Helper()
-	claimed := w.await(t.ID, fermata.TaskInProgress)
+	claimed := w.awaitState(t.ID, fermata.TaskInProgress)
 	for {
 		w.clock.Advance(2 * time.Minute)
 		_, err := w.engine.Sweep(w.t.Context())
@@ -145,17 +145,17 @@ func TestStepThatAsksKeepsItsWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			flow := w.flow()
-			asking := w.step(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then cat half.txt; exit; fi
+			flow := w.newFlowTask()
+			asking := w.newStepTask(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then cat half.txt; exit; fi
 				`+before+`; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`, nil)
-			w.once()
-			stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
-			broken := w.step(flow, `rm half.txt; exit 3`, nil)
-			w.once()
-			w.await(broken.ID, fermata.TaskFailed)
+			w.runOnce()
+			stopped := w.awaitState(asking.ID, fermata.TaskAwaitingInput)
+			broken := w.newStepTask(flow, `rm half.txt; exit 3`, nil)
+			w.runOnce()
+			w.awaitState(broken.ID, fermata.TaskFailed)
 			w.answer(stopped, "green")
-			w.once()
-			if done := w.await(asking.ID, fermata.TaskDone); done.Summary != "half" {
+			w.runOnce()
+			if done := w.awaitState(asking.ID, fermata.TaskDone); done.Summary != "half" {
 				t.Errorf("it found %q", done.Summary)
 			}
 		})
@@ -166,12 +166,12 @@ func TestSharedCopyWithoutCommits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.copies.OnCompleted = worker.Keep
-	flow := w.flow()
-	w.step(flow, `echo one >one.txt`, nil)
-	w.once()
-	broken := w.step(flow, `exit 3`, nil)
-	w.once()
-	w.await(broken.ID, fermata.TaskFailed)
+	flow := w.newFlowTask()
+	w.newStepTask(flow, `echo one >one.txt`, nil)
+	w.runOnce()
+	broken := w.newStepTask(flow, `exit 3`, nil)
+	w.runOnce()
+	w.awaitState(broken.ID, fermata.TaskFailed)
 	if !exists(filepath.Join(w.worktree(flow), "one.txt")) {
 		t.Error("a failed step took the work of another back")
 	}
@@ -180,57 +180,57 @@ func TestSharedCopyWithoutCommits(t *testing.T) {
 func TestSharedWorktreeGoesWithItsTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flow := w.flow()
-	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
+	flow := w.newFlowTask()
+	w.awaitState(w.runStep(flow).ID, fermata.TaskDone)
 	if !exists(w.worktree(flow)) {
 		t.Fatal("the worktree is gone, though steps may follow")
 	}
 	_, err := w.person.CancelTask(t.Context(), flow.ID, "enough")
 	must(t, err)
-	w.once()
+	w.runOnce()
 	if exists(w.worktree(flow)) {
 		t.Error("the worktree is still there")
 	}
 	run(t, w.repo, "rev-parse", "--verify", "fermata/"+flow.ID)
 	// A later step of the same run finds the branch.
-	again := w.step(flow, `cat one.txt`, nil)
-	w.once()
-	if done := w.await(again.ID, fermata.TaskDone); done.Summary != "one" {
+	again := w.newStepTask(flow, `cat one.txt`, nil)
+	w.runOnce()
+	if done := w.awaitState(again.ID, fermata.TaskDone); done.Summary != "one" {
 		t.Errorf("it found %q", done.Summary)
 	}
 }
 
-func (w *world) stepOnce(flow *fermata.Task) *fermata.Task {
+func (w *world) runStep(flow *fermata.Task) *fermata.Task {
 	w.t.Helper()
-	t := w.step(flow, `echo one >one.txt`, nil)
-	w.once()
+	t := w.newStepTask(flow, `echo one >one.txt`, nil)
+	w.runOnce()
 	return t
 }
 
 func TestPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
-	flow := w.flow()
-	first := w.step(flow, `echo one >one.txt`, pushes)
-	w.once()
-	done := w.await(first.ID, fermata.TaskDone)
+	bare := w.addOrigin()
+	flow := w.newFlowTask()
+	first := w.newStepTask(flow, `echo one >one.txt`, pushes)
+	w.runOnce()
+	done := w.awaitState(first.ID, fermata.TaskDone)
 	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "one" {
 		t.Errorf("at origin stands %q", text)
 	}
 	if log := w.log(done.RunID); !strings.Contains(log, "Pushed the branch fermata/"+flow.ID) {
 		t.Errorf("the log is %q", log)
 	}
-	unpushed := w.step(flow, `echo two >two.txt`, nil)
-	w.once()
-	w.await(unpushed.ID, fermata.TaskDone)
+	unpushed := w.newStepTask(flow, `echo two >two.txt`, nil)
+	w.runOnce()
+	w.awaitState(unpushed.ID, fermata.TaskDone)
 	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "2" {
 		t.Errorf("a step that does not ask for it was pushed: %s commits", n)
 	}
 	// The step has no changes of its own, so it pushes the existing commits.
-	last := w.step(flow, `true`, pushes)
-	w.once()
-	w.await(last.ID, fermata.TaskDone)
+	last := w.newStepTask(flow, `true`, pushes)
+	w.runOnce()
+	w.awaitState(last.ID, fermata.TaskDone)
 	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "3" {
 		t.Errorf("at origin are %s commits", n)
 	}
@@ -240,12 +240,12 @@ func TestPush(t *testing.T) {
 func TestPushOfATask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
+	bare := w.addOrigin()
 	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
 	must(t, err)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	if text := run(t, bare, "show", "fermata/"+task.ID+":one.txt"); text != "one" {
 		t.Errorf("at origin stands %q", text)
 	}
@@ -263,10 +263,10 @@ func TestPushThatFails(t *testing.T) {
 			run(t, w.repo, "remote", "add", "origin", filepath.Join(t.TempDir(), "gone.git"))
 		}, "does not appear to be a git repository"},
 		{"somebody pushed to the branch", func(t *testing.T, w *world, flow *fermata.Task) {
-			bare := w.origin()
-			first := w.step(flow, `echo one >one.txt`, pushes)
-			w.once()
-			w.await(first.ID, fermata.TaskDone)
+			bare := w.addOrigin()
+			first := w.newStepTask(flow, `echo one >one.txt`, pushes)
+			w.runOnce()
+			w.awaitState(first.ID, fermata.TaskDone)
 			other := filepath.Join(t.TempDir(), "other")
 			run(t, w.repo, "clone", "--quiet", "--branch", "fermata/"+flow.ID, bare, other)
 			run(t, other, "-c", "user.name=b", "-c", "user.email=b@c", "commit", "--quiet", "--allow-empty", "-m", "mine")
@@ -278,11 +278,11 @@ func TestPushThatFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			flow := w.flow()
+			flow := w.newFlowTask()
 			tt.setUp(t, w, flow)
-			task := w.step(flow, `echo two >two.txt`, pushes)
-			w.once()
-			failed := w.await(task.ID, fermata.TaskFailed)
+			task := w.newStepTask(flow, `echo two >two.txt`, pushes)
+			w.runOnce()
+			failed := w.awaitState(task.ID, fermata.TaskFailed)
 			if !strings.Contains(failed.Summary, tt.words) {
 				t.Errorf("the summary is %q", failed.Summary)
 			}
@@ -299,18 +299,18 @@ func TestPushThatFails(t *testing.T) {
 func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
-	flow := w.flow()
+	bare := w.addOrigin()
+	flow := w.newFlowTask()
 	ready, proceed := pipe(t), pipe(t)
 	hook := "#!/bin/sh\ntest -e pushed-before && exit 0\ntouch pushed-before\necho ready >" + ready + "\nread x <" + proceed + "\nexit 1\n"
 	must(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700))
-	task := w.step(flow, `echo "$FERMATA_ATTEMPT" >one.txt`, pushes)
+	task := w.newStepTask(flow, `echo "$FERMATA_ATTEMPT" >one.txt`, pushes)
 	w.start(worker.Options{})
-	listen(t, ready)
+	awaitReady(t, ready)
 	w.loseRun(task)
-	w.await(task.ID, fermata.TaskDone)
+	w.awaitState(task.ID, fermata.TaskDone)
 	letGo(t, proceed)
-	w.settled(flow)
+	w.awaitRelease(flow)
 	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "2" {
 		t.Errorf("at origin stands the work of attempt %q", text)
 	}
@@ -321,17 +321,17 @@ func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 func TestPushAgainAfterARefusedReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
-	flow := w.flow()
+	bare := w.addOrigin()
+	flow := w.newFlowTask()
 	ready, proceed := pipe(t), pipe(t)
-	task := w.step(flow, `echo "$FERMATA_ATTEMPT" >one.txt
+	task := w.newStepTask(flow, `echo "$FERMATA_ATTEMPT" >one.txt
 		if [ "$FERMATA_ATTEMPT" = 1 ]; then echo ready >`+ready+`; read x <`+proceed+`; fi`, pushes)
 	w.start(worker.Options{})
-	listen(t, ready)
+	awaitReady(t, ready)
 	w.loseRun(task)
 	letGo(t, proceed)
-	w.await(task.ID, fermata.TaskDone)
-	w.settled(flow)
+	w.awaitState(task.ID, fermata.TaskDone)
+	w.awaitRelease(flow)
 	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "2" {
 		t.Errorf("at origin stands the work of attempt %q", text)
 	}

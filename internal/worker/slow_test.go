@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// oneSlow is a server that never replies to the heartbeats of one run.
-type oneSlow struct {
+// slowServer is a server that never replies to the heartbeats of one run.
+type slowServer struct {
 	worker.Server
 	mu sync.Mutex
 	// run is the id of that run, once it is known.
@@ -26,7 +26,7 @@ type oneSlow struct {
 	over chan struct{}
 }
 
-func (s *oneSlow) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+func (s *slowServer) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	s.mu.Lock()
 	slow := runID == s.run
 	s.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *listener) Run(ctx context.Context, claim *fermata.Claim, desk worker.De
 func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	server := &oneSlow{Server: w.agent, stuck: make(chan struct{}), over: make(chan struct{})}
+	server := &slowServer{Server: w.agent, stuck: make(chan struct{}), over: make(chan struct{})}
 	r := &listener{began: make(chan string, 2), heard: make(chan string, 2)}
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Slots: 2, Copies: w.copies, Lease: 5 * time.Minute, Grace: time.Second, Runners: []worker.Runner{r},

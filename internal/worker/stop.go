@@ -14,59 +14,59 @@ const pauseGrace = 5 * time.Second
 
 // stop ends the run for a reason. The first reason counts. Only a run whose task went on without it is ended at once,
 // even if it is stopping already.
-func (a *attempt) stop(why error) {
+func (a *activeRun) stop(why error) {
 	a.stopped.Store(true)
-	a.kill(a.halt(why))
+	a.kill(a.newHalt(why))
 	if errors.Is(why, ErrStale) {
-		a.end()
+		a.endCurrent()
 	}
 }
 
 // isOver reports whether the task went on without this run. Then nothing that the run does counts.
-func (a *attempt) isOver() bool { return a.over.Err() != nil }
+func (a *activeRun) isOver() bool { return a.currentCtx.Err() != nil }
 
-// untilOver returns a context that also ends when the task has gone on without this run.
-func (a *attempt) untilOver(ctx context.Context) (context.Context, context.CancelFunc) {
+// contextUntilOver returns a context that also ends when the task has gone on without this run.
+func (a *activeRun) contextUntilOver(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(a.over, cancel)
+	stop := context.AfterFunc(a.currentCtx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// obey stops the run for a reason that the server sent.
-func (a *attempt) obey(why fermata.StopReason) {
+// applyStopReason stops the run for a reason that the server sent.
+func (a *activeRun) applyStopReason(why fermata.StopReason) {
 	a.mu.Lock()
-	before := a.told
-	a.told = why
+	previous := a.stopReason
+	a.stopReason = why
 	a.mu.Unlock()
 	switch {
-	case why == fermata.StopPaused && !a.away.Load():
+	case why == fermata.StopPaused && !a.agentGone.Load():
 		a.stop(ErrPaused)
-	case why == fermata.StopLost && before == fermata.StopPaused:
+	case why == fermata.StopLost && previous == fermata.StopPaused:
 		// A person resumed the task. The next run waits until this agent has saved its session.
 	default:
 		a.stop(ErrStale)
 	}
 }
 
-// knownStop returns the latest reason to stop that the server sent.
-func (a *attempt) knownStop() fermata.StopReason {
+// knownStopReason returns the latest reason to stop that the server sent.
+func (a *activeRun) knownStopReason() fermata.StopReason {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.told
+	return a.stopReason
 }
 
-// askWhyWithin is the time limit of the call that asks why a run is over. It is short, because the agent must be gone
+// stopReasonTimeout is the time limit of the call that asks why a run is over. It is short, because the agent must be gone
 // soon.
-const askWhyWithin = time.Second
+const stopReasonTimeout = time.Second
 
 // stopOvertaken stops a run after the server said, without a reason, that the run is over. It asks for the reason,
 // because an agent whose task is paused has time to save its session. A run that is stopping already learns from the
 // waiting call whether it has to hurry.
-func (a *attempt) stopOvertaken(ctx context.Context) {
+func (a *activeRun) stopOvertaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWhyWithin)
+	ctx, cancel := context.WithTimeout(ctx, stopReasonTimeout)
 	defer cancel()
 	why := fermata.StopLost
 	reply, err := a.w.server.Attention(ctx, fermata.AttentionRequest{Runs: []fermata.AttentionRun{
@@ -78,12 +78,12 @@ func (a *attempt) stopOvertaken(ctx context.Context) {
 	case len(reply.Runs) > 0:
 		why = reply.Runs[0].Stop
 	}
-	a.obey(why)
+	a.applyStopReason(why)
 }
 
-// halt returns how long the agent may take to stop for the reason.
-func (a *attempt) halt(why error) *process.Halt {
-	h := &process.Halt{Why: why, Hurry: a.over.Done()}
+// newHalt returns how long the agent may take to stop for the reason.
+func (a *activeRun) newHalt(why error) *process.Halt {
+	h := &process.Halt{Why: why, Hurry: a.currentCtx.Done()}
 	switch {
 	case errors.Is(why, ErrStale):
 		h.Grace = process.ShortGrace

@@ -18,15 +18,15 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// refusing reports when the server refused output or a heartbeat because the run is over.
-type refusing struct {
+// refusalObserver reports when the server refused output or a heartbeat because the run is over.
+type refusalObserver struct {
 	worker.Server
 	// mute suppresses the news of the waiting call.
 	mute      bool
 	log, beat func()
 }
 
-func (s *refusing) AppendLog(ctx context.Context, run string, token int64, text string) (int64, error) {
+func (s *refusalObserver) AppendLog(ctx context.Context, run string, token int64, text string) (int64, error) {
 	n, err := s.Server.AppendLog(ctx, run, token, text)
 	if fermata.CodeOf(err) == fermata.CodeStaleRun {
 		s.log()
@@ -34,7 +34,7 @@ func (s *refusing) AppendLog(ctx context.Context, run string, token int64, text 
 	return n, err
 }
 
-func (s *refusing) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+func (s *refusalObserver) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	reply, err := s.Server.Heartbeat(ctx, run, h)
 	if fermata.CodeOf(err) == fermata.CodeStaleRun {
 		s.beat()
@@ -42,7 +42,7 @@ func (s *refusing) Heartbeat(ctx context.Context, run string, h fermata.Heartbea
 	return reply, err
 }
 
-func (s *refusing) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+func (s *refusalObserver) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	if s.mute && r.WaitSeconds > 0 {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -50,35 +50,35 @@ func (s *refusing) Attention(ctx context.Context, r fermata.AttentionRequest) (*
 	return s.Server.Attention(ctx, r)
 }
 
-// stopping is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets it go.
-type stopping struct {
+// stoppingAgent is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets it go.
+type stoppingAgent struct {
 	began, told chan context.Context
 	desk        chan worker.Desk
 	letGo       chan struct{}
 }
 
-func newStopping() *stopping {
-	return &stopping{
+func newStoppingAgent() *stoppingAgent {
+	return &stoppingAgent{
 		began: make(chan context.Context, 1), told: make(chan context.Context, 1), desk: make(chan worker.Desk, 1), letGo: make(chan struct{}),
 	}
 }
 
-func (*stopping) Name() string { return "stopping" }
+func (*stoppingAgent) Name() string { return "stopping" }
 
-func (r *stopping) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+func (r *stoppingAgent) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
 	r.desk <- desk
 	r.began <- ctx
 	<-ctx.Done()
 	r.told <- ctx
 	select {
-	case <-process.Hurried(ctx):
+	case <-process.HurryOf(ctx):
 	case <-r.letGo:
 	}
 	return fermata.Finish{}, context.Cause(ctx)
 }
 
-// work makes a worker run a task with the agent.
-func (w *world) work(server worker.Server, r worker.Runner) (task *fermata.Task, stop func()) {
+// startTask makes a worker run a task with the agent.
+func (w *world) startTask(server worker.Server, r worker.Runner) (task *fermata.Task, stop func()) {
 	w.t.Helper()
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Grace: 10 * time.Minute, Runners: []worker.Runner{r},
@@ -105,9 +105,9 @@ func TestAPausedAgentHasItsTime(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			log, beat := make(chan struct{}), make(chan struct{})
-			server := &refusing{Server: w.agent, mute: mute, log: sync.OnceFunc(func() { close(log) }), beat: sync.OnceFunc(func() { close(beat) })}
-			r := newStopping()
-			task, _ := w.work(server, r)
+			server := &refusalObserver{Server: w.agent, mute: mute, log: sync.OnceFunc(func() { close(log) }), beat: sync.OnceFunc(func() { close(beat) })}
+			r := newStoppingAgent()
+			task, _ := w.startTask(server, r)
 			t.Cleanup(func() { close(r.letGo) })
 			patience.Receive(t, "the run begins", r.began)
 			desk := patience.Receive(t, "it has a desk", r.desk)
@@ -130,7 +130,7 @@ func TestAPausedAgentHasItsTime(t *testing.T) {
 				t.Errorf("the agent has %s", got)
 			}
 			select {
-			case <-process.Hurried(ctx):
+			case <-process.HurryOf(ctx):
 				t.Error("it has to hurry")
 			default:
 			}
@@ -145,8 +145,8 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			r := newStopping()
-			task, stop := w.work(w.agent, r)
+			r := newStoppingAgent()
+			task, stop := w.startTask(w.agent, r)
 			t.Cleanup(func() { close(r.letGo) })
 			patience.Receive(t, "the run begins", r.began)
 			if name == "paused" {
@@ -158,14 +158,14 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 			ctx := patience.Receive(t, "the agent is told to stop", r.told)
 			_, err := w.person.CancelTask(t.Context(), task.ID, "enough")
 			must(t, err)
-			patience.Receive(t, "the agent has to hurry", process.Hurried(ctx))
+			patience.Receive(t, "the agent has to hurry", process.HurryOf(ctx))
 		})
 	}
 }
 
-// settling holds up the end of one task's run until the worker knows that the run is over. The worker then no longer
+// endDelayer holds up the end of one task's run until the worker knows that the run is over. The worker then no longer
 // waits for news of it.
-type settling struct {
+type endDelayer struct {
 	worker.Server
 	task          string
 	asked, passed chan struct{}
@@ -174,7 +174,7 @@ type settling struct {
 	pass          func()
 }
 
-func (s *settling) Task(ctx context.Context, id string) (*fermata.Task, error) {
+func (s *endDelayer) Task(ctx context.Context, id string) (*fermata.Task, error) {
 	t, err := s.Server.Task(ctx, id)
 	if err != nil || id != s.task {
 		return t, err
@@ -190,7 +190,7 @@ func (s *settling) Task(ctx context.Context, id string) (*fermata.Task, error) {
 	return t, err
 }
 
-func (s *settling) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+func (s *endDelayer) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	s.mu.Lock()
 	known := s.run != "" && !slices.ContainsFunc(r.Runs, func(run fermata.AttentionRun) bool { return run.RunID == s.run })
 	s.mu.Unlock()
@@ -204,13 +204,13 @@ func (s *settling) Attention(ctx context.Context, r fermata.AttentionRequest) (*
 func TestACancelledTaskIsNotPushed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bare := w.origin()
+	bare := w.addOrigin()
 	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: "command", Spec: spec})
 	must(t, err)
-	server := &settling{Server: w.agent, task: task.ID, asked: make(chan struct{}), passed: make(chan struct{})}
+	server := &endDelayer{Server: w.agent, task: task.ID, asked: make(chan struct{}), passed: make(chan struct{})}
 	server.pass = sync.OnceFunc(func() { close(server.passed) })
-	other := newStopping()
+	other := newStoppingAgent()
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Slots: 2, Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{}), other},
 	})
@@ -231,7 +231,7 @@ func TestACancelledTaskIsNotPushed(t *testing.T) {
 	must(t, err)
 	patience.Receive(t, "the worker knows it", server.passed)
 	// The slot takes another task after this one.
-	w.await(w.task("Wash", `true`).ID, fermata.TaskDone)
+	w.awaitState(w.task("Wash", `true`).ID, fermata.TaskDone)
 	if n := run(t, w.repo, "rev-list", "--count", "fermata/"+task.ID); n != "1" {
 		t.Errorf("%s commits are left", n)
 	}

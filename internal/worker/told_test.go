@@ -29,10 +29,10 @@ func TestAgentThatNeverBeganWasToldNothing(t *testing.T) {
 	})
 	must(t, err)
 	must(t, wk.Run(t.Context()))
-	w.await(task.ID, fermata.TaskFailed)
+	w.awaitState(task.ID, fermata.TaskFailed)
 	all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
 	must(t, err)
-	if all[0].Receipt == fermata.ReceiptHanded || all[0].HandedTo != "" {
+	if all[0].Handoff == fermata.HandoffHanded || all[0].HandedTo != "" {
 		t.Errorf("the receipt is %+v", all[0])
 	}
 }

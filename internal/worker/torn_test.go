@@ -14,7 +14,7 @@ import (
 // of its data about the next one. Locks that a killed git left in that data must not stop a run.
 func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	t.Parallel()
-	cs, task := shop(t), &fermata.Task{ID: "task_renamed", Title: "Paint"}
+	cs, task := newTestCopies(t), &fermata.Task{ID: "task_renamed", Title: "Paint"}
 	data := filepath.Join(cs.WorkDir, ".git", "worktrees")
 	// Another worktree has the name.
 	taken := filepath.Join(t.TempDir(), task.ID)
@@ -22,15 +22,15 @@ func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	runIn(t, cs.WorkDir, "worktree", "move", taken, filepath.Join(t.TempDir(), "elsewhere"))
 	// Another one has a name that looks as if git had appended a number.
 	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", filepath.Join(t.TempDir(), task.ID+"2"))
-	c := opened(t, cs, task)
-	if want := filepath.Join(data, task.ID+"1"); c.data != want {
-		t.Fatalf("git's data about the worktree is in %s, not in %s", c.data, want)
+	c := mustOpen(t, cs, task)
+	if want := filepath.Join(data, task.ID+"1"); c.dataDir != want {
+		t.Fatalf("git's data about the worktree is in %s, not in %s", c.dataDir, want)
 	}
-	mine, other := filepath.Join(c.data, "index.lock"), filepath.Join(data, task.ID+"2", "index.lock")
+	mine, other := filepath.Join(c.dataDir, "index.lock"), filepath.Join(data, task.ID+"2", "index.lock")
 	writeFile(t, mine, "")
 	writeFile(t, other, "")
 	writeFile(t, filepath.Join(c.root, "new.txt"), "new")
-	if _, err := findGit(t.Context(), c.root, "add", "--all"); err == nil {
+	if _, err := runGitIn(t.Context(), c.root, "add", "--all"); err == nil {
 		t.Fatal("the lock holds nothing up")
 	}
 	c.die()
@@ -49,7 +49,7 @@ func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 // worker makes the worktree under its own name.
 func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
 	t.Parallel()
-	cs := shop(t)
+	cs := newTestCopies(t)
 	for id, left := range map[string][]string{
 		"task_bare": nil, "task_locking": {"locked"}, "task_placing": {"locked", "gitdir"},
 	} {
@@ -60,9 +60,9 @@ func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
 		for _, name := range left {
 			writeFile(t, filepath.Join(own, name), "")
 		}
-		c := opened(t, cs, &fermata.Task{ID: id, Title: "Paint"})
-		if c.data != own {
-			t.Errorf("git's data about the worktree is in %s, not in %s", c.data, own)
+		c := mustOpen(t, cs, &fermata.Task{ID: id, Title: "Paint"})
+		if c.dataDir != own {
+			t.Errorf("git's data about the worktree is in %s, not in %s", c.dataDir, own)
 		}
 		c.die()
 	}
@@ -71,7 +71,7 @@ func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
 // runIn runs git in a folder, as a person or an agent does.
 func runIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	if _, err := findGit(t.Context(), dir, args...); err != nil {
+	if _, err := runGitIn(t.Context(), dir, args...); err != nil {
 		t.Fatal(err)
 	}
 }

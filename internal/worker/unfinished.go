@@ -14,25 +14,25 @@ import (
 // making, removing or rolling back, or begins it again. The lock of the working copy shows that no worker uses the
 // copy: git holds the lock too, and a run releases it last.
 
-// unfinished is the reason in the lock of a worktree that is being made or removed. No agent has worked in it, or all
+// unfinishedReason is the reason in the lock of a worktree that is being made or removed. No agent has worked in it, or all
 // work in it is committed.
-const unfinished = "fermata: unfinished"
+const unfinishedReason = "fermata: unfinished"
 
-// holding makes every git that is started with the returned context hold the lock of the working copy.
-func (c *workingCopy) holding(ctx context.Context) context.Context { return withLock(ctx, c.lock) }
+// withCopyLock makes every git that is started with the returned context hold the lock of the working copy.
+func (c *workingCopy) withCopyLock(ctx context.Context) context.Context { return withLock(ctx, c.lock) }
 
-// completeWorktrees returns where branches are checked out: the folders by the full names of the branches. It removes a
+// listCheckouts returns where branches are checked out: the folders by the full names of the branches. It removes a
 // worktree of this copy that a worker left half made or half removed.
-func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string, error) {
+func (c *workingCopy) listCheckouts(ctx context.Context) (map[string]string, error) {
 	all, err := c.listWorktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]string{}
+	checkouts := map[string]string{}
 	for _, w := range all {
 		mine := w.branch == "refs/heads/"+c.branch || w.dir == c.root
 		if !mine || !c.isUnfinished(w) {
-			at[w.branch] = w.dir
+			checkouts[w.branch] = w.dir
 			continue
 		}
 		if w.dir == c.root {
@@ -50,13 +50,13 @@ func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string,
 			return nil, err
 		}
 	}
-	return at, nil
+	return checkouts, nil
 }
 
 // While its data about one worktree is incomplete, git lists no worktree at all.
 const (
-	listTries = 20
-	listPause = 50 * time.Millisecond
+	listTries      = 20
+	listRetryDelay = 50 * time.Millisecond
 )
 
 // listWorktrees lists the worktrees of the repository. If the data about a worktree of any task is incomplete, it waits
@@ -66,29 +66,29 @@ func (c *workingCopy) listWorktrees(ctx context.Context) (all []worktree, err er
 		if all, err = c.repo.worktrees(ctx); err == nil || ctx.Err() != nil {
 			return all, err
 		}
-		c.removeTorn(ctx)
-		wait(ctx, listPause, nil)
+		c.removeTornData(ctx)
+		wait(ctx, listRetryDelay, nil)
 	}
 	return nil, err
 }
 
-// removeTorn removes git's data about worktrees whose workers were killed before the data was complete.
-func (c *workingCopy) removeTorn(ctx context.Context) {
+// removeTornData removes git's data about worktrees whose workers were killed before the data was complete.
+func (c *workingCopy) removeTornData(ctx context.Context) {
 	folder := filepath.Join(c.repo.common, "worktrees")
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return // there are none
 	}
-	once, cancel := context.WithCancel(ctx)
+	endedCtx, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, e := range entries {
 		data := filepath.Join(folder, e.Name())
 		reason, err := os.ReadFile(filepath.Join(data, "locked"))
-		if err != nil || strings.TrimSpace(string(reason)) != unfinished || !isTorn(data) {
+		if err != nil || strings.TrimSpace(string(reason)) != unfinishedReason || !isTorn(data) {
 			continue
 		}
 		if e.Name() != c.id {
-			held, err := lockFile(once, filepath.Join(c.repo.common, "fermata", e.Name()+".lock"))
+			held, err := lockFile(endedCtx, filepath.Join(c.repo.common, "fermata", e.Name()+".lock"))
 			if err != nil {
 				continue // its worker is alive
 			}
@@ -101,22 +101,22 @@ func (c *workingCopy) removeTorn(ctx context.Context) {
 // isTorn reports whether git was killed before it had written where the repository of a worktree is: the file is
 // missing or empty.
 func isTorn(data string) bool {
-	place, err := os.ReadFile(filepath.Join(data, "commondir"))
-	return err != nil || len(place) == 0
+	commonDir, err := os.ReadFile(filepath.Join(data, "commondir"))
+	return err != nil || len(commonDir) == 0
 }
 
 // isUnfinished reports whether a worker was killed while it made or removed the worktree. At the end of making a
 // worktree, git locks it for a moment with a reason of its own. A worktree that git removes is unlocked before git has
 // forgotten it.
 func (c *workingCopy) isUnfinished(w worktree) bool {
-	return w.locked == unfinished || w.dir == c.root && (w.locked == "initializing" || !exists(w.dir))
+	return w.lockReason == unfinishedReason || w.dir == c.root && (w.lockReason == "initializing" || !exists(w.dir))
 }
 
 // removeWorktree removes a worktree with all files in it, and the worker's notes about it. It also removes a worktree
 // that is only partly there.
-func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir string) error {
+func (cs *copyManager) removeWorktree(ctx context.Context, r repository, id, dir string) error {
 	// If it is locked already, a worker that was killed locked it.
-	_, _ = r.git(ctx, "worktree", "lock", "--reason", unfinished, dir)
+	_, _ = r.git(ctx, "worktree", "lock", "--reason", unfinishedReason, dir)
 	if _, err := r.git(ctx, "worktree", "remove", "--force", "--force", dir); err != nil {
 		return err
 	}
@@ -145,33 +145,33 @@ func (c *workingCopy) dataFolders() []string {
 	all, _ := os.ReadDir(folder) // no folder means no worktree
 	for _, e := range all {
 		data := filepath.Join(folder, e.Name())
-		if data != own && strings.HasPrefix(e.Name(), c.id) && c.isPlacedBy(data) {
+		if data != own && strings.HasPrefix(e.Name(), c.id) && c.isOwnData(data) {
 			folders = append(folders, data)
 		}
 	}
 	return folders
 }
 
-// isPlacedBy reports whether git's data places a worktree in a folder with this copy's name.
-func (c *workingCopy) isPlacedBy(data string) bool {
-	place, err := os.ReadFile(filepath.Join(data, "gitdir"))
-	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(place))))) == c.id
+// isOwnData reports whether git's data places a worktree in a folder with this copy's name.
+func (c *workingCopy) isOwnData(data string) bool {
+	gitDir, err := os.ReadFile(filepath.Join(data, "gitdir"))
+	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(gitDir))))) == c.id
 }
 
-// removeUnplaced removes git's data about this worktree if git was killed before it wrote where the worktree is. Git
+// removeIncompleteData removes git's data about this worktree if git was killed before it wrote where the worktree is. Git
 // lists no worktree for such data, and would give the next worktree another name.
-func (c *workingCopy) removeUnplaced() {
+func (c *workingCopy) removeIncompleteData() {
 	own := filepath.Join(c.repo.common, "worktrees", c.id)
-	place, err := os.ReadFile(filepath.Join(own, "gitdir"))
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(place) == 0 {
+	gitDir, err := os.ReadFile(filepath.Join(own, "gitdir"))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(gitDir) == 0 {
 		_ = os.RemoveAll(own)
 	}
 }
 
-// goBack resets the copy completely to the commit where the task began. A note in git's data about the worktree lets
+// resetToBase resets the copy completely to the commit where the task began. A note in git's data about the worktree lets
 // the next worker finish it.
-func (c *workingCopy) goBack(ctx context.Context) error {
-	if err := replaceFile(c.goingBackNote(), []byte(c.base)); err != nil {
+func (c *workingCopy) resetToBase(ctx context.Context) error {
+	if err := replaceFile(c.resetNote(), []byte(c.base)); err != nil {
 		return err
 	}
 	if err := c.git.checkout(ctx, c.base); err != nil {
@@ -180,19 +180,19 @@ func (c *workingCopy) goBack(ctx context.Context) error {
 	if err := errors.Join(c.moveBranch(ctx, c.base, ""), c.endMerge(), c.git.clean(ctx)); err != nil {
 		return err
 	}
-	return os.Remove(c.goingBackNote())
+	return os.Remove(c.resetNote())
 }
 
-// finishGoingBack resets a copy to the commit where the task began, if a worker was killed while it did so.
-func (c *workingCopy) finishGoingBack(ctx context.Context, log io.Writer) error {
-	if _, err := os.Stat(c.goingBackNote()); errors.Is(err, os.ErrNotExist) {
+// finishReset resets a copy to the commit where the task began, if a worker was killed while it did so.
+func (c *workingCopy) finishReset(ctx context.Context, log io.Writer) error {
+	if _, err := os.Stat(c.resetNote()); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err := errors.Join(c.check(ctx), c.findBase(ctx)); err != nil {
+	if err := errors.Join(c.checkWorktree(ctx), c.findBase(ctx)); err != nil {
 		return err
 	}
 	logLine(log, "A worker was stopped while it rolled this working copy back: it is rolled back now.")
-	return c.goBack(ctx)
+	return c.resetToBase(ctx)
 }
 
-func (c *workingCopy) goingBackNote() string { return filepath.Join(c.data, "fermata-going-back") }
+func (c *workingCopy) resetNote() string { return filepath.Join(c.dataDir, "fermata-going-back") }

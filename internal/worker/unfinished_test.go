@@ -20,29 +20,29 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// killed is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills the
+// killableGit is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills the
 // real git after a while.
-type killed struct {
+type killableGit struct {
 	t    *testing.T
 	real string
 	dir  string
 }
 
-// newKilled puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run in
+// newKillableGit puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run in
 // parallel, because PATH belongs to the process.
-func newKilled(t *testing.T) *killed {
+func newKillableGit(t *testing.T) *killableGit {
 	t.Helper()
 	program, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &killed{t: t, real: program, dir: t.TempDir()}
+	k := &killableGit{t: t, real: program, dir: t.TempDir()}
 	t.Setenv("PATH", k.dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	k.never()
+	k.neverKill()
 	return k
 }
 
-func (k *killed) write(text string) {
+func (k *killableGit) write(text string) {
 	k.t.Helper()
 	name := filepath.Join(k.dir, "git")
 	script.Write(k.t, name+".new", text)
@@ -51,12 +51,12 @@ func (k *killed) write(text string) {
 	}
 }
 
-// never makes git run to its end, without being killed.
-func (k *killed) never() { k.write(fmt.Sprintf("exec %s \"$@\"\n", k.real)) }
+// neverKill makes git run to its end, without being killed.
+func (k *killableGit) neverKill() { k.write(fmt.Sprintf("exec %s \"$@\"\n", k.real)) }
 
-// after kills git and all processes that it started, ms milliseconds after the start of the command that contains
+// killAfter kills git and all processes that it started, ms milliseconds after the start of the command that contains
 // words.
-func (k *killed) after(ms float64, words string) {
+func (k *killableGit) killAfter(ms float64, words string) {
 	k.write(fmt.Sprintf(`case "$*" in
 *%q*) timeout -s KILL %.4f %s "$@"; exit 137 ;;
 *) exec %s "$@" ;;
@@ -64,13 +64,13 @@ esac
 `, words, ms/1000, k.real, k.real))
 }
 
-// instead makes git end before it begins the command that contains words.
-func (k *killed) instead(words string) {
+// exitBefore makes git end before it begins the command that contains words.
+func (k *killableGit) exitBefore(words string) {
 	k.write(fmt.Sprintf("case \"$*\" in\n*%q*) exit 137 ;;\nesac\nexec %s \"$@\"\n", words, k.real))
 }
 
-// shop makes a repository with some files, and returns the copies of it.
-func shop(t *testing.T) *copies {
+// newTestCopies makes a repository with some files, and returns the copies of it.
+func newTestCopies(t *testing.T) *copyManager {
 	t.Helper()
 	repo := t.TempDir()
 	for i := range 200 {
@@ -83,19 +83,19 @@ func shop(t *testing.T) *copies {
 		{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
 		{"-c", "user.name=ana", "-c", "user.email=ana@example.com", "commit", "--quiet", "-m", "Begin"},
 	} {
-		if _, err := findGit(t.Context(), repo, args...); err != nil {
+		if _, err := runGitIn(t.Context(), repo, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cs, err := newCopies(Copies{Folder: t.TempDir(), WorkDir: repo})
+	cs, err := newCopyManager(Copies{Folder: t.TempDir(), WorkDir: repo})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return cs
 }
 
-// opened opens the working copy of a task and wants it to be complete.
-func opened(t *testing.T, cs *copies, task *fermata.Task) *workingCopy {
+// mustOpen opens the working copy of a task and wants it to be complete.
+func mustOpen(t *testing.T, cs *copyManager, task *fermata.Task) *workingCopy {
 	t.Helper()
 	c, err := cs.open(t.Context(), task, io.Discard)
 	if err != nil {
@@ -106,10 +106,10 @@ func opened(t *testing.T, cs *copies, task *fermata.Task) *workingCopy {
 			c.lock.release()
 		}
 	})
-	if err := c.check(t.Context()); err != nil {
+	if err := c.checkWorktree(t.Context()); err != nil {
 		t.Fatalf("the working copy is not the worker's: %v", err)
 	}
-	if changes, err := findGit(t.Context(), c.root, "status", "--porcelain"); err != nil || changes != "" {
+	if changes, err := runGitIn(t.Context(), c.root, "status", "--porcelain"); err != nil || changes != "" {
 		t.Fatalf("the working copy is not whole: %v\n%s", err, changes)
 	}
 	return c
@@ -134,31 +134,31 @@ func (c *workingCopy) loseLock(t *testing.T) {
 
 // TestKilledWhileMakingAWorktree: wherever a worker is killed while it makes a worktree, the next worker completes it.
 func TestKilledWhileMakingAWorktree(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	var began int
 	for i := range 40 {
 		task := &fermata.Task{ID: fmt.Sprintf("task_add_%d", i), Title: "Paint"}
-		k.after(0.5+float64(i)*0.75, "worktree add")
+		k.killAfter(0.5+float64(i)*0.75, "worktree add")
 		if c, err := cs.open(t.Context(), task, io.Discard); err == nil {
 			c.die()
 		} else {
 			began++
 		}
-		k.never()
-		opened(t, cs, task).die()
+		k.neverKill()
+		mustOpen(t, cs, task).die()
 	}
 	if began == 0 {
 		t.Error("git was never killed on its way")
 	}
 	for i, words := range []string{"worktree unlock", "update-ref", "read-tree --reset"} {
 		task := &fermata.Task{ID: fmt.Sprintf("task_between_%d", i), Title: "Paint"}
-		k.instead(words)
+		k.exitBefore(words)
 		if _, err := cs.open(t.Context(), task, io.Discard); err == nil {
 			t.Fatalf("the worker was not killed before git %s", words)
 		}
-		k.never()
-		opened(t, cs, task).die()
+		k.neverKill()
+		mustOpen(t, cs, task).die()
 	}
 }
 
@@ -166,11 +166,11 @@ func TestKilledWhileMakingAWorktree(t *testing.T) {
 // goes on meanwhile. The next run completes the working copy at the commit where it began. A git that was killed prints
 // nothing. The worker must not conclude that the branch does not exist.
 func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	flow := &fermata.Task{ID: "task_flow", Title: "Flow"}
 	work := func(name string) string {
-		c := opened(t, cs, flow)
+		c := mustOpen(t, cs, flow)
 		defer c.die()
 		writeFile(t, filepath.Join(c.root, name), name)
 		if err := c.commit(t.Context(), flow, io.Discard); err != nil {
@@ -185,17 +185,17 @@ func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 	for i, words := range []string{"rev-parse --verify --quiet refs/heads/fermata/task_flow", "worktree add", "read-tree --reset", "update-ref", "worktree unlock"} {
 		before := work(fmt.Sprintf("before-%d", i))
 		task := &fermata.Task{ID: fmt.Sprintf("task_apart_%d", i), Title: "Paint", Spec: json.RawMessage(`{"from": "task_flow"}`)}
-		k.instead(words)
+		k.exitBefore(words)
 		if _, err := cs.open(t.Context(), task, io.Discard); err == nil {
 			t.Fatalf("the worker was not killed before git %s", words)
 		}
-		k.never()
-		_, none := findGit(t.Context(), cs.WorkDir, "rev-parse", "--verify", "--quiet", "refs/heads/fermata/"+task.ID)
+		k.neverKill()
+		_, none := runGitIn(t.Context(), cs.WorkDir, "rev-parse", "--verify", "--quiet", "refs/heads/fermata/"+task.ID)
 		want := work(fmt.Sprintf("after-%d", i))
 		if none == nil {
 			want = before
 		}
-		c := opened(t, cs, task)
+		c := mustOpen(t, cs, task)
 		if head, err := c.head(t.Context()); err != nil || head != want || c.base != want {
 			t.Errorf("killed before git %s, it stands at %s (%v) and goes back to %s, want %s", words, head, err, c.base, want)
 		}
@@ -206,13 +206,13 @@ func TestKilledWhileBeginningAtAnotherBranch(t *testing.T) {
 // TestTornWorktreeOfAnotherTask: a worker may be killed while git's data about its worktree is incomplete. Such data
 // stops no other task.
 func TestTornWorktreeOfAnotherTask(t *testing.T) {
-	cs := shop(t)
+	cs := newTestCopies(t)
 	for _, id := range []string{"task_torn", "task_empty"} {
 		torn := filepath.Join(cs.WorkDir, ".git", "worktrees", id)
 		if err := os.MkdirAll(torn, 0o750); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(torn, "locked"), unfinished)
+		writeFile(t, filepath.Join(torn, "locked"), unfinishedReason)
 		writeFile(t, filepath.Join(torn, "gitdir"), filepath.Join(cs.Folder, id, ".git")+"\n")
 		if id == "task_empty" {
 			writeFile(t, filepath.Join(torn, "commondir"), "")
@@ -221,27 +221,27 @@ func TestTornWorktreeOfAnotherTask(t *testing.T) {
 			}
 			writeFile(t, filepath.Join(cs.Folder, id, ".git"), "gitdir: "+torn+"\n")
 		}
-		opened(t, cs, &fermata.Task{ID: id + "_other", Title: "Paint"}).die()
-		opened(t, cs, &fermata.Task{ID: id, Title: "Paint"}).die()
+		mustOpen(t, cs, &fermata.Task{ID: id + "_other", Title: "Paint"}).die()
+		mustOpen(t, cs, &fermata.Task{ID: id, Title: "Paint"}).die()
 	}
 }
 
 // TestKilledWhileRemovingAWorktree: a worktree that was half removed is made again, with all committed changes.
 func TestKilledWhileRemovingAWorktree(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	for i := range 20 {
 		task := &fermata.Task{ID: fmt.Sprintf("task_remove_%d", i), Title: "Paint"}
-		c := opened(t, cs, task)
+		c := mustOpen(t, cs, task)
 		writeFile(t, filepath.Join(c.root, "done.txt"), "done")
 		if err := c.commit(t.Context(), task, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		k.after(0.5+float64(i)*0.75, "worktree remove")
-		_ = cs.removeWorktree(c.holding(t.Context()), *c.repo, c.id, c.root)
+		k.killAfter(0.5+float64(i)*0.75, "worktree remove")
+		_ = cs.removeWorktree(c.withCopyLock(t.Context()), *c.repo, c.id, c.root)
 		c.die()
-		k.never()
-		c = opened(t, cs, task)
+		k.neverKill()
+		c = mustOpen(t, cs, task)
 		if text, err := os.ReadFile(filepath.Join(c.root, "done.txt")); err != nil || string(text) != "done" {
 			t.Fatalf("what was committed is not there: %q, %v", text, err)
 		}
@@ -252,11 +252,11 @@ func TestKilledWhileRemovingAWorktree(t *testing.T) {
 // TestHalfForgottenWorktree: git deletes its data about a worktree file by file, in any order.
 func TestHalfForgottenWorktree(t *testing.T) {
 	t.Parallel()
-	cs := shop(t)
+	cs := newTestCopies(t)
 	for i, gone := range [][]string{{"locked"}, {"locked", "HEAD"}, {"locked", "gitdir"}, {"locked", "commondir"}, {"HEAD"}, {"gitdir"}, {"commondir"}} {
 		task := &fermata.Task{ID: fmt.Sprintf("task_forgotten_%d", i), Title: "Paint"}
-		c := opened(t, cs, task)
-		if _, err := c.repo.git(t.Context(), "worktree", "lock", "--reason", unfinished, c.root); err != nil {
+		c := mustOpen(t, cs, task)
+		if _, err := c.repo.git(t.Context(), "worktree", "lock", "--reason", unfinishedReason, c.root); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.RemoveAll(c.root); err != nil {
@@ -268,7 +268,7 @@ func TestHalfForgottenWorktree(t *testing.T) {
 			}
 		}
 		c.die()
-		opened(t, cs, task).die()
+		mustOpen(t, cs, task).die()
 	}
 }
 
@@ -276,21 +276,21 @@ func TestHalfForgottenWorktree(t *testing.T) {
 // the branch. Its files stay, because they are not this worker's.
 func TestHalfRemovedWorktreeOfAnotherFolder(t *testing.T) {
 	t.Parallel()
-	cs := shop(t)
+	cs := newTestCopies(t)
 	task := &fermata.Task{ID: "task_elsewhere", Title: "Paint"}
-	first := opened(t, cs, task)
-	if _, err := first.repo.git(t.Context(), "worktree", "lock", "--reason", unfinished, first.root); err != nil {
+	first := mustOpen(t, cs, task)
+	if _, err := first.repo.git(t.Context(), "worktree", "lock", "--reason", unfinishedReason, first.root); err != nil {
 		t.Fatal(err)
 	}
 	first.die()
 	if err := os.Remove(filepath.Join(first.root, ".git")); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := newCopies(Copies{Folder: t.TempDir(), WorkDir: cs.WorkDir})
+	elsewhere, err := newCopyManager(Copies{Folder: t.TempDir(), WorkDir: cs.WorkDir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened(t, elsewhere, task).die()
+	mustOpen(t, elsewhere, task).die()
 	if !exists(filepath.Join(first.root, "file-000")) {
 		t.Error("files of another worker's folder are gone")
 	}
@@ -298,19 +298,19 @@ func TestHalfRemovedWorktreeOfAnotherFolder(t *testing.T) {
 
 // TestKilledWhilePushing: a worker that was killed before, or right after, its push can push again, with other work too.
 func TestKilledWhilePushing(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	bare := filepath.Join(t.TempDir(), "origin.git")
 	for _, args := range [][]string{{"init", "--quiet", "--bare", bare}, {"remote", "add", "origin", bare}} {
-		if _, err := findGit(t.Context(), cs.WorkDir, args...); err != nil {
+		if _, err := runGitIn(t.Context(), cs.WorkDir, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	task := &fermata.Task{ID: "task_pushing", Title: "Paint", Spec: json.RawMessage(`{"push": true}`)}
 	push := func(work string) (string, error) {
-		c := opened(t, cs, task)
+		c := mustOpen(t, cs, task)
 		defer c.die()
-		if err := c.goBack(t.Context()); err != nil {
+		if err := c.resetToBase(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, filepath.Join(c.root, "done.txt"), work)
@@ -321,25 +321,25 @@ func TestKilledWhilePushing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return head, c.publish(t.Context(), io.Discard)
+		return head, c.pushBranch(t.Context(), io.Discard)
 	}
-	k.instead("update-ref refs/fermata/pushed/")
+	k.exitBefore("update-ref refs/fermata/pushed/")
 	if _, err := push("first"); err == nil {
 		t.Fatal("the worker was not killed on its way")
 	}
-	k.never()
+	k.neverKill()
 	head, err := push("second")
 	if err != nil {
 		t.Fatalf("the next push: %v", err)
 	}
-	if at, err := findGit(t.Context(), bare, "rev-parse", "refs/heads/fermata/"+task.ID); err != nil || at != head {
+	if at, err := runGitIn(t.Context(), bare, "rev-parse", "refs/heads/fermata/"+task.ID); err != nil || at != head {
 		t.Errorf("at origin stands %s (%v), not %s", at, err, head)
 	}
-	k.instead("push --quiet")
+	k.exitBefore("push --quiet")
 	if _, err := push("third"); err == nil {
 		t.Fatal("the worker was not killed on its way")
 	}
-	k.never()
+	k.neverKill()
 	if _, err := push("fourth"); err != nil {
 		t.Fatalf("the push after one that did not begin: %v", err)
 	}
@@ -347,17 +347,17 @@ func TestKilledWhilePushing(t *testing.T) {
 
 // TestKilledWhileCommitting: the agent's changes are still there, committed or not, and can be committed.
 func TestKilledWhileCommitting(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	for i := range 12 {
 		for _, words := range []string{"add --all", "commit-tree", "update-ref"} {
 			task := &fermata.Task{ID: fmt.Sprintf("task_commit_%d_%s", i, words[:3]), Title: "Paint"}
-			c := opened(t, cs, task)
+			c := mustOpen(t, cs, task)
 			writeFile(t, filepath.Join(c.root, "done.txt"), strings.Repeat("done\n", 10_000))
-			k.after(0.5+float64(i)*0.75, words)
+			k.killAfter(0.5+float64(i)*0.75, words)
 			_ = c.commit(t.Context(), task, io.Discard)
 			c.die()
-			k.never()
+			k.neverKill()
 			c, err := cs.open(t.Context(), task, io.Discard)
 			if err != nil {
 				t.Fatal(err)
@@ -365,7 +365,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 			if err := c.commit(t.Context(), task, io.Discard); err != nil {
 				t.Fatalf("what was left cannot be committed: %v", err)
 			}
-			if listed, err := findGit(t.Context(), c.root, "show", "--stat", "HEAD", "--", "done.txt"); err != nil || listed == "" {
+			if listed, err := runGitIn(t.Context(), c.root, "show", "--stat", "HEAD", "--", "done.txt"); err != nil || listed == "" {
 				t.Errorf("what the agent did is not committed: %v", err)
 			}
 			c.die()
@@ -375,19 +375,19 @@ func TestKilledWhileCommitting(t *testing.T) {
 
 // TestKilledWhileRollingBack: the next worker completes a rollback that was interrupted.
 func TestKilledWhileRollingBack(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	for i := range 12 {
 		for _, words := range []string{"read-tree --reset", "clean --quiet"} {
 			task := &fermata.Task{ID: fmt.Sprintf("task_back_%d_%s", i, words[:5]), Title: "Paint"}
-			c := opened(t, cs, task)
+			c := mustOpen(t, cs, task)
 			writeFile(t, filepath.Join(c.root, "file-000"), "spoiled")
 			writeFile(t, filepath.Join(c.root, "new.txt"), "spoiled")
-			k.after(0.25+float64(i)*0.5, words)
-			_ = c.goBack(c.holding(t.Context()))
+			k.killAfter(0.25+float64(i)*0.5, words)
+			_ = c.resetToBase(c.withCopyLock(t.Context()))
 			c.die()
-			k.never()
-			opened(t, cs, task).die()
+			k.neverKill()
+			mustOpen(t, cs, task).die()
 		}
 	}
 }
@@ -395,10 +395,10 @@ func TestKilledWhileRollingBack(t *testing.T) {
 // TestGitOutlivesItsWorker: while a git that a killed worker had started goes on, no other worker opens the working
 // copy.
 func TestGitOutlivesItsWorker(t *testing.T) {
-	k := newKilled(t)
-	cs := shop(t)
+	k := newKillableGit(t)
+	cs := newTestCopies(t)
 	task := &fermata.Task{ID: "task_outlives", Title: "Paint"}
-	c := opened(t, cs, task)
+	c := mustOpen(t, cs, task)
 	gate := filepath.Join(t.TempDir(), "gate")
 	if out, err := exec.Command("mkfifo", gate).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -407,7 +407,7 @@ func TestGitOutlivesItsWorker(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = findGit(c.holding(context.Background()), c.root, "status")
+		_, _ = runGitIn(c.withCopyLock(context.Background()), c.root, "status")
 	}()
 	open, err := os.OpenFile(gate, os.O_WRONLY, 0) // returns once the program reads
 	if err != nil {
@@ -423,8 +423,8 @@ func TestGitOutlivesItsWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	patience.Receive(t, "git ends", ended)
-	k.never()
-	opened(t, cs, task).die()
+	k.neverKill()
+	mustOpen(t, cs, task).die()
 }
 
 func writeFile(t *testing.T, name, text string) {

@@ -19,18 +19,18 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// inattentive is a runner whose first agent does some work, gets a message, and ends with the given result without
+// inattentiveRunner is a runner whose first agent does some work, gets a message, and ends with the given result without
 // reading the message.
-type inattentive struct {
+type inattentiveRunner struct {
 	first   fermata.Result
 	runs    atomic.Int32
 	handed  chan string
 	waiting chan struct{}
 }
 
-func (*inattentive) Name() string { return "inattentive" }
+func (*inattentiveRunner) Name() string { return "inattentive" }
 
-func (r *inattentive) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+func (r *inattentiveRunner) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
 	r.handed <- claim.Context.Text
 	desk.(interface{ Heard(*fermata.ResumeContext) }).Heard(claim.Context)
 	if r.runs.Add(1) > 1 {
@@ -56,7 +56,7 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 		t.Run(string(first), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			r := &inattentive{first: first, handed: make(chan string, 2), waiting: make(chan struct{})}
+			r := &inattentiveRunner{first: first, handed: make(chan string, 2), waiting: make(chan struct{})}
 			task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
 			must(t, err)
 			wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{r}, Lease: longLease})
@@ -68,19 +68,19 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 			patience.Receive(t, "the run waits", r.waiting)
 			m, err := w.person.PostMessage(t.Context(), task.ID, "green, please")
 			must(t, err)
-			done := w.await(task.ID, fermata.TaskFailed)
+			done := w.awaitState(task.ID, fermata.TaskFailed)
 			patience.Receive(t, "the first run is handed its text", r.handed)
 			if told := patience.Receive(t, "the second run is handed its text", r.handed); !strings.Contains(told, "green, please") {
 				t.Errorf("the second run was handed %q", told)
 			}
-			w.settled(task)
+			w.awaitRelease(task)
 			files := run(t, w.repo, "ls-tree", "--name-only", "fermata/"+task.ID)
 			if strings.Contains(files, "fence.txt") != kept || done.Runs != 2 {
 				t.Errorf("after %d runs the branch has %q", done.Runs, files)
 			}
 			all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
 			must(t, err)
-			if all[0].ID != m.ID || all[0].Receipt != fermata.ReceiptHanded || all[0].HandedTo != done.RunID {
+			if all[0].ID != m.ID || all[0].Handoff != fermata.HandoffHanded || all[0].HandedTo != done.RunID {
 				t.Errorf("the receipt is %+v", all[0])
 			}
 		})
@@ -98,24 +98,24 @@ func TestUnstartedAgentWasToldNothing(t *testing.T) {
 	must(t, err)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "green, please")
 	must(t, err)
-	w.once()
-	if got := w.await(task.ID, fermata.TaskFailed); got.Runs != 2 {
+	w.runOnce()
+	if got := w.awaitState(task.ID, fermata.TaskFailed); got.Runs != 2 {
 		t.Errorf("it failed after %d runs", got.Runs)
 	}
 	all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
 	must(t, err)
-	if all[0].Receipt != fermata.ReceiptEnded || all[0].HandedTo != "" {
+	if all[0].Handoff != fermata.HandoffEnded || all[0].HandedTo != "" {
 		t.Errorf("the receipt is %+v", all[0])
 	}
 }
 
-// lossy loses the reply of the first heartbeat that hands over messages.
-type lossy struct {
+// lossyServer loses the reply of the first heartbeat that hands over messages.
+type lossyServer struct {
 	worker.Server
 	lost atomic.Bool
 }
 
-func (l *lossy) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+func (l *lossyServer) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	reply, err := l.Server.Heartbeat(ctx, run, h)
 	if err == nil && reply.Context != nil && l.lost.CompareAndSwap(false, true) {
 		return nil, errors.New("the connection broke")
@@ -131,7 +131,7 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	task := w.task("Paint", `echo ready >`+name+`
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
-	server := &lossy{Server: w.agent}
+	server := &lossyServer{Server: w.agent}
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
@@ -139,11 +139,11 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
-	listen(t, name)
-	w.awaitPlace(task)
+	awaitReady(t, name)
+	w.awaitWorkDir(task)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "use less paint")
 	must(t, err)
-	w.await(task.ID, fermata.TaskDone)
+	w.awaitState(task.ID, fermata.TaskDone)
 	if !server.lost.Load() {
 		t.Error("no reply was lost")
 	}
@@ -151,13 +151,13 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	must(t, patience.Receive(t, "the worker ends", end))
 }
 
-// losesClaim loses the reply to the first claim, and then does not reach the server for a while.
-type losesClaim struct {
+// claimReplyLoser loses the reply to the first claim, and then does not reach the server for a while.
+type claimReplyLoser struct {
 	http.RoundTripper
 	lost atomic.Int32
 }
 
-func (l *losesClaim) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *claimReplyLoser) RoundTrip(r *http.Request) (*http.Response, error) {
 	reply, err := l.RoundTripper.RoundTrip(r)
 	if err != nil || !strings.HasSuffix(r.URL.Path, "/claims") || reply.StatusCode != http.StatusOK || l.lost.Add(1) > 1 {
 		return reply, err
@@ -172,14 +172,14 @@ func TestAClaimWhoseReplyIsLostIsMadeAgain(t *testing.T) {
 	w := newWorld(t)
 	network := &http.Transport{}
 	t.Cleanup(network.CloseIdleConnections)
-	transport := &losesClaim{RoundTripper: network}
+	transport := &claimReplyLoser{RoundTripper: network}
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{Name: "other", Scopes: []fermata.Scope{fermata.ScopeWork}})
 	must(t, err)
 	w.agent, err = client.New(w.server.URL, token.Secret, client.WithHTTPClient(&http.Client{Transport: transport}), client.WithoutRetries())
 	must(t, err)
 	task := w.task("Paint", completed)
 	w.start(worker.Options{Lease: longLease})
-	if done := w.await(task.ID, fermata.TaskDone); done.Runs != 1 || transport.lost.Load() == 0 {
+	if done := w.awaitState(task.ID, fermata.TaskDone); done.Runs != 1 || transport.lost.Load() == 0 {
 		t.Errorf("it took %d runs", done.Runs)
 	}
 }

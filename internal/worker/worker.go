@@ -56,14 +56,14 @@ type Options struct {
 type Worker struct {
 	server Server
 	opts   Options
-	copies *copies
+	copies *copyManager
 	log    *slog.Logger
 	// active counts the runs.
 	active    atomic.Int64
 	attention *attention
 	// now is the clock that measures leases. beat is how often a lease is renewed.
-	now  func() time.Time
-	beat time.Duration
+	now          func() time.Time
+	beatInterval time.Duration
 }
 
 // New returns a worker for the server. The error names the option that is wrong.
@@ -75,17 +75,17 @@ func New(server Server, opts Options) (*Worker, error) {
 	opts.Lease = cmp.Or(opts.Lease, fermata.DefaultLease)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
 	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
-	if opts.Lease < fermata.ShortestLease || opts.Lease > fermata.LongestLease {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a lease lasts between %s and %s", fermata.ShortestLease, fermata.LongestLease)
+	if opts.Lease < fermata.MinLease || opts.Lease > fermata.MaxLease {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a lease lasts between %s and %s", fermata.MinLease, fermata.MaxLease)
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	cs, err := newCopies(opts.Copies)
+	cs, err := newCopyManager(opts.Copies)
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name), now: time.Now, beat: opts.Lease / 3}
+	w := &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name), now: time.Now, beatInterval: opts.Lease / 3}
 	w.attention = newAttention(w)
 	return w, nil
 }
@@ -94,12 +94,12 @@ func New(server Server, opts Options) (*Worker, error) {
 // that, and when Once is set and the work is done. An error means that the server refuses this worker, or that a worker
 // with Once set cannot reach the server.
 func (w *Worker) Run(ctx context.Context) error {
-	signOut, err := w.copies.signIn()
+	unregister, err := w.copies.registerWorker()
 	if err != nil {
 		return err
 	}
-	defer signOut()
-	w.copies.clearUp(w.log)
+	defer unregister()
+	w.copies.cleanUpKilledWorkers(w.log)
 	defer w.watchRuns(ctx)()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -107,7 +107,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	refused := make(chan error, w.opts.Slots)
 	for range w.opts.Slots {
 		slots.Go(func() {
-			if err := w.slot(ctx); err != nil {
+			if err := w.runSlot(ctx); err != nil {
 				refused <- err
 				stop()
 			}
@@ -135,11 +135,11 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 	}
 }
 
-// slot runs one task after the other. It returns nil when ctx ends, or an error if the server refuses every claim.
-func (w *Worker) slot(ctx context.Context) error {
-	pause, key := backoff{}, secret.Text()
+// runSlot runs one task after the other. It returns nil when ctx ends, or an error if the server refuses every claim.
+func (w *Worker) runSlot(ctx context.Context) error {
+	retry, key := backoff{}, secret.Text()
 	for ctx.Err() == nil {
-		claim, err := w.claim(client.WithKey(ctx, key))
+		claim, err := w.claim(client.WithIdempotencyKey(ctx, key))
 		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
 			// If the reply to a claim was lost, the claim is repeated with the same key until there is a reply: the
 			// task may be ours.
@@ -147,13 +147,13 @@ func (w *Worker) slot(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			pause = backoff{}
+			retry = backoff{}
 			w.active.Add(1)
-			w.attend(ctx, claim)
+			w.runTask(ctx, claim)
 			w.active.Add(-1)
 		case ctx.Err() != nil:
 		case errors.Is(err, client.ErrNoTask):
-			w.tidy(ctx)
+			w.removeEndedWorktrees(ctx)
 			if w.opts.Once && w.active.Load() == 0 {
 				return nil
 			}
@@ -161,7 +161,7 @@ func (w *Worker) slot(ctx context.Context) error {
 			return fmt.Errorf("claim a task: %w", err)
 		default:
 			w.log.Warn("claim a task", "error", err)
-			pause.wait(ctx)
+			retry.wait(ctx)
 		}
 	}
 	return nil
@@ -170,12 +170,12 @@ func (w *Worker) slot(ctx context.Context) error {
 // claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may make new
 // ones.
 func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
-	wait := w.opts.Wait
+	waitTime := w.opts.Wait
 	if w.opts.Once {
-		wait = time.Duration(min(w.active.Load(), 1)) * time.Second
+		waitTime = time.Duration(min(w.active.Load(), 1)) * time.Second
 	}
 	r := w.request()
-	r.WaitSeconds = int(wait / time.Second)
+	r.WaitSeconds = int(waitTime / time.Second)
 	return w.server.Claim(ctx, r)
 }
 
@@ -191,8 +191,8 @@ func (w *Worker) request() fermata.ClaimRequest {
 	}
 }
 
-// leaveWithin limits how long a worker that ends waits for the call that removes it from the list.
-const leaveWithin = 5 * time.Second
+// leaveTimeout limits how long a worker that ends waits for the call that removes it from the list.
+const leaveTimeout = 5 * time.Second
 
 // leave tells the server that the worker ends. A worker with Once set does not tell it: such a worker is started again
 // and again, and tasks that arrive in between wait for its next start.
@@ -200,9 +200,9 @@ func (w *Worker) leave(ctx context.Context) {
 	if w.opts.Once {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	if err := w.server.Leave(ctx, w.request()); err != nil {
+	if err := w.server.StopClaiming(ctx, w.request()); err != nil {
 		w.log.Debug("leave the list of workers", "error", err)
 	}
 }

@@ -33,9 +33,9 @@ func TestOneAsksWhileOthersGoOn(t *testing.T) {
 	third := w.task("Trim the hedge", `echo round >hedge.txt; `+completed)
 	w.start(worker.Options{})
 
-	stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
-	w.await(second.ID, fermata.TaskDone)
-	w.await(third.ID, fermata.TaskDone)
+	stopped := w.awaitState(asking.ID, fermata.TaskAwaitingInput)
+	w.awaitState(second.ID, fermata.TaskDone)
+	w.awaitState(third.ID, fermata.TaskDone)
 	if s := stopped.Session; s == nil || s.ID != "s-1" || s.Worker != "w1" || s.Branch != "fermata/"+asking.ID || s.Dir != w.worktree(asking) {
 		t.Errorf("the session is %+v", s)
 	}
@@ -43,8 +43,8 @@ func TestOneAsksWhileOthersGoOn(t *testing.T) {
 		t.Errorf("while it waits, the working copy has %q, want the uncommitted file", status)
 	}
 	w.answer(stopped, "green")
-	w.await(asking.ID, fermata.TaskDone)
-	w.settled(asking)
+	w.awaitState(asking.ID, fermata.TaskDone)
+	w.awaitRelease(asking)
 	if text := run(t, w.repo, "show", "fermata/"+asking.ID+":fence.txt"); text != "half\ngreen" {
 		t.Errorf("the branch has %q, want the work of both runs", text)
 	}
@@ -57,8 +57,8 @@ func TestOneAsksWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-// settled waits until the worker has released the working copy of an ended run.
-func (w *world) settled(t *fermata.Task) {
+// awaitRelease waits until the worker has released the working copy of an ended run.
+func (w *world) awaitRelease(t *fermata.Task) {
 	w.t.Helper()
 	unlock, err := worker.LockCopy(w.t.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
 	must(w.t, err)
@@ -81,7 +81,7 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	task := w.task("Paint the fence", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Copies: w.copies, Lease: fermata.LongestLease, Runners: []worker.Runner{talker{command.NewShell(command.Options{})}},
+		Name: "w1", Copies: w.copies, Lease: fermata.MaxLease, Runners: []worker.Runner{talker{command.NewShell(command.Options{})}},
 	})
 	must(t, err)
 	end := make(chan error, 1)
@@ -101,19 +101,19 @@ func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bo
 	})
 }
 
-// awaitPlace waits until the server knows the folder in which the task's agent works.
-func (w *world) awaitPlace(task *fermata.Task) {
+// awaitWorkDir waits until the server knows the folder in which the task's agent works.
+func (w *world) awaitWorkDir(task *fermata.Task) {
 	w.t.Helper()
 	w.awaitSession(task, func(s fermata.Session) bool { return s.Dir == w.worktree(task) })
 }
 
-// beats reports when a worker has sent a heartbeat.
-type beats struct {
+// beatObserver reports when a worker has sent a heartbeat.
+type beatObserver struct {
 	worker.Server
 	sent chan struct{}
 }
 
-func (b beats) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+func (b beatObserver) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	reply, err := b.Server.Heartbeat(ctx, run, h)
 	select {
 	case b.sent <- struct{}{}:
@@ -131,7 +131,7 @@ func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	unlock, err := worker.LockCopy(t.Context(), filepath.Join(w.repo, ".git", "fermata", task.ID+".lock"))
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	server := beats{w.agent, make(chan struct{}, 1)}
+	server := beatObserver{w.agent, make(chan struct{}, 1)}
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
@@ -140,7 +140,7 @@ func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	go func() { end <- wk.Run(ctx) }()
 	patience.Receive(t, "the request is sent", server.sent)
 	unlock()
-	w.awaitPlace(task)
+	w.awaitWorkDir(task)
 	cancel()
 	must(t, patience.Receive(t, "the worker ends", end))
 }
@@ -151,8 +151,8 @@ func TestFailedIsRolledBack(t *testing.T) {
 	task := w.task("Paint", `echo changed >README.md; echo new >new.txt
 		git add . && git -c user.name=a -c user.email=a@b commit --quiet -m mine
 		echo more >more.txt; mkdir d; echo x >d/x; echo broken >&2; exit 3`)
-	w.once()
-	failed := w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	failed := w.awaitState(task.ID, fermata.TaskFailed)
 	if !strings.Contains(failed.Summary, "exit status 3") || !strings.Contains(failed.Summary, "broken") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
@@ -170,8 +170,8 @@ func TestFailedIsKeptWhereSaid(t *testing.T) {
 	w := newWorld(t)
 	w.copies.OnFailed = worker.Keep
 	task := w.task("Paint", `echo new >new.txt; exit 3`)
-	w.once()
-	w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskFailed)
 	if !exists(filepath.Join(w.worktree(task), "new.txt")) {
 		t.Error("the work of the failed run is gone")
 	}
@@ -183,10 +183,10 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	name := pipe(t)
 	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
 	stop := w.start(worker.Options{})
-	alive := listen(t, name)
+	alive := awaitReady(t, name)
 	stop()
 	awaitGone(t, alive)
-	w.await(task.ID, fermata.TaskOpen)
+	w.awaitState(task.ID, fermata.TaskOpen)
 	claim, err := w.agent.Claim(t.Context(), fermata.ClaimRequest{Worker: "w2", Runners: []string{fermata.RunnerShell}})
 	must(t, err)
 	if claim.Task.ID != task.ID || claim.Task.Attempts != 0 {
@@ -207,10 +207,10 @@ func TestStoppedWorkerEndsACommandThatRunsOnce(t *testing.T) {
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Deploy", Spec: spec, MaxAttempts: 1})
 	must(t, err)
 	stop := w.start(worker.Options{})
-	alive := listen(t, name)
+	alive := awaitReady(t, name)
 	stop()
 	awaitGone(t, alive)
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "interrupted") {
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "interrupted") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -228,13 +228,13 @@ func TestLostRunCommitsNothing(t *testing.T) {
 			echo half >fence.txt; echo ready >`+ready+`; sleep 1000 & wait $!
 		fi`)
 	w.start(worker.Options{})
-	listen(t, ready)
+	awaitReady(t, ready)
 	w.loseRun(task)
-	done := w.await(task.ID, fermata.TaskDone)
+	done := w.awaitState(task.ID, fermata.TaskDone)
 	if done.Summary != "attempt 2, 1 commits" {
 		t.Errorf("got %q, want the second run to find the work and no commit", done.Summary)
 	}
-	w.settled(task)
+	w.awaitRelease(task)
 	if n := run(t, w.repo, "rev-list", "--count", "fermata/"+task.ID); n != "2" {
 		t.Errorf("the branch has %s commits, want 2", n)
 	}
@@ -246,15 +246,15 @@ func TestCancelledTaskStopsItsAgent(t *testing.T) {
 	name := pipe(t)
 	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
 	w.start(worker.Options{})
-	alive := listen(t, name)
+	alive := awaitReady(t, name)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
 	must(t, err)
 	awaitGone(t, alive)
-	w.settled(task)
+	w.awaitRelease(task)
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
 		t.Error("the work of the cancelled task is gone")
 	}
-	if got := w.await(task.ID, fermata.TaskCancelled); got.Reason != "not needed" {
+	if got := w.awaitState(task.ID, fermata.TaskCancelled); got.Reason != "not needed" {
 		t.Errorf("the reason is %q", got.Reason)
 	}
 }
@@ -266,7 +266,7 @@ func TestCutOffAgentIsStopped(t *testing.T) {
 	w.beat = shortBeat
 	w.task("Paint", `exec 3>`+name+`; echo ready >&3; sleep 1000`)
 	w.start(worker.Options{Lease: longLease, Grace: 100 * time.Millisecond})
-	alive := listen(t, name)
+	alive := awaitReady(t, name)
 	w.server.CloseClientConnections()
 	must(t, w.server.Listener.Close())
 	w.late.Add(int64(longLease))
@@ -278,8 +278,8 @@ func TestBadQuestionFailsTheTask(t *testing.T) {
 	w := newWorld(t)
 	task := w.task("Paint", `echo half >fence.txt
 		echo '{"result":"needs_input","question":{"question":"Which?","response_type":"choice"}}'`)
-	w.once()
-	failed := w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	failed := w.awaitState(task.ID, fermata.TaskFailed)
 	if !strings.Contains(failed.Summary, "options") {
 		t.Errorf("the summary is %q, want the problem", failed.Summary)
 	}
@@ -296,17 +296,17 @@ func TestMessageReachesTheRunningAgent(t *testing.T) {
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
 	w.start(worker.Options{Lease: longLease})
-	listen(t, name)
+	awaitReady(t, name)
 	_, err := w.person.PostMessage(t.Context(), task.ID, "use less paint")
 	must(t, err)
-	w.await(task.ID, fermata.TaskDone)
+	w.awaitState(task.ID, fermata.TaskDone)
 }
 
 // shortBeat lets a test see many heartbeats, although its worker's lease is long.
 const shortBeat = 50 * time.Millisecond
 
 // longLease makes heartbeats so rare that no test waits for the next one. It is for news that must arrive at once.
-const longLease = fermata.LongestLease
+const longLease = fermata.MaxLease
 
 // An agent that does not stop when asked to is ended, with all processes that it started, as soon as its task is
 // cancelled. Its worktree keeps the uncommitted changes, and its run says where they are.
@@ -318,25 +318,25 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	task := w.task("Paint", `trap '' TERM; echo half >fence.txt; exec 3>`+name+`
 		sh -c 'trap "" TERM; echo ready >&3; sleep 1000; sleep 1000' & sleep 1000; sleep 1000`)
 	w.start(worker.Options{Lease: longLease})
-	alive := listen(t, name)
-	w.awaitPlace(task)
+	alive := awaitReady(t, name)
+	w.awaitWorkDir(task)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
 	must(t, err)
 	awaitGone(t, alive)
-	w.settled(task)
+	w.awaitRelease(task)
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
 		t.Error("the work of the cancelled task is gone")
 	}
-	w.wantPlace(task)
+	w.wantPartialWork(task)
 }
 
-// wantPlace wants the last run of the task to have the place of its work.
-func (w *world) wantPlace(task *fermata.Task) {
+// wantPartialWork wants the last run of the task to have the place of its work.
+func (w *world) wantPartialWork(task *fermata.Task) {
 	w.t.Helper()
 	runs, err := w.person.Runs(w.t.Context(), task.ID)
 	must(w.t, err)
 	last := runs[len(runs)-1]
-	chunks, _, _, err := w.person.Log(w.t.Context(), last.ID, 0, 0)
+	chunks, _, _, err := w.person.RunLog(w.t.Context(), last.ID, 0, 0)
 	must(w.t, err)
 	if log := chunks[len(chunks)-1].Text; !strings.Contains(log, w.worktree(task)+", branch fermata/"+task.ID) {
 		w.t.Errorf("the log ends with %q", log)
@@ -355,12 +355,12 @@ func TestQuestionAskedByTheAPISuspendsASilentEnd(t *testing.T) {
 	task := w.task("Paint", `
 		if [ "$FERMATA_RESUMED" = 1 ]; then echo resumed; else echo ready >`+ready+`; read x <`+proceed+`; fi`)
 	w.start(worker.Options{})
-	listen(t, ready)
+	awaitReady(t, ready)
 	_, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
 	must(t, err)
 	letGo(t, proceed)
-	w.answer(w.await(task.ID, fermata.TaskAwaitingInput), "green")
-	if done := w.await(task.ID, fermata.TaskDone); done.Summary != "resumed" {
+	w.answer(w.awaitState(task.ID, fermata.TaskAwaitingInput), "green")
+	if done := w.awaitState(task.ID, fermata.TaskDone); done.Summary != "resumed" {
 		t.Errorf("the summary is %q", done.Summary)
 	}
 }
@@ -375,13 +375,13 @@ func TestAnswerDuringTheRunResumesAtOnce(t *testing.T) {
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		echo '{"result":"needs_input"}'`)
 	w.start(worker.Options{})
-	listen(t, name)
+	awaitReady(t, name)
 	q, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
 	must(t, err)
 	_, err = w.person.Answer(t.Context(), q.ID, fermata.Answer{Answer: "green"})
 	must(t, err)
-	done := w.await(task.ID, fermata.TaskDone)
-	w.settled(task)
+	done := w.awaitState(task.ID, fermata.TaskDone)
+	w.awaitRelease(task)
 	if text := run(t, w.repo, "show", "fermata/"+task.ID+":answer.txt"); done.Summary != "resumed" || !strings.Contains(text, "green") {
 		t.Errorf("got %q with the context %q", done.Summary, text)
 	}
@@ -395,12 +395,12 @@ func TestVanishedWorktreeIsMadeAgain(t *testing.T) {
 			echo saved >saved.txt; git add . ; git -c user.name=a -c user.email=a@b commit --quiet -m saved
 			echo '{"result":"needs_input","question":{"question":"Which colour?"}}'
 		fi`)
-	w.once()
-	stopped := w.await(task.ID, fermata.TaskAwaitingInput)
+	w.runOnce()
+	stopped := w.awaitState(task.ID, fermata.TaskAwaitingInput)
 	must(t, os.RemoveAll(w.worktree(task)))
 	w.answer(stopped, "green")
-	w.once()
-	done := w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	done := w.awaitState(task.ID, fermata.TaskDone)
 	if done.Summary != "saved.txt" {
 		t.Errorf("the agent found %q, want what was committed on the branch", done.Summary)
 	}
@@ -421,11 +421,11 @@ func TestSlotsShareTheTasks(t *testing.T) {
 		others = append(others, w.task("Paint", `echo green >fence.txt`))
 	}
 	w.start(worker.Options{Slots: 4})
-	if done := w.await(reading.ID, fermata.TaskDone); done.Summary != "hello" {
+	if done := w.awaitState(reading.ID, fermata.TaskDone); done.Summary != "hello" {
 		t.Errorf("the summary is %q", done.Summary)
 	}
 	for _, task := range others {
-		w.await(task.ID, fermata.TaskDone)
+		w.awaitState(task.ID, fermata.TaskDone)
 	}
 }
 
@@ -454,7 +454,7 @@ func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	must(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(t.Context()) }()
-	listen(t, ready)
+	awaitReady(t, ready)
 	w.revokeTokens()
 	letGo(t, proceed)
 	if err := patience.Receive(t, "the worker ends", end); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
@@ -481,7 +481,7 @@ func TestTimeoutIsAFailure(t *testing.T) {
 	w := newWorld(t)
 	task := w.task("Paint", `sleep 1000`)
 	w.start(worker.Options{RunTimeout: 50 * time.Millisecond})
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "longer than 50ms") {
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "longer than 50ms") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -495,7 +495,7 @@ func TestTimeoutOfTheTask(t *testing.T) {
 		task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
 		must(t, err)
 		w.start(worker.Options{RunTimeout: 60 * time.Millisecond})
-		if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) {
+		if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) {
 			t.Errorf("%s: the summary is %q", own, failed.Summary)
 		}
 	}
@@ -506,8 +506,8 @@ func TestPlainFolder(t *testing.T) {
 	w := newWorld(t)
 	w.copies.WorkDir = t.TempDir()
 	task := w.task("Paint", `echo green >fence.txt; echo '::progress painted'; printf 'a\0b\377c\n'; `+completed)
-	w.once()
-	done := w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	done := w.awaitState(task.ID, fermata.TaskDone)
 	if !exists(filepath.Join(w.copies.WorkDir, task.ID, "fence.txt")) {
 		t.Error("the work is not in the task's folder")
 	}
@@ -522,8 +522,8 @@ func TestRepositoryWithoutCommitsIsNamed(t *testing.T) {
 	w.copies.WorkDir = t.TempDir()
 	run(t, w.copies.WorkDir, "init", "--quiet")
 	task := w.task("Paint", completed)
-	w.once()
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no commit to begin from") {
+	w.runOnce()
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no commit to begin from") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 }
@@ -540,15 +540,15 @@ func TestFolderInsideARepository(t *testing.T) {
 
 	w.copies.WorkDir = filepath.Join(w.repo, "tracked")
 	task := w.task("Paint", `echo b >b.txt; `+completed)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	if text := run(t, w.repo, "show", "fermata/"+task.ID+":tracked/b.txt"); text != "b" {
 		t.Errorf("the branch has %q", text)
 	}
 	w.copies.WorkDir = filepath.Join(w.repo, "scratch")
 	task = w.task("Paint", `echo b >b.txt; `+completed)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	if !exists(filepath.Join(w.repo, "scratch", task.ID, "b.txt")) {
 		t.Error("an untracked folder is no part of the repository around it")
 	}
@@ -561,11 +561,11 @@ func TestAnotherWorkerGoesOnInTheSameWorktree(t *testing.T) {
 		if [ "$FERMATA_RESUMED" = 1 ]; then cat fence.txt; else
 			echo half >fence.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'
 		fi`)
-	w.once()
-	w.answer(w.await(task.ID, fermata.TaskAwaitingInput), "green")
+	w.runOnce()
+	w.answer(w.awaitState(task.ID, fermata.TaskAwaitingInput), "green")
 	w.copies.Folder = t.TempDir()
-	w.once()
-	if done := w.await(task.ID, fermata.TaskDone); done.Summary != "half" {
+	w.runOnce()
+	if done := w.awaitState(task.ID, fermata.TaskDone); done.Summary != "half" {
 		t.Errorf("the second worker found %q, want what was not committed", done.Summary)
 	}
 }
@@ -574,15 +574,15 @@ func TestReopenedTaskBeginsWhereItWasCommitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task("Paint", `if [ -e fence.txt ]; then echo worse >fence.txt; exit 3; fi; echo green >fence.txt`)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	if exists(w.worktree(task)) {
 		t.Error("the worktree of the completed task is still there")
 	}
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
 	must(t, err)
-	w.once()
-	w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskFailed)
 	if text := run(t, w.worktree(task), "show", "HEAD:fence.txt"); text != "green" {
 		t.Errorf("the branch has %q, want the work of the first run", text)
 	}
@@ -592,14 +592,14 @@ func TestCheckoutOfAPersonIsNotTouched(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task("Paint", `echo green >fence.txt; [ ! -e stop ]`)
-	w.once()
-	w.await(task.ID, fermata.TaskDone)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskDone)
 	run(t, w.repo, "checkout", "--quiet", "fermata/"+task.ID)
 	must(t, os.WriteFile(filepath.Join(w.repo, "stop"), []byte("mine\n"), 0o600))
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
 	must(t, err)
-	w.once()
-	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "check out another one") {
+	w.runOnce()
+	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "check out another one") {
 		t.Errorf("the summary is %q", failed.Summary)
 	}
 	if !exists(filepath.Join(w.repo, "stop")) {
@@ -615,8 +615,8 @@ func TestRollBackStaysInside(t *testing.T) {
 	w.folder = w.copies.Folder
 	must(t, os.WriteFile(filepath.Join(w.repo, "precious.txt"), []byte("mine\n"), 0o600))
 	task := w.task("Paint", `rm .git; exit 3`)
-	w.once()
-	w.await(task.ID, fermata.TaskFailed)
+	w.runOnce()
+	w.awaitState(task.ID, fermata.TaskFailed)
 	if !exists(filepath.Join(w.repo, "precious.txt")) {
 		t.Error("the rollback reached the repository around the worktree")
 	}
@@ -625,7 +625,7 @@ func TestRollBackStaysInside(t *testing.T) {
 // log returns the whole log of a run.
 func (w *world) log(runID string) string {
 	w.t.Helper()
-	chunks, _, _, err := w.person.Log(w.t.Context(), runID, 0, 0)
+	chunks, _, _, err := w.person.RunLog(w.t.Context(), runID, 0, 0)
 	must(w.t, err)
 	text := ""
 	for _, c := range chunks {

@@ -22,68 +22,68 @@ func baseRef(id string) string { return "refs/fermata/base/" + id }
 
 // openWorktree opens the worktree of a task, if there is one. Otherwise it makes one: from the task's branch, from the
 // branch of the task that it begins at, or from where the repository stands.
-func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, log io.Writer) (*workingCopy, error) {
-	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
+func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copySpec, log io.Writer) (*workingCopy, error) {
+	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", spec.id+".lock"))
 	if err != nil {
 		return nil, err
 	}
-	c := &workingCopy{cs: cs, id: want.id, shared: want.isShared(), push: want.push, repo: &r, branch: branchOf(want.id), lock: held}
-	ctx = c.holding(ctx)
+	c := &workingCopy{cs: cs, id: spec.id, shared: spec.isShared(), push: spec.push, repo: &r, branch: branchOf(spec.id), lock: held}
+	ctx = c.withCopyLock(ctx)
 	c.removeGitLocks()
-	c.removeUnplaced()
+	c.removeIncompleteData()
 	// If nothing is committed, going back would lose the work of the other tasks.
-	c.keep = c.shared && cs.OnCompleted == Keep
-	if err := cs.checkOut(ctx, c, want, log); err != nil {
+	c.keepAsIs = c.shared && cs.OnCompleted == Keep
+	if err := cs.prepareWorktree(ctx, c, spec, log); err != nil {
 		held.release()
 		return nil, err
 	}
 	c.workDir = filepath.Join(c.root, filepath.FromSlash(r.prefix))
-	if err := makePlace(c.root, c.workDir); err != nil {
+	if err := makeWorkDir(c.root, c.workDir); err != nil {
 		held.release()
 		return nil, err
 	}
 	return c, nil
 }
 
-// checkOut finds or makes the worktree and the branch of a copy.
-func (cs *copies) checkOut(ctx context.Context, c *workingCopy, want wishes, log io.Writer) error {
+// prepareWorktree finds or makes the worktree and the branch of a copy.
+func (cs *copyManager) prepareWorktree(ctx context.Context, c *workingCopy, spec copySpec, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	c.root = filepath.Join(cs.Folder, c.id)
-	seen, err := cs.recall(ctx, *c.repo)
+	seen, err := cs.checkedSettings(ctx, *c.repo)
 	if err != nil {
 		return err
 	}
-	at, err := c.completeWorktrees(ctx)
+	checkouts, err := c.listCheckouts(ctx)
 	if err != nil {
 		return err
 	}
 	if _, missing := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); missing != nil {
-		err = c.begin(ctx, seen, want, log)
-	} else if dir, ok := at["refs/heads/"+c.branch]; ok && exists(dir) {
-		err = c.takeOver(ctx, seen, dir, log)
+		err = c.createWorktree(ctx, seen, spec, log)
+	} else if dir, ok := checkouts["refs/heads/"+c.branch]; ok && exists(dir) {
+		err = c.adoptWorktree(ctx, seen, dir, log)
 	} else {
-		err = c.makeAgain(ctx, seen, dir, want.task, log)
+		err = c.recreateWorktree(ctx, seen, dir, spec.task, log)
 	}
 	if err != nil {
 		return err
 	}
 	if c.shared {
-		if err := c.inherit(ctx, want.task, log); err != nil {
+		if err := c.inherit(ctx, spec.task, log); err != nil {
 			return err
 		}
 	}
 	return c.findBase(ctx)
 }
 
-// makeAgain makes a worktree from the task's branch. The old worktree is gone, but git may still list it.
-func (c *workingCopy) makeAgain(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
+// recreateWorktree makes a worktree from the task's branch. The old worktree is gone, but git may still list it.
+func (c *workingCopy) recreateWorktree(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
 	if old != "" {
 		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, old); err != nil {
 			return err
 		}
 	}
-	if err := c.add(ctx, seen, c.root, c.branch); err != nil {
+	if err := c.addWorktree(ctx, seen, c.root, c.branch); err != nil {
 		return err
 	}
 	if t.Attempts > 0 || t.Session != nil {
@@ -92,16 +92,16 @@ func (c *workingCopy) makeAgain(ctx context.Context, seen settings, old string, 
 	return nil
 }
 
-// begin makes the task's branch and worktree.
-func (c *workingCopy) begin(ctx context.Context, seen settings, want wishes, log io.Writer) error {
-	start, err := c.startingPoint(ctx, want.from, log)
+// createWorktree makes the task's branch and worktree.
+func (c *workingCopy) createWorktree(ctx context.Context, seen settings, spec copySpec, log io.Writer) error {
+	start, err := c.startingPoint(ctx, spec.from, log)
 	if err != nil {
 		return err
 	}
-	if s := want.task.Session; s != nil && s.Dir != "" {
+	if s := spec.task.Session; s != nil && s.Dir != "" {
 		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
 	}
-	return c.add(ctx, seen, "--no-track", "-b", c.branch, c.root, start)
+	return c.addWorktree(ctx, seen, "--no-track", "-b", c.branch, c.root, start)
 }
 
 // startingPoint returns the commit at which the task's branch begins: the last commit on the branch of the task from,
@@ -113,7 +113,7 @@ func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Wri
 			logLine(log, "The working copy begins at %s, the last commit on the branch %s.", commit, branchOf(from))
 			return commit, nil
 		}
-		if !saysNo(err) {
+		if !isNotFound(err) {
 			return "", err
 		}
 		logLine(log, "There is no branch %s: the working copy begins where the repository stands.", branchOf(from))
@@ -125,15 +125,15 @@ func (c *workingCopy) startingPoint(ctx context.Context, from string, log io.Wri
 	return commit, nil
 }
 
-// saysNo reports whether git ended by itself and found nothing. If git was killed, its error proves nothing.
-func saysNo(err error) bool {
+// isNotFound reports whether git ended by itself and found nothing. If git was killed, its error proves nothing.
+func isNotFound(err error) bool {
 	ended, ok := errors.AsType[*exec.ExitError](err)
 	return ok && ended.ExitCode() == 1
 }
 
-// add adds the worktree. The worktree is locked as unfinished until it is complete. add never removes a folder in its
+// addWorktree adds the worktree. The worktree is locked as unfinished until it is complete. add never removes a folder in its
 // place that is not empty. The copy's own git checks out the files.
-func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) error {
+func (c *workingCopy) addWorktree(ctx context.Context, seen settings, args ...string) error {
 	entries, err := os.ReadDir(c.root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -149,20 +149,20 @@ func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) er
 	if err := c.cs.dropGitFolder(c.id); err != nil {
 		return err
 	}
-	args = append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", unfinished}, args...)
+	args = append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", unfinishedReason}, args...)
 	if _, err := c.repo.git(ctx, args...); err != nil {
 		return err
 	}
-	if err := c.fill(ctx, seen); err != nil {
+	if err := c.fillWorktree(ctx, seen); err != nil {
 		return err
 	}
 	_, err = c.repo.git(ctx, "worktree", "unlock", c.root)
 	return err
 }
 
-// fill checks out the files of a new worktree, and marks it as made by a worker.
-func (c *workingCopy) fill(ctx context.Context, seen settings) (err error) {
-	if c.data, err = c.repo.dataOf(c.root); err != nil {
+// fillWorktree checks out the files of a new worktree, and marks it as made by a worker.
+func (c *workingCopy) fillWorktree(ctx context.Context, seen settings) (err error) {
+	if c.dataDir, err = c.repo.dataDirOf(c.root); err != nil {
 		return err
 	}
 	if err := c.openGit(ctx, seen); err != nil {
@@ -175,20 +175,20 @@ func (c *workingCopy) fill(ctx context.Context, seen settings) (err error) {
 	if err := c.git.checkout(ctx, head); err != nil {
 		return err
 	}
-	if err := replaceFile(c.marker(), nil); err != nil {
+	if err := replaceFile(c.markerFile(), nil); err != nil {
 		return err
 	}
-	if _, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)); err != nil {
+	if _, err := c.runInRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)); err != nil {
 		return c.setBase(ctx)
 	}
 	return nil
 }
 
-// takeOver uses an existing worktree for the copy, if a worker made it. A worker never works in another checkout of the
+// adoptWorktree uses an existing worktree for the copy, if a worker made it. A worker never works in another checkout of the
 // branch, and never rolls one back.
-func (c *workingCopy) takeOver(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
+func (c *workingCopy) adoptWorktree(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
 	c.root = dir
-	if c.data, err = c.repo.dataOf(dir); err != nil || !exists(c.marker()) {
+	if c.dataDir, err = c.repo.dataDirOf(dir); err != nil || !exists(c.markerFile()) {
 		return fmt.Errorf("somebody has the branch %s checked out in %s: check out another one there", c.branch, dir)
 	}
 	if faults := c.faults(); len(faults) > 0 {
@@ -197,16 +197,16 @@ func (c *workingCopy) takeOver(ctx context.Context, seen settings, dir string, l
 	if err := c.openGit(ctx, seen); err != nil {
 		return err
 	}
-	return c.finishGoingBack(ctx, log)
+	return c.finishReset(ctx, log)
 }
 
-// marker returns the file that marks a worktree as made by a worker. The file is in git's own data about the worktree,
+// markerFile returns the file that marks a worktree as made by a worker. The file is in git's own data about the worktree,
 // which is removed with the worktree.
-func (c *workingCopy) marker() string { return filepath.Join(c.data, "fermata-worker") }
+func (c *workingCopy) markerFile() string { return filepath.Join(c.dataDir, "fermata-worker") }
 
 // findBase reads the commit where the task began. If none is recorded, it takes the commit that is checked out.
 func (c *workingCopy) findBase(ctx context.Context) error {
-	base, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
+	base, err := c.runInRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
 	if err != nil {
 		base, err = c.head(ctx)
 	}

@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	w.server = httptest.NewServer(s)
 	t.Cleanup(w.server.Close)
 	t.Cleanup(s.SetDraining)
-	secret, err := w.engine.FirstToken(t.Context())
+	secret, err := w.engine.CreateFirstToken(t.Context())
 	must(t, err)
 	w.person = w.client(secret)
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
@@ -122,8 +122,8 @@ func (w *world) start(opts worker.Options) (stop func()) {
 	return stop
 }
 
-// once runs a worker until there is nothing to do.
-func (w *world) once() {
+// runOnce runs a worker until there is nothing to do.
+func (w *world) runOnce() {
 	w.t.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true,
@@ -133,8 +133,8 @@ func (w *world) once() {
 	must(w.t, wk.Run(w.t.Context()))
 }
 
-// await waits until a task is in a state.
-func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
+// awaitState waits until a task is in a state.
+func (w *world) awaitState(id string, state fermata.TaskState) *fermata.Task {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
@@ -181,9 +181,9 @@ func letGo(t *testing.T, name string) {
 	must(t, err)
 }
 
-// listen opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without the
+// awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without the
 // limit, the open call would wait for ever.
-func listen(t *testing.T, name string) *os.File {
+func awaitReady(t *testing.T, name string) *os.File {
 	t.Helper()
 	comes := time.Now().Add(patience.Limit())
 	late := time.AfterFunc(patience.Limit(), func() {

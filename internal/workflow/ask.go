@@ -15,10 +15,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// place identifies the wait of a step. It goes into the question's state, so
+// questionState identifies the wait of a step. It goes into the question's state, so
 // that the answer is never taken for the answer of another step.
-func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
-	return data(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
+func (x *execution) questionState(row *fermata.WorkflowStep) json.RawMessage {
+	return encodeJSON(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
 }
 
 // ask asks people the question of a step. It suspends the run if the step says
@@ -26,14 +26,14 @@ func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
 func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	a, err := posting.Read(input, step.Tool == toolApproval)
 	if err != nil {
-		return x.unreadable(ctx, step, row, err)
+		return x.handleInputError(ctx, step, row, err)
 	}
 	q, _, err := x.openQuestion(ctx, step, a)
 	if err == nil && q == nil {
-		var lean fermata.Ask
+		var partialAsk fermata.Ask
 		var skipped bool
-		if lean, skipped, err = x.unaskedQuestion(ctx, step, row); skipped {
-			a = lean
+		if partialAsk, skipped, err = x.unaskedQuestion(ctx, step, row); skipped {
+			a = partialAsk
 		}
 	}
 	if err != nil {
@@ -42,9 +42,9 @@ func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata
 	return x.post(ctx, step, row, a)
 }
 
-// unreadable fails a step whose input cannot be used. It does not fail a
+// handleInputError fails a step whose input cannot be used. It does not fail a
 // question that a confidence threshold answers or sets aside.
-func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
+func (x *execution) handleInputError(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, cause error) error {
 	a, skipped, err := x.unaskedQuestion(ctx, step, row)
 	switch {
 	case err != nil:
@@ -52,34 +52,34 @@ func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *
 	case skipped:
 		return x.post(ctx, step, row, a)
 	default:
-		return x.handleFailure(ctx, step, row, permanentError(codeInput, why))
+		return x.handleFailure(ctx, step, row, permanentError(codeInput, cause))
 	}
 }
 
 // post posts the question of a step. If the step suspends, the run stops until
 // the answer.
 func (x *execution) post(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
-	if x.isIn(a) {
-		return x.handleFailure(ctx, step, row, errShown("the question"))
+	if x.containsSecret(a) {
+		return x.handleFailure(ctx, step, row, errExposesSecret("the question"))
 	}
-	a.State = x.place(row)
+	a.State = x.questionState(row)
 	x.nameIssue(&a)
 	if step.Suspend {
-		x.st.Waits = waitsPerson
+		x.st.WaitsFor = waitForPerson
 		row.State = fermata.StepWaiting
 		return x.suspend(ctx, step, row, a)
 	}
-	return x.note(ctx, step, row, a)
+	return x.askNonBlocking(ctx, step, row, a)
 }
 
-// note asks a question without stopping the run. The default is the answer
+// askNonBlocking asks a question without stopping the run. The default is the answer
 // until a person gives another one.
-func (x *execution) note(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
+func (x *execution) askNonBlocking(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	a.Type = fermata.NonBlocking
 	a.IdempotencyKey = row.Key()
 	var asked *fermata.Question
 	err := x.commit(ctx, func(h *engine.LeasedRun) error {
-		q, err := h.Note(a, x.asker())
+		q, err := h.AskNonBlocking(a, x.asker())
 		if err != nil {
 			return err
 		}
@@ -94,11 +94,11 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 		return err
 	}
 	defaults, _ := asked.Defaults()
-	row.Output = data(map[string]any{"id": asked.ID, "answer": singleAnswer(defaults), "answers": defaults, "source": "default"})
+	row.Output = encodeJSON(map[string]any{"id": asked.ID, "answer": singleAnswer(defaults), "answers": defaults, "source": "default"})
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.moveOn(step)
+	x.leaveStep(step)
 	return nil
 }
 
@@ -107,19 +107,19 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	x.touch(row)
 	before, st := *row, *x.st
-	aside := false
+	isSetAside := false
 	err := x.commit(ctx, func(h *engine.LeasedRun) error {
 		*row, *x.st = before, st
 		var err error
-		if aside, err = x.setAside(h, step, row, a); aside || err != nil {
+		if isSetAside, err = x.setAside(h, step, row, a); isSetAside || err != nil {
 			return err
 		}
 		if !x.isAlone() {
-			q, err := x.askBeside(h, step.ID, a, x.thresholds(step))
+			q, err := x.askInChildTask(h, step.ID, a, x.thresholds(step))
 			if err != nil {
 				return err
 			}
-			row.QuestionID, x.st.On = q.ID, []string{q.TaskID}
+			row.QuestionID, x.st.TaskIDs = q.ID, []string{q.TaskID}
 			if row.ChildID == "" {
 				row.ChildID = q.TaskID
 			}
@@ -131,14 +131,14 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 		}
 		row.QuestionID = q.ID
 		if h.Task.State == fermata.TaskSkipped {
-			row.Note = asideNote
+			row.Note = setAsideNote
 			row.End(fermata.StepSkipped, h.Tx.Now())
 		}
 		return nil
 	})
 	refusal := asRefusal(err)
 	switch {
-	case aside && err == nil:
+	case isSetAside && err == nil:
 		return nil // the recovery steps come next
 	case err == nil && x.isAlone():
 		return errStopped
@@ -149,42 +149,42 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 		return err
 	}
 	*row, *x.st = before, st
-	x.st.Waits = ""
+	x.st.WaitsFor = ""
 	if a.Type == fermata.ErrorRecovery {
-		return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
+		return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
 	}
 	return x.handleFailure(ctx, step, row, refusal)
 }
 
-// asideNote is the note on a step that is left to people.
-const asideNote = "the confidence is below the threshold: set aside for manual work"
+// setAsideNote is the note on a step that is left to people.
+const setAsideNote = "the confidence is below the threshold: set aside for manual work"
 
 // setAside leaves a step to people without asking its question. It applies only
 // if the run has more steps to do before it ends. It reports whether it set the
 // step aside.
 func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
-	o := x.unsuccessful(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, asideNote))
+	o := x.failureOutcome(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, setAsideNote))
 	if o.Step == step.ID {
-		o.Message = asideNote
+		o.Message = setAsideNote
 	}
-	handles := x.st.Phase == definition.OnFailure || x.st.Phase == definition.Finally
-	forks, next := x.def.Forks(step.Phase), x.following(o)
-	if !handles && !forks && next == nil {
+	isClosing := x.st.Phase == definition.OnFailure || x.st.Phase == definition.Finally
+	forks, next := x.def.Forks(step.Phase), x.firstStepAfter(o)
+	if !isClosing && !forks && next == nil {
 		return false, nil
 	}
 	q, err := h.SetAside(a, x.thresholds(step), x.asker())
 	if q == nil || err != nil {
 		return false, err
 	}
-	row.QuestionID, row.Note = q.ID, asideNote
+	row.QuestionID, row.Note = q.ID, setAsideNote
 	row.End(fermata.StepSkipped, h.Tx.Now())
 	switch {
-	case handles:
-		x.moveOn(step)
+	case isClosing:
+		x.leaveStep(step)
 	case forks:
-		return true, x.cancelPlaces(h, x.failBranch(o), "the step "+o.Step+" was set aside")
+		return true, x.cancelPositions(h, x.failBranch(o), "the step "+o.Step+" was set aside")
 	default:
-		x.follow(next, o)
+		x.startPhase(next, o)
 	}
 	return true, nil
 }
@@ -202,14 +202,14 @@ func asRefusal(err error) error {
 
 // question returns the question of a step with its present status.
 func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*fermata.Question, error) {
-	return x.s.db.In(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
+	return x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
 }
 
-// afterQuestion continues the run after the question of a step has closed.
-func (x *execution) afterQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
-	x.st.Waits, x.st.Input = "", nil
+// handleClosedQuestion continues the run after the question of a step has closed.
+func (x *execution) handleClosedQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+	x.st.WaitsFor, x.st.Input = "", nil
 	r := q.Resolution
-	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
+	if err := engine.CheckRecorded(x.s.db.Reader(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
 			err = x.handleFailure(ctx, step, row, permanentError(codeRefused, err))
 		}
@@ -217,21 +217,21 @@ func (x *execution) afterQuestion(ctx context.Context, step *definition.Step, ro
 	}
 	switch {
 	case q.Status == fermata.Cancelled && r.DecideYourself && q.Type != fermata.Approval:
-		return x.decides(ctx, step, row, q)
+		return x.continueUnanswered(ctx, step, row, q)
 	case q.Status == fermata.Cancelled:
 		return x.handleFailure(ctx, step, row, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
 	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
-		return x.handleSilence(ctx, step, row)
+		return x.handleQuestionTimeout(ctx, step, row)
 	case q.Status == fermata.TimedOut && r.Outcome == fermata.FailTask:
-		return x.handleFailure(ctx, step, row, permanentError(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
+		return x.handleFailure(ctx, step, row, permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
 	}
-	return x.answered(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
+	return x.recordAnswer(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
 }
 
-// decides continues the run after a person resumed it without an answer. The
+// continueUnanswered continues the run after a person resumed it without an answer. The
 // question's default is the answer, or there is none if it has no default. An
 // approval is never given in this way.
-func (x *execution) decides(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+func (x *execution) continueUnanswered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	defaults, _ := q.Defaults()
 	answer := answerOf(q, defaults, nil, q.Resolution.At, q.Resolution.Comment)
 	answer["source"] = "default"
@@ -239,7 +239,7 @@ func (x *execution) decides(ctx context.Context, step *definition.Step, row *fer
 		answer["source"] = "none"
 	}
 	row.Note = decidedBy(q) + " let the run go on without an answer"
-	return x.answered(ctx, step, row, answer)
+	return x.recordAnswer(ctx, step, row, answer)
 }
 
 // singleAnswer returns the only answer of a question. If there are more, it
@@ -278,9 +278,9 @@ func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at
 			}
 		}
 		if action := q.Resolution.Action; len(action) > 0 {
-			out["action"] = value(action)
+			out["action"] = decodeJSON(action)
 		} else if len(q.Action) > 0 {
-			out["action"] = value(q.Action)
+			out["action"] = decodeJSON(q.Action)
 		}
 	}
 	return out
@@ -307,20 +307,20 @@ func votersFor(q *fermata.Question, decision any) string {
 	return strings.Join(names, ", ")
 }
 
-// answered records an answer and continues the run. The step is done or
+// recordAnswer records an answer and continues the run. The step is done or
 // rejected, its inject values are set, and the run goes to the step that the
 // definition names.
-func (x *execution) answered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, answer map[string]any) error {
+func (x *execution) recordAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, answer map[string]any) error {
 	row.Output = x.storedJSON(answer)
 	if answer["source"] == "auto" {
 		row.Note = "decided by the threshold of confidence, not by a person"
 	}
 	rejected := answer["decision"] == fermata.Reject
-	end := fermata.StepDone
+	endState := fermata.StepDone
 	if rejected {
-		end = fermata.StepRejected
+		endState = fermata.StepRejected
 	}
-	if err := x.finish(ctx, row, end); err != nil {
+	if err := x.finish(ctx, row, endState); err != nil {
 		return err
 	}
 	resume := x.def.Resume(step)
@@ -330,20 +330,20 @@ func (x *execution) answered(ctx context.Context, step *definition.Step, row *fe
 		}
 	}
 	if rejected {
-		return x.afterRejection(ctx, step, answer)
+		return x.handleRejection(ctx, step, answer)
 	}
-	to := ""
+	target := ""
 	if resume != nil {
-		to = resume.Goto
+		target = resume.Goto
 		if by := resume.GotoBy[pickedOption(answer)]; by != "" {
-			to = by
+			target = by
 		}
 	}
-	if to == "" {
-		x.moveOn(step)
+	if target == "" {
+		x.leaveStep(step)
 		return nil
 	}
-	x.jump(step, to)
+	x.jump(step, target)
 	return nil
 }
 
@@ -365,53 +365,53 @@ func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume,
 		if err != nil {
 			return fmt.Errorf("inject %s: %w", named.Name, err)
 		}
-		x.st.inject(named.Name, value(x.storedJSON(v)))
+		x.st.inject(named.Name, decodeJSON(x.storedJSON(v)))
 	}
 	return nil
 }
 
-// afterRejection continues the run as the step's on_reject says.
-func (x *execution) afterRejection(ctx context.Context, step *definition.Step, answer map[string]any) error {
+// handleRejection continues the run as the step's on_reject says.
+func (x *execution) handleRejection(ctx context.Context, step *definition.Step, answer map[string]any) error {
 	switch {
 	case step.OnRejectGoto != "":
 		x.jump(step, step.OnRejectGoto)
 		return nil
 	case step.OnReject == definition.OnRejectSkip:
-		x.moveOn(step)
+		x.leaveStep(step)
 		return nil
 	}
 	summary := fmt.Sprintf("%v rejected the step %s.", answer["by"], step.ID)
 	if comment, _ := answer["comment"].(string); comment != "" {
 		summary += " " + comment
 	}
-	return x.end(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
+	return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
 }
 
-// handleSilence continues the run after a question timed out whose timeout
+// handleQuestionTimeout continues the run after a question timed out whose timeout
 // outcome is to skip.
-func (x *execution) handleSilence(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+func (x *execution) handleQuestionTimeout(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	row.Note = "nobody answered in time"
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 		return err
 	}
-	return x.afterSilence(ctx, step)
+	return x.doTimeoutAction(ctx, step)
 }
 
-// afterSilence does the on_timeout action of a step that nobody answered. If a
+// doTimeoutAction does the on_timeout action of a step that nobody answered. If a
 // process was lost after the action began, the action is not begun as a new
 // occurrence.
-func (x *execution) afterSilence(ctx context.Context, step *definition.Step) error {
+func (x *execution) doTimeoutAction(ctx context.Context, step *definition.Step) error {
 	action := x.def.Timeout(step)
 	switch {
-	case action == nil && step.Approves():
-		return x.endInSilence(ctx, step)
+	case action == nil && step.MayBeApproval():
+		return x.endTimedOut(ctx, step)
 	case action == nil:
-		x.moveOn(step)
+		x.leaveStep(step)
 		return nil
 	}
 	if action.Tool != "" {
-		x.st.Silent = step.ID
-		if err := x.doOnTimeout(ctx, step, action); err != nil {
+		x.st.TimedOutStep = step.ID
+		if err := x.callTimeoutTool(ctx, step, action); err != nil {
 			return err
 		}
 		x.st.leave()
@@ -420,13 +420,13 @@ func (x *execution) afterSilence(ctx context.Context, step *definition.Step) err
 		x.jump(step, action.Goto)
 		return nil
 	}
-	return x.endInSilence(ctx, step)
+	return x.endTimedOut(ctx, step)
 }
 
-// endInSilence ends the run as skipped, because nobody answered the step's
+// endTimedOut ends the run as skipped, because nobody answered the step's
 // question.
-func (x *execution) endInSilence(ctx context.Context, step *definition.Step) error {
-	return x.end(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
+func (x *execution) endTimedOut(ctx context.Context, step *definition.Step) error {
+	return x.endUnsuccessfully(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
 }
 
 // timeoutStep returns the name of the step that does the on_timeout action. The
@@ -435,30 +435,30 @@ func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix 
 
 const timeoutSuffix = ".on_timeout"
 
-// doOnTimeout calls the tool in the on_timeout action of a step that nobody
+// callTimeoutTool calls the tool in the on_timeout action of a step that nobody
 // answered.
-func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, action *definition.Action) error {
-	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
-	row := x.current(does.ID)
+func (x *execution) callTimeoutTool(ctx context.Context, step *definition.Step, action *definition.TimeoutAction) error {
+	actionStep := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
+	row := x.currentRow(actionStep.ID)
 	if row == nil || row.State.IsEnded() && row.State != fermata.StepFailed {
-		row = x.begin(does, x.st.visit(does.ID), nil)
+		row = x.begin(actionStep, x.st.visit(actionStep.ID), nil)
 	} else {
 		if row.State == fermata.StepFailed {
 			row.Attempt++
 		}
-		row = x.begin(does, row.Occurrence, nil)
+		row = x.begin(actionStep, row.Occurrence, nil)
 	}
-	input, err := x.input(does, row, x.env(row))
+	input, err := x.input(actionStep, row, x.env(row))
 	if err == nil {
 		err = x.commit(ctx, nil)
 	}
 	if err == nil {
 		var named *fermata.NamedTool
-		if named, err = x.namedTool(ctx, does.Tool); err == nil {
+		if named, err = x.namedTool(ctx, actionStep.Tool); err == nil {
 			var output any
 			var note string
-			if output, note, err = x.call(ctx, does, row, named, input); err == nil {
-				err = x.take(does, row, output)
+			if output, note, err = x.call(ctx, actionStep, row, named, input); err == nil {
+				err = x.storeOutput(actionStep, row, output)
 			}
 			row.Note = x.hideInText(note)
 		}
@@ -469,48 +469,48 @@ func (x *execution) doOnTimeout(ctx context.Context, step *definition.Step, acti
 	if err == nil {
 		return x.finish(ctx, row, fermata.StepDone)
 	}
-	row.Error = x.describe(err)
-	if retry := retryOf(does, row.Error); row.Attempt < retry.Attempts && !isPermanent(err) {
-		return x.deferAttempt(ctx, row, x.delay(retry, row.Attempt, err))
+	row.Error = x.toSafeStepError(err)
+	if retry := retryOf(actionStep, row.Error); row.Attempt < retry.Attempts && !isPermanent(err) {
+		return x.deferAttempt(ctx, row, x.retryDelay(retry, row.Attempt, err))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}
-	return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
+	return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
 }
 
 // takeLateAnswer restarts the run with an answer that came after the deadline,
 // if a person asked for that.
 func (x *execution) takeLateAnswer(ctx context.Context) error {
-	if x.claim.Context == nil || x.st.Waits != "" || !x.isAlone() {
+	if x.claim.Context == nil || x.st.WaitsFor != "" || !x.isAlone() {
 		return nil
 	}
-	for _, told := range slices.Backward(x.claim.Context.Questions) {
-		if told.Resolution == nil || !slices.ContainsFunc(told.Resolution.Late, func(l fermata.Late) bool { return l.Restarted }) {
+	for _, closedQuestion := range slices.Backward(x.claim.Context.Questions) {
+		if closedQuestion.Resolution == nil || !slices.ContainsFunc(closedQuestion.Resolution.LateAnswers, func(l fermata.LateAnswer) bool { return l.Restarted }) {
 			continue
 		}
-		at := slices.IndexFunc(x.rows, func(r *fermata.WorkflowStep) bool { return r.QuestionID == told.QuestionID && r.Item == nil })
-		if at < 0 {
+		rowIndex := slices.IndexFunc(x.rows, func(r *fermata.WorkflowStep) bool { return r.QuestionID == closedQuestion.QuestionID && r.Item == nil })
+		if rowIndex < 0 {
 			continue
 		}
-		row := x.rows[at]
+		row := x.rows[rowIndex]
 		step := x.def.Step(row.Step)
-		if step == nil || row != x.current(row.Step) || row.Occurrence <= x.st.Hidden[row.Step] {
+		if step == nil || row != x.currentRow(row.Step) || row.Occurrence <= x.st.Hidden[row.Step] {
 			continue
 		}
 		q, err := x.question(ctx, row)
 		if err == nil {
-			err = engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q)
+			err = engine.CheckRecorded(x.s.db.Reader(ctx, x.claim.Task.WorkspaceID), q)
 		}
 		if err != nil {
 			return err
 		}
-		late := told.Resolution.Late[len(told.Resolution.Late)-1]
+		late := closedQuestion.Resolution.LateAnswers[len(closedQuestion.Resolution.LateAnswers)-1]
 		answer := answerOf(q, maps.Clone(late.Answers), &late.By, late.At, late.Comment)
 		answer["source"] = "human"
 		x.restart(step)
 		row.Error = nil
-		return x.answered(ctx, step, row, answer)
+		return x.recordAnswer(ctx, step, row, answer)
 	}
 	return nil
 }
@@ -518,12 +518,12 @@ func (x *execution) takeLateAnswer(ctx context.Context) error {
 // restart moves an ended run back to a step. Steps in parallel branches that
 // failed also start again.
 func (x *execution) restart(step *definition.Step) {
-	var beside []place
+	var others []position
 	if o := x.st.Outcome; o != nil && x.def.Forks(step.Phase) {
-		beside = slices.DeleteFunc(append(slices.Clone(o.Others), place{Next: o.Next, Silent: o.Silent, Again: true}), func(p place) bool { return p.Next == step.ID })
+		others = slices.DeleteFunc(append(slices.Clone(o.Others), position{Next: o.Next, TimedOutStep: o.TimedOutStep, Redo: true}), func(p position) bool { return p.Next == step.ID })
 	}
 	x.st.leave()
 	x.moveTo(step, x.def.Between(step, nil))
-	x.st.Others = beside
+	x.st.Others = others
 	x.st.goBack(step.Phase)
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// gone is an MCP server that is down.
-type gone struct{}
+// unreachableServers is an MCP server that is down.
+type unreachableServers struct{}
 
-func (gone) Tools(context.Context, string, fermata.ToolServer) ([]tool.Info, error) {
+func (unreachableServers) Tools(context.Context, string, fermata.ToolServer) ([]tool.Info, error) {
 	return nil, errors.New("connection refused")
 }
 
-func (gone) Call(context.Context, string, fermata.ToolServer, string, tool.Call) (tool.Result, error) {
+func (unreachableServers) Call(context.Context, string, fermata.ToolServer, string, tool.Call) (tool.Result, error) {
 	return tool.Result{}, errors.New("tracker cannot be reached: connection refused")
 }
 
@@ -31,7 +31,7 @@ func TestWhatGoesWrongInAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
 	w.stop()
-	w.e, w.s = w.process(func(o *workflow.Options) { o.Servers = gone{} })
+	w.e, w.s = w.process(func(o *workflow.Options) { o.Servers = unreachableServers{} })
 	w.start()
 	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example"}})
 	w.ok(err)
@@ -69,7 +69,7 @@ steps:
 			source = strings.ReplaceAll(strings.ReplaceAll(source, "name: 10-mb", "name: ten-mb"), "a-tool's", "a-tools")
 			run := w.run(source, nil)
 			if onError != "" {
-				q := w.asked(run.ID)
+				q := w.awaitRunQuestion(run.ID)
 				if q.Type != fermata.ErrorRecovery || !strings.Contains(q.Context.Error, tt.says) {
 					t.Errorf("%s: asked %s", name, asJSON(q.Context))
 				}
@@ -129,7 +129,7 @@ steps:
 		for i := range 12 {
 			run, err := w.s.Start(w.Context(), admin, "race", nil)
 			w.ok(err)
-			q := w.asked(run.ID)
+			q := w.awaitRunQuestion(run.ID)
 			var all sync.WaitGroup
 			all.Go(func() { _, _ = w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
 			all.Go(func() { w.clock.Advance(time.Hour + time.Second) })
@@ -163,7 +163,7 @@ steps:
   - {id: two, tool: post_question, suspend: true, input: {question: "Two?", responseType: boolean, timeout: never}, output: said}
   - {id: after, tool: note, input: {one: "{{ steps.one.answer }}", two: "{{ said.answer }}"}}
 `, nil)
-		first := w.asked(run.ID)
+		first := w.awaitRunQuestion(run.ID)
 		w.answer(first, fermata.Answer{Answer: true})
 		w.until("the second question is asked", func() bool {
 			r := w.read(run.ID)
@@ -173,7 +173,7 @@ steps:
 		if _, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 			w.Fatalf("another answer to the first question: %v", err)
 		}
-		second := w.asked(run.ID)
+		second := w.awaitRunQuestion(run.ID)
 		w.answer(second, fermata.Answer{Answer: false})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[2].Input); got != `{"one":true,"two":false}` {
@@ -194,7 +194,7 @@ steps:
   - {id: two, tool: post_question, suspend: true, input: {question: "Two?", responseType: boolean, timeout: never}}
   - {id: after, tool: note, input: {one: "{{ steps.one.answer }}", two: "{{ steps.two.answer }}"}}
 `, nil)
-		first := w.asked(run.ID)
+		first := w.awaitRunQuestion(run.ID)
 		w.clock.Advance(2 * time.Hour)
 		w.until("the second question is asked", func() bool {
 			r := w.read(run.ID)
@@ -202,7 +202,7 @@ steps:
 		})
 		_, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: true})
 		w.ok(err)
-		second := w.asked(run.ID)
+		second := w.awaitRunQuestion(run.ID)
 		if second.ID == first.ID || second.Status != fermata.Pending {
 			w.Fatalf("the second question is %s", second.Status)
 		}
@@ -219,16 +219,16 @@ steps:
 // messages.
 func TestWordsToARunAnswerNothing(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		m, err := w.e.PostMessage(w.Context(), admin, run.ID, "hurry")
 		w.ok(err)
 		if task, err := w.e.Task(w.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
 			w.Fatalf("the run is %+v, %v", task, err)
 		}
-		if m.Receipt != fermata.ReceiptUnread {
-			w.Errorf("the receipt is %q", m.Receipt)
+		if m.Handoff != fermata.HandoffUnread {
+			w.Errorf("the receipt is %q", m.Handoff)
 		}
 		w.answer(q, fermata.Answer{Answer: "patch"})
 		w.await(run.ID, fermata.TaskDone)
@@ -240,9 +240,9 @@ func TestWordsToARunAnswerNothing(t *testing.T) {
 // approval.
 func TestResumedWithoutAnAnswer(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "you choose")
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
@@ -253,7 +253,7 @@ func TestResumedWithoutAnAnswer(t *testing.T) {
 			w.Errorf("the question is %+v, %v", q, err)
 		}
 		approval := w.run(approving, nil)
-		w.asked(approval.ID)
+		w.awaitRunQuestion(approval.ID)
 		_, err = w.e.ResumeTask(w.Context(), admin, approval.ID, "")
 		w.ok(err)
 		w.await(approval.ID, fermata.TaskFailed)
@@ -285,7 +285,7 @@ triggers: [{manual: true}]
 steps:
   - {id: ask, tool: request_approval, input: {title: "Go?", approvals: {required: 1}, timeout: never}}
 `, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		if _, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
 			w.Fatalf("the requester approves: %v", err)
 		}
@@ -298,10 +298,10 @@ steps:
 // and how it ended.
 func TestEventsTellTheSteps(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 95)
+		setConfidence(w, 95)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
+		events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
 		w.ok(err)
 		var told []string
 		for _, e := range events {
@@ -331,7 +331,7 @@ func TestWhatIsNotShownIsKept(t *testing.T) {
 	}
 	_, err = w.s.PutNamedTool(t.Context(), admin, read)
 	w.ok(err)
-	kept, err := w.db.In(t.Context(), store.DefaultWorkspace).NamedTool("tracker")
+	kept, err := w.db.Reader(t.Context(), store.DefaultWorkspace).NamedTool("tracker")
 	w.ok(err)
 	if kept.Server.Headers["X-Key"] != "hidden" {
 		t.Fatalf("kept: %v", kept.Server.Headers)

@@ -5,8 +5,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// builtIns lists the tools of the workflow engine itself.
-var builtIns = []tool.Info{
+// builtInTools lists the tools of the workflow engine itself.
+var builtInTools = []tool.Info{
 	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer.", Input: definition.ToolInput(toolQuestion)},
 	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits.", Input: definition.ToolInput(toolApproval)},
 	{Name: toolAgent, Description: "A task for an agent, which a worker runs.", Input: definition.ToolInput(toolAgent)},
@@ -15,5 +15,5 @@ var builtIns = []tool.Info{
 	{Name: toolWorkflow, Description: "A run of another workflow; the run waits for its end.", Input: definition.ToolInput(toolWorkflow)},
 }
 
-// builtIn holds builtIns by name.
-var builtIn = infos(builtIns)
+// builtInByName holds builtIns by name.
+var builtInByName = infosByName(builtInTools)

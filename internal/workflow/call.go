@@ -13,9 +13,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// callWithin is the time limit of a call if neither the step nor its tool sets
+// defaultCallTimeout is the time limit of a call if neither the step nor its tool sets
 // one.
-const callWithin = 5 * time.Minute
+const defaultCallTimeout = 5 * time.Minute
 
 // namedTool returns the workspace's tool that a step names, or the server that
 // provides it. It returns nil for a tool of this process.
@@ -24,7 +24,7 @@ func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedT
 		return nil, nil
 	}
 	name, _, _ = strings.Cut(name, ".")
-	n, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).NamedTool(name)
+	n, err := x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).NamedTool(name)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return nil, nil
 	}
@@ -33,12 +33,12 @@ func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedT
 
 // call calls a tool in this process and returns its output and its note.
 func (x *execution) call(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) (any, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit(step, named))
+	ctx, cancel := context.WithTimeout(ctx, callTimeout(step, named))
 	defer cancel()
 	c := tool.Call{
 		Workspace: x.claim.Task.WorkspaceID, Project: x.run.Project, Workflow: x.run.Workflow, RunID: x.run.ID, Step: step.ID,
 		Occurrence: row.Occurrence, Attempt: row.Attempt, Item: row.Item, Key: row.Key(), Input: input,
-		Trigger: x.cause, Inputs: x.ins,
+		Trigger: x.cause, Inputs: x.inputs,
 	}
 	var result tool.Result
 	var err error
@@ -47,7 +47,7 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	case x.s.Stub != nil:
 		result, err = x.s.Stub(ctx, step.Tool, c)
 	case t != nil:
-		if err := fitsSchema(t.Info().Input, input, codeInput); err != nil {
+		if err := checkSchema(t.Info().Input, input, codeInput); err != nil {
 			return nil, "", err
 		}
 		idempotent = t.Info().Idempotent
@@ -62,10 +62,10 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	}
 	safe := idempotent || tool.IsSafeToRetry(err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = &stepError{code: codeTimeout, err: fmt.Errorf("the step took longer than %s", limit(step, named))}
+		err = &stepError{code: codeTimeout, err: fmt.Errorf("the step took longer than %s", callTimeout(step, named))}
 	}
 	if err != nil && safe {
-		err = tool.SafeToRetry(err)
+		err = tool.MarkSafeToRetry(err)
 	}
 	return result.Output, result.Note, err
 }
@@ -76,8 +76,8 @@ func isIdempotent(server *fermata.NamedTool, name string) bool {
 	return slices.ContainsFunc(list, func(i fermata.ToolInfo) bool { return i.Name == name && i.Idempotent })
 }
 
-// limit returns the time limit of a call.
-func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
+// callTimeout returns the time limit of a call.
+func callTimeout(step *definition.Step, named *fermata.NamedTool) time.Duration {
 	if step.Timeout > 0 {
 		return step.Timeout
 	}
@@ -86,7 +86,7 @@ func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
 			return d
 		}
 	}
-	return callWithin
+	return defaultCallTimeout
 }
 
 // outputLength returns the total length in bytes of the outputs of a step's
@@ -101,21 +101,21 @@ func (x *execution) outputLength(row *fermata.WorkflowStep) int {
 	return total
 }
 
-// take stores the output of a step. It fails if the output is too large or does
+// storeOutput stores the output of a step. It fails if the output is too large or does
 // not fit the step's schema.
-func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, output any) error {
+func (x *execution) storeOutput(step *definition.Step, row *fermata.WorkflowStep, output any) error {
 	doc := x.storedJSON(output)
-	length, whose := len(doc), "the output has"
+	length, subject := len(doc), "the output has"
 	if row.Item != nil {
 		// The outputs of all items are stored until the step is done. Together
 		// they are its output.
-		length, whose = length+x.outputLength(row), "the outputs of the items have"
+		length, subject = length+x.outputLength(row), "the outputs of the items have"
 	}
 	if length > fermata.MaxStepOutput {
-		return permanentError(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", whose, length, fermata.MaxStepOutput).
+		return permanentError(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", subject, length, fermata.MaxStepOutput).
 			WithHint("write it to a file or an address, and give that"))
 	}
-	if err := fitsSchema(step.Schema, value(doc), codeOutput); err != nil {
+	if err := checkSchema(step.Schema, decodeJSON(doc), codeOutput); err != nil {
 		return err
 	}
 	row.Output = doc

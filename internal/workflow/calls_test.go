@@ -29,8 +29,8 @@ func (w *world) holdTool(name string) (begun chan tool.Call, let chan struct{}) 
 	return begun, let
 }
 
-// hasBegun waits for n calls, and returns their steps and items.
-func (w *world) hasBegun(begun <-chan tool.Call, n int) []string {
+// awaitCalls waits for n calls, and returns their steps and items.
+func (w *world) awaitCalls(begun <-chan tool.Call, n int) []string {
 	w.Helper()
 	var all []string
 	for range n {
@@ -62,10 +62,10 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", options: [x], timeout: never}}
   - {id: join, tool: publish, needs: [each, ask], input: {all: "{{ all }}"}}
 `), nil)
-		if got := w.hasBegun(begun, 2); !slices.Equal(got, []string{"each/0", "each/1"}) {
+		if got := w.awaitCalls(begun, 2); !slices.Equal(got, []string{"each/0", "each/1"}) {
 			w.Fatalf("called %v", got)
 		}
-		open := w.openAt(run.ID, "ask")
+		open := w.awaitQuestions(run.ID, "ask")
 		close(let)
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskDone)
@@ -88,8 +88,8 @@ steps:
   - {id: fail, tool: apply, needs: []}
   - {id: join, tool: publish, needs: [each, fail]}
 `), nil)
-		w.hasBegun(begun, 2)
-		w.stateOf(run.ID, "fail", fermata.StepFailed)
+		w.awaitCalls(begun, 2)
+		w.awaitStepState(run.ID, "fail", fermata.StepFailed)
 		close(let)
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "each/1:cancelled fail/1:failed" {
@@ -120,13 +120,13 @@ func TestCallsTakeTurns(t *testing.T) {
 			fmt.Fprintf(&steps, "  - {id: s%d, tool: check, needs: []}\n", i)
 		}
 		run := w.run(forked("\nsteps:\n"+steps.String()+"  - {id: ask, tool: post_question, suspend: true, needs: [], input: {question: 'Go?', options: [x], timeout: never}}\n"), nil)
-		w.hasBegun(begun, 8)
-		open := w.openAt(run.ID, "ask")
+		w.awaitCalls(begun, 8)
+		open := w.awaitQuestions(run.ID, "ask")
 		if more := len(begun); more != 0 {
 			w.Fatalf("%d more have begun", more)
 		}
 		close(let)
-		w.hasBegun(begun, 4)
+		w.awaitCalls(begun, 4)
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
 	})
@@ -154,9 +154,9 @@ func TestFailFastEndsWaitingCalls(t *testing.T) {
 			fmt.Fprintf(&steps, "  - {id: s%d, tool: check, needs: []}\n", i)
 		}
 		run := w.run(forked("fail_fast: true\nsteps:\n"+steps.String()), nil)
-		w.hasBegun(begun, 8)
+		w.awaitCalls(begun, 8)
 		close(fail)
-		w.stateOf(run.ID, "s0", fermata.StepFailed)
+		w.awaitStepState(run.ID, "s0", fermata.StepFailed)
 		close(let)
 		run = w.await(run.ID, fermata.TaskFailed)
 		cancelled := 0
@@ -166,7 +166,7 @@ func TestFailFastEndsWaitingCalls(t *testing.T) {
 			}
 		}
 		// The step whose turn came at the same time as the failure may have called.
-		if called := len(w.tools.called()); called+cancelled != 10 || cancelled == 0 {
+		if called := len(w.tools.calledSteps()); called+cancelled != 10 || cancelled == 0 {
 			w.Fatalf("%d called, %d cancelled", called, cancelled)
 		}
 	})

@@ -45,57 +45,57 @@ type spec struct {
 	Key     string `json:"key"`
 }
 
-// childOf returns how a built-in tool is delegated. It reports false for a tool that is not delegated.
-func (s *Service) childOf(name string) (child, bool) {
+// builtInChild returns how a built-in tool is delegated. It reports false for a tool that is not delegated.
+func (s *Service) builtInChild(name string) (child, bool) {
 	if s.Stub != nil {
 		return child{}, false
 	}
 	switch name {
 	case toolAgent:
-		return child{create: createAgent}, true
+		return child{create: createAgentTask}, true
 	case toolShell:
-		return child{create: createShell}, true
+		return child{create: createShellTask}, true
 	case toolWorkflow:
 		return child{create: s.createRun}, true
 	}
 	return child{}, false
 }
 
-// namedChild returns how a tool of the workspace is delegated.
-func (s *Service) namedChild(n *fermata.NamedTool) child {
+// namedToolChild returns how a tool of the workspace is delegated.
+func (s *Service) namedToolChild(n *fermata.NamedTool) child {
 	return child{schema: n.Schema, create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
-		env := definition.Env{"input": u.input, "inputs": x.ins, "trigger": x.cause, "run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow}}
+		env := definition.Env{"input": u.input, "inputs": x.inputs, "trigger": x.cause, "run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow}}
 		if n.Agent != nil {
-			prompt, err := text(n.Agent.Prompt, env)
+			prompt, err := renderText(n.Agent.Prompt, env)
 			if err != nil {
 				return nil, permanentError(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
 			}
-			return x.task(h, step, u, fermata.NewTask{
+			return x.createTask(h, step, u, fermata.NewTask{
 				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema) + u.feedback,
-			}, spec{Timeout: ownLimit(step, n)})
+			}, spec{Timeout: configuredTimeout(step, n)})
 		}
 		argv := make([]string, len(n.Command))
 		for i, arg := range n.Command {
 			var err error
-			if argv[i], err = text(arg, env); err != nil {
+			if argv[i], err = renderText(arg, env); err != nil {
 				return nil, permanentError(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
-		return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, Timeout: ownLimit(step, n)})
+		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, Timeout: configuredTimeout(step, n)})
 	}}
 }
 
-// ownLimit returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
-func ownLimit(step *definition.Step, n *fermata.NamedTool) string {
+// configuredTimeout returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
+func configuredTimeout(step *definition.Step, n *fermata.NamedTool) string {
 	if step.Timeout == 0 && (n == nil || n.Timeout == "") {
 		return ""
 	}
-	return limit(step, n).String()
+	return callTimeout(step, n).String()
 }
 
-// text renders the templates in a text.
-func text(source string, env definition.Env) (string, error) {
-	v, err := template(source)
+// renderText renders the templates in a text.
+func renderText(source string, env definition.Env) (string, error) {
+	v, err := parseTemplate(source)
 	if err != nil {
 		return "", err
 	}
@@ -109,11 +109,11 @@ func text(source string, env definition.Env) (string, error) {
 	if rendered == nil {
 		return "", fmt.Errorf("%s is null", source)
 	}
-	return string(data(rendered)), nil
+	return string(encodeJSON(rendered)), nil
 }
 
-// template parses a text with templates.
-func template(source string) (definition.Value, error) {
+// parseTemplate parses a text with templates.
+func parseTemplate(source string) (definition.Value, error) {
 	v, faults := expression.Text(source)
 	if len(faults) > 0 {
 		return v, fmt.Errorf("%s", faults[0].Message)
@@ -121,15 +121,15 @@ func template(source string) (definition.Value, error) {
 	return v, nil
 }
 
-func createAgent(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
+func createAgentTask(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 	str := func(key string) string { s, _ := u.input[key].(string); return s }
 	isolated, _ := u.input["isolated"].(bool)
-	return x.task(h, step, u, fermata.NewTask{
+	return x.createTask(h, step, u, fermata.NewTask{
 		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Isolated: isolated, Body: AgentPrompt(str("prompt"), step.Schema) + u.feedback,
-	}, spec{Timeout: ownLimit(step, nil)})
+	}, spec{Timeout: configuredTimeout(step, nil)})
 }
 
-func createShell(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
+func createShellTask(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 	var argv []string
 	if script, ok := u.input["run"].(string); ok {
 		argv = []string{"sh", "-eu", "-c", script}
@@ -139,11 +139,11 @@ func createShell(x *execution, h *engine.LeasedRun, step *definition.Step, u uni
 	for _, arg := range list {
 		argv = append(argv, fmt.Sprint(arg))
 	}
-	return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, Timeout: ownLimit(step, nil)})
+	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, Timeout: configuredTimeout(step, nil)})
 }
 
-// task creates the task of a step.
-func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
+// createTask creates the task of a step.
+func (x *execution) createTask(h *engine.LeasedRun, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
 	if n.Title == "" {
 		n.Title = x.run.Workflow + ": " + step.ID
 		if u.row.Item != nil {
@@ -152,23 +152,23 @@ func (x *execution) task(h *engine.LeasedRun, step *definition.Step, u unit, n f
 	}
 	sp.Key = u.row.Key()
 	if step.OwnCopy {
-		sp.From, sp.Push = x.run.ID, x.pushesOwn()
+		sp.From, sp.Push = x.run.ID, x.mustPushStepBranches()
 	} else {
-		sp.WorkingCopy, sp.Push = x.run.ID, x.pushes()
+		sp.WorkingCopy, sp.Push = x.run.ID, x.mustPushRunBranch()
 	}
 	if n.Runner == fermata.RunnerShell && step.Retry != nil && step.Retry.Attempts == 1 {
 		// If the worker of a command is lost, nobody knows how much of the command ran.
 		n.MaxAttempts = 1
 	}
-	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
-	if err := x.shows(n); err != nil {
+	n.Title, n.Project, n.Spec = truncate(n.Title, fermata.MaxTaskTitle), x.run.Project, encodeJSON(sp)
+	if err := x.checkTask(n); err != nil {
 		return nil, err
 	}
-	return h.Create(n, x.asker())
+	return h.CreateChild(n, x.asker())
 }
 
-// pushes reports whether the workflow opens a pull request, so that the branch of the run must be pushed to GitHub.
-func (x *execution) pushes() bool {
+// mustPushRunBranch reports whether the workflow opens a pull request, so that the branch of the run must be pushed to GitHub.
+func (x *execution) mustPushRunBranch() bool {
 	for i := range x.def.Steps {
 		if x.def.Steps[i].Tool == "github_create_pr" {
 			return true
@@ -177,12 +177,12 @@ func (x *execution) pushes() bool {
 	return false
 }
 
-// pushesOwn reports whether the workflow opens a pull request from a named branch. Then the branches of its steps must
+// mustPushStepBranches reports whether the workflow opens a pull request from a named branch. Then the branches of its steps must
 // be pushed to GitHub.
-func (x *execution) pushesOwn() bool {
+func (x *execution) mustPushStepBranches() bool {
 	return slices.ContainsFunc(x.def.Steps, func(step definition.Step) bool {
-		_, names := step.Input.Field("head")
-		return step.Tool == "github_create_pr" && names
+		_, namesHead := step.Input.Field("head")
+		return step.Tool == "github_create_pr" && namesHead
 	})
 }
 
@@ -190,21 +190,21 @@ func (x *execution) pushesOwn() bool {
 func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
 	name, _ := u.input["name"].(string)
 	w, err := h.Tx.Workflow(name)
-	if err == nil && w.Project != orDefault(x.run.Project) {
+	if err == nil && w.Project != projectOrDefault(x.run.Project) {
 		// The author of this workflow may have no permission in the other project, and must not learn which workflows
 		// it has.
 		err = fermata.NotFound("workflow", name)
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow %s in the project %s", name, orDefault(x.run.Project)).
+		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow %s in the project %s", name, projectOrDefault(x.run.Project)).
 			WithHint("a step starts workflows of its own project; one of another project is started by its webhook")
 	}
 	if err != nil {
 		return nil, permanentError(codeInput, err)
 	}
-	if _, own, err := ownRun(h.Tx, x.run.ID, name); err != nil || own != "" {
+	if _, ownRunID, err := findAncestorRuns(h.Tx, x.run.ID, name); err != nil || ownRunID != "" {
 		if err == nil {
-			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", own, name).
+			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, name).
 				WithHint("name another workflow, or go back with goto, which is counted"))
 		}
 		return nil, err
@@ -214,15 +214,15 @@ func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Ste
 		return nil, permanentError(codeInput, err)
 	}
 	given, _ := u.input["inputs"].(map[string]any)
-	if x.isIn(given) {
-		return nil, errShown("the run")
+	if x.containsSecret(given) {
+		return nil, errExposesSecret("the run")
 	}
 	inputs, err := checkInputs(d, given)
 	if err != nil {
 		return nil, permanentError(codeInput, err)
 	}
 	id, err := s.fire(h.Tx, firing{
-		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, by: x.run.StartedBy, parent: x.run.ID, insist: true,
+		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, startedBy: x.run.StartedBy, parent: x.run.ID, mustStart: true,
 		cause: map[string]any{"type": string(fermata.TriggerWorkflow), "run": x.run.ID, "workflow": x.run.Workflow, "step": u.row.Step},
 	})
 	if err != nil {
@@ -233,10 +233,10 @@ func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Ste
 
 // delegate creates the tasks of units. The step waits until one of them ends, or one of the tasks in open.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
-	if info, ok := builtIn[step.Tool]; ok && !asksPeople(step) {
+	if info, ok := builtInByName[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
-			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
-				return x.failedBeside(ctx, step, row, open, err)
+			if err := checkSchema(info.Input, u.input, codeInput); err != nil {
+				return x.failAfterItems(ctx, step, row, open, err)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 			return err
 		}
 	}
-	x.st.Waits = waitsChildren
+	x.st.WaitsFor = waitForChildren
 	row.State = fermata.StepWaiting
 	x.touch(row)
 	err := x.park(ctx, nil, func(h *engine.LeasedRun) ([]string, error) {
@@ -263,11 +263,11 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 		return ids, nil
 	})
 	if refusal := asChildRefusal(err); refusal != nil {
-		x.st.Waits = ""
+		x.st.WaitsFor = ""
 		for _, u := range units {
 			u.row.ChildID = ""
 		}
-		return x.failedBeside(ctx, step, row, open, refusal)
+		return x.failAfterItems(ctx, step, row, open, refusal)
 	}
 	return err
 }
@@ -288,33 +288,33 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 	if step.Foreach != nil {
 		return x.gatherItems(ctx, step, row)
 	}
-	ended, err := x.takeOutput(ctx, step, row)
+	ended, err := x.storeTaskOutput(ctx, step, row)
 	if err != nil {
-		x.st.Waits = ""
-		return x.failedOrLost(ctx, step, row, err)
+		x.st.WaitsFor = ""
+		return x.failUnlessInterrupted(ctx, step, row, err)
 	}
 	if !ended {
 		return x.parkOn(ctx, nil, row.ChildID)
 	}
-	x.st.Waits = ""
+	x.st.WaitsFor = ""
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.moveOn(step)
+	x.leaveStep(step)
 	return nil
 }
 
-// failedOrLost fails the step, unless the cause was the database or the end of ctx.
-func (x *execution) failedOrLost(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, err error) error {
+// failUnlessInterrupted fails the step, unless the cause was the database or the end of ctx.
+func (x *execution) failUnlessInterrupted(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, err error) error {
 	if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
 		return err
 	}
 	return x.handleFailure(ctx, step, row, err)
 }
 
-// takeOutput stores the output of a row's task. It reports whether the task has ended.
-func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
-	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
+// storeTaskOutput stores the output of a row's task. It reports whether the task has ended.
+func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
+	r := x.s.db.Reader(ctx, x.claim.Task.WorkspaceID)
 	t, err := r.Task(row.ChildID)
 	if err != nil {
 		return false, err
@@ -323,7 +323,7 @@ func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *
 		return false, nil
 	}
 	if t.Reason == fermata.ReasonLowConfidence && row.QuestionID != "" {
-		return true, permanentError(codeAside, errors.New(asideNote))
+		return true, permanentError(codeSetAside, errors.New(setAsideNote))
 	}
 	var run *fermata.Run
 	if t.RunID != "" {
@@ -331,27 +331,27 @@ func (x *execution) takeOutput(ctx context.Context, step *definition.Step, row *
 			return true, err
 		}
 	}
-	if err := noteLost(r, row, run, t.Runner); err != nil {
+	if err := noteLostWorker(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
 	if t.State != fermata.TaskDone {
-		return true, &stepError{code: codeChild, err: errors.New(endOf(t)), printed: printedBy(t, run)}
+		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
 	}
 	if row.QuestionID != "" {
-		return true, x.takenAnswer(ctx, step, row)
+		return true, x.storeItemAnswer(ctx, step, row)
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
 		return true, err
 	}
-	if printed, _ := output.(map[string]any); printed["left_out"] != nil {
-		addNote(row, fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"]))
+	if fields, _ := output.(map[string]any); fields["left_out"] != nil {
+		addNote(row, fmt.Sprintf("the first %v bytes of what it printed were left out", fields["left_out"]))
 	}
-	return true, x.take(step, row, output)
+	return true, x.storeOutput(step, row, output)
 }
 
-// endOf returns the reason why a task was not done.
-func endOf(t *fermata.Task) string {
+// failureReason returns the reason why a task was not done.
+func failureReason(t *fermata.Task) string {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
 		return t.Summary
@@ -363,13 +363,13 @@ func endOf(t *fermata.Task) string {
 	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
-// takenAnswer stores the answer to the question of an item. The task being done is not enough: the question decides.
-func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+// storeItemAnswer stores the answer to the question of an item. The task being done is not enough: the question decides.
+func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {
 		return err
 	}
-	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
+	if err := engine.CheckRecorded(x.s.db.Reader(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
 			err = permanentError(codeRefused, err)
 		}
@@ -378,12 +378,12 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	switch r := q.Resolution; {
 	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
 	case q.Status == fermata.TimedOut:
-		return permanentError(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
+		return permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
 	default:
 		return permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
 	}
 	answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
-	if err := x.take(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
+	if err := x.storeOutput(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
 		return err
 	}
 	if step.OnReject != definition.OnRejectSkip && step.OnRejectGoto == "" {
@@ -393,9 +393,9 @@ func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row 
 	return nil
 }
 
-// noteLost adds a note to a step if a worker was lost before the last run of its task. A workflow run loses no worker:
+// noteLostWorker adds a note to a step if a worker was lost before the last run of its task. A workflow run loses no worker:
 // the next server continues it from its checkpoint.
-func noteLost(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
+func noteLostWorker(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
 	if run == nil || run.Attempt == 1 || runner == fermata.RunnerWorkflow {
 		return nil
 	}
@@ -414,17 +414,17 @@ func addNote(row *fermata.WorkflowStep, text string) {
 	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
 
-// printedBy returns the exit code and the output of a task's command in its last run. It returns nil if the task ran no
+// commandOutputOf returns the exit code and the output of a task's command in its last run. It returns nil if the task ran no
 // command.
-func printedBy(t *fermata.Task, run *fermata.Run) *printed {
+func commandOutputOf(t *fermata.Task, run *fermata.Run) *commandOutput {
 	if t.Runner != fermata.RunnerShell || run == nil {
 		return nil
 	}
-	how := &printed{}
-	if err := json.Unmarshal(run.Details, how); err != nil || how.ExitCode == nil {
+	output := &commandOutput{}
+	if err := json.Unmarshal(run.Details, output); err != nil || output.ExitCode == nil {
 		return nil // the details have another form
 	}
-	return how
+	return output
 }
 
 // outputOf returns the output of a task, read from its last run.
@@ -434,7 +434,7 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 	}
 	schema := step.Schema
 	if t.Runner == fermata.RunnerWorkflow {
-		return object(run.Details)["outputs"], nil
+		return decodeObject(run.Details)["outputs"], nil
 	}
 	if len(schema) == 0 {
 		named, err := x.namedTool(ctx, step.Tool)
@@ -447,16 +447,16 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 	}
 	output, err := ParseOutput(schema, run.Details, run.Summary)
 	if err == nil {
-		if printed, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isPrinted(printed) {
+		if fields, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isCommandOutput(fields) {
 			// Steps read the summary of every agent under the same name, also if the agent is a program.
-			printed["summary"] = run.Summary
+			fields["summary"] = run.Summary
 		}
 		return output, nil
 	}
 	err = &stepError{code: codeOutput, err: err}
 	if t.Runner != fermata.RunnerShell {
 		// An agent usually succeeds if it is told what was wrong.
-		err = tool.SafeToRetry(err)
+		err = tool.MarkSafeToRetry(err)
 	}
 	return nil, err
 }

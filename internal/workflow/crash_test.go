@@ -41,8 +41,8 @@ type order struct {
 	Lease   time.Duration
 }
 
-// crashes runs the process of an order. It moves runs forward until it is killed, or until its standard input ends.
-func crashes(text string) {
+// runCrashProcess runs the process of an order. It moves runs forward until it is killed, or until its standard input ends.
+func runCrashProcess(text string) {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		panic(err)
@@ -59,7 +59,7 @@ func crashes(text string) {
 	}
 	e := engine.New(db, engine.Options{})
 	var points atomic.Int64
-	wo := workflow.Options{DB: db, Engine: e, Lease: o.Lease, Point: func(string) {
+	wo := workflow.Options{DB: db, Engine: e, Lease: o.Lease, CommitHook: func(string) {
 		if points.Add(1) == o.Die {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -275,7 +275,7 @@ steps:
 // input. The answer counted once.
 func (w *crashWorld) judge(c crashCase, id string) {
 	w.Helper()
-	w.steps(w.read(id), c.steps)
+	w.wantSteps(w.read(id), c.steps)
 	seen := map[string][]string{}
 	for _, e := range w.effects() {
 		if e.Run == id {
@@ -297,7 +297,7 @@ func (w *crashWorld) judge(c crashCase, id string) {
 // process by has died.
 func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	w.Helper()
-	for deadline := time.Now().Add(patience.Limit()); ; w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); ; w.yield() {
 		if w.moveOn(id) {
 			return false
 		}
@@ -414,7 +414,7 @@ func shareRuns(w *crashWorld) {
 // answerAll answers the questions of all runs as they are asked, until every run has ended.
 func (w *crashWorld) answerAll(ids []string) {
 	w.Helper()
-	for deadline := time.Now().Add(patience.Limit()); len(ids) > 0; w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); len(ids) > 0; w.yield() {
 		ids = slices.DeleteFunc(slices.Clone(ids), w.moveOn)
 		if time.Now().After(deadline) && len(ids) > 0 {
 			w.Fatalf("%d runs have not ended; the first: %s", len(ids), w.describe(w.read(ids[0])))

@@ -29,7 +29,7 @@ type Definition struct {
 	Enabled *bool  `json:"enabled,omitempty" doc:"false: no trigger starts a run; left out: as before, true for a new one"`
 }
 
-func orDefault(project string) string {
+func projectOrDefault(project string) string {
 	if project == "" {
 		return fermata.DefaultProject
 	}
@@ -38,10 +38,10 @@ func orDefault(project string) string {
 
 // Validate checks a definition without storing it.
 func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (Validation, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return Validation{}, err
 	}
-	known, err := s.knownNames(ctx, c)
+	known, err := s.catalog(ctx, c)
 	if err != nil {
 		return Validation{}, err
 	}
@@ -52,27 +52,27 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 // Check checks a definition without a server. It knows the built-in tools and these ones. A definition may also name
 // others, because a server may have them.
 func Check(source []byte, tools []tool.Info) Validation {
-	w, problems := definition.Load(source, knownOffline(tools))
+	w, problems := definition.Load(source, offlineCatalog(tools))
 	return validationOf(w, problems)
 }
 
-// knownOffline returns the tools that a definition may name if no server is asked: these tools, the built-in ones, and
+// offlineCatalog returns the tools that a definition may name if no server is asked: these tools, the built-in ones, and
 // any other.
-func knownOffline(tools []tool.Info) definition.Known {
-	known := definition.Known{Tools: maps.Clone(builtIn), AnyTool: true}
-	maps.Copy(known.Tools, infos(tools))
+func offlineCatalog(tools []tool.Info) definition.Catalog {
+	known := definition.Catalog{Tools: maps.Clone(builtInByName), AllowUnknownTools: true}
+	maps.Copy(known.Tools, infosByName(tools))
 	return known
 }
 
 func validationOf(w *definition.Workflow, problems []definition.Problem) Validation {
-	v := Validation{Valid: w != nil, Problems: onWire(problems)}
+	v := Validation{Valid: w != nil, Problems: toWireProblems(problems)}
 	if w != nil {
 		v.Name, v.Graph = w.Name, graphOf(w)
 	}
 	return v
 }
 
-func onWire(problems []definition.Problem) []fermata.DefinitionProblem {
+func toWireProblems(problems []definition.Problem) []fermata.DefinitionProblem {
 	out := make([]fermata.DefinitionProblem, 0, len(problems))
 	for _, p := range problems {
 		out = append(out, fermata.DefinitionProblem(p))
@@ -95,15 +95,15 @@ func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
 // Put stores a definition under its name. If name is not "", it must be the name in the definition. Runs that are under
 // way keep the definition with which they began.
 func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Definition) (*fermata.Workflow, error) {
-	known, err := s.knownNames(ctx, c)
+	known, err := s.catalog(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	w, problems := definition.Load([]byte(d.Source), known)
 	if w == nil {
-		return nil, refusal(problems)
+		return nil, definitionError(problems)
 	}
-	if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 		return nil, err
 	}
 	if name != "" && w.Name != name {
@@ -113,19 +113,19 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if err := s.startAllTriggered(ctx, c.WorkspaceID); err != nil {
 		return nil, err
 	}
-	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (*fermata.Workflow, error) {
+	storedWorkflow, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (*fermata.Workflow, error) {
 		return s.saveDefinition(tx, c, w, d)
 	})
 	if err != nil {
 		return nil, err
 	}
-	kept.Source, kept.Graph, kept.Warnings = d.Source, graphOf(w), onWire(problems)
-	s.address(kept)
-	return kept, nil
+	storedWorkflow.Source, storedWorkflow.Graph, storedWorkflow.Warnings = d.Source, graphOf(w), toWireProblems(problems)
+	s.setWebhookURLs(storedWorkflow)
+	return storedWorkflow, nil
 }
 
-// refusal returns an error that lists every problem with its line and column.
-func refusal(problems []definition.Problem) error {
+// definitionError returns an error that lists every problem with its line and column.
+func definitionError(problems []definition.Problem) error {
 	var all []fermata.Problem
 	for _, p := range problems {
 		if p.Warning {
@@ -148,14 +148,14 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 		return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 	case err == nil:
 		// To move a workflow to another project, the caller must be allowed to change it in its present project.
-		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
+		if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
 			return nil, err
 		}
 		*next = *before
 	case fermata.CodeOf(err) != fermata.CodeNotFound:
 		return nil, err
 	}
-	next.WorkspaceID, next.Hash, next.Description, next.Project = tx.Workspace(), definition.Hash([]byte(d.Source)), w.Description, orDefault(w.Project)
+	next.WorkspaceID, next.Hash, next.Description, next.Project = tx.Workspace(), definition.Hash([]byte(d.Source)), w.Description, projectOrDefault(w.Project)
 	if d.Enabled != nil {
 		next.Enabled = *d.Enabled
 	}
@@ -164,12 +164,12 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 		next.WebhookSecret = newSecret()
 	}
 	next.HasWebhookSecret = next.WebhookSecret != ""
-	tx.KeepDefinition(w.Name, next.Hash, d.Source, c.Actor())
-	return next, s.arm(tx, c, next, w)
+	tx.SaveDefinition(w.Name, next.Hash, d.Source, c.Actor())
+	return next, s.saveWithTriggers(tx, c, next, w)
 }
 
-// arm saves a workflow together with its triggers and schedules, and appends the event of the change.
-func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *definition.Workflow) error {
+// saveWithTriggers saves a workflow together with its triggers and schedules, and appends the event of the change.
+func (s *Service) saveWithTriggers(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *definition.Workflow) error {
 	w.UpdatedBy, w.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveWorkflow(w)
 	schedules, err := schedulesFrom(tx, d, w.Enabled)
@@ -177,21 +177,21 @@ func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *de
 		return err
 	}
 	tx.SetSchedules(w.Name, schedules)
-	w.Triggers = withNext(w.Triggers, schedules)
+	w.Triggers = addNextTimes(w.Triggers, schedules)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventWorkflowChanged, Actor: c.Actor(),
-		Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash, "enabled": w.Enabled, "project": w.Project}),
+		Data: encodeJSON(map[string]any{"workflow": w.Name, "hash": w.Hash, "enabled": w.Enabled, "project": w.Project}),
 	})
-	return s.follow(tx, d, w.Enabled)
+	return s.startFollowingEvents(tx, d, w.Enabled)
 }
 
-// Enable sets whether triggers may start runs of a workflow. Events from the time while it was disabled start nothing.
-func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on bool) (*fermata.Workflow, error) {
-	w, err := s.reads(ctx, c).Workflow(name)
+// SetEnabled sets whether triggers may start runs of a workflow. Events from the time while it was disabled start nothing.
+func (s *Service) SetEnabled(ctx context.Context, c fermata.Caller, name string, enabled bool) (*fermata.Workflow, error) {
+	w, err := s.readerFor(ctx, c).Workflow(name)
 	if err == nil {
-		err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
+		err = c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 	}
-	if err == nil && on {
+	if err == nil && enabled {
 		err = s.startAllTriggered(ctx, c.WorkspaceID)
 	}
 	if err != nil {
@@ -199,18 +199,18 @@ func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on 
 	}
 	_, err = engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		w, err := tx.Workflow(name)
-		if err != nil || w.Enabled == on {
+		if err != nil || w.Enabled == enabled {
 			return struct{}{}, err
 		}
-		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
+		if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 			return struct{}{}, err
 		}
 		d, err := s.loadPinned(tx.Reader, name, w.Hash)
 		if err != nil {
 			return struct{}{}, err
 		}
-		w.Enabled = on
-		return struct{}{}, s.arm(tx, c, w, d)
+		w.Enabled = enabled
+		return struct{}{}, s.saveWithTriggers(tx, c, w, d)
 	})
 	if err != nil {
 		return nil, err
@@ -228,10 +228,10 @@ func newSecret() string {
 // Workflow returns a workflow with its source. If hash is not "", the source is the version of that hash instead of the
 // current one.
 func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash string) (*fermata.Workflow, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := s.reads(ctx, c)
+	r := s.readerFor(ctx, c)
 	w, err := r.Workflow(name)
 	if err != nil {
 		return nil, err
@@ -242,13 +242,13 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	if w.Source, err = r.Definition(name, w.Hash); err != nil {
 		return nil, err
 	}
-	known, err := s.knownNames(ctx, c)
+	known, err := s.catalog(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	d, problems := definition.Load([]byte(w.Source), known)
-	w.Warnings = onWire(problems)
-	if sees := c.VisibleProjects(); hash != "" && !sees.HasAll() && (d == nil || !sees.Has(orDefault(d.Project))) {
+	w.Warnings = toWireProblems(problems)
+	if visible := c.VisibleProjects(); hash != "" && !visible.HasAll() && (d == nil || !visible.Has(projectOrDefault(d.Project))) {
 		// An earlier workflow of this name may have belonged to another project.
 		return nil, fermata.NotFound("definition", name+"@"+hash)
 	}
@@ -259,13 +259,13 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	if err != nil {
 		return nil, err
 	}
-	w.Triggers = withNext(w.Triggers, schedules)
-	s.address(w)
+	w.Triggers = addNextTimes(w.Triggers, schedules)
+	s.setWebhookURLs(w)
 	return w, nil
 }
 
-// address sets the webhook URLs of a workflow's triggers.
-func (s *Service) address(w *fermata.Workflow) {
+// setWebhookURLs sets the webhook URLs of a workflow's triggers.
+func (s *Service) setWebhookURLs(w *fermata.Workflow) {
 	for i := range w.Triggers {
 		if w.Triggers[i].Type == fermata.TriggerWebhook {
 			w.Triggers[i].URL = s.PublicURL + "/v1/hooks/workflow/" + w.Name
@@ -275,10 +275,10 @@ func (s *Service) address(w *fermata.Workflow) {
 
 // Workflows returns all workflows, each with its newest run.
 func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.Workflow, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := s.reads(ctx, c)
+	r := s.readerFor(ctx, c)
 	all, err := r.Workflows()
 	if err != nil {
 		return nil, err
@@ -288,21 +288,21 @@ func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.W
 		return nil, err
 	}
 	for _, w := range all {
-		w.Triggers = withNext(w.Triggers, slices.Collect(func(yield func(store.Schedule) bool) {
+		w.Triggers = addNextTimes(w.Triggers, slices.Collect(func(yield func(store.Schedule) bool) {
 			for _, sc := range schedules {
 				if sc.Workflow == w.Name && !yield(sc) {
 					return
 				}
 			}
 		}))
-		s.address(w)
+		s.setWebhookURLs(w)
 		runs, err := r.WorkflowRuns(store.WorkflowRunFilter{Workflow: w.Name, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
 		if len(runs) > 0 {
 			w.LastRun = runs[0]
-			tidy(w.LastRun)
+			prepareForDisplay(w.LastRun)
 		}
 	}
 	return all, nil
@@ -310,23 +310,23 @@ func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.W
 
 // Delete removes a workflow. Its runs continue and stay visible.
 func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) error {
-	w, err := s.reads(ctx, c).Workflow(name)
+	w, err := s.readerFor(ctx, c).Workflow(name)
 	if err != nil {
 		return err
 	}
-	if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 		return err
 	}
 	_, err = engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		w, err := tx.Workflow(name)
 		if err == nil {
-			err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
+			err = c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 		}
 		if err != nil {
 			return struct{}{}, err
 		}
 		tx.DeleteWorkflow(name)
-		tx.Append(&fermata.Event{Type: fermata.EventWorkflowRemoved, Actor: c.Actor(), Data: data(map[string]any{"workflow": name})})
+		tx.Append(&fermata.Event{Type: fermata.EventWorkflowRemoved, Actor: c.Actor(), Data: encodeJSON(map[string]any{"workflow": name})})
 		return struct{}{}, nil
 	})
 	return err
@@ -338,9 +338,9 @@ func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name s
 	secret, replaced := newSecret(), false
 	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		replaced = true
-		w, err := tx.Seeing(c.VisibleProjects()).Workflow(name)
+		w, err := tx.WithVisibleProjects(c.VisibleProjects()).Workflow(name)
 		if err == nil {
-			err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
+			err = c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 		}
 		if err != nil {
 			return struct{}{}, err
@@ -348,7 +348,7 @@ func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name s
 		w.WebhookSecret, w.UpdatedBy, w.UpdatedAt = secret, c.Actor(), tx.Now()
 		tx.SaveWorkflow(w)
 		tx.Append(&fermata.Event{
-			Type: fermata.EventWorkflowChanged, Actor: c.Actor(), Data: data(map[string]any{"workflow": name, "webhook_secret": "replaced"}),
+			Type: fermata.EventWorkflowChanged, Actor: c.Actor(), Data: encodeJSON(map[string]any{"workflow": name, "webhook_secret": "replaced"}),
 		})
 		return struct{}{}, nil
 	})
@@ -358,7 +358,7 @@ func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name s
 	return secret, nil
 }
 
-func infos(all []tool.Info) map[string]tool.Info {
+func infosByName(all []tool.Info) map[string]tool.Info {
 	byName := map[string]tool.Info{}
 	for _, i := range all {
 		byName[i.Name] = i

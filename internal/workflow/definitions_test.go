@@ -22,7 +22,7 @@ steps: [{id: tell, tool: note}]
 func TestEnableAndDisable(t *testing.T) {
 	onBoth(t, func(w *world) {
 		stored := w.put(watching)
-		off, err := w.s.Enable(w.Context(), admin, "watching", false)
+		off, err := w.s.SetEnabled(w.Context(), admin, "watching", false)
 		w.ok(err)
 		if off.Enabled || off.Hash != stored.Hash || off.Source != watching || off.Graph == nil || off.Triggers[0].NextAt != nil {
 			w.Fatalf("disabled %s", asJSON(off))
@@ -31,22 +31,22 @@ func TestEnableAndDisable(t *testing.T) {
 		// not even later.
 		w.await(w.run("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
 		w.clock.Advance(time.Hour)
-		on, err := w.s.Enable(w.Context(), admin, "watching", true)
+		on, err := w.s.SetEnabled(w.Context(), admin, "watching", true)
 		w.ok(err)
 		if !on.Enabled || on.Hash != stored.Hash || on.Triggers[0].NextAt == nil || on.Triggers[0].NextAt.Before(on.UpdatedAt) {
 			w.Fatalf("enabled %s", asJSON(on))
 		}
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("watching", 0)
 		// Enabling it a second time changes nothing and adds no event.
-		head, err := w.db.In(w.Context(), store.DefaultWorkspace).Head()
+		head, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Head()
 		w.ok(err)
-		again, err := w.s.Enable(w.Context(), admin, "watching", true)
+		again, err := w.s.SetEnabled(w.Context(), admin, "watching", true)
 		w.ok(err)
-		if after, err := w.db.In(w.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
+		if after, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
 			w.Fatalf("the head went from %d to %d, %v", head.Seq, after.Seq, err)
 		}
-		changes, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
+		changes, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
 		w.ok(err)
 		var told []string
 		for _, e := range changes {
@@ -70,24 +70,24 @@ func TestWhoMayChangeAWorkflow(t *testing.T) {
 		operator.Projects = map[string]fermata.Role{"shop": fermata.RoleOperator}
 		mine := strings.Replace(watching, "name: watching", "name: watching\nproject: shop", 1)
 		for what, err := range map[string]error{
-			"takes a workflow of another project": second(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: mine})),
-			"disables it":                         second(w.s.Enable(w.Context(), operator, "watching", false)),
-			"enables it":                          second(w.s.Enable(w.Context(), ann, "watching", true)),
+			"takes a workflow of another project": errOf(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: mine})),
+			"disables it":                         errOf(w.s.SetEnabled(w.Context(), operator, "watching", false)),
+			"enables it":                          errOf(w.s.SetEnabled(w.Context(), ann, "watching", true)),
 		} {
 			if fermata.CodeOf(err) != fermata.CodeForbidden {
 				w.Errorf("%s: %v", what, err)
 			}
 		}
 		own := strings.ReplaceAll(mine, "watching", "own")
-		w.ok(second(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: own})))
-		w.ok(second(w.s.Enable(w.Context(), operator, "own", false)))
-		if _, err := w.s.Enable(w.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
+		w.ok(errOf(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: own})))
+		w.ok(errOf(w.s.SetEnabled(w.Context(), operator, "own", false)))
+		if _, err := w.s.SetEnabled(w.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
 			w.Errorf("a workflow that is not there: %v", err)
 		}
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
+func errOf[T any](_ T, err error) error { return err }
 
 // TestStoringAgainLosesNoTime stores a definition again at the moment when its
 // schedule is due.

@@ -23,20 +23,20 @@ type execution struct {
 	st    *state
 	// rows are the occurrences of steps so far, in the order in which they began. dirty are the rows that must be saved
 	// with the next commit.
-	rows  []*fermata.WorkflowStep
-	dirty []*fermata.WorkflowStep
-	byKey map[rowKey]*fermata.WorkflowStep
-	cause map[string]any
-	ins   map[string]any
+	rows   []*fermata.WorkflowStep
+	dirty  []*fermata.WorkflowStep
+	byKey  map[rowKey]*fermata.WorkflowStep
+	cause  map[string]any
+	inputs map[string]any
 	secrets
 	now time.Time
 	// parked holds the places of the run that wait, by their step. calling holds the calls under way by their step, and
 	// queued the calls whose turn has not come.
-	parked   parkedPlaces
-	calling  map[string]*calls
-	queued   []*calls
-	results  chan callResult
-	returned []callResult
+	parked         parkedPositions
+	activeCalls    map[string]*stepCalls
+	queuedCalls    []*stepCalls
+	results        chan callResult
+	pendingResults []callResult
 }
 
 // rowKey identifies a row: a step, its occurrence, and its item or -1.
@@ -60,11 +60,11 @@ var errStopped = errors.New("the run stopped")
 func (s *Service) execute(ctx context.Context, claim *fermata.Claim) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	keep := s.keepLease(ctx, claim, cancel)
-	defer keep()
-	x, err := s.open(ctx, claim)
+	stopRenewal := s.keepLease(ctx, claim, cancel)
+	defer stopRenewal()
+	x, err := s.loadExecution(ctx, claim)
 	if err != nil {
-		return s.refuse(ctx, claim, err)
+		return s.failRun(ctx, claim, err)
 	}
 	if err := x.proceed(ctx); err != nil && !errors.Is(err, errStopped) {
 		return err
@@ -72,15 +72,15 @@ func (s *Service) execute(ctx context.Context, claim *fermata.Claim) error {
 	return nil
 }
 
-// open loads a claimed run from the database.
-func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, error) {
-	r := s.db.In(ctx, claim.Task.WorkspaceID)
+// loadExecution loads a claimed run from the database.
+func (s *Service) loadExecution(ctx context.Context, claim *fermata.Claim) (*execution, error) {
+	r := s.db.Reader(ctx, claim.Task.WorkspaceID)
 	run, err := r.WorkflowRun(claim.Task.ID)
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run, calling: map[string]*calls{}, results: make(chan callResult)}
-	if x.def, err = s.pinned(r, run); err != nil {
+	x := &execution{s: s, claim: claim, run: run, activeCalls: map[string]*stepCalls{}, results: make(chan callResult)}
+	if x.def, err = s.pinnedDefinition(r, run); err != nil {
 		return nil, err
 	}
 	x.secrets = s.secretsOf(x.def)
@@ -93,7 +93,7 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if x.st == nil {
 		x.st = newState(x.def)
 	}
-	x.cause, x.ins = object(run.Cause), object(run.Inputs)
+	x.cause, x.inputs = decodeObject(run.Cause), decodeObject(run.Inputs)
 	x.now, err = s.db.Now(ctx)
 	return x, err
 }
@@ -108,7 +108,7 @@ func (x *execution) readSteps(r store.Reader) (err error) {
 	return err
 }
 
-func object(doc json.RawMessage) map[string]any {
+func decodeObject(doc json.RawMessage) map[string]any {
 	if len(doc) == 0 {
 		return map[string]any{}
 	}
@@ -121,7 +121,7 @@ func object(doc json.RawMessage) map[string]any {
 }
 
 // keepLease extends the lease until the returned function is called. If the run was taken away, keepLease cancels ctx.
-func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost context.CancelCauseFunc) (end func()) {
+func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, cancel context.CancelCauseFunc) (end func()) {
 	done := make(chan struct{})
 	stopped := make(chan struct{})
 	go func() {
@@ -137,11 +137,11 @@ func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost cont
 			case <-tick.C:
 			}
 			err := s.e.WithLeasedRun(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.LeasedRun) error {
-				h.Extend(s.Lease)
+				h.ExtendLease(s.Lease)
 				return nil
 			})
 			if fermata.CodeOf(err) == fermata.CodeStaleRun {
-				lost(err)
+				cancel(err)
 				return
 			}
 		}
@@ -151,7 +151,7 @@ func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost cont
 
 // commit saves the state, the changed rows and the writes of fn in one transaction under the lease.
 func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) error) error {
-	x.s.Point("before commit")
+	x.s.CommitHook("before commit")
 	err := x.s.e.WithLeasedRun(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.LeasedRun) error {
 		h.Task.Attempts = 0
 		if fn != nil {
@@ -164,10 +164,10 @@ func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) err
 		for _, row := range x.dirty {
 			h.Tx.SaveStep(row)
 		}
-		x.tell(h)
+		x.appendStepEvents(h)
 		return nil
 	})
-	x.s.Point("after commit")
+	x.s.CommitHook("after commit")
 	if err != nil {
 		return err
 	}
@@ -183,28 +183,28 @@ func (x *execution) stop(ctx context.Context, fn func(h *engine.LeasedRun) error
 	return errStopped
 }
 
-// tell appends the events of the rows that changed.
-func (x *execution) tell(h *engine.LeasedRun) {
+// appendStepEvents appends the events of the rows that changed.
+func (x *execution) appendStepEvents(h *engine.LeasedRun) {
 	for _, row := range x.dirty {
 		typ := fermata.EventStepStarted
-		told := map[string]any{"workflow": x.run.Workflow, "step": row.Step, "occurrence": row.Occurrence, "tool": row.Tool, "state": row.State}
+		fields := map[string]any{"workflow": x.run.Workflow, "step": row.Step, "occurrence": row.Occurrence, "tool": row.Tool, "state": row.State}
 		if row.State.IsEnded() {
 			typ = fermata.EventStepFinished
-			told["attempt"] = row.Attempt
+			fields["attempt"] = row.Attempt
 			if row.EndedAt != nil {
-				told["seconds"] = row.EndedAt.Sub(row.StartedAt).Seconds()
+				fields["seconds"] = row.EndedAt.Sub(row.StartedAt).Seconds()
 			}
 			if row.Error != nil {
-				told["error"] = row.Error.Message
+				fields["error"] = row.Error.Message
 			}
 		}
 		if row.Item != nil {
-			told["item"] = *row.Item
+			fields["item"] = *row.Item
 		}
 		if row.Note != "" {
-			told["note"] = row.Note
+			fields["note"] = row.Note
 		}
-		h.Tx.Append(&fermata.Event{Type: typ, TaskID: x.run.ID, RunID: x.claim.Run.ID, QuestionID: row.QuestionID, Actor: fermata.System, Data: data(told)})
+		h.Tx.Append(&fermata.Event{Type: typ, TaskID: x.run.ID, RunID: x.claim.Run.ID, QuestionID: row.QuestionID, Actor: fermata.SystemActor, Data: encodeJSON(fields)})
 	}
 }
 
@@ -237,28 +237,28 @@ func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fer
 	return row
 }
 
-// current returns the row of a step's newest occurrence, or nil.
-func (x *execution) current(step string) *fermata.WorkflowStep {
+// currentRow returns the row of a step's newest occurrence, or nil.
+func (x *execution) currentRow(step string) *fermata.WorkflowStep {
 	return x.byKey[keyOf(step, x.st.Visits[step], nil)]
 }
 
-// items returns the rows of a step's items by their index.
-func (x *execution) items(row *fermata.WorkflowStep) map[int]*fermata.WorkflowStep {
-	byPlace := map[int]*fermata.WorkflowStep{}
+// itemRows returns the rows of a step's items by their index.
+func (x *execution) itemRows(row *fermata.WorkflowStep) map[int]*fermata.WorkflowStep {
+	byIndex := map[int]*fermata.WorkflowStep{}
 	for _, r := range x.rows {
 		if r.Step == row.Step && r.Occurrence == row.Occurrence && r.Item != nil {
-			byPlace[*r.Item] = r
+			byIndex[*r.Item] = r
 		}
 	}
-	return byPlace
+	return byIndex
 }
 
 // env returns the variables that expressions of a step can read.
 func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
-	env := x.def.Blank()
+	env := x.def.InitialEnv()
 	steps, _ := env["steps"].(map[string]any)
 	maps.Copy(env, definition.Env{
-		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read, definition.FailureName: x.st.Outcome.failure(),
+		"inputs": x.inputs, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read, definition.FailureName: x.st.Outcome.failure(),
 		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence), "feedback": nil},
 	})
 	if x.st.Feedback != "" {
@@ -269,39 +269,39 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		if step.Output != "" {
 			env[step.Output] = nil
 		}
-		last := x.current(step.ID)
+		last := x.currentRow(step.ID)
 		if last == nil || last.Occurrence <= x.st.Hidden[step.ID] {
 			continue
 		}
-		seen := map[string]any{"status": string(last.State), "output": value(last.Output), "error": nil, "answer": nil, "branch": x.branch(step, last)}
+		stepValue := map[string]any{"status": string(last.State), "output": decodeJSON(last.Output), "error": nil, "answer": nil, "branch": x.gitBranch(step, last)}
 		if last.Error != nil {
-			seen["error"] = seenError(last.Error)
+			stepValue["error"] = errorValue(last.Error)
 		}
 		if last.QuestionID != "" {
-			if answered, ok := seen["output"].(map[string]any); ok {
-				seen["answer"] = answered["answer"]
+			if answered, ok := stepValue["output"].(map[string]any); ok {
+				stepValue["answer"] = answered["answer"]
 			}
 		}
-		steps[step.ID] = seen
+		steps[step.ID] = stepValue
 		if step.Output != "" && (last.State == fermata.StepDone || last.State == fermata.StepRejected) {
-			env[step.Output] = seen["output"]
+			env[step.Output] = stepValue["output"]
 		}
 	}
 	maps.Copy(env, x.st.Vars)
 	return env
 }
 
-// seenError returns the error of a step in the form that expressions read.
-func seenError(e *fermata.StepError) map[string]any {
-	seen := map[string]any{"code": e.Code, "message": e.Message, "exit_code": nil, "stdout": e.Stdout, "stderr": e.Stderr}
+// errorValue returns the error of a step in the form that expressions read.
+func errorValue(e *fermata.StepError) map[string]any {
+	fields := map[string]any{"code": e.Code, "message": e.Message, "exit_code": nil, "stdout": e.Stdout, "stderr": e.Stderr}
 	if e.ExitCode != nil {
-		seen["exit_code"] = int64(*e.ExitCode)
+		fields["exit_code"] = int64(*e.ExitCode)
 	}
-	return seen
+	return fields
 }
 
-// value decodes the JSON of a column. It returns nil if the column is empty or holds no JSON.
-func value(doc json.RawMessage) any {
+// decodeJSON decodes the JSON of a column. It returns nil if the column is empty or holds no JSON.
+func decodeJSON(doc json.RawMessage) any {
 	if len(doc) == 0 {
 		return nil
 	}
@@ -337,7 +337,7 @@ func (x *execution) complete(ctx context.Context) error {
 	outputs, done, all := map[string]any{}, 0, 0
 	for i := range x.def.Steps {
 		step := &x.def.Steps[i]
-		row := x.current(step.ID)
+		row := x.currentRow(step.ID)
 		isDone := row != nil && row.State == fermata.StepDone
 		if isDone && step.Output != "" {
 			outputs[step.Output] = row.Output
@@ -349,9 +349,9 @@ func (x *execution) complete(ctx context.Context) error {
 			}
 		}
 	}
-	details := data(map[string]any{"outputs": outputs})
+	details := encodeJSON(map[string]any{"outputs": outputs})
 	if len(details) > fermata.MaxStepOutput {
-		details = data(map[string]any{"outputs": map[string]any{}, "note": "the outputs are too large to hand on"})
+		details = encodeJSON(map[string]any{"outputs": map[string]any{}, "note": "the outputs are too large to hand on"})
 	}
 	return x.stop(ctx, func(h *engine.LeasedRun) error {
 		return h.Complete(fermata.Finish{Summary: fmt.Sprintf("%d of %d steps done.", done, all), Details: details})

@@ -2,7 +2,7 @@ package workflow
 
 import "context"
 
-// SettleTriggers starts the runs that all events so far trigger.
-var SettleTriggers = func(ctx context.Context, s *Service, workspace string) error {
+// StartAllTriggered starts the runs that all events so far trigger.
+var StartAllTriggered = func(ctx context.Context, s *Service, workspace string) error {
 	return s.startAllTriggered(ctx, workspace)
 }

@@ -17,33 +17,33 @@ import (
 
 // Codes of the errors of steps.
 const (
-	codeCondition = "condition_error"
-	codeInput     = "input_error"
-	codeOutput    = "output_mismatch"
-	codeTooLarge  = "output_too_large"
-	codeTool      = "tool_failed"
-	codeTimeout   = "step_timeout"
-	codeChild     = "child_failed"
-	codeNoTool    = "tool_unknown"
-	codeSilence   = "question_timed_out"
-	codeWithdrawn = "question_cancelled"
-	codeRefused   = "question_refused"
-	codeRejected  = "approval_rejected"
-	codeAside     = "set_aside"
+	codeCondition       = "condition_error"
+	codeInput           = "input_error"
+	codeOutput          = "output_mismatch"
+	codeTooLarge        = "output_too_large"
+	codeTool            = "tool_failed"
+	codeTimeout         = "step_timeout"
+	codeChild           = "child_failed"
+	codeNoTool          = "tool_unknown"
+	codeQuestionTimeout = "question_timed_out"
+	codeWithdrawn       = "question_cancelled"
+	codeRefused         = "question_refused"
+	codeRejected        = "approval_rejected"
+	codeSetAside        = "set_aside"
 )
 
 // stepError is the reason why a step failed.
 type stepError struct {
-	code      string
-	err       error
-	permanent bool
-	after     time.Duration
-	// printed is the output of a failed command; nil for other failures.
-	printed *printed
+	code       string
+	err        error
+	permanent  bool
+	retryAfter time.Duration
+	// output is the output of a failed command; nil for other failures.
+	output *commandOutput
 }
 
-// printed is the exit code and the output of a command.
-type printed struct {
+// commandOutput is the exit code and the output of a command.
+type commandOutput struct {
 	ExitCode *int   `json:"exit_code"`
 	Stdout   string `json:"output"`
 	Stderr   string `json:"stderr"`
@@ -52,21 +52,21 @@ type printed struct {
 func (f *stepError) Error() string             { return f.err.Error() }
 func (f *stepError) Unwrap() error             { return f.err }
 func (f *stepError) Permanent() bool           { return f.permanent }
-func (f *stepError) RetryAfter() time.Duration { return f.after }
+func (f *stepError) RetryAfter() time.Duration { return f.retryAfter }
 
 // permanentError returns a failure that another attempt cannot fix.
 func permanentError(code string, err error) error {
 	return &stepError{code: code, err: err, permanent: true}
 }
 
-// describe converts an error of a step to its wire form.
-func describe(err error) *fermata.StepError {
+// toStepError converts an error of a step to its wire form.
+func toStepError(err error) *fermata.StepError {
 	out := &fermata.StepError{Code: codeTool, Message: boundText(err.Error())}
 	var f *stepError
 	if errors.As(err, &f) {
 		out.Code = f.code
-		if f.printed != nil {
-			out.ExitCode, out.Stdout, out.Stderr = f.printed.ExitCode, ending(f.printed.Stdout), ending(f.printed.Stderr)
+		if f.output != nil {
+			out.ExitCode, out.Stdout, out.Stderr = f.output.ExitCode, ending(f.output.Stdout), ending(f.output.Stderr)
 		}
 	}
 	out.SafeToRetry = tool.IsSafeToRetry(err) && !isPermanent(err)
@@ -83,48 +83,48 @@ func describe(err error) *fermata.StepError {
 // ending returns the last part of a command's output, at most
 // fermata.MaxStepPrinted bytes.
 func ending(text string) string {
-	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepPrinted):], "")
+	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepErrorOutput):], "")
 }
 
 // handleFailure continues the run after a step failed. It defers another
 // attempt, or does what the step's on_error says.
-func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
-	row.Error = x.describe(why)
-	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(why) {
-		return x.deferAttempt(ctx, row, x.delay(retry, row.Attempt, why))
+func (x *execution) handleFailure(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, cause error) error {
+	row.Error = x.toSafeStepError(cause)
+	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(cause) {
+		return x.deferAttempt(ctx, row, x.retryDelay(retry, row.Attempt, cause))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}
 	switch {
-	case step.OnError == definition.OnErrorContinue && !step.Approves():
-		x.moveOn(step)
+	case step.OnError == definition.OnErrorContinue && !step.MayBeApproval():
+		x.leaveStep(step)
 		return nil
 	case step.OnError == definition.OnErrorAsk:
 		return x.askRemedy(ctx, step, row)
 	}
-	x.st.Waits = ""
-	if row.Error.Code == codeAside {
-		return x.end(ctx, fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s", step.ID, row.Error.Message))
+	x.st.WaitsFor = ""
+	if row.Error.Code == codeSetAside {
+		return x.endUnsuccessfully(ctx, fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s", step.ID, row.Error.Message))
 	}
 	reason := fermata.ReasonStepFailed
-	if row.Error.Code == codeSilence {
+	if row.Error.Code == codeQuestionTimeout {
 		reason = fermata.ReasonQuestionTimedOut
 	}
-	return x.end(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+	return x.endUnsuccessfully(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
 }
 
-// usualRetry applies to steps without a retry setting, after an error that is
+// defaultRetry applies to steps without a retry setting, after an error that is
 // safe to retry.
-var usualRetry = definition.Retry{Attempts: 3, Backoff: 10 * time.Second, MaxBackoff: 10 * time.Minute, Factor: 2}
+var defaultRetry = definition.Retry{Attempts: 3, Backoff: 10 * time.Second, MaxBackoff: 10 * time.Minute, Factor: 2}
 
 // retryOf returns the retry settings of a step after an error.
-func retryOf(step *definition.Step, why *fermata.StepError) definition.Retry {
+func retryOf(step *definition.Step, stepErr *fermata.StepError) definition.Retry {
 	switch {
 	case step.Retry != nil:
 		return *step.Retry
-	case why.SafeToRetry:
-		return usualRetry
+	case stepErr.SafeToRetry:
+		return defaultRetry
 	}
 	return definition.Retry{}
 }
@@ -138,12 +138,12 @@ func isPermanent(err error) bool {
 // runs that failed together would all retry together.
 const jitter = 0.2
 
-// delay returns the time until the next attempt: the step's backoff or the time
+// retryDelay returns the time until the next attempt: the step's backoff or the time
 // that the other side asks for, whichever is longer, plus jitter.
-func (x *execution) delay(retry definition.Retry, failed int, why error) time.Duration {
-	delay := retry.Delay(failed)
+func (x *execution) retryDelay(retry definition.Retry, failures int, cause error) time.Duration {
+	delay := retry.Delay(failures)
 	var f tool.Failure
-	if errors.As(why, &f) {
+	if errors.As(cause, &f) {
 		delay = max(delay, f.RetryAfter())
 	}
 	if x.s.Stub != nil {
@@ -158,10 +158,10 @@ func (x *execution) deferAttempt(ctx context.Context, row *fermata.WorkflowStep,
 	if err != nil {
 		return err
 	}
-	until := fermata.Cut(now.Add(max(delay, time.Millisecond)))
+	until := fermata.TruncateTime(now.Add(max(delay, time.Millisecond)))
 	row.Attempt++
 	row.State, row.Until, row.Note = fermata.StepWaiting, &until, fmt.Sprintf("attempt %d failed: %s", row.Attempt-1, row.Error.Message)
-	x.st.Waits = waitsRetry
+	x.st.WaitsFor = waitForRetry
 	x.touch(row)
 	return x.parkOn(ctx, &until)
 }
@@ -176,14 +176,14 @@ const (
 
 // askRemedy asks a person what to do about a failed step.
 func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
-	x.st.Waits = waitsRemedy
+	x.st.WaitsFor = waitForRemedy
 	row.State, row.EndedAt = fermata.StepWaiting, nil
 	ask := fermata.Ask{
-		Type: fermata.ErrorRecovery, Title: cut(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
+		Type: fermata.ErrorRecovery, Title: truncate(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
 		Body:    row.Error.Message,
 		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indentJSON(row.Input)}},
 		Items:   remediesOf(step),
-		Timeout: fermata.Never, State: x.place(row),
+		Timeout: fermata.Never, State: x.questionState(row),
 	}
 	x.nameIssue(&ask)
 	return x.suspend(ctx, step, row, ask)
@@ -200,7 +200,7 @@ func remediesOf(step *definition.Step) []fermata.Item {
 	if asksPeople(step) {
 		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
 			// A run must not continue without an approval that was not given.
-			return o.Value == remedyEdit || o.Value == remedySkip && step.Approves()
+			return o.Value == remedyEdit || o.Value == remedySkip && step.MayBeApproval()
 		})
 		return []fermata.Item{action}
 	}
@@ -211,9 +211,9 @@ func remediesOf(step *definition.Step) []fermata.Item {
 	}
 }
 
-func cut(text string, most int) string {
+func truncate(text string, limit int) string {
 	runes := []rune(text)
-	return string(runes[:min(len(runes), most)])
+	return string(runes[:min(len(runes), limit)])
 }
 
 func indentJSON(doc json.RawMessage) string {
@@ -222,14 +222,14 @@ func indentJSON(doc json.RawMessage) string {
 	}
 	out, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil || len(out) > 100_000 {
-		return cut(string(doc), 100_000)
+		return truncate(string(doc), 100_000)
 	}
 	return string(out)
 }
 
-// afterRemedy continues the run as a person decided about a failed step.
-func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
-	x.st.Waits = ""
+// applyRemedy continues the run as a person decided about a failed step.
+func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+	x.st.WaitsFor = ""
 	if row.ChildID == q.TaskID {
 		row.ChildID = ""
 	}
@@ -251,10 +251,10 @@ func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row 
 			row.Error = &fermata.StepError{Code: codeInput, Message: "the other input is no JSON object"}
 			return x.askRemedy(ctx, step, row)
 		}
-		switch may, err := x.mayGiveInput(ctx, q); {
+		switch isAllowed, err := x.mayGiveInput(ctx, q); {
 		case err != nil:
 			return err
-		case !may:
+		case !isAllowed:
 			row.Error = &fermata.StepError{Code: codeInput, Message: decidedBy(q) + " may not give another input: that is for operators of the project"}
 			return x.askRemedy(ctx, step, row)
 		}
@@ -264,9 +264,9 @@ func (x *execution) afterRemedy(ctx context.Context, step *definition.Step, row 
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 			return err
 		}
-		return x.end(ctx, fermata.TaskFailed, fermata.ReasonAborted, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+		return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonAborted, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
 	}
-	x.st.Again = true
+	x.st.Redo = true
 	row.Note = ""
 	return x.finish(ctx, row, fermata.StepFailed)
 }

@@ -13,51 +13,51 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// mostItems limits the length of a foreach list.
-const mostItems = 1000
+// maxItems limits the length of a foreach list.
+const maxItems = 1000
 
 // doEach does a step for every item of a list, with a limited number of items in parallel. open are the tasks of the
 // items that are under way.
 func (x *execution) doEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
-	list, err := x.list(step, row)
+	list, err := x.itemList(step, row)
 	if err != nil {
-		return x.failedBeside(ctx, step, row, open, permanentError(codeInput, err))
+		return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, err))
 	}
 	named, err := x.namedTool(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
-	c, stops := x.s.childOf(step.Tool)
-	asks := asksPeople(step)
+	c, isDelegated := x.s.builtInChild(step.Tool)
+	isQuestion := asksPeople(step)
 	if named != nil && named.Server == nil {
-		c, stops = x.s.namedChild(named), true
+		c, isDelegated = x.s.namedToolChild(named), true
 	}
-	most := len(list)
-	if stops || asks {
+	maxUnits := len(list)
+	if isDelegated || isQuestion {
 		// The run stops for these items. The next ones begin when one of them has ended.
-		most = max(step.Parallel, 1) - len(open)
+		maxUnits = max(step.Parallel, 1) - len(open)
 	}
-	units, err := x.units(step, row, list, most)
+	units, err := x.beginUnits(step, row, list, maxUnits)
 	switch {
 	case err != nil:
-		return x.failedBeside(ctx, step, row, open, permanentError(codeInput, err))
+		return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, err))
 	case len(units) == 0 && len(open) > 0:
 		return x.awaitItems(ctx, open)
 	case len(units) == 0:
 		return x.joinItems(ctx, step, row, list)
-	case asks:
+	case isQuestion:
 		return x.askEach(ctx, step, row, units, open)
-	case stops:
+	case isDelegated:
 		return x.delegate(ctx, step, row, c, units, open)
 	}
 	return x.callEach(ctx, step, named, units)
 }
 
-// list returns the items of a step. The list is stored with the step at first use, so that it stays the same on every
+// itemList returns the items of a step. The list is stored with the step at first use, so that it stays the same on every
 // attempt.
-func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]any, error) {
-	if kept, ok := value(row.Input).([]any); ok {
-		return kept, nil
+func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) ([]any, error) {
+	if storedList, ok := decodeJSON(row.Input).([]any); ok {
+		return storedList, nil
 	}
 	rendered, err := step.Foreach.Render(x.env(row))
 	if err != nil {
@@ -69,11 +69,11 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 		list = []any{}
 	case !ok:
 		return nil, fmt.Errorf("foreach is no list")
-	case len(list) > mostItems:
-		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), mostItems)
+	case len(list) > maxItems:
+		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), maxItems)
 	}
 	doc := x.storedJSON(list)
-	if err := fitsInput(doc); err != nil {
+	if err := checkInputSize(doc); err != nil {
 		return nil, err
 	}
 	row.Input = doc
@@ -81,13 +81,13 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 	return list, nil
 }
 
-// units begins items that are not done yet, at most as many as most says.
-func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list []any, most int) ([]unit, error) {
-	known := x.items(row)
+// beginUnits begins items that are not done yet, at most as many as most says.
+func (x *execution) beginUnits(step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
+	known := x.itemRows(row)
 	env := maps.Clone(x.env(row))
 	var units []unit
 	for i, item := range list {
-		if len(units) >= most {
+		if len(units) >= limit {
 			break
 		}
 		r := known[i]
@@ -114,12 +114,12 @@ func (x *execution) callEach(ctx context.Context, step *definition.Step, named *
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	most := max(step.Parallel, 1)
+	maxOpen := max(step.Parallel, 1)
 	if x.s.Stub != nil {
 		// A simulation takes the results from its script in the order of the items.
-		most = 1
+		maxOpen = 1
 	}
-	return x.startCalls(ctx, &calls{step: step, named: named, left: units, most: most})
+	return x.scheduleCalls(ctx, &stepCalls{step: step, named: named, unstartedUnits: units, maxOpen: maxOpen})
 }
 
 // endItem ends an item with the result of its call. The step ends with its last item.
@@ -127,27 +127,27 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	c, row, err := r.of, r.unit.row, r.err
+	c, row, err := r.calls, r.unit.row, r.err
 	row.Note = x.hideInText(r.note)
 	if err == nil {
-		err = x.take(c.step, row, r.output)
+		err = x.storeOutput(c.step, row, r.output)
 	}
 	if err := x.saveItemEnd(ctx, row, err); err != nil {
 		return err
 	}
 	switch {
-	case len(c.left) > 0 && !x.isFailingFast():
+	case len(c.unstartedUnits) > 0 && !x.isFailingFast():
 		x.startNext(ctx, c)
 		return nil
-	case c.open > 0:
+	case c.openCount > 0:
 		return nil
 	}
 	x.endCalls(ctx, c)
-	if len(c.left) > 0 {
-		return x.cancelPlace(ctx)
+	if len(c.unstartedUnits) > 0 {
+		return x.cancelPosition(ctx)
 	}
-	all := x.current(c.step.ID)
-	list, err := x.list(c.step, all)
+	all := x.currentRow(c.step.ID)
+	list, err := x.itemList(c.step, all)
 	if err != nil {
 		return x.handleFailure(ctx, c.step, all, permanentError(codeInput, err))
 	}
@@ -155,10 +155,10 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 }
 
 // saveItemEnd saves the result of an item, so that the item is not done again.
-func (x *execution) saveItemEnd(ctx context.Context, row *fermata.WorkflowStep, why error) error {
+func (x *execution) saveItemEnd(ctx context.Context, row *fermata.WorkflowStep, cause error) error {
 	state := fermata.StepDone
-	if why != nil {
-		state, row.Error = fermata.StepFailed, x.describe(why)
+	if cause != nil {
+		state, row.Error = fermata.StepFailed, x.toSafeStepError(cause)
 	}
 	if err := x.finish(ctx, row, state); err != nil {
 		return err
@@ -168,16 +168,16 @@ func (x *execution) saveItemEnd(ctx context.Context, row *fermata.WorkflowStep, 
 
 // awaitItems parks a step until one of its open tasks has ended.
 func (x *execution) awaitItems(ctx context.Context, open []string) error {
-	x.st.Waits = waitsChildren
+	x.st.WaitsFor = waitForChildren
 	return x.parkOn(ctx, nil, open...)
 }
 
-// failedBeside fails a step. If tasks of its items are still open, it waits for them first.
-func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
+// failAfterItems fails a step. If tasks of its items are still open, it waits for them first.
+func (x *execution) failAfterItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, cause error) error {
 	if len(open) > 0 {
 		return x.awaitItems(ctx, open)
 	}
-	return x.handleFailure(ctx, step, row, why)
+	return x.handleFailure(ctx, step, row, cause)
 }
 
 // askEach asks one question for each item, each in its own thread. The step stops until one of these questions closes,
@@ -187,49 +187,49 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 	for i, u := range units {
 		a, err := posting.Read(u.input, step.Tool == toolApproval)
 		if err != nil {
-			return x.failedBeside(ctx, step, row, open, permanentError(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+			return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
 		}
-		if x.isIn(a) {
-			return x.failedBeside(ctx, step, row, open, errShown("the question"))
+		if x.containsSecret(a) {
+			return x.failAfterItems(ctx, step, row, open, errExposesSecret("the question"))
 		}
-		a.State = x.place(u.row)
+		a.State = x.questionState(u.row)
 		asks[i] = a
 	}
-	at := 0
+	next := 0
 	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 		if u.row == units[0].row {
 			// The transaction may run more than once.
-			at = 0
+			next = 0
 		}
-		q, err := x.askBeside(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[at], x.thresholds(step))
+		q, err := x.askInChildTask(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[next], x.thresholds(step))
 		if err != nil {
 			return nil, err
 		}
-		at++
+		next++
 		u.row.QuestionID = q.ID
 		return h.Tx.Task(q.TaskID)
 	}}, units, open)
 }
 
-// askBeside asks a question in a child task of the run, because a task asks one question at a time.
-func (x *execution) askBeside(h *engine.LeasedRun, name string, a fermata.Ask, limits fermata.Thresholds) (*fermata.Question, error) {
-	t, err := h.Create(fermata.NewTask{
-		Title: cut(x.run.Workflow+": "+name, fermata.MaxTaskTitle), Project: x.run.Project, Runner: fermata.RunnerExternal, EndsWithAnswer: true,
+// askInChildTask asks a question in a child task of the run, because a task asks one question at a time.
+func (x *execution) askInChildTask(h *engine.LeasedRun, name string, a fermata.Ask, thresholds fermata.Thresholds) (*fermata.Question, error) {
+	t, err := h.CreateChild(fermata.NewTask{
+		Title: truncate(x.run.Workflow+": "+name, fermata.MaxTaskTitle), Project: x.run.Project, Runner: fermata.RunnerExternal, EndsWithAnswer: true,
 	}, x.asker())
 	if err != nil {
 		return nil, err
 	}
-	return h.AskOn(t, a, limits, x.asker())
+	return h.AskOnChild(t, a, thresholds, x.asker())
 }
 
 // gatherItems collects the results of item tasks that have ended, and continues with the remaining items.
 func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	var open []string
-	for _, r := range x.items(row) {
+	for _, r := range x.itemRows(row) {
 		if r.State != fermata.StepWaiting {
 			continue
 		}
-		ended, err := x.takeOutput(ctx, step, r)
+		ended, err := x.storeTaskOutput(ctx, step, r)
 		if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 		state := fermata.StepDone
 		switch {
 		case err != nil:
-			state, r.Error = fermata.StepFailed, x.describe(err)
+			state, r.Error = fermata.StepFailed, x.toSafeStepError(err)
 		case r.State == fermata.StepRejected:
 			state = r.State
 		}
@@ -248,7 +248,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 			return err
 		}
 	}
-	x.st.Waits = ""
+	x.st.WaitsFor = ""
 	if len(open) == 0 {
 		row.State = fermata.StepRunning
 	}
@@ -263,7 +263,7 @@ func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *f
 	for i := range outputs {
 		outputs[i] = json.RawMessage("null")
 	}
-	for i, r := range x.items(row) {
+	for i, r := range x.itemRows(row) {
 		if i >= len(outputs) {
 			continue
 		}
@@ -280,19 +280,19 @@ func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *f
 			outputs[i] = r.Output
 		}
 	}
-	doc := data(outputs)
+	doc := encodeJSON(outputs)
 	if len(doc) > fermata.MaxStepOutput {
 		return x.handleFailure(ctx, step, row, permanentError(codeTooLarge, fmt.Errorf("the outputs of all items have %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput)))
 	}
 	row.Output = doc
 	if failed > 0 {
-		var why error = &stepError{
-			code: first.Error.Code, permanent: first.Error.Code == codeRejected || first.Error.Code == codeAside, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+		var cause error = &stepError{
+			code: first.Error.Code, permanent: first.Error.Code == codeRejected || first.Error.Code == codeSetAside, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
 		}
 		if safe {
-			why = tool.SafeToRetry(why)
+			cause = tool.MarkSafeToRetry(cause)
 		}
-		return x.handleFailure(ctx, step, row, why)
+		return x.handleFailure(ctx, step, row, cause)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
@@ -301,6 +301,6 @@ func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *f
 		x.jump(step, step.OnRejectGoto)
 		return nil
 	}
-	x.moveOn(step)
+	x.leaveStep(step)
 	return nil
 }

@@ -28,8 +28,8 @@ steps:
 	t.Run("some are asked", func(t *testing.T) {
 		onBoth(t, func(w *world) {
 			run := start(w, 90, 60, 80)
-			w.until("the second item asks", func() bool { return len(w.openItems(run.ID)) == 1 })
-			for _, q := range w.openItems(run.ID) {
+			w.until("the second item asks", func() bool { return len(w.openItemQuestions(run.ID)) == 1 })
+			for _, q := range w.openItemQuestions(run.ID) {
 				w.answer(q, fermata.Answer{Answer: "right"})
 			}
 			ended := w.await(run.ID, fermata.TaskDone)
@@ -55,8 +55,8 @@ steps:
 	})
 }
 
-// openItems returns the open questions of items.
-func (w *world) openItems(id string) []*fermata.Question {
+// openItemQuestions returns the open questions of items.
+func (w *world) openItemQuestions(id string) []*fermata.Question {
 	w.Helper()
 	var open []*fermata.Question
 	for _, s := range w.read(id).Steps {

@@ -24,7 +24,7 @@ steps:
 func TestARunStopsAtAForgedApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"mem_x","name":"ann"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
 			UPDATE tasks SET state = 'input_received', pending_question_id = '' WHERE id = '%s'`, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash, run.ID))
@@ -44,7 +44,7 @@ func TestARunStopsAtAForgedApproval(t *testing.T) {
 func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		easier := w.put(strings.Replace(guarded, "  - id: ask\n    tool: request_approval\n    input: {title: \"Deploy?\", action: {command: [make, deploy]}}\n", "", 1))
 		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
 		_, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
@@ -63,7 +63,7 @@ func TestNoRunBeginsInAForgedProject(t *testing.T) {
 		w.put(guarded)
 		storetest.Exec(w, w.opts, "UPDATE workflows SET project = 'web'")
 		_, err := w.s.Start(w.Context(), admin, "guarded", nil)
-		w.refused(err, fermata.CodeInternal)
+		w.wantCode(err, fermata.CodeInternal)
 	})
 }
 
@@ -74,7 +74,7 @@ func TestTheAuditFindsAnotherDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.put(guarded)
-				_, err := w.s.Enable(w.Context(), admin, "guarded", false)
+				_, err := w.s.SetEnabled(w.Context(), admin, "guarded", false)
 				w.ok(err)
 				report, err := w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)

@@ -21,8 +21,8 @@ import (
 // forked returns a workflow with a manual trigger and the steps.
 func forked(steps string) string { return "name: forked\ntriggers: [{manual: true}]\n" + steps }
 
-// openAt waits until exactly the questions of these steps are open, and returns them.
-func (w *world) openAt(id string, steps ...string) map[string]*fermata.Question {
+// awaitQuestions waits until exactly the questions of these steps are open, and returns them.
+func (w *world) awaitQuestions(id string, steps ...string) map[string]*fermata.Question {
 	w.Helper()
 	var open map[string]*fermata.Question
 	w.until(fmt.Sprintf("questions of %v are open", steps), func() bool {
@@ -53,8 +53,8 @@ func (w *world) breakTool(name string) (mend func()) {
 	return func() { works.Store(true) }
 }
 
-// stateOf waits until the last occurrence of a step is in a state.
-func (w *world) stateOf(id, step string, want fermata.StepState) {
+// awaitStepState waits until the last occurrence of a step is in a state.
+func (w *world) awaitStepState(id, step string, want fermata.StepState) {
 	w.Helper()
 	w.until(fmt.Sprintf("the step %s is %s", step, want), func() bool {
 		var last fermata.StepState
@@ -113,7 +113,7 @@ steps:
 		if got, want := w.outcomes(run.ID), "after_left/1:done alone/1:done first/1:done last/1:done left/1:done right/1:done"; got != want {
 			w.Fatalf("got %s", got)
 		}
-		called := w.tools.called()
+		called := w.tools.calledSteps()
 		if called[len(called)-1] != "last" || run.Summary != "6 of 6 steps done." {
 			w.Fatalf("called %v: %s", called, run.Summary)
 		}
@@ -137,11 +137,11 @@ steps:
 func TestBranchesAskAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
-		open := w.openAt(run.ID, "ask_a", "ask_b")
+		open := w.awaitQuestions(run.ID, "ask_a", "ask_b")
 		w.answer(open["ask_b"], fermata.Answer{Answer: fermata.Approve})
-		w.stateOf(run.ID, "do_b", fermata.StepDone)
-		w.stateOf(run.ID, "ask_a", fermata.StepWaiting)
-		if got := w.tools.called(); slices.Contains(got, "join") {
+		w.awaitStepState(run.ID, "do_b", fermata.StepDone)
+		w.awaitStepState(run.ID, "ask_a", fermata.StepWaiting)
+		if got := w.tools.calledSteps(); slices.Contains(got, "join") {
 			w.Fatalf("called %v before the branches met", got)
 		}
 		w.answer(open["ask_a"], fermata.Answer{Answer: "y"})
@@ -156,9 +156,9 @@ func TestBranchesAskAtOnce(t *testing.T) {
 func TestARejectedBranch(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
-		open := w.openAt(run.ID, "ask_a", "ask_b")
+		open := w.awaitQuestions(run.ID, "ask_a", "ask_b")
 		w.answer(open["ask_b"], fermata.Answer{Answer: fermata.Reject, Comment: "not now"})
-		w.stateOf(run.ID, "ask_b", fermata.StepRejected)
+		w.awaitStepState(run.ID, "ask_b", fermata.StepRejected)
 		w.answer(open["ask_a"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:rejected do_a/1:done plan/1:done" || run.Reason != fermata.ReasonRejected || !strings.Contains(run.Summary, "not now") {
@@ -167,12 +167,12 @@ func TestARejectedBranch(t *testing.T) {
 		// A retry continues where the branch was rejected, and only there.
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
-		w.answer(w.asked(run.ID), fermata.Answer{Answer: fermata.Approve})
+		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: fermata.Approve})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:done do_a/1:done do_b/1:done join/1:done plan/1:done" {
 			w.Fatalf("got %s", got)
 		}
-		if got := w.tools.called(); len(got) != 4 {
+		if got := w.tools.calledSteps(); len(got) != 4 {
 			w.Fatalf("called %v", got)
 		}
 	})
@@ -195,7 +195,7 @@ steps:
   - {id: fail, tool: check}
   - {id: join, tool: publish, needs: [behind, command, rest, each, fail]}
 `), nil)
-		open := w.openAt(run.ID, "ask", "gate", "each")
+		open := w.awaitQuestions(run.ID, "ask", "gate", "each")
 		w.answer(open["gate"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "ask/1:cancelled command/1:cancelled each/1:cancelled fail/1:failed gate/1:done rest/1:cancelled" {
@@ -220,11 +220,11 @@ steps:
 		mend()
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
-		open = w.openAt(run.ID, "ask", "each")
-		w.stateOf(run.ID, "fail", fermata.StepDone)
-		w.stateOf(run.ID, "rest", fermata.StepWaiting)
+		open = w.awaitQuestions(run.ID, "ask", "each")
+		w.awaitStepState(run.ID, "fail", fermata.StepDone)
+		w.awaitStepState(run.ID, "rest", fermata.StepWaiting)
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
-		w.stateOf(run.ID, "behind", fermata.StepDone)
+		w.awaitStepState(run.ID, "behind", fermata.StepDone)
 	})
 }
 
@@ -274,14 +274,14 @@ steps:
   - {id: ask, tool: post_question, suspend: true, needs: [], input: {question: "A?", options: [x], timeout: never}}
   - {id: asked, tool: note}
 `), nil)
-		open := w.openAt(run.ID, "ask")
+		open := w.awaitQuestions(run.ID, "ask")
 		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(3 * time.Hour)
-		w.stateOf(run.ID, "rested", fermata.StepDone)
-		w.stateOf(run.ID, "ask", fermata.StepWaiting)
+		w.awaitStepState(run.ID, "rested", fermata.StepDone)
+		w.awaitStepState(run.ID, "ask", fermata.StepWaiting)
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
-		w.stateOf(run.ID, "asked", fermata.StepDone)
-		w.stateOf(run.ID, "longer", fermata.StepWaiting)
+		w.awaitStepState(run.ID, "asked", fermata.StepDone)
+		w.awaitStepState(run.ID, "longer", fermata.StepWaiting)
 		w.await(run.ID, fermata.TaskDeferred, fermata.TaskBlocked)
 		w.clock.Advance(7 * time.Hour)
 		w.await(run.ID, fermata.TaskDone)
@@ -310,16 +310,16 @@ steps:
   - {id: hold, tool: post_question, suspend: true, needs: [], input: {question: "Hold?", options: [x], timeout: never}}
   - {id: end_of_it, tool: publish, needs: [sent, hold, tried_enough]}
 `), nil)
-		open := w.openAt(run.ID, "review", "hold")
+		open := w.awaitQuestions(run.ID, "review", "hold")
 		w.answer(open["review"], fermata.Answer{Answer: "again"})
-		w.stateOf(run.ID, "tried_enough", fermata.StepDone)
+		w.awaitStepState(run.ID, "tried_enough", fermata.StepDone)
 		w.until("it is asked again", func() bool {
 			return strings.Contains(w.outcomes(run.ID), "review/2:waiting")
 		})
-		open = w.openAt(run.ID, "review", "hold")
+		open = w.awaitQuestions(run.ID, "review", "hold")
 		w.answer(open["review"], fermata.Answer{Answer: "skip"})
-		w.stateOf(run.ID, "sent", fermata.StepDone)
-		w.stateOf(run.ID, "hold", fermata.StepWaiting)
+		w.awaitStepState(run.ID, "sent", fermata.StepDone)
+		w.awaitStepState(run.ID, "hold", fermata.StepWaiting)
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "draft/2:done end_of_it/1:done hold/1:done polish/1:skipped review/2:done sent/1:done tried_enough/1:done tries/3:done" {
@@ -339,9 +339,9 @@ steps:
   - {id: after_unsure, tool: note}
   - {id: hold, tool: post_question, suspend: true, needs: [], input: {question: "Hold?", options: [x], timeout: never}}
 `), nil)
-		open := w.openAt(run.ID, "hold")
-		w.stateOf(run.ID, "after_sure", fermata.StepDone)
-		w.stateOf(run.ID, "unsure", fermata.StepSkipped)
+		open := w.awaitQuestions(run.ID, "hold")
+		w.awaitStepState(run.ID, "after_sure", fermata.StepDone)
+		w.awaitStepState(run.ID, "unsure", fermata.StepSkipped)
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskSkipped)
 		if got := w.outcomes(run.ID); got != "after_sure/1:done hold/1:done sure/1:done unsure/1:skipped" || run.Reason != fermata.ReasonLowConfidence {
@@ -363,13 +363,13 @@ steps:
   - {id: risky, tool: check, needs: [], on_error: ask}
   - {id: hold, tool: post_question, suspend: true, needs: [], input: {question: "Hold?", options: [x], timeout: never}}
 `), nil)
-		open := w.openAt(run.ID, "ask", "risky", "hold")
+		open := w.awaitQuestions(run.ID, "ask", "risky", "hold")
 		mend()
 		w.answer(open["risky"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
-		w.stateOf(run.ID, "risky", fermata.StepDone)
+		w.awaitStepState(run.ID, "risky", fermata.StepDone)
 		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(2 * time.Hour)
-		w.stateOf(run.ID, "late", fermata.StepDone)
+		w.awaitStepState(run.ID, "late", fermata.StepDone)
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask.on_timeout/1:done ask/1:skipped early/1:skipped hold/1:done late/1:done risky/1:done" {
@@ -387,7 +387,7 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "A?", options: [x], timeout: 1h, timeoutAction: fail}}
   - {id: beside, tool: post_question, suspend: true, needs: [], input: {question: "B?", options: [x], timeout: 1h, timeoutAction: fail}}
 `), nil)
-		open := w.openAt(run.ID, "ask", "beside")
+		open := w.awaitQuestions(run.ID, "ask", "beside")
 		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(2 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
@@ -398,7 +398,7 @@ steps:
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
 		q, err := w.e.Question(w.Context(), admin, open["ask"].ID)
 		w.ok(err)
-		if len(q.Resolution.Late) != 1 || w.read(run.ID).State != fermata.TaskFailed {
+		if len(q.Resolution.LateAnswers) != 1 || w.read(run.ID).State != fermata.TaskFailed {
 			w.Fatalf("got %s", asJSON(q.Resolution))
 		}
 	})
@@ -408,7 +408,7 @@ steps:
 func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
-		open := w.openAt(run.ID, "ask_a", "ask_b")
+		open := w.awaitQuestions(run.ID, "ask_a", "ask_b")
 		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "enough")
 		w.ok(err)
 		w.await(run.ID, fermata.TaskCancelled)
@@ -421,7 +421,7 @@ func TestACancelledRunOfBranches(t *testing.T) {
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
-		open = w.openAt(run.ID, "ask_a", "ask_b")
+		open = w.awaitQuestions(run.ID, "ask_a", "ask_b")
 		w.answer(open["ask_a"], fermata.Answer{Answer: "x"})
 		w.answer(open["ask_b"], fermata.Answer{Answer: fermata.Approve})
 		w.await(run.ID, fermata.TaskDone)
@@ -472,7 +472,7 @@ steps:
 // TestBranchesInATest plays branches from a script, with waiting times between.
 func TestBranchesInATest(t *testing.T) {
 	t.Parallel()
-	report, err := workflow.Test(t.Context(), []byte(forked(`
+	report, err := workflow.Simulate(t.Context(), []byte(forked(`
 steps:
   - {id: ask_a, tool: post_question, suspend: true, input: {question: "A?", options: [x, y], timeout: never}, output: a}
   - {id: rest, tool: wait, needs: [], input: {for: 3d}}

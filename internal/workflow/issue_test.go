@@ -30,14 +30,14 @@ steps:
 		}
 		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Result: fermata.ResultFailed, Summary: "no idea", Token: claim.Run.Token, Heard: &[]string{asked["the agent"].ID}})
 		w.ok(err)
-		asked["the error"] = w.asked(run.ID)
+		asked["the error"] = w.awaitRunQuestion(run.ID)
 		for name, q := range asked {
 			if q.Metadata["github_issue"] != "octo/hello#7" || name != "the error" && q.Metadata["slack"] != "#dev" {
 				w.Errorf("the question of %s is about %v", name, q.Metadata)
 			}
 		}
 		// A question that names another issue is asked there.
-		other, err := w.e.AskOutside(w.Context(), worker, "", "", fermata.Ask{Question: "And?", Metadata: map[string]string{"github_issue": "octo/hello#8"}})
+		other, err := w.e.AskExternal(w.Context(), worker, "", "", fermata.Ask{Question: "And?", Metadata: map[string]string{"github_issue": "octo/hello#8"}})
 		w.ok(err)
 		if other.Metadata["github_issue"] != "octo/hello#8" {
 			w.Errorf("it is about %v", other.Metadata)

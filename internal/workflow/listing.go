@@ -13,52 +13,52 @@ import (
 )
 
 const (
-	// listWithin is the time limit for a server to list its tools.
-	listWithin = 5 * time.Second
-	// mostListing limits the size of a stored list, in bytes.
-	mostListing = 1 << 20
+	// listTimeout is the time limit for a server to list its tools.
+	listTimeout = 5 * time.Second
+	// maxListingSize limits the size of a stored list, in bytes.
+	maxListingSize = 1 << 20
 )
 
 // RefreshTools asks an MCP server for its tools and stores the list. Asking may
 // start a program. Reading a tool never asks its server.
 func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
-	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	n, err := s.reads(ctx, c).NamedTool(name)
+	n, err := s.readerFor(ctx, c).NamedTool(name)
 	if err != nil {
 		return nil, err
 	}
 	if n.Server == nil {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no MCP server: it has no tools of its own", name)
 	}
-	list, failed := s.serverTools(ctx, n)
+	list, listErr := s.serverTools(ctx, n)
 	return engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) (*fermata.NamedTool, error) {
-		return keepListing(tx, c, n, list, failed)
+		return storeListing(tx, c, n, list, listErr)
 	})
 }
 
 // askServers asks the tools that are servers for their tools, in parallel, and
 // puts the lists into kept. If a server is down, its list says so, and
 // askServers returns no error.
-func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*fermata.NamedTool) error {
+func (s *Service) askServers(ctx context.Context, c fermata.Caller, tools []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
-	problems := make([]error, len(kept))
-	for i := range kept {
-		if kept[i].Server == nil {
+	problems := make([]error, len(tools))
+	for i := range tools {
+		if tools[i].Server == nil {
 			continue
 		}
 		asking.Go(func() {
-			n, err := s.reads(ctx, c).NamedTool(kept[i].Name)
+			n, err := s.readerFor(ctx, c).NamedTool(tools[i].Name)
 			if err != nil || n.Server == nil {
 				problems[i] = err
 				return
 			}
-			list, failed := s.serverTools(ctx, n)
+			list, listErr := s.serverTools(ctx, n)
 			problems[i] = s.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-				listed, err := keepListing(tx, c, n, list, failed)
+				updatedTool, err := storeListing(tx, c, n, list, listErr)
 				if err == nil {
-					kept[i] = listed
+					tools[i] = updatedTool
 				}
 				return err
 			})
@@ -74,53 +74,53 @@ func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*ferm
 	return nil
 }
 
-// keepListing stores the list of a server, unless the settings of the server
+// storeListing stores the list of a server, unless the settings of the server
 // have changed since it was asked.
-func keepListing(tx *store.Tx, c fermata.Caller, asked *fermata.NamedTool, list []tool.Info, failed error) (*fermata.NamedTool, error) {
-	n, err := tx.NamedTool(asked.Name)
+func storeListing(tx *store.Tx, c fermata.Caller, requestedTool *fermata.NamedTool, list []tool.Info, listErr error) (*fermata.NamedTool, error) {
+	n, err := tx.NamedTool(requestedTool.Name)
 	if err != nil {
 		return nil, err
 	}
-	shown := *n
-	shown.Server = hideSecrets(n.Server)
-	if !reflect.DeepEqual(n.Server, asked.Server) {
-		return &shown, nil
+	result := *n
+	result.Server = hideSecrets(n.Server)
+	if !reflect.DeepEqual(n.Server, requestedTool.Server) {
+		return &result, nil
 	}
-	said := &fermata.ToolListing{At: tx.Now(), Tools: []fermata.ToolInfo{}}
+	listing := &fermata.ToolListing{At: tx.Now(), Tools: []fermata.ToolInfo{}}
 	for _, i := range list {
-		said.Tools = append(said.Tools, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: "server", Input: i.Input, Output: i.Output, Idempotent: i.Idempotent})
+		listing.Tools = append(listing.Tools, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: "server", Input: i.Input, Output: i.Output, Idempotent: i.Idempotent})
 	}
 	switch {
-	case failed != nil:
-		said.Error = failed.Error()
-	case len(data(said)) > mostListing:
-		said.Error = "the server says more of its tools than fits"
+	case listErr != nil:
+		listing.Error = listErr.Error()
+	case len(encodeJSON(listing)) > maxListingSize:
+		listing.Error = "the server says more of its tools than fits"
 	}
-	if said.Error != "" {
-		said.Tools = []fermata.ToolInfo{}
+	if listing.Error != "" {
+		listing.Tools = []fermata.ToolInfo{}
 		if n.Listing != nil {
-			said.Tools = n.Listing.Tools
+			listing.Tools = n.Listing.Tools
 		}
 	}
-	n.Listing = said
+	n.Listing = listing
 	tx.SaveNamedTool(n)
-	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: data(map[string]any{"tool": n.Name, "listed": len(said.Tools)})})
-	shown.Listing = said
-	return &shown, nil
+	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: encodeJSON(map[string]any{"tool": n.Name, "listed": len(listing.Tools)})})
+	result.Listing = listing
+	return &result, nil
 }
 
 func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool.Info, error) {
 	if s.Servers == nil {
 		return nil, fermata.Errorf(fermata.CodeUnavailable, "this server calls no MCP servers")
 	}
-	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	return s.Servers.Tools(ctx, n.Name, *n.Server)
 }
 
 // listedTools returns the tools that a server last listed. why says why the
 // last listing failed, or that there was none.
-func listedTools(n *fermata.NamedTool) (tools []fermata.ToolInfo, why string) {
+func listedTools(n *fermata.NamedTool) (tools []fermata.ToolInfo, problem string) {
 	if n.Listing == nil {
 		return nil, "nobody has asked it yet: fermata workflow tools refresh " + n.Name
 	}

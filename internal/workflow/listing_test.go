@@ -14,10 +14,10 @@ import (
 
 // tracker is an MCP server that counts how often it is asked for its tools.
 type tracker struct {
-	mu    sync.Mutex
-	asked int
-	has   []string
-	down  error
+	mu        sync.Mutex
+	asked     int
+	toolNames []string
+	down      error
 }
 
 func (s *tracker) Tools(_ context.Context, name string, _ fermata.ToolServer) ([]tool.Info, error) {
@@ -25,7 +25,7 @@ func (s *tracker) Tools(_ context.Context, name string, _ fermata.ToolServer) ([
 	defer s.mu.Unlock()
 	s.asked++
 	var all []tool.Info
-	for _, its := range s.has {
+	for _, its := range s.toolNames {
 		all = append(all, tool.Info{Name: name + "." + its})
 	}
 	return all, s.down
@@ -35,10 +35,10 @@ func (*tracker) Call(context.Context, string, fermata.ToolServer, string, tool.C
 	return tool.Result{}, nil
 }
 
-func (s *tracker) is(down error, has ...string) {
+func (s *tracker) set(down error, has ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down, s.has = down, has
+	s.down, s.toolNames = down, has
 }
 
 func (s *tracker) times() int {
@@ -51,7 +51,7 @@ func (s *tracker) times() int {
 // when a person asks for a refresh.
 func TestReadingAsksNoServer(t *testing.T) {
 	onBoth(t, func(w *world) {
-		server := &tracker{has: []string{"find"}}
+		server := &tracker{toolNames: []string{"find"}}
 		_, s := w.process(func(o *workflow.Options) { o.Servers = server })
 		put := func(url string) {
 			w.Helper()
@@ -77,7 +77,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 		if v := uses("close"); v.Valid || !strings.Contains(v.Problems[0].Hint, "tools refresh tracker") {
 			w.Errorf("what it did not list: %+v", v)
 		}
-		server.is(nil, "find", "close")
+		server.set(nil, "find", "close")
 		_, err = s.Tools(w.Context(), ann)
 		w.ok(err)
 		_, err = s.Workflow(w.Context(), ann, "uses", "")
@@ -93,7 +93,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 
 		// A server that is down keeps the tools that it listed, and the listing
 		// says that it is down.
-		server.is(errors.New("connection refused"))
+		server.set(errors.New("connection refused"))
 		named, err = s.RefreshTools(w.Context(), admin, "tracker")
 		w.ok(err)
 		if len(named.Listing.Tools) != 2 || named.Listing.Error != "connection refused" {

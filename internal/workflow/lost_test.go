@@ -14,9 +14,9 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// stopsIn makes one call of a tool, counted from 1, wait until its process is
+// blockCall makes one call of a tool, counted from 1, wait until its process is
 // stopped. The other calls succeed.
-func (w *world) stopsIn(name string, call int) (entered chan struct{}) {
+func (w *world) blockCall(name string, call int) (entered chan struct{}) {
 	entered = make(chan struct{})
 	calls := 0
 	w.tools.on(name, func(ctx context.Context, c tool.Call) (any, error) {
@@ -42,15 +42,15 @@ func (w *world) restart() {
 // The action is done again, and nobody is asked again.
 func TestLostAfterSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
-		entered := w.stopsIn("label", 1)
+		setConfidence(w, 40)
+		entered := w.blockCall("label", 1)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.clock.Advance(25 * time.Hour)
 		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskSkipped)
-		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 		if keys := w.tools.keys("check_confidence.on_timeout"); len(keys) != 2 || keys[0] != keys[1] {
 			w.Fatalf("the keys are %v", keys)
 		}
@@ -59,17 +59,17 @@ func TestLostAfterSilence(t *testing.T) {
 
 func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		w.tools.on("label", func(context.Context, tool.Call) (any, error) { return nil, errors.New("GitHub is away") })
 		run := w.run(autofix, map[string]any{"issue": 7})
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.clock.Advance(25 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
 		w.tools.on("label", func(_ context.Context, c tool.Call) (any, error) { return c.Input, nil })
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskSkipped)
-		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 	})
 }
 
@@ -86,7 +86,7 @@ steps:
   - {id: tell, tool: note, input: {fixed: "{{ steps.fix.output.approach }}"}}
 `, nil)
 		w.await(run.ID, fermata.TaskFailed)
-		entered := w.stopsIn("apply", 1)
+		entered := w.blockCall("apply", 1)
 		_, err := w.s.Retry(w.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
 		w.ok(err)
 		patience.Receive(w, "the tool is called", entered)
@@ -115,7 +115,7 @@ steps:
   - {id: each, foreach: "{{ [1, 2, 3] }}", tool: apply, input: {n: "{{ item }}"}, on_error: ask, output: all}
   - {id: tell, tool: note, input: {all: "{{ all }}"}}
 `, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[1,20,3]}` {
@@ -148,7 +148,7 @@ steps:
 			claims = claims[1:]
 		}
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
+		events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
 		w.ok(err)
 		items := slices.DeleteFunc(events, func(e *fermata.Event) bool { return !strings.Contains(string(e.Data), `"item"`) })
 		if len(items) != 5 {

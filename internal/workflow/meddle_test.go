@@ -16,26 +16,26 @@ var starter = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_starter", Name: "starter", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 
-// begun stores a definition, and lets the agent start it.
-func (w *world) begun(source string) *fermata.WorkflowRun {
+// startByAgent stores a definition, and lets the agent start it.
+func (w *world) startByAgent(source string) *fermata.WorkflowRun {
 	w.Helper()
 	run, err := w.s.Start(w.Context(), starter, w.put(source).Name, nil)
 	w.ok(err)
 	return run
 }
 
-func (w *world) refusedMove(what string, err error) {
+func (w *world) wantMoveRefused(what string, err error) {
 	w.Helper()
 	if code := fermata.CodeOf(err); code != fermata.CodeIllegalTransition && code != fermata.CodeForbidden {
 		w.Errorf("%s: %v", what, err)
 	}
 }
 
-// failsWithout waits until a run has failed, and checks that it called no tool.
-func (w *world) failsWithout(id string) {
+// wantFailureWithoutCalls waits until a run has failed, and checks that it called no tool.
+func (w *world) wantFailureWithoutCalls(id string) {
 	w.Helper()
 	run := w.awaitEnd(id)
-	if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
+	if called := w.tools.calledSteps(); run.State != fermata.TaskFailed || len(called) > 0 {
 		w.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
 	}
 }
@@ -57,7 +57,7 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
-				run := w.begun("name: files\ntriggers: [{manual: true}]\nsteps:" + steps)
+				run := w.startByAgent("name: files\ntriggers: [{manual: true}]\nsteps:" + steps)
 				var open []*fermata.WorkflowStep
 				w.until("both are asked", func() bool {
 					open = slices.DeleteFunc(w.read(run.ID).Steps, func(s *fermata.WorkflowStep) bool { return s.QuestionID == "" })
@@ -68,27 +68,27 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 					for _, c := range []fermata.Caller{starter, ann, admin} {
 						ctx := w.Context()
 						_, err := w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(`{"decision":"approve"}`)})
-						w.refusedMove(c.Name+" finishes", err)
+						w.wantMoveRefused(c.Name+" finishes", err)
 						_, err = w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultFailed})
-						w.refusedMove(c.Name+" fails", err)
+						w.wantMoveRefused(c.Name+" fails", err)
 						_, err = w.e.Ask(ctx, c, s.ChildID, fermata.Ask{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}})
-						w.refusedMove(c.Name+" asks", err)
+						w.wantMoveRefused(c.Name+" asks", err)
 						_, err = w.e.DeferTask(ctx, c, s.ChildID, &until)
-						w.refusedMove(c.Name+" puts off", err)
+						w.wantMoveRefused(c.Name+" puts off", err)
 						_, err = w.e.PauseTask(ctx, c, s.ChildID)
-						w.refusedMove(c.Name+" pauses", err)
+						w.wantMoveRefused(c.Name+" pauses", err)
 					}
 				}
 				_, err := w.e.CancelTask(w.Context(), starter, open[0].ChildID, "")
 				w.ok(err)
 				for _, c := range []fermata.Caller{starter, admin} {
 					_, err = w.e.ReopenTask(w.Context(), c, open[0].ChildID)
-					w.refusedMove(c.Name+" reopens", err)
+					w.wantMoveRefused(c.Name+" reopens", err)
 				}
 				q, err := w.e.Question(w.Context(), ann, open[1].QuestionID)
 				w.ok(err)
 				w.answer(q, fermata.Answer{Answer: fermata.Reject})
-				w.failsWithout(run.ID)
+				w.wantFailureWithoutCalls(run.ID)
 			})
 		})
 	}
@@ -98,14 +98,14 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 // do that, and a person that writes to the database can.
 func TestAnEndedItemIsNoApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
-		run := w.begun(`
+		run := w.startByAgent(`
 name: files
 triggers: [{manual: true}]
 steps:
   - {id: ok, tool: request_approval, foreach: [1], on_error: continue, input: {title: "Delete?", action: {n: 1}, timeout: never}}
   - {id: delete, tool: publish}
 `)
-		q := w.open(run.ID)
+		q := w.awaitQuestion(run.ID)
 		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			task, err := tx.Task(q.TaskID)
 			if err != nil {
@@ -115,18 +115,18 @@ steps:
 			if err != nil {
 				return err
 			}
-			if _, err := asked.Cancel(fermata.System, "gone", tx.Now()); err != nil {
+			if _, err := asked.Cancel(fermata.SystemActor, "gone", tx.Now()); err != nil {
 				return err
 			}
 			tx.UpdatePending(asked)
-			tx.Append(&fermata.Event{Type: fermata.EventQuestionCancelled, TaskID: task.ID, QuestionID: q.ID, Actor: fermata.System, Data: json.RawMessage(`{"type":"approval","decided_by":"system"}`)})
+			tx.Append(&fermata.Event{Type: fermata.EventQuestionCancelled, TaskID: task.ID, QuestionID: q.ID, Actor: fermata.SystemActor, Data: json.RawMessage(`{"type":"approval","decided_by":"system"}`)})
 			task.State, task.PendingQuestionID = fermata.TaskDone, ""
 			tx.SaveTask(task)
 			return nil
 		}))
 		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "")
 		w.ok(err)
-		w.failsWithout(run.ID)
+		w.wantFailureWithoutCalls(run.ID)
 	})
 }
 
@@ -134,7 +134,7 @@ steps:
 // next step, or end a wait.
 func TestNobodyAsksOnARun(t *testing.T) {
 	onBoth(t, func(w *world) {
-		run := w.begun(`
+		run := w.startByAgent(`
 name: resting
 triggers: [{manual: true}]
 steps:
@@ -149,11 +149,11 @@ steps:
 				{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}},
 			} {
 				_, err := w.e.Ask(w.Context(), c, run.ID, a)
-				w.refusedMove(c.Name+" asks", err)
+				w.wantMoveRefused(c.Name+" asks", err)
 			}
 		}
 		_, err := w.e.DeferTask(w.Context(), starter, run.ID, &soon)
-		w.refusedMove("the agent puts off", err)
+		w.wantMoveRefused("the agent puts off", err)
 		_, err = w.e.DeferTask(w.Context(), ann, run.ID, &soon)
 		w.ok(err)
 		w.clock.Advance(time.Hour)
@@ -162,7 +162,7 @@ steps:
 			w.ok(err)
 			return task.State == fermata.TaskDeferred && task.DeferUntil.After(w.clock.Now())
 		})
-		if called := w.tools.called(); len(called) > 0 {
+		if called := w.tools.calledSteps(); len(called) > 0 {
 			w.Fatalf("called %v", called)
 		}
 		_, err = w.e.ResumeTask(w.Context(), ann, run.ID, "")
@@ -185,27 +185,27 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], timeout: never}}
   - {id: ship, tool: publish}
 `
-		first := w.begun(source)
-		q := w.asked(first.ID)
+		first := w.startByAgent(source)
+		q := w.awaitRunQuestion(first.ID)
 		second, err := w.s.Start(w.Context(), starter, "queued", nil)
 		w.ok(err)
 		w.await(second.ID, fermata.TaskBlocked)
 		none := []string{}
 		for _, c := range []fermata.Caller{starter, ann, admin} {
 			_, err := w.e.UpdateTask(w.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
-			w.refusedMove(c.Name+" takes the dependency away", err)
+			w.wantMoveRefused(c.Name+" takes the dependency away", err)
 		}
 		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
-		w.refusedMove("a person resumes", err)
+		w.wantMoveRefused("a person resumes", err)
 		w.answer(q, fermata.Answer{Answer: "a"})
 		w.await(first.ID, fermata.TaskDone)
-		w.answer(w.asked(second.ID), fermata.Answer{Answer: "a"})
+		w.answer(w.awaitRunQuestion(second.ID), fermata.Answer{Answer: "a"})
 		w.await(second.ID, fermata.TaskDone)
 	})
 }
 
-// stepAsks waits for the question of a step while other steps are under way.
-func (w *world) stepAsks(run, step string) *fermata.Question {
+// awaitStepQuestion waits for the question of a step while other steps are under way.
+func (w *world) awaitStepQuestion(run, step string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
 	w.until("the step "+step+" asks", func() bool {
@@ -230,7 +230,7 @@ func TestNobodyTakesADefaultThatIsNotTheirs(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.voter("bob")
 		asked := func(more string) *fermata.Question {
-			return w.stepAsks(w.begun(`
+			return w.awaitStepQuestion(w.startByAgent(`
 name: sides
 triggers: [{manual: true}]
 steps:
@@ -240,17 +240,17 @@ steps:
 `).ID, "sure")
 		}
 		_, err := w.e.ResumeTask(w.Context(), ann, asked(`assignees: [bob], default: keep`).TaskID, "")
-		w.refused(err, fermata.CodeNotEligible)
+		w.wantCode(err, fermata.CodeNotEligible)
 		dangerous := asked(`default: wipe, allow_danger_default: true`)
 		for _, c := range []fermata.Caller{ann, admin} {
 			_, err = w.e.ResumeTask(w.Context(), c, dangerous.TaskID, "")
-			w.refused(err, fermata.CodePolicyViolation)
+			w.wantCode(err, fermata.CodePolicyViolation)
 		}
-		if called := w.tools.called(); len(called) > 0 {
+		if called := w.tools.calledSteps(); len(called) > 0 {
 			w.Fatalf("called %v", called)
 		}
 		w.resume(asked(`default: keep`))
-		w.until("the branch goes on", func() bool { return len(w.tools.called()) == 1 })
+		w.until("the branch goes on", func() bool { return len(w.tools.calledSteps()) == 1 })
 	})
 }
 
@@ -260,7 +260,7 @@ steps:
 func TestARunHandsOutNoGrants(t *testing.T) {
 	onBoth(t, func(w *world) {
 		bob := w.voter("bob")
-		run := w.begun(`
+		run := w.startByAgent(`
 name: two
 triggers: [{manual: true}]
 steps:
@@ -270,7 +270,7 @@ steps:
 `)
 		grant := ""
 		for _, step := range []string{"legal", "safe"} {
-			q := w.stepAsks(run.ID, step)
+			q := w.awaitStepQuestion(run.ID, step)
 			answer := fermata.Answer{Answer: fermata.Reject}
 			if step == "legal" {
 				answer = fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
@@ -278,7 +278,7 @@ steps:
 			_, err := w.e.Answer(w.Context(), bob, q.ID, answer)
 			w.ok(err)
 			for _, c := range []fermata.Caller{starter, admin} {
-				context, err := w.e.Context(w.Context(), c, q.TaskID)
+				context, err := w.e.ResumeContext(w.Context(), c, q.TaskID)
 				w.ok(err)
 				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
 					w.Errorf("%s is handed %+v", c.Name, context.Questions)
@@ -294,7 +294,7 @@ steps:
 				}))
 			}
 		}
-		w.failsWithout(run.ID)
+		w.wantFailureWithoutCalls(run.ID)
 		_, err := w.e.VerifyGrant(w.Context(), starter, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(`{"tool":"deploy"}`)})
 		if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "does itself what was approved") {
 			w.Errorf("the grant is refused with %v", err)
@@ -305,7 +305,7 @@ steps:
 // TestAnAgentDoesNotUndoACancellation checks that an approved step does not run after a person has cancelled the run.
 func TestAnAgentDoesNotUndoACancellation(t *testing.T) {
 	onBoth(t, func(w *world) {
-		run := w.begun(`
+		run := w.startByAgent(`
 name: stopped
 triggers: [{manual: true}]
 steps:
@@ -316,7 +316,7 @@ steps:
 		_, err := w.e.CancelTask(w.Context(), ann, run.ID, "the wrong version")
 		w.ok(err)
 		_, err = w.s.Retry(w.Context(), starter, run.ID, nil)
-		w.refused(err, fermata.CodeForbidden)
+		w.wantCode(err, fermata.CodeForbidden)
 		_, err = w.s.Retry(w.Context(), ann, run.ID, nil)
 		w.ok(err)
 	})
@@ -326,7 +326,7 @@ steps:
 // without its run.
 func TestAStepStaysAsItWasApproved(t *testing.T) {
 	onBoth(t, func(w *world) {
-		run := w.begun(`
+		run := w.startByAgent(`
 name: told
 triggers: [{manual: true}]
 steps:
@@ -345,7 +345,7 @@ steps:
 		for _, c := range []fermata.Caller{starter, ann, admin} {
 			for _, p := range []fermata.TaskPatch{{Title: &text}, {Body: &text}} {
 				_, err := w.e.UpdateTask(w.Context(), c, step.ChildID, p)
-				w.refused(err, fermata.CodeIllegalTransition)
+				w.wantCode(err, fermata.CodeIllegalTransition)
 			}
 		}
 		_, err := w.e.UpdateTask(w.Context(), ann, step.ChildID, fermata.TaskPatch{Priority: &priority})
@@ -354,7 +354,7 @@ steps:
 		w.ok(err)
 		for _, c := range []fermata.Caller{ann, admin} {
 			_, err := w.e.ReopenTask(w.Context(), c, step.ChildID)
-			w.refused(err, fermata.CodeIllegalTransition)
+			w.wantCode(err, fermata.CodeIllegalTransition)
 		}
 	})
 }
@@ -377,26 +377,26 @@ steps:
 			return run
 		}
 		first := start()
-		w.asked(first.ID)
+		w.awaitRunQuestion(first.ID)
 		second := start()
 		w.await(second.ID, fermata.TaskBlocked)
 		soon := w.clock.Now().Add(time.Minute)
 		_, err := w.e.DeferTask(w.Context(), ann, second.ID, &soon)
 		w.ok(err)
 		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
-		w.refused(err, fermata.CodeIllegalTransition)
+		w.wantCode(err, fermata.CodeIllegalTransition)
 		w.clock.Advance(time.Minute)
 		w.await(second.ID, fermata.TaskBlocked)
 		_, err = w.e.CancelTask(w.Context(), ann, first.ID, "")
 		w.ok(err)
-		w.asked(second.ID)
+		w.awaitRunQuestion(second.ID)
 		for _, again := range []func() error{
 			func() error { _, err := w.s.Retry(w.Context(), ann, first.ID, nil); return err },
 			func() error { _, err := w.e.ReopenTask(w.Context(), ann, first.ID); return err },
 		} {
-			w.refused(again(), fermata.CodeIllegalTransition)
+			w.wantCode(again(), fermata.CodeIllegalTransition)
 		}
-		w.answer(w.asked(second.ID), fermata.Answer{Answer: "a"})
+		w.answer(w.awaitRunQuestion(second.ID), fermata.Answer{Answer: "a"})
 		w.await(second.ID, fermata.TaskDone)
 		_, err = w.s.Retry(w.Context(), ann, first.ID, nil)
 		w.ok(err)

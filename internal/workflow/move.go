@@ -16,8 +16,8 @@ import (
 
 // Move moves a run to the newest definition of its workflow. The steps that it has begun must be the same there, except
 // for those that it will do again. A run that has ended continues only when it is retried.
-func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
-	id, err := s.runToChange(ctx, c, typed)
+func (s *Service) Move(ctx context.Context, c fermata.Caller, givenID string) (*fermata.WorkflowRun, error) {
+	id, err := s.changeableRunID(ctx, c, givenID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fe
 		if err := checkMovable(t); err != nil {
 			return struct{}{}, err
 		}
-		x, err := s.openToChange(tx, t)
+		x, err := s.loadForChange(tx, t)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -38,7 +38,7 @@ func (s *Service) Move(ctx context.Context, c fermata.Caller, typed string) (*fe
 	if err != nil {
 		return nil, err
 	}
-	return s.OneRun(ctx, c, id)
+	return s.RunDetails(ctx, c, id)
 }
 
 // checkMovable refuses to move a run that is in progress, and one that is done.
@@ -59,7 +59,7 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	if err != nil {
 		return err
 	}
-	if w.Project != orDefault(x.run.Project) {
+	if w.Project != projectOrDefault(x.run.Project) {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "the workflow %s is in another project now", w.Name).WithHint("start a new run there")
 	}
 	if w.Hash == x.run.Hash {
@@ -69,91 +69,91 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	if err != nil {
 		return err
 	}
-	if err := x.checkSame(newest); err != nil {
+	if err := x.checkCompatible(newest); err != nil {
 		return err
 	}
-	inputs, err := checkInputs(newest, object(x.run.Inputs))
+	inputs, err := checkInputs(newest, decodeObject(x.run.Inputs))
 	if refusal, ok := errors.AsType[*fermata.Error](err); ok {
 		return refusal.WithHint("give a new input a default, or do not require it; or start a new run")
 	}
 	if err != nil {
 		return err
 	}
-	x.run.Hash, x.run.Inputs = w.Hash, data(inputs)
-	tx.MoveWorkflowRun(x.run)
+	x.run.Hash, x.run.Inputs = w.Hash, encodeJSON(inputs)
+	tx.UpdateWorkflowRun(x.run)
 	tx.Append(&fermata.Event{
-		Type: fermata.EventRunMoved, TaskID: x.run.ID, Actor: c.Actor(), Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash}),
+		Type: fermata.EventRunMoved, TaskID: x.run.ID, Actor: c.Actor(), Data: encodeJSON(map[string]any{"workflow": w.Name, "hash": w.Hash}),
 	})
 	return nil
 }
 
-// checkSame refuses a definition that changes a step which the run has begun and will not do again. It also refuses one
+// checkCompatible refuses a definition that changes a step which the run has begun and will not do again. It also refuses one
 // with a new step that the run would pass over.
-func (x *execution) checkSame(newest *definition.Workflow) error {
+func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
-		return errNotSame([]string{"steps run side by side in only one of the two definitions"})
+		return errIncompatible([]string{"steps run side by side in only one of the two definitions"})
 	}
 	// again holds the steps at which the run is. The value says whether the step will be done again.
-	again := map[string]bool{}
-	for _, p := range x.places() {
-		again[p.Next] = p.Again || p.Waits == waitsRetry || x.isHidden(p.Next)
+	currentSteps := map[string]bool{}
+	for _, p := range x.positions() {
+		currentSteps[p.Next] = p.Redo || p.WaitsFor == waitForRetry || x.isHidden(p.Next)
 	}
-	var wrong []string
+	var problems []string
 	kept, passed := map[string]bool{}, map[string]bool{}
 	for i := range x.def.Steps {
 		step := &x.def.Steps[i]
 		isOver := step.Phase != definition.MainPhase && x.phase() == definition.MainPhase
-		if again[step.ID] || x.isHidden(step.ID) || isOver {
+		if currentSteps[step.ID] || x.isHidden(step.ID) || isOver {
 			continue
 		}
-		_, isAt := again[step.ID]
+		_, isAt := currentSteps[step.ID]
 		kept[step.ID], passed[step.ID] = true, !isAt
 		if other := newest.Step(step.ID); other == nil || !step.Equal(other) {
-			wrong = append(wrong, fmt.Sprintf("steps.%s is another one there, or none, and the run has begun it", step.ID))
+			problems = append(problems, fmt.Sprintf("steps.%s is another one there, or none, and the run has begun it", step.ID))
 		}
 	}
-	wrong = append(wrong, passedOver(newest, again, kept, passed)...)
-	if len(wrong) > 0 {
-		return errNotSame(wrong)
+	problems = append(problems, moveProblems(newest, currentSteps, kept, passed)...)
+	if len(problems) > 0 {
+		return errIncompatible(problems)
 	}
 	return nil
 }
 
-// passedOver returns the reasons why a run could not continue with another definition. They are main steps that it
+// moveProblems returns the reasons why a run could not continue with another definition. They are main steps that it
 // would never reach, and steps where it could not continue. The run is at the steps of at, keeps those of kept, and has
 // passed those of passed.
-func passedOver(newest *definition.Workflow, at, kept, passed map[string]bool) []string {
-	var wrong []string
-	left := maps.Clone(at)
+func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[string]bool) []string {
+	var problems []string
+	missingSteps := maps.Clone(currentSteps)
 	for i := range newest.Steps {
 		step := &newest.Steps[i]
-		_, isAt := at[step.ID]
-		delete(left, step.ID)
+		_, isAt := currentSteps[step.ID]
+		delete(missingSteps, step.ID)
 		if step.Phase != definition.MainPhase || kept[step.ID] {
 			continue
 		}
 		isReady := !slices.ContainsFunc(step.Needs, func(id string) bool { return !passed[id] })
 		switch {
 		case isReady && !isAt:
-			wrong = append(wrong, fmt.Sprintf("steps.%s is new, and the run has passed where it begins", step.ID))
+			problems = append(problems, fmt.Sprintf("steps.%s is new, and the run has passed where it begins", step.ID))
 		case isAt && !isReady:
-			wrong = append(wrong, fmt.Sprintf("steps.%s needs a step that the run has not done", step.ID))
+			problems = append(problems, fmt.Sprintf("steps.%s needs a step that the run has not done", step.ID))
 		}
 	}
-	for id := range left {
+	for id := range missingSteps {
 		if !kept[id] {
-			wrong = append(wrong, fmt.Sprintf("steps.%s, where the run goes on, is not there", id))
+			problems = append(problems, fmt.Sprintf("steps.%s, where the run goes on, is not there", id))
 		}
 	}
-	return wrong
+	return problems
 }
 
 // isHidden reports whether a step was not begun, or will be done again before an expression reads its output.
 func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
 
-// errNotSame returns the refusal to move a run, with its reasons.
-func errNotSame(wrong []string) error {
-	slices.Sort(wrong)
-	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(wrong, "; ")).
+// errIncompatible returns the refusal to move a run, with its reasons.
+func errIncompatible(problems []string) error {
+	slices.Sort(problems)
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the run cannot go on with the newest definition: %s", strings.Join(problems, "; ")).
 		WithHint("send it back to that step, or to one before it, with the newest definition; or start a new run")
 }

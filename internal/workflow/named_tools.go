@@ -17,10 +17,10 @@ import (
 
 // NamedTools returns all tools that the workspace has defined.
 func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.NamedTool, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	all, err := s.reads(ctx, c).NamedTools()
+	all, err := s.readerFor(ctx, c).NamedTools()
 	for _, t := range all {
 		t.Server = hideSecrets(t.Server)
 	}
@@ -29,10 +29,10 @@ func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.
 
 // NamedTool returns one tool that the workspace has defined.
 func (s *Service) NamedTool(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	t, err := s.reads(ctx, c).NamedTool(name)
+	t, err := s.readerFor(ctx, c).NamedTool(name)
 	if err != nil {
 		return nil, err
 	}
@@ -47,29 +47,29 @@ func hideSecrets(s *fermata.ToolServer) *fermata.ToolServer {
 		return nil
 	}
 	out := *s
-	out.Env, out.Headers = hiddenValues(s.Env), hiddenValues(s.Headers)
+	out.Env, out.Headers = maskValues(s.Env), maskValues(s.Headers)
 	return &out
 }
 
-func hiddenValues(values map[string]string) map[string]string {
+func maskValues(values map[string]string) map[string]string {
 	out := maps.Clone(values)
 	for name, v := range out {
 		if !strings.HasPrefix(v, "env:") {
-			out[name] = unseen
+			out[name] = maskedValue
 		}
 	}
 	return out
 }
 
-// unseen stands in place of a hidden value.
-const unseen = "•••"
+// maskedValue stands in place of a hidden value.
+const maskedValue = "•••"
 
-// shownAgain returns given with the former value for every value that the
+// unmaskValues returns given with the former value for every value that the
 // client sent back hidden.
-func shownAgain(given, before map[string]string) map[string]string {
+func unmaskValues(given, before map[string]string) map[string]string {
 	out := maps.Clone(given)
 	for name, v := range out {
-		if v == unseen {
+		if v == maskedValue {
 			out[name] = before[name]
 		}
 	}
@@ -80,22 +80,22 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // PutNamedTool stores a tool under its name.
 func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata.NamedTool) (*fermata.NamedTool, error) {
-	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if problems := s.checkNamedTool(n); len(problems) > 0 {
 		return nil, fermata.Invalid(problems...)
 	}
-	kept, err := s.keepNamedTools(ctx, c, []*fermata.NamedTool{n})
+	storedTools, err := s.storeNamedTools(ctx, c, []*fermata.NamedTool{n})
 	if err != nil {
 		return nil, err
 	}
-	return kept[0], nil
+	return storedTools[0], nil
 }
 
 // PutNamedTools stores several tools under their names: all of them, or none.
 func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	var problems []fermata.Problem
@@ -111,30 +111,30 @@ func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fe
 	if len(problems) > 0 {
 		return nil, fermata.Invalid(problems...)
 	}
-	return s.keepNamedTools(ctx, c, all)
+	return s.storeNamedTools(ctx, c, all)
 }
 
-// keepNamedTools stores checked tools in one transaction. It then asks the MCP
+// storeNamedTools stores checked tools in one transaction. It then asks the MCP
 // servers among them for their tools.
-func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
-		kept := make([]*fermata.NamedTool, 0, len(all))
+func (s *Service) storeNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
+	storedTools, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
+		storedTools := make([]*fermata.NamedTool, 0, len(all))
 		for _, n := range all {
-			k, err := keepNamedTool(tx, c, *n)
+			k, err := storeNamedTool(tx, c, *n)
 			if err != nil {
 				return nil, err
 			}
-			kept = append(kept, k)
+			storedTools = append(storedTools, k)
 		}
-		return kept, nil
+		return storedTools, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return kept, s.askServers(ctx, c, kept)
+	return storedTools, s.askServers(ctx, c, storedTools)
 }
 
-func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermata.NamedTool, error) {
+func storeNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermata.NamedTool, error) {
 	before, err := tx.NamedTool(n.Name)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
@@ -142,12 +142,12 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 	case err != nil:
 		return nil, err
 	}
-	if err := mayConfigure(c, n.Server, before.Server); err != nil {
+	if err := checkServerPermission(c, n.Server, before.Server); err != nil {
 		return nil, err
 	}
 	if before.Server != nil && n.Server != nil {
 		server := *n.Server
-		server.Env, server.Headers = shownAgain(server.Env, before.Server.Env), shownAgain(server.Headers, before.Server.Headers)
+		server.Env, server.Headers = unmaskValues(server.Env, before.Server.Env), unmaskValues(server.Headers, before.Server.Headers)
 		n.Server = &server
 		if reflect.DeepEqual(n.Server, before.Server) {
 			n.Listing = before.Listing
@@ -155,20 +155,20 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 	}
 	n.UpdatedBy, n.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveNamedTool(&n)
-	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: data(map[string]any{"tool": n.Name})})
+	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: encodeJSON(map[string]any{"tool": n.Name})})
 	n.Server = hideSecrets(n.Server)
 	return &n, nil
 }
 
-// mayConfigure returns an error if the caller may not set up, replace or remove
+// checkServerPermission returns an error if the caller may not set up, replace or remove
 // an MCP server. The settings of such a server can name environment variables
 // of the Fermata server.
-func mayConfigure(c fermata.Caller, servers ...*fermata.ToolServer) error {
+func checkServerPermission(c fermata.Caller, servers ...*fermata.ToolServer) error {
 	for _, server := range servers {
 		if server == nil {
 			continue
 		}
-		if err := c.May(fermata.ToDefineServers, fermata.InWorkspace); err != nil {
+		if err := c.CheckPermission(fermata.ToDefineServers, fermata.InWorkspace); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 	if !toolName.MatchString(n.Name) {
 		add("name", "must be lower-case letters, digits and _, beginning with a letter")
 	}
-	if _, taken := s.tools[n.Name]; taken || builtIn[n.Name].Name != "" {
+	if _, isTaken := s.tools[n.Name]; isTaken || builtInByName[n.Name].Name != "" {
 		add("name", "%s is built in", n.Name)
 	}
 	kinds := 0
@@ -208,12 +208,12 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 		if strings.TrimSpace(n.Agent.Prompt) == "" {
 			add("agent.prompt", "must not be empty")
 		}
-		if _, err := template(n.Agent.Prompt); err != nil {
+		if _, err := parseTemplate(n.Agent.Prompt); err != nil {
 			add("agent.prompt", "%s", err)
 		}
 	}
 	for i, arg := range n.Command {
-		if _, err := template(arg); err != nil {
+		if _, err := parseTemplate(arg); err != nil {
 			add(fmt.Sprintf("command[%d]", i), "%s", err)
 		}
 	}
@@ -241,19 +241,19 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 
 // DeleteNamedTool removes a tool. Steps that name it fail from then on.
 func (s *Service) DeleteNamedTool(ctx context.Context, c fermata.Caller, name string) error {
-	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
+	if err := c.CheckPermission(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return err
 	}
 	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) (struct{}, error) {
 		n, err := tx.NamedTool(name)
 		if err == nil {
-			err = mayConfigure(c, n.Server)
+			err = checkServerPermission(c, n.Server)
 		}
 		if err != nil {
 			return struct{}{}, err
 		}
 		tx.DeleteNamedTool(name)
-		tx.Append(&fermata.Event{Type: fermata.EventToolRemoved, Actor: c.Actor(), Data: data(map[string]any{"tool": name})})
+		tx.Append(&fermata.Event{Type: fermata.EventToolRemoved, Actor: c.Actor(), Data: encodeJSON(map[string]any{"tool": name})})
 		return struct{}{}, nil
 	})
 	return err

@@ -34,10 +34,10 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run(fmt.Sprintf("name: guarded\ntriggers: [{manual: true}]\nsteps:\n  - {id: ask, %s}\n  - {id: deploy, tool: publish}\n", tt.step), nil)
 				if tt.end != nil {
-					tt.end(w, w.open(run.ID))
+					tt.end(w, w.awaitQuestion(run.ID))
 				}
 				run = w.awaitEnd(run.ID)
-				deployed := len(w.tools.called()) > 0
+				deployed := len(w.tools.calledSteps()) > 0
 				if run.State != tt.want || deployed != (tt.want == fermata.TaskDone) {
 					w.Errorf("the run is %s, and deployed: %v; steps: %s", run.State, deployed, w.describe(run))
 				}
@@ -46,8 +46,8 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 	}
 }
 
-// open waits for the question of a run, or the question of its only item.
-func (w *world) open(id string) *fermata.Question {
+// awaitQuestion waits for the question of a run, or the question of its only item.
+func (w *world) awaitQuestion(id string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
 	w.until("the run asks", func() bool {
@@ -84,7 +84,7 @@ func (w *world) reject(q *fermata.Question) { w.answer(q, fermata.Answer{Answer:
 func TestWhoMayNotAnswerTakesNoDefault(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ask := func(more string) *fermata.Question {
-			return w.asked(w.run(`
+			return w.awaitRunQuestion(w.run(`
 name: dangerous
 triggers: [{manual: true}]
 steps:
@@ -96,25 +96,25 @@ steps:
 		asker := ann
 		asker.Scopes = []fermata.Scope{fermata.ScopeAsk}
 		_, err := w.e.ResumeTask(w.Context(), ann, forAdmins.TaskID, "")
-		w.refused(err, fermata.CodeNotEligible)
+		w.wantCode(err, fermata.CodeNotEligible)
 		anybody := ask(`default: keep`)
 		_, err = w.e.ResumeTask(w.Context(), asker, anybody.TaskID, "")
-		w.refused(err, fermata.CodeForbidden)
+		w.wantCode(err, fermata.CodeForbidden)
 		critical := ask(`default: keep, risk: critical`)
 		_, err = w.e.ResumeTask(w.Context(), ann, critical.TaskID, "")
-		w.refused(err, fermata.CodeNotEligible)
+		w.wantCode(err, fermata.CodeNotEligible)
 		dangerous := ask(`default: wipe`)
 		_, err = w.e.ResumeTask(w.Context(), ann, dangerous.TaskID, "")
-		w.refused(err, fermata.CodePolicyViolation)
+		w.wantCode(err, fermata.CodePolicyViolation)
 		w.resume(anybody)
 		w.await(anybody.TaskID, fermata.TaskDone)
-		if n := len(w.tools.called()); n != 1 {
+		if n := len(w.tools.calledSteps()); n != 1 {
 			w.Errorf("%d runs went on", n)
 		}
 	})
 }
 
-func (w *world) refused(err error, code fermata.Code) {
+func (w *world) wantCode(err error, code fermata.Code) {
 	w.Helper()
 	if fermata.CodeOf(err) != code {
 		w.Errorf("error is %v, want %s", err, code)

@@ -15,7 +15,7 @@ import (
 // checkOtherInput returns an error if the caller may not change the workflow of
 // the run.
 func checkOtherInput(c fermata.Caller, run *fermata.WorkflowRun) error {
-	return c.May(fermata.ToDefineWorkflow, fermata.InProject(orDefault(run.Project)))
+	return c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(projectOrDefault(run.Project)))
 }
 
 // asksPeople reports whether the step is a question or an approval.
@@ -36,7 +36,7 @@ func (x *execution) mayGiveInput(ctx context.Context, q *fermata.Question) (bool
 	if by == nil || by.Kind != fermata.ActorHuman {
 		return false, nil
 	}
-	m, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Member(by.ID)
+	m, err := x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).Member(by.ID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return false, nil
 	}

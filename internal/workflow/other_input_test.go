@@ -47,7 +47,7 @@ steps:
 		if got := string(run.Steps[0].Output); got != `{"version":666}` {
 			w.Errorf("the step gave %s", got)
 		}
-		if all := w.kept(run.ID); !strings.Contains(all, "with another input, by olga") {
+		if all := w.storedText(run.ID); !strings.Contains(all, "with another input, by olga") {
 			w.Errorf("no event tells who gave it: %s", all)
 		}
 	})
@@ -67,10 +67,10 @@ steps:
   - {id: ok, tool: request_approval, on_error: `+onError+`, input: {question: "Drop it?", action: {command: [drop]}, risk: high, approvals: {required: 2}}}
   - {id: publish, tool: publish}
 `, nil)
-			_, err := w.e.CancelQuestion(w.Context(), olga, w.asked(run.ID).ID, "not today")
+			_, err := w.e.CancelQuestion(w.Context(), olga, w.awaitRunQuestion(run.ID).ID, "not today")
 			w.ok(err)
 			if onError == "ask" {
-				q := w.asked(run.ID)
+				q := w.awaitRunQuestion(run.ID)
 				for _, it := range q.Items {
 					for _, o := range it.Options {
 						if o.Value == "skip" || o.Value == "retry_with_input" || it.Key == "input" {
@@ -101,10 +101,10 @@ func TestAResponderGivesNoOtherInput(t *testing.T) {
 		return c.Input, nil
 	})
 	run := w.run("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: publish, tool: publish, on_error: ask, input: {version: 1}}]\n", nil)
-	first := w.asked(run.ID)
+	first := w.awaitRunQuestion(run.ID)
 	w.answer(first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":666}`}})
 	var q *fermata.Question
-	w.until("it is asked again", func() bool { q = w.asked(run.ID); return q.ID != first.ID })
+	w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
 	if !strings.Contains(q.Body, "ann may not give another input") {
 		t.Errorf("it says %q", q.Body)
 	}

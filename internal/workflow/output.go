@@ -19,16 +19,16 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 	if len(schema) == 0 {
 		return prompt
 	}
-	shown := schema
+	schemaText := schema
 	var indented bytes.Buffer
 	if json.Indent(&indented, schema, "", "  ") == nil {
-		shown = indented.Bytes()
+		schemaText = indented.Bytes()
 	}
 	return strings.TrimSpace(prompt) + "\n\n" +
 		"When you are done, end your last message with the result as one JSON value in a fenced block, and write nothing after it:\n\n" +
 		"```json\n…\n```\n\n" +
 		"A program reads it, so it must fit this JSON Schema exactly:\n\n" +
-		"```json\n" + string(shown) + "\n```\n"
+		"```json\n" + string(schemaText) + "\n```\n"
 }
 
 // ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
@@ -37,94 +37,94 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 //
 // Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
-	given, said, err := parts(details, summary)
+	decoded, agentText, err := splitDetails(details, summary)
 	if err != nil {
 		return nil, err
 	}
 	if len(schema) == 0 {
-		if given != nil {
-			return tool.Plain(given), nil
+		if decoded != nil {
+			return tool.ConvertNumbers(decoded), nil
 		}
-		return map[string]any{"summary": said}, nil
+		return map[string]any{"summary": agentText}, nil
 	}
 	compiled, err := compile(schema)
 	if err != nil {
 		return nil, err
 	}
-	candidates := jsonIn(said)
-	object, _ := given.(map[string]any)
+	candidates := jsonCandidates(agentText)
+	object, _ := decoded.(map[string]any)
 	switch {
-	case isPrinted(object):
+	case isCommandOutput(object):
 		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
 		// the schema names one of them.
-		candidates = append(jsonIn(object["output"].(string)), candidates...)
-		if namesPrinted(schema) {
-			candidates = append(candidates, given)
+		candidates = append(jsonCandidates(object["output"].(string)), candidates...)
+		if namesCommandOutput(schema) {
+			candidates = append(candidates, decoded)
 		}
-	case given != nil:
-		candidates = append([]any{given}, candidates...)
+	case decoded != nil:
+		candidates = append([]any{decoded}, candidates...)
 	}
 	var first error
 	for _, c := range candidates {
 		err := compiled.Validate(c)
 		if err == nil {
-			return tool.Plain(c), nil
+			return tool.ConvertNumbers(c), nil
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return nil, mismatch(first, codeOutput)
+	return nil, mismatchError(first, codeOutput)
 }
 
-// parts returns the details of a run and the agent's text. Details with only a "text" are not returned as details: they
+// splitDetails returns the details of a run and the agent's text. Details with only a "text" are not returned as details: they
 // hold a text that is too long for a summary.
-func parts(details json.RawMessage, summary string) (given any, said string, err error) {
+func splitDetails(details json.RawMessage, summary string) (decoded any, agentText string, err error) {
 	if len(bytes.TrimSpace(details)) == 0 {
 		return nil, summary, nil
 	}
-	if given, err = jsonschema.UnmarshalJSON(bytes.NewReader(details)); err != nil {
+	if decoded, err = jsonschema.UnmarshalJSON(bytes.NewReader(details)); err != nil {
 		return nil, "", fermata.Errorf(fermata.CodeInvalidRequest, "the details of the run are no JSON: %s", err)
 	}
-	if object, ok := given.(map[string]any); ok && len(object) == 1 {
+	if object, ok := decoded.(map[string]any); ok && len(object) == 1 {
 		if text, ok := object["text"].(string); ok {
 			return nil, text, nil
 		}
 	}
-	return given, summary, nil
+	return decoded, summary, nil
 }
 
-// isPrinted reports whether details are the default ones of a program: its exit code, its output, and how much of the
+// isCommandOutput reports whether details are the default ones of a program: its exit code, its output, and how much of the
 // output was left out.
-func isPrinted(details map[string]any) bool {
+func isCommandOutput(details map[string]any) bool {
 	_, code := details["exit_code"]
 	_, output := details["output"].(string)
 	_, cut := details["left_out"]
 	return code && output && (len(details) == 2 || cut && len(details) == 3)
 }
 
-// namesPrinted reports whether a schema names the exit code or the output of a program.
-func namesPrinted(schema json.RawMessage) bool {
-	var of struct {
+// namesCommandOutput reports whether a schema names the exit code or the output of a program.
+func namesCommandOutput(schema json.RawMessage) bool {
+	var fields struct {
 		Properties map[string]any `json:"properties"`
 		Required   []string       `json:"required"`
 	}
-	if json.Unmarshal(schema, &of) != nil {
+	if json.Unmarshal(schema, &fields) != nil {
 		return false
 	}
 	return slices.ContainsFunc([]string{"exit_code", "output"}, func(name string) bool {
-		_, ok := of.Properties[name]
-		return ok || slices.Contains(of.Required, name)
+		_, ok := fields.Properties[name]
+		return ok || slices.Contains(fields.Required, name)
 	})
 }
 
-// fenced matches blocks between lines of three backticks.
-var fenced = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
+// fencedBlock matches blocks between lines of three backticks.
+var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
 
-// jsonIn returns the JSON values that a text can mean, the likeliest first.
-func jsonIn(text string) []any {
+// jsonCandidates returns the JSON values that a text can mean, the likeliest first.
+func jsonCandidates(text string) []any {
 	texts := []string{text}
-	if blocks := fenced.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
+	if blocks := fencedBlock.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
 		texts = append(texts, blocks[len(blocks)-1][1])
 	}
 	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {

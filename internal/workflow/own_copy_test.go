@@ -60,7 +60,7 @@ func TestStepsWithWorkingCopiesOfTheirOwn(t *testing.T) {
 `, nil)
 				w.await(run.ID, fermata.TaskBlocked)
 				one := w.finishStep(fermata.ResultCompleted, "/"+run.ID+"/false")
-				w.stateOf(run.ID, "two", fermata.StepWaiting)
+				w.awaitStepState(run.ID, "two", fermata.StepWaiting)
 				w.finishStep(fermata.ResultCompleted, run.ID+"//false")
 				w.await(run.ID, fermata.TaskDone)
 				if got := w.lastInput(run.ID, "three"); got != `{"branch":"fermata/`+one.ID+`"}` {
@@ -86,7 +86,7 @@ steps:
 `, nil)
 		w.await(run.ID, fermata.TaskBlocked)
 		w.finishStep(fermata.ResultFailed, "/"+run.ID+"/false")
-		w.stateOf(run.ID, "each", fermata.StepWaiting)
+		w.awaitStepState(run.ID, "each", fermata.StepWaiting)
 		a := w.finishStep(fermata.ResultCompleted, "/"+run.ID+"/false")
 		w.until("the second item is begun", func() bool {
 			steps := w.read(run.ID).Steps
@@ -121,7 +121,7 @@ steps:
 `, nil)
 				w.await(run.ID, fermata.TaskBlocked)
 				w.finishStep(fermata.ResultCompleted, fmt.Sprintf("/%s/%t", run.ID, pushed))
-				w.stateOf(run.ID, "two", fermata.StepWaiting)
+				w.awaitStepState(run.ID, "two", fermata.StepWaiting)
 				w.finishStep(fermata.ResultCompleted, run.ID+"//true")
 				w.await(run.ID, fermata.TaskDone)
 			})
@@ -149,7 +149,7 @@ steps:
 // A simulation has no workers, so the branch has the name of its step.
 func TestBranchesOfStepsInATest(t *testing.T) {
 	t.Parallel()
-	report, err := workflow.Test(t.Context(), []byte(`
+	report, err := workflow.Simulate(t.Context(), []byte(`
 name: apart
 triggers: [{manual: true}]
 steps:

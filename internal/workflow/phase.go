@@ -24,9 +24,9 @@ type outcome struct {
 	Phase definition.Phase `json:"phase,omitempty"`
 	// Next and Silent say where the run continues when it is retried. Others are the parallel places where it continues
 	// as well.
-	Next   string  `json:"next,omitempty"`
-	Silent string  `json:"silent,omitempty"`
-	Others []place `json:"others,omitempty"`
+	Next         string     `json:"next,omitempty"`
+	TimedOutStep string     `json:"silent,omitempty"`
+	Others       []position `json:"others,omitempty"`
 	// Code and Message are the error of the step.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -43,33 +43,33 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
-// end ends the current phase without success, or only the current branch if the phase forks. The run continues with the
+// endUnsuccessfully ends the current phase without success, or only the current branch if the phase forks. The run continues with the
 // phase that follows a failure. It ends if there is none.
-func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
-	o := x.unsuccessful(to, reason, summary)
+func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskState, reason, summary string) error {
+	o := x.failureOutcome(state, reason, summary)
 	if !x.def.Forks(x.phase()) {
-		return x.enter(ctx, o)
+		return x.enterNextPhase(ctx, o)
 	}
 	cancelled := x.failBranch(o)
-	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPlaces(h, cancelled, "the step "+o.Step+" failed") })
+	return x.commit(ctx, func(h *engine.LeasedRun) error { return x.cancelPositions(h, cancelled, "the step "+o.Step+" failed") })
 }
 
-// unsuccessful returns the outcome of the run after a failure. The first failure remains the reason.
-func (x *execution) unsuccessful(to fermata.TaskState, reason, summary string) *outcome {
+// failureOutcome returns the outcome of the run after a failure. The first failure remains the reason.
+func (x *execution) failureOutcome(state fermata.TaskState, reason, summary string) *outcome {
 	if o := x.st.Failing; o != nil {
-		also := *o
-		also.Summary = boundText(o.Summary + "\nBeside it: " + summary)
-		also.Others = append(slices.Clip(o.Others), x.st.nextAttempt())
-		return &also
+		combinedOutcome := *o
+		combinedOutcome.Summary = boundText(o.Summary + "\nBeside it: " + summary)
+		combinedOutcome.Others = append(slices.Clip(o.Others), x.st.nextAttempt())
+		return &combinedOutcome
 	}
 	if o := x.st.Outcome; !o.isDone() {
-		also := *o
-		also.Summary = boundText(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
-		return &also
+		combinedOutcome := *o
+		combinedOutcome.Summary = boundText(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
+		return &combinedOutcome
 	}
-	name := cmp.Or(x.st.Silent, x.st.Next)
-	o := &outcome{State: to, Reason: reason, Summary: boundText(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, Silent: x.st.Silent}
-	if row := x.current(name); row != nil && row.Error != nil {
+	name := cmp.Or(x.st.TimedOutStep, x.st.Next)
+	o := &outcome{State: state, Reason: reason, Summary: boundText(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, TimedOutStep: x.st.TimedOutStep}
+	if row := x.currentRow(name); row != nil && row.Error != nil {
 		o.Code, o.Message = row.Error.Code, row.Error.Message
 	}
 	return o
@@ -93,13 +93,13 @@ func (st *state) goBack(phase definition.Phase) {
 func (x *execution) leavePhase(ctx context.Context) error {
 	o := cmp.Or(x.st.Failing, x.st.Outcome, &outcome{State: fermata.TaskDone})
 	x.st.Failing = nil
-	return x.enter(ctx, o)
+	return x.enterNextPhase(ctx, o)
 }
 
-// enter starts the phase that follows the outcome, or ends the run.
-func (x *execution) enter(ctx context.Context, o *outcome) error {
-	if first := x.following(o); first != nil {
-		x.follow(first, o)
+// enterNextPhase starts the phase that follows the outcome, or ends the run.
+func (x *execution) enterNextPhase(ctx context.Context, o *outcome) error {
+	if first := x.firstStepAfter(o); first != nil {
+		x.startPhase(first, o)
 		return x.commit(ctx, nil)
 	}
 	x.st.Outcome = o
@@ -111,31 +111,31 @@ func (x *execution) enter(ctx context.Context, o *outcome) error {
 	})
 }
 
-// following returns the first step of the phase that follows the outcome, or nil if the run ends.
-func (x *execution) following(o *outcome) *definition.Step {
+// firstStepAfter returns the first step of the phase that follows the outcome, or nil if the run ends.
+func (x *execution) firstStepAfter(o *outcome) *definition.Step {
 	for _, phase := range x.st.Phase.NextPhases(o.isDone()) {
-		if first := x.def.First(phase); first != nil && (first != definition.Told || x.tells(o)) {
+		if first := x.def.First(phase); first != nil && (first != definition.FailureComment || x.postsFailureComment(o)) {
 			return first
 		}
 	}
 	return nil
 }
 
-// follow moves the run to the first step of a phase.
-func (x *execution) follow(first *definition.Step, o *outcome) {
-	x.st.begin(x.def, first.Phase)
+// startPhase moves the run to the first step of a phase.
+func (x *execution) startPhase(first *definition.Step, o *outcome) {
+	x.st.enterPhase(x.def, first.Phase)
 	x.st.Phase, x.st.Outcome = first.Phase, o
 }
 
-// tells reports whether a run posts a comment about its failure on its issue. It needs an issue and a tool to comment.
+// postsFailureComment reports whether a run posts a comment about its failure on its issue. It needs an issue and a tool to comment.
 // If nobody answered in time, the channel itself says so on the issue.
-func (x *execution) tells(o *outcome) bool {
+func (x *execution) postsFailureComment(o *outcome) bool {
 	return o.Reason != fermata.ReasonQuestionTimedOut && x.issue() != "" && (x.s.tools["github_comment"] != nil || x.s.Stub != nil)
 }
 
-// failureWords returns the comment that tells people on the issue why the run failed. Text that an agent or a program
+// failureComment returns the comment that tells people on the issue why the run failed. Text that an agent or a program
 // may have written stands in a block of code. There it can neither mention people nor contain links.
-func (x *execution) failureWords() string {
+func (x *execution) failureComment() string {
 	o := x.st.Outcome
 	verb := "failed"
 	if o.State == fermata.TaskSkipped {
@@ -145,9 +145,9 @@ func (x *execution) failureWords() string {
 	for strings.Contains(o.Message, fence) {
 		fence += "`"
 	}
-	words := fmt.Sprintf("The workflow **%s** %s at the step `%s`.\n\n%s\n%s\n%s\n", x.run.Workflow, verb, o.Step, fence, o.Message, fence)
+	comment := fmt.Sprintf("The workflow **%s** %s at the step `%s`.\n\n%s\n%s\n%s\n", x.run.Workflow, verb, o.Step, fence, o.Message, fence)
 	if x.s.PublicURL != "" {
-		words += fmt.Sprintf("\n[Open the run](%s/workflow-runs/%s)\n", strings.TrimSuffix(x.s.PublicURL, "/"), x.run.ID)
+		comment += fmt.Sprintf("\n[Open the run](%s/workflow-runs/%s)\n", strings.TrimSuffix(x.s.PublicURL, "/"), x.run.ID)
 	}
-	return words
+	return comment
 }

@@ -51,14 +51,14 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 			return nil, nil
 		})
 		run := w.await(w.run(handled, map[string]any{"issue": 12}).ID, fermata.TaskDone)
-		w.steps(run, "look/1:done publish/1:done cheer/1:done tidy/1:done ")
+		w.wantSteps(run, "look/1:done publish/1:done cheer/1:done tidy/1:done ")
 		if run.Summary != "2 of 2 steps done." {
 			w.Errorf("the summary is %q", run.Summary)
 		}
 		fails = true
 		id := w.run(handled, map[string]any{"issue": 12}).ID
 		run = w.await(id, fermata.TaskFailed)
-		w.steps(run, "look/1:done publish/1:failed (tool_failed: no such page) tell/1:done tidy/1:done ")
+		w.wantSteps(run, "look/1:done publish/1:failed (tool_failed: no such page) tell/1:done tidy/1:done ")
 		if run.Reason != fermata.ReasonStepFailed || !strings.Contains(run.Summary, "no such page") {
 			w.Errorf("the run is %s: %s", run.Reason, run.Summary)
 		}
@@ -71,7 +71,7 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 		_, err := w.s.Retry(w.Context(), admin, id, nil)
 		w.ok(err)
 		run = w.await(id, fermata.TaskDone)
-		w.steps(run, "look/1:done publish/1:done tell/1:done tidy/1:done cheer/1:done tidy/2:done ")
+		w.wantSteps(run, "look/1:done publish/1:done tell/1:done tidy/1:done cheer/1:done tidy/2:done ")
 	})
 }
 
@@ -83,7 +83,7 @@ func TestHandlersThatFail(t *testing.T) {
 	w.tools.on("check", func(context.Context, tool.Call) (any, error) { return map[string]any{"n": 7}, nil })
 	w.tools.on("note", func(context.Context, tool.Call) (any, error) { return nil, errors.New("nobody hears") })
 	run := w.await(w.run(handled, map[string]any{"issue": 12}).ID, fermata.TaskFailed)
-	w.steps(run, "look/1:done publish/1:done cheer/1:failed (tool_failed: nobody hears) tell/1:failed (tool_failed: nobody hears) tidy/1:done ")
+	w.wantSteps(run, "look/1:done publish/1:done cheer/1:failed (tool_failed: nobody hears) tell/1:failed (tool_failed: nobody hears) tidy/1:done ")
 	if !strings.Contains(run.Summary, "The step cheer failed: nobody hears") || !strings.Contains(run.Summary, "Then, in on_failure: The step tell failed") {
 		t.Errorf("the summary is %q", run.Summary)
 	}
@@ -108,7 +108,7 @@ on_failure:
 finally:
   - {id: tidy, tool: note, input: {text: "tidied"}}
 `, nil).ID, fermata.TaskSkipped)
-		w.steps(run, "ask/1:skipped tell/1:done tidy/1:done ")
+		w.wantSteps(run, "ask/1:skipped tell/1:done tidy/1:done ")
 		if run.Reason != fermata.ReasonLowConfidence || strings.Join(*notes, "|") != "ask skipped confidence_below_policy|tidied" {
 			w.Errorf("the run is %s, told %q", run.Reason, *notes)
 		}
@@ -144,7 +144,7 @@ func TestAFailedRunTellsItsIssue(t *testing.T) {
 	} {
 		told = nil
 		run := w.await(w.run(c.source, c.inputs).ID, fermata.TaskFailed)
-		w.steps(run, c.steps)
+		w.wantSteps(run, c.steps)
 		if len(told) != c.told {
 			t.Fatalf("told %v", told)
 		}
@@ -169,8 +169,8 @@ func TestTheCheckpointSaysThatARunIsBehindItsSteps(t *testing.T) {
 	const ask = `{id: %s, tool: post_question, suspend: true, input: {question: "Go on?", responseType: boolean, timeout: never}}`
 	run := w.run("name: waits\ntriggers: [{manual: true}]\nsteps:\n  - "+fmt.Sprintf(ask, "first")+"\n  - {id: look, tool: check}\non_failure:\n  - "+fmt.Sprintf(ask, "second")+"\n", nil)
 	for _, want := range []string{`"format":1`, `"format":2`} {
-		q := w.asked(run.ID)
-		task, err := w.db.In(t.Context(), store.DefaultWorkspace).Task(run.ID)
+		q := w.awaitRunQuestion(run.ID)
+		task, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Task(run.ID)
 		w.ok(err)
 		if !strings.Contains(string(task.Checkpoint), want) {
 			t.Errorf("the checkpoint is %s, want %s", task.Checkpoint, want)

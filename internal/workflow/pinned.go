@@ -17,7 +17,7 @@ import (
 func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Workflow, error) {
 	key := r.Workspace() + "\x00" + name + "\x00" + hash
 	s.mu.Lock()
-	w := s.loaded[key]
+	w := s.cachedDefinitions[key]
 	s.mu.Unlock()
 	if w != nil {
 		return w, nil
@@ -30,36 +30,36 @@ func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Wor
 		return nil, fermata.Errorf(fermata.CodeInternal, "the definition of %s is not the one that was put: it was changed in the database", name).
 			WithHint("put it again, and look at who writes the database: fermata audit verify")
 	}
-	w, problems := definition.Load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
+	w, problems := definition.Load([]byte(source), definition.Catalog{Tools: builtInByName, AllowUnknownTools: true})
 	if w == nil {
-		return nil, refusal(problems)
+		return nil, definitionError(problems)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.loaded) >= mostLoaded {
-		clear(s.loaded)
+	if len(s.cachedDefinitions) >= maxCachedDefinitions {
+		clear(s.cachedDefinitions)
 	}
-	s.loaded[key] = w
+	s.cachedDefinitions[key] = w
 	return w, nil
 }
 
-// mostLoaded limits how many definitions are cached in memory.
-const mostLoaded = 1000
+// maxCachedDefinitions limits how many definitions are cached in memory.
+const maxCachedDefinitions = 1000
 
-// refuse ends a run that cannot continue at all. A problem with the database does not end the run.
-func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) error {
-	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
-		return why
+// failRun ends a run that cannot continue at all. A problem with the database does not end the run.
+func (s *Service) failRun(ctx context.Context, claim *fermata.Claim, cause error) error {
+	if code := fermata.CodeOf(cause); code == fermata.CodeUnavailable || ctx.Err() != nil {
+		return cause
 	}
 	return s.e.WithLeasedRun(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.LeasedRun) error {
 		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{
-			Summary: boundText(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", why, newRun)),
+			Summary: boundText(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", cause, newRunHint)),
 		})
 	})
 }
 
-// newRun is a hint that names the alternative to a retry.
-const newRun = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
+// newRunHint is a hint that names the alternative to a retry.
+const newRunHint = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
 
 // joinProblems returns all problems of an error in one line.
 func joinProblems(err error) string {
@@ -67,11 +67,11 @@ func joinProblems(err error) string {
 	if !errors.As(err, &e) || len(e.Problems) == 0 {
 		return err.Error()
 	}
-	places := make([]string, len(e.Problems))
+	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		places[i] = p.Field + " " + p.Message
+		lines[i] = p.Field + " " + p.Message
 	}
-	return strings.Join(places, "; ")
+	return strings.Join(lines, "; ")
 }
 
 // checkPinned returns an error if the run has another definition than the last event that started or moved it. Then the
@@ -82,16 +82,16 @@ func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	if err != nil || len(events) == 0 {
 		return err
 	}
-	if object(events[0].Data)["hash"] != run.Hash {
+	if decodeObject(events[0].Data)["hash"] != run.Hash {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "the run has another definition than it began with, or was moved to: it was changed in the database").
 			WithHint("look at who writes the database: fermata audit verify")
 	}
 	return nil
 }
 
-// pinned returns the definition of a run. It returns an error if the definition cannot be loaded. The rules may have
+// pinnedDefinition returns the definition of a run. It returns an error if the definition cannot be loaded. The rules may have
 // become stricter since it was stored, and they hold for it as well.
-func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
+func (s *Service) pinnedDefinition(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
 	if err := checkPinned(r, run); err != nil {
 		return nil, err
 	}
@@ -99,5 +99,5 @@ func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.
 	if err == nil || fermata.CodeOf(err) == fermata.CodeUnavailable {
 		return d, err
 	}
-	return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the definition that the run is pinned to cannot be read: %s", joinProblems(err)).WithHint("%s", newRun)
+	return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the definition that the run is pinned to cannot be read: %s", joinProblems(err)).WithHint("%s", newRunHint)
 }

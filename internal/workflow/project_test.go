@@ -32,15 +32,15 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 		_, err := w.s.PutNamedTool(w.Context(), admin, tool)
 		w.ok(err)
 		for what, err := range map[string]error{
-			"defines a tool":  second(w.s.PutNamedTool(w.Context(), local, tool)),
-			"defines several": second(w.s.PutNamedTools(w.Context(), local, []*fermata.NamedTool{tool})),
+			"defines a tool":  errOf(w.s.PutNamedTool(w.Context(), local, tool)),
+			"defines several": errOf(w.s.PutNamedTools(w.Context(), local, []*fermata.NamedTool{tool})),
 			"removes one":     w.s.DeleteNamedTool(w.Context(), local, "run_checks"),
 		} {
 			if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "whole workspace") {
 				w.Errorf("%s: %v", what, err)
 			}
 		}
-		w.ok(second(w.s.Put(w.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
+		w.ok(errOf(w.s.Put(w.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
 	})
 }
 
@@ -55,7 +55,7 @@ func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 		w.ok(err)
 		_, err = w.e.AddMember(w.Context(), admin, newMember("ada"))
 		w.ok(err)
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("hears-payroll", 1)
 		w.runsOf("hears-web", 0)
 		w.runsOf("hears-"+fermata.DefaultProject, 1)
@@ -85,13 +85,13 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 		source := "name: old\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: shell, input: {run: \"echo {{ inputs.title }}\"}}]\n"
 		var id string
 		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-			task, err := w.e.CreateIn(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.System)
+			task, err := w.e.CreateTaskInTx(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
 			if err != nil {
 				return err
 			}
 			id = task.ID
 			hash := definition.Hash([]byte(source))
-			tx.KeepDefinition("old", hash, source, fermata.System)
+			tx.SaveDefinition("old", hash, source, fermata.SystemActor)
 			tx.InsertWorkflowRun(&fermata.WorkflowRun{ID: id, Workflow: "old", Hash: hash, Trigger: fermata.TriggerManual, Cause: []byte("{}"), Inputs: []byte("{}")})
 			return nil
 		}))

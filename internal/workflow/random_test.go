@@ -150,7 +150,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 // checkOrder checks with the events that each step began after all steps that it needs had ended.
 func (w *world) checkOrder(id string, steps []randomStep) {
 	w.Helper()
-	events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
+	events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
 	w.ok(err)
 	ended := map[string]bool{}
 	for _, e := range events {
@@ -187,7 +187,7 @@ func (w *world) compareTest(source string, steps []randomStep, ends map[string]f
 	}
 	script["answers"] = answers
 	script["expect"] = map[string]any{"state": state, "steps": ends}
-	report, err := workflow.Test(w.Context(), []byte(source), []byte(asJSON(script)), nil)
+	report, err := workflow.Simulate(w.Context(), []byte(source), []byte(asJSON(script)), nil)
 	w.ok(err)
 	if !report.Passed {
 		w.Errorf("%s\n%s\n%s", source, asJSON(script), asJSON(report.Failures))

@@ -40,7 +40,7 @@ steps:
   - {id: say, tool: note, input: {probe: "{{ probe }}", answer: "{{ steps.probe.answer }}"}}
 `, nil)
 				w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "no flag"})
-				w.answerAs(w.operator(), w.asked(run.ID), fermata.Answer{Answers: tt.answers})
+				w.answerAs(w.operator(), w.awaitRunQuestion(run.ID), fermata.Answer{Answers: tt.answers})
 				if tt.again {
 					w.awaitEnd(run.ID)
 					_, err := w.s.Retry(w.Context(), admin, run.ID, nil)

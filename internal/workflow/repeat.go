@@ -14,8 +14,8 @@ const codeRounds = "repeated_in_vain"
 // step that used up its rounds fails the run, also with on_error: continue. A person that retries the step gives it the
 // same number of rounds again.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
-	x.st.Left, x.st.Next = "", step.ID
-	row := x.current(step.ID)
+	x.st.RepeatStep, x.st.Next = "", step.ID
+	row := x.currentRow(step.ID)
 	until, err := step.Repeat.Until.Bool(x.env(row))
 	switch {
 	case err != nil:
@@ -27,7 +27,7 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
 		err = permanentError(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
 	default:
-		x.goRound(step)
+		x.beginRound(step)
 		return nil
 	}
 	delete(x.st.Rounds, step.ID)
@@ -38,9 +38,9 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	return x.handleFailure(ctx, &last, row, err)
 }
 
-// goRound goes back to the first step of a round. The outputs of the previous round stay until their steps are done
+// beginRound goes back to the first step of a round. The outputs of the previous round stay until their steps are done
 // again. Rounds do not count for max_iterations.
-func (x *execution) goRound(step *definition.Step) {
+func (x *execution) beginRound(step *definition.Step) {
 	rounds := x.st.Rounds[step.ID] + 1
 	first := x.def.Step(step.Repeat.From)
 	between := x.def.Between(first, step)
@@ -51,24 +51,24 @@ func (x *execution) goRound(step *definition.Step) {
 		x.st.Rounds = map[string]int{}
 	}
 	x.st.Rounds[step.ID] = rounds
-	if x.st.Before == nil {
-		x.st.Before = map[string]int{}
+	if x.st.UncountedVisits == nil {
+		x.st.UncountedVisits = map[string]int{}
 	}
 	for _, again := range between {
-		x.st.Before[again.ID] = x.st.Visits[again.ID]
+		x.st.UncountedVisits[again.ID] = x.st.Visits[again.ID]
 	}
 }
 
 // forgetRounds resets the counters of all steps whose rounds begin after a step. If counts is true, it also resets the
 // steps whose rounds begin at the step itself.
-func (x *execution) forgetRounds(at *definition.Step, counts bool) {
+func (x *execution) forgetRounds(start *definition.Step, inclusive bool) {
 	for id := range x.st.Rounds {
 		step := x.def.Step(id)
 		if step == nil || step.Repeat == nil {
 			delete(x.st.Rounds, id)
 			continue
 		}
-		if from := x.def.Step(step.Repeat.From); from != nil && x.def.Reaches(at, from) && (counts || from != at) {
+		if from := x.def.Step(step.Repeat.From); from != nil && x.def.Reaches(start, from) && (inclusive || from != start) {
 			delete(x.st.Rounds, id)
 		}
 	}

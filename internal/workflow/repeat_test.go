@@ -33,7 +33,7 @@ func TestRounds(t *testing.T) {
 			return nil, errors.New("a test fails")
 		})
 		run := w.await(w.run(mending, nil).ID, fermata.TaskDone)
-		w.steps(run, "mend/1:skipped test/1:failed (tool_failed: a test fails) mend/2:done test/2:failed (tool_failed: a test fails) "+
+		w.wantSteps(run, "mend/1:skipped test/1:failed (tool_failed: a test fails) mend/2:done test/2:failed (tool_failed: a test fails) "+
 			"mend/3:done test/3:failed (tool_failed: a test fails) mend/4:done test/4:done ship/1:done ")
 		if len(*mended) != 3 || (*mended)[2] != "a test fails" || run.Summary != "3 of 3 steps done." {
 			w.Errorf("it mended %q: %s", *mended, run.Summary)
@@ -64,7 +64,7 @@ steps:
   - {id: inner, tool: note, input: {n: "{{ run.occurrence }}"}, output: i, repeat: {until: i.n % 3 == 0, max: 3}}
   - {id: last, tool: note, repeat: {from: outer, until: o.n == 3, max: 3}}
 `, nil).ID, fermata.TaskDone)
-		w.steps(run, "outer/1:done inner/1:done inner/2:done inner/3:done last/1:done "+
+		w.wantSteps(run, "outer/1:done inner/1:done inner/2:done inner/3:done last/1:done "+
 			"outer/2:done inner/4:done inner/5:done inner/6:done last/2:done outer/3:done inner/7:done inner/8:done inner/9:done last/3:done ")
 	})
 }
@@ -84,17 +84,17 @@ steps:
 		if run.Steps[0].State != fermata.StepFailed || run.Steps[0].Error.Code != "condition_error" {
 			w.Errorf("steps: %s", w.describe(run))
 		}
-		q := w.asked(w.run(strings.Replace(source, "%", "ask", 1), nil).ID)
+		q := w.awaitRunQuestion(w.run(strings.Replace(source, "%", "ask", 1), nil).ID)
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n": 1}`}})
 		run = w.await(q.TaskID, fermata.TaskDone)
-		w.steps(run, "look/1:done after/1:done ")
+		w.wantSteps(run, "look/1:done after/1:done ")
 	})
 }
 
 // TestRoundsThatAPersonEnds checks that a person that skips a step after its last round is not asked again.
 func TestRoundsThatAPersonEnds(t *testing.T) {
 	onBoth(t, func(w *world) {
-		q := w.asked(w.run(`
+		q := w.awaitRunQuestion(w.run(`
 name: vain
 triggers: [{manual: true}]
 steps:
@@ -103,7 +103,7 @@ steps:
 `, nil).ID)
 		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "skip"}})
 		run := w.await(q.TaskID, fermata.TaskDone)
-		w.steps(run, "look/1:done look/2:skipped (repeated_in_vain: it was done 2 times, and repeat.until is still false) after/1:done ")
+		w.wantSteps(run, "look/1:done look/2:skipped (repeated_in_vain: it was done 2 times, and repeat.until is still false) after/1:done ")
 	})
 }
 
@@ -122,13 +122,13 @@ steps:
   - {id: none, tool: note, input: {code: "{{ steps.bad.error.exit_code }}", out: "{{ steps.bad.error.stdout }}"}}
 `, nil)
 		w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no") })
-		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "exit status 2", Details: []byte(`{"exit_code":2,"output":"` + strings.Repeat("x", fermata.MaxStepPrinted) + `1 test failed\n","stderr":"key s3cret-KEY\n"}`)})
+		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "exit status 2", Details: []byte(`{"exit_code":2,"output":"` + strings.Repeat("x", fermata.MaxStepErrorOutput) + `1 test failed\n","stderr":"key s3cret-KEY\n"}`)})
 		run = w.await(run.ID, fermata.TaskDone)
 		seen := string(run.Steps[2].Input)
 		if !strings.Contains(seen, `"code":2`) || !strings.Contains(seen, `x1 test failed\n"`) || !strings.Contains(seen, `"err":"key [secret KEY]\n"`) {
 			w.Errorf("the next step got %.200s … %s", seen, seen[max(0, len(seen)-200):])
 		}
-		if e := run.Steps[1].Error; *e.ExitCode != 2 || len(e.Stdout) != fermata.MaxStepPrinted {
+		if e := run.Steps[1].Error; *e.ExitCode != 2 || len(e.Stdout) != fermata.MaxStepErrorOutput {
 			w.Errorf("the step keeps %d bytes, exit code %v", len(e.Stdout), e.ExitCode)
 		}
 		if got := string(run.Steps[4].Input); got != `{"code":null,"out":""}` {

@@ -15,8 +15,8 @@ import (
 // longestDelay is longer than any wait between two usual attempts.
 const longestDelay = time.Minute
 
-// later waits until the last step of a run is deferred until the attempt, and advances the clock to that time.
-func (w *world) later(run *fermata.WorkflowRun, attempt int) {
+// advanceToAttempt waits until the last step of a run is deferred until the attempt, and advances the clock to that time.
+func (w *world) advanceToAttempt(run *fermata.WorkflowRun, attempt int) {
 	w.Helper()
 	w.until(fmt.Sprintf("attempt %d is due", attempt), func() bool {
 		now := w.read(run.ID)
@@ -59,7 +59,7 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 				if strings.Contains(first.Body, "tried before") {
 					w.Errorf("the first attempt is told %q", first.Body)
 				}
-				w.later(run, 2)
+				w.advanceToAttempt(run, 2)
 				second := w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "the model is overloaded"})
 				for _, want := range []string{"Rate it.", "got string, want number", "> I am\n> {\"confidence\": \"high\"}"} {
 					if !strings.Contains(second.Body, want) {
@@ -73,12 +73,12 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 					}
 					return
 				}
-				w.later(run, 3)
+				w.advanceToAttempt(run, 3)
 				third := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: `{"confidence": 80}`})
 				if !strings.Contains(third.Body, "the model is overloaded") || strings.Contains(third.Body, "want number") {
 					w.Errorf("the third attempt is told %q", third.Body)
 				}
-				w.steps(w.await(run.ID, fermata.TaskDone), "rate/1:done ")
+				w.wantSteps(w.await(run.ID, fermata.TaskDone), "rate/1:done ")
 			})
 		})
 	}
@@ -97,7 +97,7 @@ steps:
 `, nil)
 				for n := range wanted {
 					if n > 0 {
-						w.later(run, n+1)
+						w.advanceToAttempt(run, n+1)
 					}
 					w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code": 0, "output": "many\n"}`)})
 				}
@@ -112,24 +112,24 @@ steps:
 
 // If the step has no retry setting, errors that are safe to retry are retried up to three attempts, and no others are.
 func TestUsualRetries(t *testing.T) {
-	passing := tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway"))
+	passing := tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway"))
 	for name, tt := range map[string]struct {
 		err      error
 		retry    string
 		attempts int
 	}{
-		"a failure that is safe to retry":    {err: tool.SafeToRetry(passing), attempts: 3},
+		"a failure that is safe to retry":    {err: tool.MarkSafeToRetry(passing), attempts: 3},
 		"one that may have had its effect":   {err: passing, attempts: 1},
 		"an error that nobody judged":        {err: errors.New("broken"), attempts: 1},
-		"one that no retry mends":            {err: tool.SafeToRetry(tool.Hopeless(fermata.Errorf(fermata.CodeForbidden, "no"))), attempts: 1},
-		"a step that wants a single attempt": {err: tool.SafeToRetry(passing), retry: ", retry: {attempts: 1}", attempts: 1},
+		"one that no retry mends":            {err: tool.MarkSafeToRetry(tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "no"))), attempts: 1},
+		"a step that wants a single attempt": {err: tool.MarkSafeToRetry(passing), retry: ", retry: {attempts: 1}", attempts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.tools.on("publish", func(context.Context, tool.Call) (any, error) { return nil, tt.err })
 				run := w.run("name: release\ntriggers: [{manual: true}]\nsteps:\n  - {id: publish, tool: publish"+tt.retry+"}\n", nil)
 				for n := range tt.attempts - 1 {
-					w.later(run, n+2)
+					w.advanceToAttempt(run, n+2)
 				}
 				ended := w.awaitEnd(run.ID)
 				if n := len(w.tools.keys("publish")); n != tt.attempts || ended.State != fermata.TaskFailed {
@@ -150,7 +150,7 @@ func TestItemsAreTriedAgain(t *testing.T) {
 		w.tools.on("publish", func(_ context.Context, c tool.Call) (any, error) {
 			n := fmt.Sprint(c.Input["n"])
 			if calls[n]++; n == "2" && calls[n] < 3 {
-				return nil, tool.SafeToRetry(tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
+				return nil, tool.MarkSafeToRetry(tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
 			}
 			return n, nil
 		})
@@ -160,9 +160,9 @@ triggers: [{manual: true}]
 steps:
   - {id: publish, tool: publish, foreach: "{{ [1, 2, 3] }}", input: {n: "{{ item }}"}}
 `, nil)
-		w.later(run, 2)
-		w.later(run, 3)
-		w.steps(w.await(run.ID, fermata.TaskDone), "publish/1:done ")
+		w.advanceToAttempt(run, 2)
+		w.advanceToAttempt(run, 3)
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "publish/1:done ")
 		if calls["1"] != 1 || calls["2"] != 3 || calls["3"] != 1 {
 			w.Errorf("the items were called %v", calls)
 		}
@@ -175,7 +175,7 @@ func TestTheToolAfterSilenceIsTriedAgain(t *testing.T) {
 		calls := 0
 		w.tools.on("label", func(context.Context, tool.Call) (any, error) {
 			if calls++; calls < 3 {
-				return nil, tool.SafeToRetry(tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
+				return nil, tool.MarkSafeToRetry(tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
 			}
 			return "set", nil
 		})
@@ -185,12 +185,12 @@ triggers: [{manual: true}]
 steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", timeout: 1h, timeoutAction: skip}, on_timeout: {tool: label}}
 `, nil)
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.clock.Advance(time.Hour + time.Second)
-		w.later(run, 2)
-		w.later(run, 3)
+		w.advanceToAttempt(run, 2)
+		w.advanceToAttempt(run, 3)
 		run = w.await(run.ID, fermata.TaskSkipped)
-		w.steps(run, "ask/1:skipped ask.on_timeout/1:done ")
+		w.wantSteps(run, "ask/1:skipped ask.on_timeout/1:done ")
 	})
 }
 

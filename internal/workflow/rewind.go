@@ -16,48 +16,48 @@ import (
 
 // Rewind sends a run back to a main step that it has begun. The run may have ended. The work in progress at that step
 // and after it is cancelled. Other branches continue.
-func (s *Service) Rewind(ctx context.Context, c fermata.Caller, typed string, to fermata.RunRewind) (*fermata.WorkflowRun, error) {
-	id, err := s.runToChange(ctx, c, typed)
+func (s *Service) Rewind(ctx context.Context, c fermata.Caller, givenID string, request fermata.RunRewind) (*fermata.WorkflowRun, error) {
+	id, err := s.changeableRunID(ctx, c, givenID)
 	if err != nil {
 		return nil, err
 	}
-	if err := to.Check(); err != nil {
+	if err := request.Check(); err != nil {
 		return nil, err
 	}
-	_, err = s.e.RewindWith(ctx, c, id, func(tx *store.Tx, t *fermata.Task) (engine.Rewound, error) {
-		x, err := s.openToChange(tx, t)
+	_, err = s.e.RewindWith(ctx, c, id, func(tx *store.Tx, t *fermata.Task) (engine.RewindEffects, error) {
+		x, err := s.loadForChange(tx, t)
 		if err != nil {
-			return engine.Rewound{}, err
+			return engine.RewindEffects{}, err
 		}
-		step, err := x.rewindTo(to.Step)
+		step, err := x.rewindTarget(request.Step)
 		if err != nil {
-			return engine.Rewound{}, err
+			return engine.RewindEffects{}, err
 		}
-		left := x.rewind(tx, t, step, to.Feedback)
-		left.Why = fmt.Sprintf("%s sent the run back to the step %s", c.Actor().DisplayName(), step.ID)
-		if to.Newest {
+		dropped := x.rewind(tx, t, step, request.Feedback)
+		dropped.Reason = fmt.Sprintf("%s sent the run back to the step %s", c.Actor().DisplayName(), step.ID)
+		if request.Newest {
 			if err := x.moveToNewest(tx, c); err != nil {
-				return left, err
+				return dropped, err
 			}
 		}
 		t.Checkpoint = x.st.bytes()
-		told := map[string]any{"workflow": x.run.Workflow, "step": step.ID}
-		if to.Feedback != "" {
-			told["feedback"] = to.Feedback
+		fields := map[string]any{"workflow": x.run.Workflow, "step": step.ID}
+		if request.Feedback != "" {
+			fields["feedback"] = request.Feedback
 		}
-		left.Event = &fermata.Event{Type: fermata.EventRunRewound, TaskID: id, RunID: t.RunID, Actor: c.Actor(), Data: data(told)}
-		return left, nil
+		dropped.Event = &fermata.Event{Type: fermata.EventRunRewound, TaskID: id, RunID: t.RunID, Actor: c.Actor(), Data: encodeJSON(fields)}
+		return dropped, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.OneRun(ctx, c, id)
+	return s.RunDetails(ctx, c, id)
 }
 
-// runToChange returns the id of a run that the caller may rewind and move.
-func (s *Service) runToChange(ctx context.Context, c fermata.Caller, typed string) (string, error) {
-	r := s.reads(ctx, c)
-	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+// changeableRunID returns the id of a run that the caller may rewind and move.
+func (s *Service) changeableRunID(ctx context.Context, c fermata.Caller, givenID string) (string, error) {
+	r := s.readerFor(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, givenID)
 	if err != nil {
 		return "", err
 	}
@@ -65,17 +65,17 @@ func (s *Service) runToChange(ctx context.Context, c fermata.Caller, typed strin
 	if err != nil {
 		return "", err
 	}
-	return id, c.May(fermata.ToRewindWorkflow, fermata.InProject(orDefault(run.Project)))
+	return id, c.CheckPermission(fermata.ToRewindWorkflow, fermata.InProject(projectOrDefault(run.Project)))
 }
 
-// openToChange loads a run in the transaction that changes its place.
-func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error) {
+// loadForChange loads a run in the transaction that changes its place.
+func (s *Service) loadForChange(tx *store.Tx, t *fermata.Task) (*execution, error) {
 	run, err := tx.WorkflowRun(t.ID)
 	if err != nil {
 		return nil, err
 	}
 	x := &execution{s: s, run: run, now: tx.Now()}
-	if x.def, err = s.pinned(tx.Reader, run); err != nil {
+	if x.def, err = s.pinnedDefinition(tx.Reader, run); err != nil {
 		return nil, err
 	}
 	if x.st, err = readState(t.Checkpoint); err != nil {
@@ -87,91 +87,91 @@ func (s *Service) openToChange(tx *store.Tx, t *fermata.Task) (*execution, error
 	if err := x.readSteps(tx.Reader); err != nil {
 		return nil, err
 	}
-	x.restorePlaces(t.State.IsEnded())
+	x.restorePositions(t.State.IsEnded())
 	return x, nil
 }
 
-// restorePlaces sets the places at which the run is, or at which it would continue if it was retried. A run whose main
+// restorePositions sets the places at which the run is, or at which it would continue if it was retried. A run whose main
 // steps failed is at those places, also while it does its on_failure steps.
-func (x *execution) restorePlaces(ended bool) {
-	var at []place
+func (x *execution) restorePositions(ended bool) {
+	var positions []position
 	switch o := x.st.Outcome; {
 	case !o.isDone() && (ended || o.Phase == definition.MainPhase):
-		at = append([]place{placeOf(o)}, o.Others...)
+		positions = append([]position{retryPosition(o)}, o.Others...)
 	default:
-		at = append([]place{x.st.place}, x.st.Others...)
-		for i := range at {
+		positions = append([]position{x.st.position}, x.st.Others...)
+		for i := range positions {
 			if ended {
-				at[i] = at[i].nextAttempt()
+				positions[i] = positions[i].nextAttempt()
 			}
 		}
 	}
 	if failed := x.st.Failing; failed != nil {
-		at = append(append(at, placeOf(failed)), failed.Others...)
+		positions = append(append(positions, retryPosition(failed)), failed.Others...)
 	}
 	if o := x.st.Outcome; ended && o != nil {
 		x.st.goBack(cmp.Or(o.Phase, definition.MainPhase))
 	}
-	x.st.place, x.st.Others = place{}, nil
-	at = slices.DeleteFunc(at, func(p place) bool { return p.Next == "" })
-	if len(at) > 0 {
-		x.st.place, x.st.Others = at[0], at[1:]
+	x.st.position, x.st.Others = position{}, nil
+	positions = slices.DeleteFunc(positions, func(p position) bool { return p.Next == "" })
+	if len(positions) > 0 {
+		x.st.position, x.st.Others = positions[0], positions[1:]
 	}
 }
 
-// placeOf returns the place at which a phase failed, for another attempt.
-func placeOf(o *outcome) place {
-	failed := place{Next: o.Next, Silent: o.Silent}
+// retryPosition returns the place at which a phase failed, for another attempt.
+func retryPosition(o *outcome) position {
+	failed := position{Next: o.Next, TimedOutStep: o.TimedOutStep}
 	return failed.nextAttempt()
 }
 
-// places returns the places of the run that have a step.
-func (x *execution) places() []place {
+// positions returns the places of the run that have a step.
+func (x *execution) positions() []position {
 	if x.st.Next == "" {
 		return x.st.Others
 	}
-	return append([]place{x.st.place}, x.st.Others...)
+	return append([]position{x.st.position}, x.st.Others...)
 }
 
-// rewindTo returns the step to which the run goes back. It refuses a step that the run has not reached.
-func (x *execution) rewindTo(id string) (*definition.Step, error) {
+// rewindTarget returns the step to which the run goes back. It refuses a step that the run has not reached.
+func (x *execution) rewindTarget(id string) (*definition.Step, error) {
 	step := x.def.Step(id)
 	switch {
 	case step == nil:
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no step %s", x.run.Workflow, id).WithHint("%s", x.stepsToRewind())
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no step %s", x.run.Workflow, id).WithHint("%s", x.rewindHint())
 	case step.Phase != definition.MainPhase:
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the step %s is done when the main steps have ended", id).
 			WithHint("name a main step: what is done at the end is then done anew")
-	case !x.hasComeTo(step):
-		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not come to the step %s", id).WithHint("%s", x.stepsToRewind())
+	case !x.hasReached(step):
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run has not come to the step %s", id).WithHint("%s", x.rewindHint())
 	}
 	return step, nil
 }
 
-// hasComeTo reports whether the run has begun a main step, and has not gone back to a step before it since then.
-func (x *execution) hasComeTo(step *definition.Step) bool {
-	at := x.places()
+// hasReached reports whether the run has begun a main step, and has not gone back to a step before it since then.
+func (x *execution) hasReached(step *definition.Step) bool {
+	positions := x.positions()
 	switch {
 	case x.st.Visits[step.ID] == 0:
 		return false
 	case x.def.Forks(step.Phase):
-		return slices.Contains(x.st.Passed, step.ID) || slices.ContainsFunc(at, func(p place) bool { return p.Next == step.ID })
+		return slices.Contains(x.st.Passed, step.ID) || slices.ContainsFunc(positions, func(p position) bool { return p.Next == step.ID })
 	default:
-		return len(at) == 0 || x.leadsTo(step, at[0])
+		return len(positions) == 0 || x.leadsTo(step, positions[0])
 	}
 }
 
 // leadsTo reports whether a path leads from a step to the step of a place. It is true for the same step.
-func (x *execution) leadsTo(step *definition.Step, p place) bool {
-	at := x.def.Step(p.Next)
-	return at != nil && x.def.Reaches(step, at)
+func (x *execution) leadsTo(step *definition.Step, p position) bool {
+	target := x.def.Step(p.Next)
+	return target != nil && x.def.Reaches(step, target)
 }
 
-// stepsToRewind returns a text that names the steps to which the run can go back.
-func (x *execution) stepsToRewind() string {
+// rewindHint returns a text that names the steps to which the run can go back.
+func (x *execution) rewindHint() string {
 	var all []string
 	for i := range x.def.Steps {
-		if step := &x.def.Steps[i]; step.Phase == definition.MainPhase && x.hasComeTo(step) {
+		if step := &x.def.Steps[i]; step.Phase == definition.MainPhase && x.hasReached(step) {
 			all = append(all, step.ID)
 		}
 	}
@@ -183,25 +183,25 @@ func (x *execution) stepsToRewind() string {
 
 // rewind moves the run back to a step, and returns the tasks and questions that it leaves behind. Places stay if no
 // path leads to them from the step.
-func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.Rewound {
-	behind := x.def.Between(step, nil)
-	var stay []place
-	for _, p := range x.places() {
+func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.RewindEffects {
+	stepsAfter := x.def.Between(step, nil)
+	var remainingPositions []position
+	for _, p := range x.positions() {
 		if x.leadsTo(step, p) {
 			continue
 		}
-		if row := x.current(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
+		if row := x.currentRow(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
 			// While the run was at this place alone, the run itself waited for the question. The question is asked
 			// again, in a task of its own.
 			x.cancelRow(tx, row)
 			p = p.nextAttempt()
 		}
-		stay = append(stay, p)
+		remainingPositions = append(remainingPositions, p)
 	}
-	left := x.dropRows(tx, behind)
+	dropped := x.dropRows(tx, stepsAfter)
 	x.st.goBack(definition.MainPhase)
-	x.st.Failing, x.st.Before = nil, maps.Clone(x.st.Visits)
-	x.st.hide(behind)
+	x.st.Failing, x.st.UncountedVisits = nil, maps.Clone(x.st.Visits)
+	x.st.hide(stepsAfter)
 	for i := range x.def.Steps {
 		if step := &x.def.Steps[i]; step.Phase != definition.MainPhase {
 			x.st.hide([]*definition.Step{step})
@@ -209,31 +209,31 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 	}
 	x.forgetRounds(step, true)
 	x.st.leave()
-	x.moveTo(step, behind)
-	x.st.Feedback, x.st.Others = feedback, stay
-	return left
+	x.moveTo(step, stepsAfter)
+	x.st.Feedback, x.st.Others = feedback, remainingPositions
+	return dropped
 }
 
 // dropRows cancels the rows of steps, and the rows of all phases after the main one. It returns their tasks and
 // questions.
-func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewound {
-	var left engine.Rewound
+func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.RewindEffects {
+	var dropped engine.RewindEffects
 	for _, row := range x.rows {
 		step := x.def.Step(row.Step)
 		if step == nil || step.Phase == definition.MainPhase && !slices.Contains(steps, step) {
 			continue
 		}
 		if row.QuestionID != "" {
-			left.Questions = append(left.Questions, row.QuestionID)
+			dropped.Questions = append(dropped.Questions, row.QuestionID)
 		}
 		if !row.State.IsEnded() {
 			if row.ChildID != "" {
-				left.Tasks = append(left.Tasks, row.ChildID)
+				dropped.Tasks = append(dropped.Tasks, row.ChildID)
 			}
 			x.cancelRow(tx, row)
 		}
 	}
-	return left
+	return dropped
 }
 
 // cancelRow cancels a row that has not ended.

@@ -34,8 +34,8 @@ func (w *world) rewind(id, step, feedback string) *fermata.WorkflowRun {
 	return run
 }
 
-// refuses checks that err is a refusal that contains the words.
-func (w *world) refuses(err error, words ...string) {
+// wantRefusal checks that err is a refusal that contains the words.
+func (w *world) wantRefusal(err error, words ...string) {
 	w.Helper()
 	var e *fermata.Error
 	if !errors.As(err, &e) {
@@ -53,7 +53,7 @@ func (w *world) refuses(err error, words ...string) {
 func TestARunGoesBackToAStep(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
-		first := w.asked(run.ID)
+		first := w.awaitRunQuestion(run.ID)
 		back := w.rewind(run.ID, "draft", "Shorter, please.")
 		if back.State.IsEnded() {
 			w.Fatalf("the run is %s", back.State)
@@ -73,7 +73,7 @@ func TestARunGoesBackToAStep(t *testing.T) {
 		})
 		w.answer(second, fermata.Answer{Answer: fermata.Approve})
 		ended := w.await(run.ID, fermata.TaskDone)
-		w.steps(ended, "look/1:done draft/1:done good/1:cancelled draft/2:done good/2:done publish/1:done tidy/1:done ")
+		w.wantSteps(ended, "look/1:done draft/1:done good/1:cancelled draft/2:done good/2:done publish/1:done tidy/1:done ")
 		if got := inputsOf(ended, "draft"); got != `{"topic":"tea","why":null} {"topic":"tea","why":"Shorter, please."}` {
 			w.Errorf("the step was given %s", got)
 		}
@@ -87,7 +87,7 @@ func TestARunGoesBackToAStep(t *testing.T) {
 		if len(events) != 1 || !strings.Contains(string(events[0].Data), `"step":"draft"`) || !strings.Contains(string(events[0].Data), "Shorter, please.") {
 			w.Errorf("the events are %v", events)
 		}
-		w.verifies()
+		w.wantAuditIntact()
 	})
 }
 
@@ -101,19 +101,19 @@ func TestAnEndedRunGoesBackToAStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run(drafting, nil)
-				first := w.asked(run.ID)
+				first := w.awaitRunQuestion(run.ID)
 				end(w, run.ID, first)
 				if was := w.awaitEnd(run.ID); string(was.State) != name {
 					w.Fatalf("the run is %s", was.State)
 				}
 				w.rewind(run.ID, "look", "")
-				again := w.asked(run.ID)
+				again := w.awaitRunQuestion(run.ID)
 				if again.ID == first.ID {
 					w.Fatal("the run asks what was decided")
 				}
 				w.answer(again, fermata.Answer{Answer: fermata.Approve})
 				w.await(run.ID, fermata.TaskDone)
-				w.verifies()
+				w.wantAuditIntact()
 			})
 		})
 	}
@@ -132,7 +132,7 @@ steps:
 		if body := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "A very long text."}).Body; strings.Contains(body, "sent it back") {
 			w.Errorf("the first agent is told %q", body)
 		}
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.rewind(run.ID, "write", "Too long.\nOne sentence is enough.")
 		told := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "A text."}).Body
 		for _, want := range []string{"Write it.", "a person sent it back", "> Too long.\n> One sentence is enough.", "> {\"summary\":\"A very long text.\"}"} {
@@ -171,7 +171,7 @@ steps:
 			return now.Occurrence == 2 && now.ChildID != ""
 		})
 		w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code": 0, "output": ""}`)})
-		w.steps(w.await(run.ID, fermata.TaskDone), "look/1:done build/1:cancelled look/2:done build/2:done ")
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "look/1:done build/1:cancelled look/2:done build/2:done ")
 	})
 }
 
@@ -184,13 +184,13 @@ func TestOneBranchGoesBack(t *testing.T) {
   - {id: ask_right, tool: post_question, suspend: true, needs: [], input: {question: "Right?", response_type: boolean, timeout: never}}
   - {id: both, tool: note, needs: [ask_left, ask_right]}
 `), nil)
-		open := w.openAt(run.ID, "ask_left", "ask_right")
+		open := w.awaitQuestions(run.ID, "ask_left", "ask_right")
 		w.rewind(run.ID, "left", "")
 		w.until("the left branch asks again", func() bool {
 			q := w.stepOf(run.ID, "ask_left").QuestionID
 			return q != "" && q != open["ask_left"].ID
 		})
-		now := w.openAt(run.ID, "ask_left", "ask_right")
+		now := w.awaitQuestions(run.ID, "ask_left", "ask_right")
 		if now["ask_right"].ID != open["ask_right"].ID {
 			w.Error("the right branch asks again")
 		}
@@ -201,7 +201,7 @@ func TestOneBranchGoesBack(t *testing.T) {
 		if got, want := w.outcomes(run.ID), "ask_left/2:done ask_right/1:done both/1:done left/2:done"; strings.TrimSpace(got) != want {
 			w.Errorf("the steps are %s", got)
 		}
-		w.verifies()
+		w.wantAuditIntact()
 	})
 }
 
@@ -212,8 +212,8 @@ func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
   - {id: left, tool: note, needs: []}
   - {id: ask_right, tool: post_question, suspend: true, needs: [], input: {question: "Right?", response_type: boolean, timeout: never}}
 `), nil)
-		w.stateOf(run.ID, "left", fermata.StepDone)
-		first := w.openAt(run.ID, "ask_right")["ask_right"]
+		w.awaitStepState(run.ID, "left", fermata.StepDone)
+		first := w.awaitQuestions(run.ID, "ask_right")["ask_right"]
 		w.rewind(run.ID, "left", "")
 		w.until("the left branch was done again", func() bool {
 			now := w.stepOf(run.ID, "left")
@@ -223,7 +223,7 @@ func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
 			q := w.stepOf(run.ID, "ask_right").QuestionID
 			return q != "" && (q == first.ID || w.status(q) == fermata.Pending)
 		})
-		w.answer(w.openAt(run.ID, "ask_right")["ask_right"], fermata.Answer{Answer: true})
+		w.answer(w.awaitQuestions(run.ID, "ask_right")["ask_right"], fermata.Answer{Answer: true})
 		w.await(run.ID, fermata.TaskDone)
 	})
 }
@@ -232,15 +232,15 @@ func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
 func TestWhereRunsDoNotGoBack(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		rewind := func(c fermata.Caller, step string) error {
 			_, err := w.s.Rewind(w.Context(), c, run.ID, fermata.RunRewind{Step: step})
 			return err
 		}
-		w.refuses(rewind(admin, ""), "step")
-		w.refuses(rewind(admin, "nowhere"), "no step nowhere", "look, draft, good")
-		w.refuses(rewind(admin, "publish"), "has not come to the step publish", "look, draft, good")
-		w.refuses(rewind(admin, "tidy"), "when the main steps have ended")
+		w.wantRefusal(rewind(admin, ""), "step")
+		w.wantRefusal(rewind(admin, "nowhere"), "no step nowhere", "look, draft, good")
+		w.wantRefusal(rewind(admin, "publish"), "has not come to the step publish", "look, draft, good")
+		w.wantRefusal(rewind(admin, "tidy"), "when the main steps have ended")
 		for name, c := range map[string]fermata.Caller{"a responder": ann, "an agent": worker} {
 			if err := rewind(c, "look"); fermata.CodeOf(err) != fermata.CodeForbidden {
 				w.Errorf("%s may send the run back: %v", name, err)
@@ -258,7 +258,7 @@ func TestWhereRunsDoNotGoBack(t *testing.T) {
 func TestARunMovesToTheNewestDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		w.put(strings.Replace(drafting, "{text: \"{{ drafted.topic }}\"}", "{text: \"about {{ drafted.topic }}\"}", 1) +
 			"# the places of steps in the file do not count\n")
 		moved, err := w.s.Move(w.Context(), admin, run.ID)
@@ -271,7 +271,7 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 		if got := inputsOf(ended, "publish"); got != `{"text":"about tea"}` {
 			w.Errorf("it published %s", got)
 		}
-		w.verifies()
+		w.wantAuditIntact()
 	})
 }
 
@@ -290,7 +290,7 @@ func TestWhatARunDoesNotMoveTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run(drafting, nil)
-				w.asked(run.ID)
+				w.awaitRunQuestion(run.ID)
 				w.put(strings.Replace(drafting, tt.from, tt.to, 1))
 				_, err := w.s.Move(w.Context(), admin, run.ID)
 				if err == nil || !strings.Contains(asJSON(err)+err.Error(), tt.says) {
@@ -332,7 +332,7 @@ on_failure:
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
-		w.steps(w.await(run.ID, fermata.TaskDone), "look/1:done act/1:done tell/1:done ")
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "look/1:done act/1:done tell/1:done ")
 	})
 }
 
@@ -340,7 +340,7 @@ on_failure:
 func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.put(strings.Replace(drafting, "Is it good?", "Is it better?", 1))
 		_, err := w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: "draft", Newest: true})
 		w.ok(err)
@@ -350,11 +350,11 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 		})
 		w.put(strings.Replace(drafting, "id: look, tool: note", "id: look, tool: analyze", 1))
 		_, err = w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: "draft", Newest: true})
-		w.refuses(err, "steps.look is another one there")
+		w.wantRefusal(err, "steps.look is another one there")
 		if q := w.read(run.ID).PendingQuestion; q == nil || q.Status != fermata.Pending {
 			w.Error("a rewind that was refused withdrew the question")
 		}
-		w.verifies()
+		w.wantAuditIntact()
 	})
 }
 
@@ -362,7 +362,7 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 func TestNoRunIsMovedPastTheServer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		first := run.Hash
 		w.put(drafting + "# another\n")
 		_, err := w.s.Move(w.Context(), admin, run.ID)
@@ -414,13 +414,13 @@ func (w *world) cancel(id string) {
 // events returns the events of one type of a run.
 func (w *world) events(id string, typ fermata.EventType) []*fermata.Event {
 	w.Helper()
-	all, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Types: []string{string(typ)}, Limit: 10})
+	all, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Types: []string{string(typ)}, Limit: 10})
 	w.ok(err)
 	return all
 }
 
-// verifies checks that the audit finds nothing.
-func (w *world) verifies() {
+// wantAuditIntact checks that the audit finds nothing.
+func (w *world) wantAuditIntact() {
 	w.Helper()
 	report, err := w.e.VerifyAudit(w.Context(), admin)
 	w.ok(err)

@@ -50,8 +50,8 @@ on_timeout:
   input: { addLabels: [auto-fix-skip], addComment: "Skipped: nobody answered in time." }
 `
 
-// unsure makes the analysis return this confidence, so that the run asks.
-func unsure(w *world, confidence int) {
+// setConfidence makes the analysis return this confidence, so that the run asks.
+func setConfidence(w *world, confidence int) {
 	w.tools.on("analyze", func(context.Context, tool.Call) (any, error) {
 		return map[string]any{
 			"confidence": confidence, "uncertainQuestion": "Which way?", "suggestedOptions": []any{"patch", "rewrite"}, "defaultApproach": "patch",
@@ -61,10 +61,10 @@ func unsure(w *world, confidence int) {
 
 func TestSureRunNeedsNobody(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 95)
+		setConfidence(w, 95)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "analyze/1:done check_confidence/1:skipped apply_fix/1:done run_checks/1:done create_pr/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped apply_fix/1:done run_checks/1:done create_pr/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"approach":"patch"}` {
 			w.Fatalf("apply_fix got %s", got)
 		}
@@ -73,18 +73,18 @@ func TestSureRunNeedsNobody(t *testing.T) {
 
 func TestRunSuspendsAndGoesOnWithTheAnswer(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		if q.Items[0].Prompt != "Which way?" || len(q.Items[0].Options) != 2 || q.OnTimeout != fermata.SkipTask {
 			w.Fatalf("the question is %s", asJSON(q))
 		}
-		if got := w.tools.called(); !slices.Equal(got, []string{"analyze"}) {
+		if got := w.tools.calledSteps(); !slices.Equal(got, []string{"analyze"}) {
 			w.Fatalf("called before the answer: %v", got)
 		}
 		w.answer(q, fermata.Answer{Answer: "rewrite", Comment: "{{ secrets.x }}"})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "analyze/1:done check_confidence/1:done apply_fix/1:done run_checks/1:done create_pr/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:done apply_fix/1:done run_checks/1:done create_pr/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"approach":"rewrite"}` {
 			w.Fatalf("apply_fix got %s", got)
 		}
@@ -96,12 +96,12 @@ func TestRunSuspendsAndGoesOnWithTheAnswer(t *testing.T) {
 
 func TestSilenceSkipsAndTellsSo(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		w.clock.Advance(25 * time.Hour)
 		run = w.await(run.ID, fermata.TaskSkipped)
-		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 		if run.Reason != fermata.ReasonQuestionTimedOut {
 			w.Fatalf("the reason is %s", run.Reason)
 		}
@@ -110,9 +110,9 @@ func TestSilenceSkipsAndTellsSo(t *testing.T) {
 
 func TestCancelWhileSuspended(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not needed")
 		w.ok(err)
 		run = w.read(run.ID)
@@ -121,7 +121,7 @@ func TestCancelWhileSuspended(t *testing.T) {
 		if run.State != fermata.TaskCancelled || closed.Status != fermata.Cancelled {
 			w.Fatalf("run %s, question %s", run.State, closed.Status)
 		}
-		w.steps(run, "analyze/1:done check_confidence/1:cancelled ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:cancelled ")
 		if _, err := w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: "patch"}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 			w.Fatalf("the answer after the end: %v", err)
 		}
@@ -154,7 +154,7 @@ steps:
 			w.await(run.ID, fermata.TaskDeferred)
 			w.clock.Advance(1300 * time.Millisecond)
 		}
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		if q.Type != fermata.ErrorRecovery || q.Context.Error != "it broke" {
 			w.Fatalf("the question is %s", asJSON(q))
 		}
@@ -164,7 +164,7 @@ steps:
 		}
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"approach":"good"}`}})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "fix/1:done tell/1:done ")
+		w.wantSteps(run, "fix/1:done tell/1:done ")
 		if got := string(run.Steps[1].Input); got != `{"fixed":"fine"}` {
 			w.Fatalf("tell got %s", got)
 		}
@@ -196,8 +196,8 @@ steps:
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "first/1:done second/1:done third/1:done ")
-		if diff := cmp.Diff([]string{"first", "second", "second", "third"}, w.tools.called()); diff != "" {
+		w.wantSteps(run, "first/1:done second/1:done third/1:done ")
+		if diff := cmp.Diff([]string{"first", "second", "second", "third"}, w.tools.calledSteps()); diff != "" {
 			w.Fatal(diff)
 		}
 	})
@@ -223,11 +223,11 @@ steps:
   - id: publish
     tool: publish
 `, nil)
-		w.answer(w.asked(run.ID), fermata.Answer{Answer: "reject", Comment: "shorter"})
+		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: "reject", Comment: "shorter"})
 		w.await(run.ID, fermata.TaskAwaitingApproval)
-		w.answer(w.asked(run.ID), fermata.Answer{Answer: "approve"})
+		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: "approve"})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "draft/1:done approve/1:rejected draft/2:done approve/2:done publish/1:done ")
+		w.wantSteps(run, "draft/1:done approve/1:rejected draft/2:done approve/2:done publish/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"feedback":"shorter"}` {
 			w.Fatalf("the second draft got %s", got)
 		}
@@ -249,7 +249,7 @@ steps:
     on_reject: {goto: draft}
 `, nil)
 		for range 2 {
-			w.answer(w.asked(run.ID), fermata.Answer{Answer: "reject"})
+			w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: "reject"})
 			w.await(run.ID, fermata.TaskAwaitingApproval, fermata.TaskFailed)
 		}
 		if run = w.awaitEnd(run.ID); run.Reason != fermata.ReasonTooManyIterations {
@@ -275,7 +275,7 @@ steps:
     input: {last: "{{ all[3].n }}", count: "{{ len(all) }}"}
 `, nil)
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "each/1:done after/1:done ")
+		w.wantSteps(run, "each/1:done after/1:done ")
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"count":4,"last":4}` {
 			w.Fatalf("after got %s", got)
 		}
@@ -330,7 +330,7 @@ steps:
 `, nil)
 		run = w.await(run.ID, fermata.TaskBlocked)
 		child := run.Steps[0].ChildID
-		q := w.asked(child)
+		q := w.awaitRunQuestion(child)
 		if q.Items[0].Prompt != "Is it right?" {
 			w.Fatalf("the child asks %q", q.Items[0].Prompt)
 		}
@@ -465,15 +465,15 @@ steps:
 `, nil)
 		w.await(run.ID, fermata.TaskDeferred)
 		w.clock.Advance(73 * time.Hour)
-		w.steps(w.await(run.ID, fermata.TaskDone), "rest/1:done after/1:done ")
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "rest/1:done after/1:done ")
 	})
 }
 
 func TestRunIsPinnedToItsDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
-		unsure(w, 40)
+		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		changed := w.put(strings.ReplaceAll(autofix, "tool: publish", "tool: label"))
 		if changed.Hash == run.Hash {
 			w.Fatal("another definition has the same hash")
@@ -495,7 +495,7 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", responseType: boolean, timeoutHours: 1, timeoutAction: fail}, output: said}
   - {id: after, tool: note, input: {go: "{{ said.answer }}"}}
 `, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		w.clock.Advance(2 * time.Hour)
 		failed := w.awaitEnd(run.ID)
 		if failed.Reason != fermata.ReasonQuestionTimedOut {
@@ -534,16 +534,16 @@ steps:
 		if second.State != fermata.TaskBlocked {
 			w.Fatalf("the second run is %s", second.State)
 		}
-		w.answer(w.asked(first.ID), fermata.Answer{Answer: true})
+		w.answer(w.awaitRunQuestion(first.ID), fermata.Answer{Answer: true})
 		w.await(first.ID, fermata.TaskDone)
-		w.asked(second.ID)
+		w.awaitRunQuestion(second.ID)
 		w.put(strings.ReplaceAll(source, "POLICY", "cancel_previous"))
 		third, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 3})
 		w.ok(err)
 		if got := w.read(second.ID).State; got != fermata.TaskCancelled {
 			w.Fatalf("the second run is %s", got)
 		}
-		w.asked(third.ID)
+		w.awaitRunQuestion(third.ID)
 	})
 }
 
@@ -584,7 +584,7 @@ steps:
     on_reject: {goto: fetch}
   - {id: after, tool: note, input: {got: "{{ steps.fetch.output }}"}}
 `, nil)
-		first := w.asked(run.ID)
+		first := w.awaitRunQuestion(run.ID)
 		if first.Title != "failed" {
 			w.Fatalf("asked %q", first.Title)
 		}
@@ -593,9 +593,9 @@ steps:
 			r := w.read(run.ID)
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingApproval
 		})
-		w.answer(w.asked(run.ID), fermata.Answer{Answer: "approve"})
+		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: "approve"})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "fetch/1:failed (tool_failed: not yet) enough/1:rejected fetch/2:done enough/2:done after/1:done ")
+		w.wantSteps(run, "fetch/1:failed (tool_failed: not yet) enough/1:rejected fetch/2:done enough/2:done after/1:done ")
 	})
 }
 
@@ -618,7 +618,7 @@ steps:
 			r := w.read(run.ID)
 			return r.State == fermata.TaskFailed && r.Steps[1].Attempt == 2
 		})
-		if got := w.tools.called(); !slices.Equal(got, []string{"look"}) {
+		if got := w.tools.calledSteps(); !slices.Equal(got, []string{"look"}) {
 			w.Fatalf("called %v", got)
 		}
 	})
@@ -640,7 +640,7 @@ steps:
   - {id: more, tool: note}
   - {id: ship, tool: note}
 `, nil)
-		w.asked(run.ID)
+		w.awaitRunQuestion(run.ID)
 		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not now")
 		w.ok(err)
 		if note := w.read(run.ID).Steps[0].Note; note != "the run ended" {
@@ -648,12 +648,12 @@ steps:
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		if note := w.read(run.ID).Steps[0].Note; note != "" || *q.Confidence != 61 || q.Metadata["times"] != "3" {
 			w.Errorf("asked again with the note %q, %d, %v", note, *q.Confidence, q.Metadata)
 		}
 		w.answer(q, fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskDone)
-		w.steps(run, "ask/1:done more/1:skipped ship/1:done ")
+		w.wantSteps(run, "ask/1:done more/1:skipped ship/1:done ")
 	})
 }

@@ -28,13 +28,13 @@ type RunFilter struct {
 // Page sizes.
 const (
 	defaultPage = 50
-	largestPage = 500
+	maxPageSize = 500
 )
 
 // Runs returns runs, newest first, and the cursor of the next page. The cursor
 // is "" on the last page.
 func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*fermata.WorkflowRun, string, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, "", err
 	}
 	for _, state := range f.State {
@@ -42,11 +42,11 @@ func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*f
 			return nil, "", fermata.Invalid(fermata.Problem{Field: "state", Message: "there is no state " + string(state)})
 		}
 	}
-	limit := min(f.Limit, largestPage)
+	limit := min(f.Limit, maxPageSize)
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	r := s.reads(ctx, c)
+	r := s.readerFor(ctx, c)
 	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
 		Workflow: f.Workflow, States: f.State, Trigger: f.Trigger, Project: f.Project, Limit: limit + 1, Before: f.Cursor,
 	})
@@ -61,27 +61,27 @@ func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*f
 	for _, run := range runs {
 		ids = append(ids, run.ID)
 	}
-	at, err := r.CurrentSteps(ids)
+	currentSteps, err := r.CurrentSteps(ids)
 	for _, run := range runs {
-		run.Step = at[run.ID]
-		tidy(run)
+		run.Step = currentSteps[run.ID]
+		prepareForDisplay(run)
 	}
 	return runs, next, err
 }
 
-func retryable(state fermata.TaskState) bool {
+func isRetryable(state fermata.TaskState) bool {
 	return state == fermata.TaskFailed || state == fermata.TaskCancelled || state == fermata.TaskSkipped
 }
 
-// OneRun returns a run with its steps, its graph and the question that it waits
+// RunDetails returns a run with its steps, its graph and the question that it waits
 // for. Text that looks like a secret is removed from the steps' inputs, outputs
 // and errors.
-func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+func (s *Service) RunDetails(ctx context.Context, c fermata.Caller, givenID string) (*fermata.WorkflowRun, error) {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	r := s.reads(ctx, c)
-	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+	r := s.readerFor(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, givenID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +93,13 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 		return nil, err
 	}
 	for _, step := range run.Steps {
-		step.Input, step.Output = clean(step.Input), clean(step.Output)
-		cleanError(step.Error)
+		step.Input, step.Output = redactJSON(step.Input), redactJSON(step.Output)
+		redactError(step.Error)
 		if !step.State.IsEnded() && step.Item == nil {
 			run.Step = step.Step
 		}
 	}
-	tidy(run)
+	prepareForDisplay(run)
 	if d, err := s.loadPinned(r, run.Workflow, run.Hash); err == nil {
 		run.Graph = graphOf(d)
 	}
@@ -110,21 +110,21 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 	return run, err
 }
 
-// tidy prepares a run for display: it removes text that looks like a secret,
+// prepareForDisplay prepares a run for display: it removes text that looks like a secret,
 // and sets CanRetry.
-func tidy(run *fermata.WorkflowRun) {
-	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State) && run.Reason != fermata.ReasonDefinitionGone
+func prepareForDisplay(run *fermata.WorkflowRun) {
+	run.Inputs, run.Cause, run.CanRetry = redactJSON(run.Inputs), redactJSON(run.Cause), isRetryable(run.State) && run.Reason != fermata.ReasonDefinitionGone
 	run.Summary, _ = redact.Text(run.Summary)
 }
 
-func cleanError(e *fermata.StepError) {
+func redactError(e *fermata.StepError) {
 	if e != nil {
 		e.Message, _ = redact.Text(e.Message)
 	}
 }
 
-// clean removes text that looks like a secret from a JSON value.
-func clean(doc json.RawMessage) json.RawMessage {
+// redactJSON removes text that looks like a secret from a JSON value.
+func redactJSON(doc json.RawMessage) json.RawMessage {
 	if len(doc) == 0 {
 		return doc
 	}
@@ -134,12 +134,12 @@ func clean(doc json.RawMessage) json.RawMessage {
 
 // Start starts a run by its manual trigger.
 func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inputs map[string]any) (*fermata.WorkflowRun, error) {
-	r := s.reads(ctx, c)
+	r := s.readerFor(ctx, c)
 	w, err := r.Workflow(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.May(fermata.ToStartWorkflow, fermata.InProject(w.Project)); err != nil {
+	if err := c.CheckPermission(fermata.ToStartWorkflow, fermata.InProject(w.Project)); err != nil {
 		return nil, err
 	}
 	d, err := s.loadPinned(r, name, w.Hash)
@@ -156,21 +156,21 @@ func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inpu
 	}
 	by := c.Actor()
 	f := firing{
-		def: d, workflow: w, trigger: fermata.TriggerManual, inputs: values, by: &by,
-		cause: map[string]any{"type": string(fermata.TriggerManual), "by": c.Name}, insist: true,
+		def: d, workflow: w, trigger: fermata.TriggerManual, inputs: values, startedBy: &by,
+		cause: map[string]any{"type": string(fermata.TriggerManual), "by": c.Name}, mustStart: true,
 	}
 	id, err := engine.Write(ctx, s.e, c, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) { return s.fire(tx, f) })
 	if err != nil {
 		return nil, err
 	}
-	return s.OneRun(ctx, c, id)
+	return s.RunDetails(ctx, c, id)
 }
 
 // Retry continues a run that ended without success at the step where it ended.
 // If input is not empty, it replaces the input of that step.
-func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, input json.RawMessage) (*fermata.WorkflowRun, error) {
-	r := s.reads(ctx, c)
-	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, input json.RawMessage) (*fermata.WorkflowRun, error) {
+	r := s.readerFor(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, givenID)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.pinned(r, run)
+	d, err := s.pinnedDefinition(r, run)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		if c.Kind == fermata.ActorAgent && t.State == fermata.TaskCancelled {
 			return fermata.Errorf(fermata.CodeForbidden, "only a person tries a cancelled run again").WithHint("start a new one: fermata workflow run")
 		}
-		if !retryable(t.State) {
+		if !isRetryable(t.State) {
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State).
 				WithHint("start a new one: fermata workflow run")
 		}
@@ -212,7 +212,7 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 	if err != nil {
 		return nil, err
 	}
-	return s.OneRun(ctx, c, id)
+	return s.RunDetails(ctx, c, id)
 }
 
 func isObject(doc json.RawMessage) bool {
@@ -220,8 +220,8 @@ func isObject(doc json.RawMessage) bool {
 	return json.Valid(doc) && len(doc) > 0 && doc[0] == '{'
 }
 
-// data encodes the JSON of an event or a column.
-func data(v any) json.RawMessage {
+// encodeJSON encodes the JSON of an event or a column.
+func encodeJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		// This cannot happen: v consists of maps, structs and decoded JSON.

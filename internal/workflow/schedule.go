@@ -15,27 +15,27 @@ import (
 const (
 	// schedulesAtOnce limits how many due schedules are read at once.
 	schedulesAtOnce = 500
-	// schedulesTogether limits how many schedules are started in parallel.
-	schedulesTogether = 32
-	// mostMissed limits how many missed times of a schedule are caught up.
-	mostMissed = 100
-	// mostLooked limits how many times are counted one by one, because the
+	// maxParallelSchedules limits how many schedules are started in parallel.
+	maxParallelSchedules = 32
+	// maxMissed limits how many missed times of a schedule are caught up.
+	maxMissed = 100
+	// maxCounted limits how many times are counted one by one, because the
 	// transaction blocks other writes meanwhile.
-	mostLooked = 2000
-	// onTime is how late a schedule may fire before it counts as missed.
-	onTime = time.Minute
+	maxCounted = 2000
+	// missedAfter is how late a schedule may fire before it counts as missed.
+	missedAfter = time.Minute
 )
 
-// keepTime starts the runs of schedules until ctx ends. Any number of processes
+// runSchedules starts the runs of schedules until ctx ends. Any number of processes
 // may do this: each time starts one run.
-func (s *Service) keepTime(ctx context.Context) {
-	tick := time.NewTicker(lookAgain)
+func (s *Service) runSchedules(ctx context.Context) {
+	tick := time.NewTicker(rescanInterval)
 	defer tick.Stop()
 	for {
 		n, err := s.StartDue(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "start what is scheduled", "error", err)
-			pause(ctx, afterError)
+			sleep(ctx, errorDelay)
 		}
 		if err == nil && n == schedulesAtOnce {
 			continue
@@ -62,7 +62,7 @@ func (s *Service) StartDue(ctx context.Context) (int, error) {
 	// Schedules that are started together share commits. A schedule that cannot
 	// be started does not delay the others.
 	errs := make([]error, len(due))
-	slots := make(chan struct{}, schedulesTogether)
+	slots := make(chan struct{}, maxParallelSchedules)
 	var starting sync.WaitGroup
 	for i, sc := range due {
 		slots <- struct{}{}
@@ -104,7 +104,7 @@ func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
 			}
 		}
 		if next := cron.Next(tx.Now()); !next.IsZero() {
-			tx.MoveSchedule(*row, next)
+			tx.SetNextFire(*row, next)
 		}
 		return nil
 	})
@@ -115,15 +115,15 @@ func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
 func dueTimes(cron *definition.Cron, row *store.Schedule, now time.Time) []time.Time {
 	var all []time.Time
 	oldest := now.Add(-row.CatchupAge)
-	looked := 0
+	counted := 0
 	for at := *row.NextAt; !at.After(now) && !at.IsZero(); at = cron.Next(at) {
-		if looked++; looked == mostLooked {
+		if counted++; counted == maxCounted {
 			// Only the newest times are started, so the older half of the
 			// remaining time is not counted.
-			at, looked = at.Add(now.Sub(at)/2), 0
+			at, counted = at.Add(now.Sub(at)/2), 0
 			continue
 		}
-		if now.Sub(at) >= onTime && (row.Catchup == definition.CatchupNone || at.Before(oldest)) {
+		if now.Sub(at) >= missedAfter && (row.Catchup == definition.CatchupNone || at.Before(oldest)) {
 			if at.Before(oldest) {
 				at = oldest
 			}
@@ -132,7 +132,7 @@ func dueTimes(cron *definition.Cron, row *store.Schedule, now time.Time) []time.
 		if row.Catchup != definition.CatchupAll {
 			all = all[:0]
 		}
-		if all = append(all, at); len(all) > mostMissed {
+		if all = append(all, at); len(all) > maxMissed {
 			all = all[1:]
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Service) fireScheduled(tx *store.Tx, row *store.Schedule, at time.Time)
 	}
 	d, err := s.loadPinned(tx.Reader, w.Name, w.Hash)
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
-		skip(tx, w.Name, fermata.TriggerSchedule, err)
+		appendSkipEvent(tx, w.Name, fermata.TriggerSchedule, err)
 		return nil
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Service) fireScheduled(tx *store.Tx, row *store.Schedule, at time.Time)
 	if trigger == nil {
 		return nil
 	}
-	return s.fireBy(tx, d, w, trigger, firing{
+	return s.fireTrigger(tx, d, w, trigger, firing{
 		trigger: fermata.TriggerSchedule, key: fmt.Sprintf("schedule/%s/%d/%s", w.Name, row.Trigger, planned),
 		cause: map[string]any{"type": string(fermata.TriggerSchedule), "at": planned},
 	})
@@ -172,16 +172,16 @@ func triggerAt(d *definition.Workflow, index int) *definition.Trigger {
 	return nil
 }
 
-// fireBy starts a run by a trigger of the definition if the trigger's condition
+// fireTrigger starts a run by a trigger of the definition if the trigger's condition
 // holds. If the run cannot start, an event says why, because no caller waits
 // for the error.
-func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, f firing) error {
+func (s *Service) fireTrigger(tx *store.Tx, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, f firing) error {
 	f.def, f.workflow = d, w
-	reason := func(why error) error {
+	skipWith := func(why error) error {
 		// Two workflows that follow this event would otherwise trigger each
 		// other without end.
 		if f.cause["event"] != string(fermata.EventTriggerSkipped) {
-			skip(tx, w.Name, f.trigger, why)
+			appendSkipEvent(tx, w.Name, f.trigger, why)
 		}
 		return nil
 	}
@@ -189,35 +189,35 @@ func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workfl
 	if t.If != nil {
 		holds, err := t.If.Bool(env)
 		if err != nil {
-			return reason(fmt.Errorf("the condition of the trigger: %w", err))
+			return skipWith(fmt.Errorf("the condition of the trigger: %w", err))
 		}
 		if !holds {
 			return nil
 		}
 	}
-	if why, err := circle(tx, f.follows, d.Name); err != nil {
+	if why, err := eventCycle(tx, f.eventTaskID, d.Name); err != nil {
 		return err
 	} else if why != nil {
-		return reason(why)
+		return skipWith(why)
 	}
-	given, failed, err := givenBy(t, env)
+	given, failedInput, err := renderInputs(t, env)
 	if err != nil {
-		return reason(fmt.Errorf("the input %s of the trigger: %w", failed, err))
+		return skipWith(fmt.Errorf("the input %s of the trigger: %w", failedInput, err))
 	}
-	guess(d, f.cause, given)
+	fillInputs(d, f.cause, given)
 	if f.inputs, err = checkInputs(d, given); err != nil {
-		return reason(err)
+		return skipWith(err)
 	}
 	_, err = s.fire(tx, f)
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
-		return reason(err)
+		return skipWith(err)
 	}
 	return err
 }
 
-// givenBy renders the inputs that a trigger sets. On an error, failed is the
+// renderInputs renders the inputs that a trigger sets. On an error, failed is the
 // name of the input.
-func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, failed string, err error) {
+func renderInputs(t *definition.Trigger, env definition.Env) (given map[string]any, failedInput string, err error) {
 	given = map[string]any{}
 	for name, v := range t.Inputs {
 		if given[name], err = v.Render(env); err != nil {
@@ -227,23 +227,23 @@ func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, f
 	return given, "", nil
 }
 
-// skip appends an event that a trigger started no run, and why.
-func skip(tx *store.Tx, name string, trigger fermata.TriggerType, why error) {
+// appendSkipEvent appends an event that a trigger started no run, and why.
+func appendSkipEvent(tx *store.Tx, name string, trigger fermata.TriggerType, cause error) {
 	tx.Append(&fermata.Event{
-		Type: fermata.EventTriggerSkipped, Actor: fermata.System,
-		Data: data(map[string]any{"workflow": name, "trigger": trigger, "reason": boundText(why.Error())}),
+		Type: fermata.EventTriggerSkipped, Actor: fermata.SystemActor,
+		Data: encodeJSON(map[string]any{"workflow": name, "trigger": trigger, "reason": boundText(cause.Error())}),
 	})
 }
 
-// guess sets the inputs that the trigger leaves out from the cause's fields of
+// fillInputs sets the inputs that the trigger leaves out from the cause's fields of
 // the same name, if the type fits. For example, the input "issue" gets the
 // number of the issue.
-func guess(d *definition.Workflow, cause, given map[string]any) {
+func fillInputs(d *definition.Workflow, cause, given map[string]any) {
 	for _, in := range d.Inputs {
 		if _, ok := given[in.Name]; ok {
 			continue
 		}
-		if v, ok := cause[in.Name]; ok && fits(v, in.Type) {
+		if v, ok := cause[in.Name]; ok && hasType(v, in.Type) {
 			given[in.Name] = v
 		}
 	}

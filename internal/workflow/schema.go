@@ -17,9 +17,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// fitsSchema checks a value against a JSON Schema. The error lists every
+// checkSchema checks a value against a JSON Schema. The error lists every
 // mismatch.
-func fitsSchema(schema json.RawMessage, v any, code string) error {
+func checkSchema(schema json.RawMessage, v any, code string) error {
 	if len(schema) == 0 {
 		return nil
 	}
@@ -27,13 +27,13 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 	if err != nil {
 		return permanentError(code, err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(encodeJSON(v)))
 	if err != nil {
 		return permanentError(code, err)
 	}
 	if err := c.Validate(doc); err != nil {
 		// The same input would fail again. The next output may be different.
-		return &stepError{code: code, err: mismatch(err, code), permanent: code == codeInput}
+		return &stepError{code: code, err: mismatchError(err, code), permanent: code == codeInput}
 	}
 	return nil
 }
@@ -41,8 +41,8 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 // Limits of the cache of compiled schemas: how many there are, and how many
 // bytes their sources have together.
 const (
-	mostSchemas     = 500
-	mostSchemaBytes = 8 << 20
+	maxCachedSchemas     = 500
+	maxCachedSchemaBytes = 8 << 20
 )
 
 // compiledSchemas caches compiled schemas by the hash of their source. Every
@@ -72,7 +72,7 @@ func (k *schemaCache) schemaOf(schema json.RawMessage, compile func(json.RawMess
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.byHash == nil || len(k.byHash) >= mostSchemas || k.bytes+len(schema) > mostSchemaBytes {
+	if k.byHash == nil || len(k.byHash) >= maxCachedSchemas || k.bytes+len(schema) > maxCachedSchemaBytes {
 		k.byHash, k.bytes = map[[sha256.Size]byte]*jsonschema.Schema{}, 0
 	}
 	if k.byHash[hash] == nil {
@@ -85,10 +85,10 @@ func (k *schemaCache) schemaOf(schema json.RawMessage, compile func(json.RawMess
 // compile compiles a schema. The schema may contain references to itself, but
 // to nothing outside.
 func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
-	return compiledSchemas.schemaOf(schema, compileAnew)
+	return compiledSchemas.schemaOf(schema, compileUncached)
 }
 
-func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
+func compileUncached(schema json.RawMessage) (*jsonschema.Schema, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is no JSON: %s", err)
@@ -100,12 +100,12 @@ func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// mostProblems limits how many mismatches an error lists.
-const mostProblems = 20
+// maxMismatches limits how many mismatches an error lists.
+const maxMismatches = 20
 
-// mismatch returns the error for an output that does not fit its schema, or for
+// mismatchError returns the error for an output that does not fit its schema, or for
 // an input if the code is codeInput. If err is nil, there was no output.
-func mismatch(err error, code string) error {
+func mismatchError(err error, code string) error {
 	what, hint := "output", "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
 	if code == codeInput {
 		what, hint = "input", "fermata workflow tools show NAME says what the tool takes; the run can be tried again with another input"
@@ -118,9 +118,9 @@ func mismatch(err error, code string) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the %s cannot be checked: %w", what, err)
 	}
 	problems := leaves(wrong)
-	if len(problems) > mostProblems {
-		more := len(problems) - mostProblems
-		problems = append(problems[:mostProblems], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
+	if len(problems) > maxMismatches {
+		more := len(problems) - maxMismatches
+		problems = append(problems[:maxMismatches], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
 	}
 	lines := make([]string, 0, len(problems))
 	for _, p := range problems {

@@ -20,7 +20,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		count++
-		return compileAnew(schema)
+		return compileUncached(schema)
 	}
 	for range 3 {
 		for _, source := range []string{`{"type":"string"}`, `{"type":"number"}`} {
@@ -50,16 +50,16 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 
 func TestCompiledSchemasAreBounded(t *testing.T) {
 	t.Parallel()
-	one, err := compileAnew(json.RawMessage(`{}`))
+	one, err := compileUncached(json.RawMessage(`{}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var k schemaCache
-	for i := range 3 * mostSchemas {
+	for i := range 3 * maxCachedSchemas {
 		if _, err := k.schemaOf(json.RawMessage(fmt.Sprint(i)), func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
 			t.Fatal(err)
 		}
-		if len(k.byHash) > mostSchemas {
+		if len(k.byHash) > maxCachedSchemas {
 			t.Fatalf("%d are kept", len(k.byHash))
 		}
 	}
@@ -68,7 +68,7 @@ func TestCompiledSchemasAreBounded(t *testing.T) {
 		if _, err := k.schemaOf(long, func(json.RawMessage) (*jsonschema.Schema, error) { return one, nil }); err != nil {
 			t.Fatal(err)
 		}
-		if k.bytes > mostSchemaBytes {
+		if k.bytes > maxCachedSchemaBytes {
 			t.Fatalf("%d bytes are kept", k.bytes)
 		}
 	}

@@ -23,12 +23,12 @@ type secrets struct {
 }
 
 const (
-	// shortestSecret is the shortest length of a secret that is hidden. A shorter one cannot be told from ordinary
+	// minSecretLength is the shortest length of a secret that is hidden. A shorter one cannot be told from ordinary
 	// text.
-	shortestSecret = 4
-	// shortestOther is the same limit for a secret that the definition does not name. There, a short one may be an
+	minSecretLength = 4
+	// minOtherSecretLength is the same limit for a secret that the definition does not name. There, a short one may be an
 	// ordinary word.
-	shortestOther = 8
+	minOtherSecretLength = 8
 )
 
 type form struct{ text, name string }
@@ -36,7 +36,7 @@ type form struct{ text, name string }
 // secretsOf reads the secrets of a definition. If one is missing, the step that uses it fails.
 func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	known := secrets{read: func(name string) (string, error) {
-		if err := s.mayUse(d.Project, name); err != nil {
+		if err := s.checkSecretUse(d.Project, name); err != nil {
 			return "", err
 		}
 		return s.Secret(name)
@@ -47,10 +47,10 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	}
 	for i, name := range slices.Concat(d.Secrets, names) {
 		v, err := s.Secret(name)
-		if err != nil || len(v) < shortestSecret || i >= len(d.Secrets) && len(v) < shortestOther {
+		if err != nil || len(v) < minSecretLength || i >= len(d.Secrets) && len(v) < minOtherSecretLength {
 			continue
 		}
-		quoted := string(data(v))
+		quoted := string(encodeJSON(v))
 		for _, text := range []string{v, quoted[1 : len(quoted)-1], url.QueryEscape(v), url.PathEscape(v)} {
 			known.forms = append(known.forms, form{text, name})
 		}
@@ -59,12 +59,12 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	return known
 }
 
-// mayUse returns an error if workflows of the project may not use the secret.
-func (s *Service) mayUse(project, name string) *fermata.Error {
-	if s.MayUseSecret == nil {
+// checkSecretUse returns an error if workflows of the project may not use the secret.
+func (s *Service) checkSecretUse(project, name string) *fermata.Error {
+	if s.CheckSecretUse == nil {
 		return nil
 	}
-	return s.MayUseSecret(orDefault(project), name)
+	return s.CheckSecretUse(projectOrDefault(project), name)
 }
 
 // hide replaces the secrets in a text by their names.
@@ -75,37 +75,37 @@ func (k secrets) hide(text string) string {
 	return text
 }
 
-// isIn reports whether a value that will be shown contains a secret.
-func (k secrets) isIn(v any) bool {
+// containsSecret reports whether a value that will be shown contains a secret.
+func (k secrets) containsSecret(v any) bool {
 	if len(k.forms) == 0 {
 		return false
 	}
-	plain := data(value(data(v)))
+	plain := encodeJSON(decodeJSON(encodeJSON(v)))
 	return string(k.storedJSON(plain)) != string(plain)
 }
 
 // storedJSON returns the JSON of a value as it is stored, without secrets.
 func (k secrets) storedJSON(v any) json.RawMessage {
-	doc := data(v)
+	doc := encodeJSON(v)
 	if len(k.forms) == 0 {
 		return doc
 	}
-	return data(k.hideIn(value(doc)))
+	return encodeJSON(k.hideInValue(decodeJSON(doc)))
 }
 
-// hideIn replaces the secrets in all texts of a value, and keeps its structure.
-func (k secrets) hideIn(v any) any {
+// hideInValue replaces the secrets in all texts of a value, and keeps its structure.
+func (k secrets) hideInValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return k.hide(v)
 	case []any:
 		for i := range v {
-			v[i] = k.hideIn(v[i])
+			v[i] = k.hideInValue(v[i])
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, one := range v {
-			out[k.hide(key)] = k.hideIn(one)
+			out[k.hide(key)] = k.hideInValue(one)
 		}
 		return out
 	}
@@ -119,24 +119,24 @@ func (k secrets) hideInText(text string) string {
 	return safe
 }
 
-// describe converts an error of a step to its wire form, without secrets.
-func (k secrets) describe(err error) *fermata.StepError {
-	out := describe(err)
+// toSafeStepError converts an error of a step to its wire form, without secrets.
+func (k secrets) toSafeStepError(err error) *fermata.StepError {
+	out := toStepError(err)
 	out.Message, out.Hint = k.hideInText(out.Message), k.hideInText(out.Hint)
 	out.Stdout, out.Stderr = k.hideInText(out.Stdout), k.hideInText(out.Stderr)
 	return out
 }
 
-// errShown returns the error for a secret in a place where people read it.
-func errShown(what string) error {
+// errExposesSecret returns the error for a secret in a place where people read it.
+func errExposesSecret(what string) error {
 	return permanentError(codeInput, fermata.Errorf(fermata.CodeInvalidRequest, "%s would show a secret: people read it", what).
 		WithHint("hand it to a tool such as http instead, or let the worker have it in its environment"))
 }
 
-// shows returns an error if a task would show a secret.
-func (k secrets) shows(n fermata.NewTask) error {
-	if k.isIn(fmt.Sprint(n.Title, "\n", n.Body)) || k.isIn(n.Spec) {
-		return errShown("the task")
+// checkTask returns an error if a task would show a secret.
+func (k secrets) checkTask(n fermata.NewTask) error {
+	if k.containsSecret(fmt.Sprint(n.Title, "\n", n.Body)) || k.containsSecret(n.Spec) {
+		return errExposesSecret("the task")
 	}
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// kept returns everything that the database holds about a run.
-func (w *world) kept(id string) string {
+// storedText returns everything that the database holds about a run.
+func (w *world) storedText(id string) string {
 	w.Helper()
-	r := w.db.In(w.Context(), store.DefaultWorkspace)
+	r := w.db.Reader(w.Context(), store.DefaultWorkspace)
 	run, err := r.WorkflowRun(id)
 	w.ok(err)
 	steps, err := r.Steps(id)
@@ -47,9 +47,9 @@ steps:
   - {id: look, tool: check, output: seen}
   - {id: fail, tool: publish, input: {text: "{{ seen.log }}"}}
 `, nil)
-		w.answer(w.asked(run.ID), fermata.Answer{Answer: true})
+		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskFailed)
-		if all := w.kept(run.ID); strings.Contains(all, "s3cret") {
+		if all := w.storedText(run.ID); strings.Contains(all, "s3cret") {
 			w.Fatalf("the secret is in %s", all)
 		}
 		if got := run.Steps[3].Error.Message; got != "401 for [secret API]" {
@@ -71,11 +71,11 @@ steps:
   - {id: look, tool: check, output: seen}
   - {id: ask, tool: post_question, suspend: true, input: {question: "It says: {{ seen.log }}. Go on?", responseType: boolean, timeout: never}}
 `, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		if text := asJSON(q); strings.Contains(text, "s3cret-unnamed") || !strings.Contains(text, "[secret unnamed]") {
 			w.Fatalf("the question is %s", text)
 		}
-		if all := w.kept(run.ID); strings.Contains(all, "s3cret-unnamed") {
+		if all := w.storedText(run.ID); strings.Contains(all, "s3cret-unnamed") {
 			w.Fatalf("the secret is in %s", all)
 		}
 	})
@@ -102,7 +102,7 @@ steps:
   - {id: then, tool: note, condition: out.ok && out.n == 1234}
 `, nil)
 			run = w.await(run.ID, fermata.TaskDone)
-			w.steps(run, "call/1:done then/1:done ")
+			w.wantSteps(run, "call/1:done then/1:done ")
 			var out map[string]any
 			w.ok(json.Unmarshal(run.Steps[0].Output, &out))
 			// A secret as short as a word is not hidden.
@@ -141,7 +141,7 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	if got := run.Steps[0].Error; got.Code != "input_error" || !strings.Contains(got.Message, "would show a secret") {
 		t.Fatalf("the error is %s", asJSON(got))
 	}
-	if all := w.kept(run.ID); strings.Contains(all, "s3cret") {
+	if all := w.storedText(run.ID); strings.Contains(all, "s3cret") {
 		t.Fatalf("the secret is in %s", all)
 	}
 }
@@ -164,7 +164,7 @@ func TestASecretIsForItsProjects(t *testing.T) {
 		return nil, nil
 	})
 	w.e, w.s = w.process(func(o *workflow.Options) {
-		o.MayUseSecret = func(project, name string) *fermata.Error {
+		o.CheckSecretUse = func(project, name string) *fermata.Error {
 			if project == "web" || name != "DEPLOY" {
 				return nil
 			}
@@ -213,7 +213,7 @@ steps: [{id: use, tool: apply}]
 			t.Errorf("%s show it: %s", what, asJSON(shown))
 		}
 	}
-	if events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 100}); err != nil || strings.Contains(asJSON(events), token) {
+	if events, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 100}); err != nil || strings.Contains(asJSON(events), token) {
 		t.Errorf("the events show it: %v %s", err, asJSON(events))
 	}
 }

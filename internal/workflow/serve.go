@@ -15,17 +15,17 @@ import (
 // and starts schedules. At the end it hands runs that are under way back, so
 // that another process continues them.
 func (s *Service) Run(ctx context.Context) {
-	workspaces, err := s.db.In(ctx, "").Workspaces()
+	workspaces, err := s.db.Reader(ctx, "").Workspaces()
 	if err != nil {
 		s.Log.ErrorContext(ctx, "look for workspaces", "error", err)
 		workspaces = []string{store.DefaultWorkspace}
 	}
 	var parts sync.WaitGroup
 	for _, id := range workspaces {
-		parts.Go(func() { s.moveOn(ctx, id) })
+		parts.Go(func() { s.runExecutors(ctx, id) })
 		parts.Go(func() { s.watch(ctx, id) })
 	}
-	parts.Go(func() { s.keepTime(ctx) })
+	parts.Go(func() { s.runSchedules(ctx) })
 	parts.Go(func() { s.watchOthers(ctx) })
 	parts.Wait()
 }
@@ -37,33 +37,33 @@ func (s *Service) TakeOver(ctx context.Context) error {
 	return s.db.EndLeases(ctx, fermata.RunnerWorkflow)
 }
 
-// moveOn claims runs of a workspace and moves them forward in parallel.
-func (s *Service) moveOn(ctx context.Context, workspace string) {
-	var under sync.WaitGroup
-	defer under.Wait()
+// runExecutors claims runs of a workspace and moves them forward in parallel.
+func (s *Service) runExecutors(ctx context.Context, workspace string) {
+	var executions sync.WaitGroup
+	defer executions.Wait()
 	slots := make(chan struct{}, s.Executors)
 	s.awaitSeen(ctx)
 	for ctx.Err() == nil {
 		slots <- struct{}{}
-		claim, err := s.e.ClaimWorkflow(ctx, workspace, s.holder(), s.Lease, claimWait)
+		claim, err := s.e.ClaimWorkflow(ctx, workspace, s.holderName(), s.Lease, claimWait)
 		if err != nil {
 			<-slots
 			if !errors.Is(err, engine.ErrNoTask) && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "claim a run", "error", err)
-				pause(ctx, afterError)
+				sleep(ctx, errorDelay)
 			}
 			continue
 		}
-		under.Go(func() {
+		executions.Go(func() {
 			defer func() { <-slots }()
-			s.moveOne(ctx, claim)
+			s.executeClaim(ctx, claim)
 		})
 	}
 }
 
-// moveOne moves a run forward. If that fails, it hands the run back, so that
+// executeClaim moves a run forward. If that fails, it hands the run back, so that
 // nobody waits for the end of the lease.
-func (s *Service) moveOne(ctx context.Context, claim *fermata.Claim) {
+func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	err := s.execute(ctx, claim)
 	if err == nil || fermata.CodeOf(err) == fermata.CodeStaleRun {
 		return
@@ -71,15 +71,15 @@ func (s *Service) moveOne(ctx context.Context, claim *fermata.Claim) {
 	if ctx.Err() == nil {
 		s.Log.ErrorContext(ctx, "move a run on", "run", claim.Task.ID, "error", err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterError)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errorDelay)
 	defer cancel()
-	if err := s.e.HandBack(ctx, claim); err != nil && fermata.CodeOf(err) != fermata.CodeStaleRun {
+	if err := s.e.ReleaseWorkflow(ctx, claim); err != nil && fermata.CodeOf(err) != fermata.CodeStaleRun {
 		s.Log.WarnContext(ctx, "hand a run back", "run", claim.Task.ID, "error", err)
 	}
 }
 
-// pause waits, so that an unreachable database does not fill the log.
-func pause(ctx context.Context, d time.Duration) {
+// sleep waits, so that an unreachable database does not fill the log.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

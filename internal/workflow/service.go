@@ -31,9 +31,9 @@ type Options struct {
 	Servers Servers
 	// Secret returns the value of a secret, which expressions read as secrets.NAME.
 	Secret func(name string) (string, error)
-	// MayUseSecret returns an error if workflows of a project may not use a secret. nil allows every secret to all
+	// CheckSecretUse returns an error if workflows of a project may not use a secret. nil allows every secret to all
 	// projects.
-	MayUseSecret func(project, name string) *fermata.Error
+	CheckSecretUse func(project, name string) *fermata.Error
 	// SecretNames returns the names of all secrets of the server. None of their values leaves in the text of a run,
 	// whether its definition names the secret or not.
 	SecretNames func() []string
@@ -48,9 +48,9 @@ type Options struct {
 	ChannelKinds []string
 	// Stub replaces every tool with an effect outside. Simulations of definitions set it.
 	Stub func(ctx context.Context, name string, c tool.Call) (tool.Result, error)
-	// Point is called before and after every commit of a run. Tests stop the process there.
-	Point func(name string)
-	Log   *slog.Logger
+	// CommitHook is called before and after every commit of a run. Tests stop the process there.
+	CommitHook func(name string)
+	Log        *slog.Logger
 }
 
 // Limits and intervals.
@@ -59,13 +59,13 @@ const (
 	defaultLease     = 30 * time.Second
 	// claimWait is how long one attempt to claim a run may wait.
 	claimWait = 20 * time.Second
-	// afterError is the pause after the database did not answer.
-	afterError = time.Second
-	// lookAgain is the interval of looking for changes that cause no wake-up, such as a schedule that is due. Cron
+	// errorDelay is the pause after the database did not answer.
+	errorDelay = time.Second
+	// rescanInterval is the interval of looking for changes that cause no wake-up, such as a schedule that is due. Cron
 	// lines count in minutes.
-	lookAgain = time.Second
-	// watchAgain is the longest time for which events stay unnoticed when their wake-up was lost.
-	watchAgain = 5 * time.Second
+	rescanInterval = time.Second
+	// eventRescanInterval is the longest time for which events stay unnoticed when their wake-up was lost.
+	eventRescanInterval = 5 * time.Second
 )
 
 // Service stores and runs the workflows of all workspaces of a database.
@@ -76,12 +76,12 @@ type Service struct {
 	tools map[string]tool.Tool
 
 	mu sync.Mutex
-	// loaded caches definitions by workspace, name and hash.
-	loaded map[string]*definition.Workflow
-	// watched are the workspaces whose events are searched for triggers.
-	watched map[string]*watched
-	// trying holds one value while a definition is tested.
-	trying chan struct{}
+	// cachedDefinitions caches definitions by workspace, name and hash.
+	cachedDefinitions map[string]*definition.Workflow
+	// watches are the workspaces whose events are searched for triggers.
+	watches map[string]*workspaceWatch
+	// testSlot holds one value while a definition is tested.
+	testSlot chan struct{}
 }
 
 // New returns a service. It registers the service with its engine, which reports commits to it from then on.
@@ -100,23 +100,23 @@ func New(o Options) *Service {
 	if o.Lease <= 0 {
 		o.Lease = defaultLease
 	}
-	if o.Point == nil {
-		o.Point = func(string) {}
+	if o.CommitHook == nil {
+		o.CommitHook = func(string) {}
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{
 		Options: o, db: o.DB, e: o.Engine, tools: map[string]tool.Tool{},
-		loaded: map[string]*definition.Workflow{}, watched: map[string]*watched{}, trying: make(chan struct{}, 1),
+		cachedDefinitions: map[string]*definition.Workflow{}, watches: map[string]*workspaceWatch{}, testSlot: make(chan struct{}, 1),
 	}
 	for _, t := range o.Tools {
 		s.tools[t.Info().Name] = t
 	}
-	o.Engine.OnOpen(aboutRun)
-	o.Engine.OnSeen(s.sawEvents)
+	o.Engine.SetQuestionEnricher(addRunIssue)
+	o.Engine.OnEveryCommit(s.wakeWatcher)
 	return s
 }
 
-// reads returns a reader limited to the data that the caller may see.
-func (s *Service) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return s.db.For(ctx, c)
+// readerFor returns a reader limited to the data that the caller may see.
+func (s *Service) readerFor(ctx context.Context, c fermata.Caller) store.Reader {
+	return s.db.ReaderFor(ctx, c)
 }

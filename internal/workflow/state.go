@@ -21,8 +21,8 @@ const (
 type state struct {
 	Format int `json:"format"`
 	// place is the current place of the run. Others are the places at which the run is at the same time.
-	place
-	Others []place `json:"others,omitempty"`
+	position
+	Others []position `json:"others,omitempty"`
 	// Passed are the steps that the run has passed, in phases that fork.
 	Passed []string `json:"passed,omitempty"`
 	// Failing is the outcome of the run after a step failed, while parallel steps are still under way.
@@ -33,9 +33,9 @@ type state struct {
 	// back made null again.
 	Visits map[string]int `json:"visits,omitempty"`
 	Hidden map[string]int `json:"hidden,omitempty"`
-	// Before holds the visits that do not count for max_iterations: those before the run was retried or sent back, or
+	// UncountedVisits holds the visits that do not count for max_iterations: those before the run was retried or sent back, or
 	// before a round of a repeat began.
-	Before map[string]int `json:"before,omitempty"`
+	UncountedVisits map[string]int `json:"before,omitempty"`
 	// Rounds counts how often the run went back after each step with a repeat.
 	Rounds map[string]int `json:"rounds,omitempty"`
 	// Phase is the phase in which the run is; empty for the main one.
@@ -44,18 +44,18 @@ type state struct {
 	Outcome *outcome `json:"outcome,omitempty"`
 }
 
-// place is one position of a run. A run with parallel branches has one for each branch.
-type place struct {
+// position is one position of a run. A run with parallel branches has one for each branch.
+type position struct {
 	// Next is the step to do next, or the step under way; empty after the last one.
 	Next string `json:"next,omitempty"`
-	// Waits says what the step Next waits for; empty if it does not wait.
-	Waits waits `json:"waits,omitempty"`
-	// On are the tasks for which the step waits. It is set only if the run has other places, too.
-	On []string `json:"on,omitempty"`
-	// Left is the step Next if it has ended and the condition of its repeat was not evaluated yet.
-	Left string `json:"left,omitempty"`
-	// Again says that the step Next failed and will be done again.
-	Again bool `json:"again,omitempty"`
+	// WaitsFor says what the step Next waits for; empty if it does not wait.
+	WaitsFor waitKind `json:"waits,omitempty"`
+	// TaskIDs are the tasks for which the step waits. It is set only if the run has other places, too.
+	TaskIDs []string `json:"on,omitempty"`
+	// RepeatStep is the step Next if it has ended and the condition of its repeat was not evaluated yet.
+	RepeatStep string `json:"left,omitempty"`
+	// Redo says that the step Next failed and will be done again.
+	Redo bool `json:"again,omitempty"`
 	// Input replaces the rendered input until the run leaves the step.
 	Input json.RawMessage `json:"input,omitempty"`
 	// InputBy is the name of the person that gave Input.
@@ -63,50 +63,50 @@ type place struct {
 	// Feedback is the comment of the person that sent the run back to the step Next. It is kept until the run leaves
 	// the step.
 	Feedback string `json:"feedback,omitempty"`
-	// Silent is the step whose question nobody answered, while its on_timeout action is under way.
-	Silent string `json:"silent,omitempty"`
+	// TimedOutStep is the step whose question nobody answered, while its on_timeout action is under way.
+	TimedOutStep string `json:"silent,omitempty"`
 }
 
 // nextAttempt returns the place for another attempt of its step.
-func (p *place) nextAttempt() place {
-	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Feedback: p.Feedback, Again: true}
+func (p *position) nextAttempt() position {
+	return position{Next: p.Next, RepeatStep: p.RepeatStep, TimedOutStep: p.TimedOutStep, Feedback: p.Feedback, Redo: true}
 }
 
-// waits says what a step under way waits for.
-type waits string
+// waitKind says what a step under way waits for.
+type waitKind string
 
 const (
-	// waitsPerson waits for the answer to the step's question.
-	waitsPerson waits = "person"
-	// waitsRemedy waits for a person to decide about an error.
-	waitsRemedy waits = "remedy"
-	// waitsChildren waits for the end of tasks that the step created.
-	waitsChildren waits = "children"
-	// waitsTime waits for an instant.
-	waitsTime waits = "time"
-	// waitsRetry waits for the next attempt.
-	waitsRetry waits = "retry"
+	// waitForPerson waits for the answer to the step's question.
+	waitForPerson waitKind = "person"
+	// waitForRemedy waits for a person to decide about an error.
+	waitForRemedy waitKind = "remedy"
+	// waitForChildren waits for the end of tasks that the step created.
+	waitForChildren waitKind = "children"
+	// waitForTime waits for an instant.
+	waitForTime waitKind = "time"
+	// waitForRetry waits for the next attempt.
+	waitForRetry waitKind = "retry"
 )
 
 func newState(w *definition.Workflow) *state {
 	st := &state{Format: stateFormat}
-	st.begin(w, definition.MainPhase)
+	st.enterPhase(w, definition.MainPhase)
 	return st
 }
 
-// begin moves the run to the beginning of a phase.
-func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
-	first := w.Roots(phase)
+// enterPhase moves the run to the beginning of a phase.
+func (st *state) enterPhase(w *definition.Workflow, phase definition.Phase) {
+	roots := w.Roots(phase)
 	st.Passed = removeNames(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
-	st.place, st.Others = place{Next: w.First(phase).ID}, nil
-	for _, also := range first[min(1, len(first)):] {
-		st.Others = append(st.Others, place{Next: also.ID})
+	st.position, st.Others = position{Next: w.First(phase).ID}, nil
+	for _, root := range roots[min(1, len(roots)):] {
+		st.Others = append(st.Others, position{Next: root.ID})
 	}
 }
 
 // removeNames returns the names for which out is false.
-func removeNames(names []string, out func(name string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(names), out)
+func removeNames(names []string, isRemoved func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), isRemoved)
 }
 
 // readState decodes a checkpoint. It returns nil if the run has none yet.
@@ -141,7 +141,7 @@ func (st *state) bytes() json.RawMessage {
 			st.Format = forkFormat
 		}
 	}
-	return data(st)
+	return encodeJSON(st)
 }
 
 // retryStep makes the run continue at the step at which it ended or failed.
@@ -150,10 +150,10 @@ func (st *state) retryStep(input json.RawMessage, by string) {
 		return
 	}
 	if o := st.Outcome; o != nil {
-		st.Next, st.Silent, st.Others, st.Before = o.Next, o.Silent, o.Others, maps.Clone(st.Visits)
+		st.Next, st.TimedOutStep, st.Others, st.UncountedVisits = o.Next, o.TimedOutStep, o.Others, maps.Clone(st.Visits)
 		st.goBack(o.Phase)
 	}
-	st.place = st.nextAttempt()
+	st.position = st.nextAttempt()
 	st.Input, st.InputBy = input, by
 	for i := range st.Others {
 		st.Others[i] = st.Others[i].nextAttempt()
@@ -174,7 +174,7 @@ func (st *state) retryPoint() string {
 
 // leave clears the data of the step that the run leaves.
 func (st *state) leave() {
-	st.place = place{Next: st.Next}
+	st.position = position{Next: st.Next}
 }
 
 // visit begins an occurrence of a step and returns its number.

@@ -40,16 +40,16 @@ func (x *execution) proceed(ctx context.Context) error {
 // do neither, it waits for a call, or stops the run.
 func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
-	case len(x.returned) > 0:
+	case len(x.pendingResults) > 0:
 		return x.takeResult(ctx)
-	case x.pickPlace():
+	case x.pickPosition():
 		return x.advance(ctx)
-	case len(x.calling) == 0:
+	case len(x.activeCalls) == 0:
 		return x.stopParked(ctx)
 	}
 	select {
 	case c := <-x.results:
-		x.returned = append(x.returned, c)
+		x.pendingResults = append(x.pendingResults, c)
 	case <-ctx.Done():
 	}
 	return nil
@@ -57,32 +57,32 @@ func (x *execution) moveOnce(ctx context.Context) error {
 
 // advance makes one move at the current place of the run.
 func (x *execution) advance(ctx context.Context) error {
-	if step := x.def.Step(x.st.Silent); step != nil {
-		return x.afterSilence(ctx, step)
+	if step := x.def.Step(x.st.TimedOutStep); step != nil {
+		return x.doTimeoutAction(ctx, step)
 	}
-	if left := x.def.Step(x.st.Left); left != nil {
-		return x.repeat(ctx, left)
+	if repeated := x.def.Step(x.st.RepeatStep); repeated != nil {
+		return x.repeat(ctx, repeated)
 	}
 	step := x.def.Step(x.st.Next)
 	switch {
 	case step == nil:
 		return x.leavePhase(ctx)
-	case x.st.Waits != "":
+	case x.st.WaitsFor != "":
 		return x.resumeStep(ctx, step)
 	default:
-		return x.do(ctx, step)
+		return x.doStep(ctx, step)
 	}
 }
 
 // resumeStep continues a step if the event that it waits for has happened.
 func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error {
-	row := x.current(step.ID)
+	row := x.currentRow(step.ID)
 	if row == nil {
-		x.st.Waits = ""
+		x.st.WaitsFor = ""
 		return nil
 	}
-	switch x.st.Waits {
-	case waitsPerson, waitsRemedy:
+	switch x.st.WaitsFor {
+	case waitForPerson, waitForRemedy:
 		q, err := x.question(ctx, row)
 		switch {
 		case err != nil:
@@ -90,58 +90,58 @@ func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error
 		case q.Status == fermata.Pending && q.TaskID != x.run.ID:
 			return x.parkOn(ctx, nil, q.TaskID)
 		case q.Status == fermata.Pending:
-			return x.stop(ctx, (*engine.LeasedRun).Wait)
-		case x.st.Waits == waitsRemedy:
-			return x.afterRemedy(ctx, step, row, q)
+			return x.stop(ctx, (*engine.LeasedRun).SuspendAgain)
+		case x.st.WaitsFor == waitForRemedy:
+			return x.applyRemedy(ctx, step, row, q)
 		}
-		return x.afterQuestion(ctx, step, row, q)
-	case waitsChildren:
+		return x.handleClosedQuestion(ctx, step, row, q)
+	case waitForChildren:
 		return x.gather(ctx, step, row)
-	case waitsTime:
+	case waitForTime:
 		return x.endWait(ctx, step, row)
-	case waitsRetry:
+	case waitForRetry:
 		if row.Until != nil && x.now.Before(*row.Until) {
 			return x.parkOn(ctx, row.Until)
 		}
-		x.st.Waits = ""
+		x.st.WaitsFor = ""
 	}
 	return nil
 }
 
-// mostNoted limits how many characters of a person's feedback the note of a step holds.
-const mostNoted = 200
+// maxNotedFeedback limits how many characters of a person's feedback the note of a step holds.
+const maxNotedFeedback = 200
 
-// do begins an occurrence of a step, or continues one.
-func (x *execution) do(ctx context.Context, step *definition.Step) error {
-	row := x.current(step.ID)
-	again := x.st.Again
-	x.st.Again = false
+// doStep begins an occurrence of a step, or continues one.
+func (x *execution) doStep(ctx context.Context, step *definition.Step) error {
+	row := x.currentRow(step.ID)
+	isRedo := x.st.Redo
+	x.st.Redo = false
 	switch {
-	case row != nil && again && row.State.IsEnded():
+	case row != nil && isRedo && row.State.IsEnded():
 		row.Attempt++
 		row.Note = ""
 		row = x.begin(step, row.Occurrence, nil)
 	case row != nil && !row.State.IsEnded():
 		row = x.begin(step, row.Occurrence, nil)
 	default:
-		if visits := x.st.Visits[step.ID] - x.st.Before[step.ID]; visits >= x.def.MaxIterations && visits > 0 {
-			return x.end(ctx, fermata.TaskFailed, fermata.ReasonTooManyIterations,
+		if visits := x.st.Visits[step.ID] - x.st.UncountedVisits[step.ID]; visits >= x.def.MaxIterations && visits > 0 {
+			return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonTooManyIterations,
 				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, visits))
 		}
 		row = x.begin(step, x.st.visit(step.ID), nil)
 		if x.st.Feedback != "" {
-			addNote(row, x.hideInText("sent back: "+cut(x.st.Feedback, mostNoted)))
+			addNote(row, x.hideInText("sent back: "+truncate(x.st.Feedback, maxNotedFeedback)))
 		}
 	}
 	if step.Condition != nil && len(row.Input) == 0 {
-		runs, err := step.Condition.Bool(x.env(row))
+		holds, err := step.Condition.Bool(x.env(row))
 		if err != nil {
 			return x.handleFailure(ctx, step, row, permanentError("condition_error", err))
 		}
-		if !runs {
+		if !holds {
 			row.Note = "the condition is false"
 			row.End(fermata.StepSkipped, x.now)
-			x.moveOn(step)
+			x.leaveStep(step)
 			return nil
 		}
 	}
@@ -150,21 +150,21 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	}
 	input, err := x.input(step, row, x.env(row))
 	if err != nil {
-		return x.unreadable(ctx, step, row, err)
+		return x.handleInputError(ctx, step, row, err)
 	}
-	return x.act(ctx, step, row, input)
+	return x.runTool(ctx, step, row, input)
 }
 
 // input renders the input of a step, or returns the input that a person gave instead.
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
-	if step == definition.Told {
-		given := map[string]any{"body": x.failureWords()}
+	if step == definition.FailureComment {
+		given := map[string]any{"body": x.failureComment()}
 		row.Input = x.storedJSON(given)
 		x.touch(row)
 		return given, nil
 	}
 	if len(x.st.Input) > 0 {
-		given := object(x.st.Input)
+		given := decodeObject(x.st.Input)
 		row.Input = x.storedJSON(given)
 		row.Note = "with another input, by " + x.st.InputBy
 		x.touch(row)
@@ -182,7 +182,7 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 		return nil, fmt.Errorf("input is no object")
 	}
 	doc := x.storedJSON(input)
-	if err := fitsInput(doc); err != nil {
+	if err := checkInputSize(doc); err != nil {
 		return nil, err
 	}
 	row.Input = doc
@@ -190,8 +190,8 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	return input, nil
 }
 
-// fitsInput returns an error if an input is too long to be stored and handed on.
-func fitsInput(doc json.RawMessage) error {
+// checkInputSize returns an error if an input is too long to be stored and handed on.
+func checkInputSize(doc json.RawMessage) error {
 	if len(doc) > fermata.MaxStepInput {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the input has %d bytes, a step may take %d", len(doc), fermata.MaxStepInput).
 			WithHint("hand on the parts that the step needs, or an address where the rest is")
@@ -199,29 +199,29 @@ func fitsInput(doc json.RawMessage) error {
 	return nil
 }
 
-// act does the work of a step's tool.
-func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
+// runTool does the work of a step's tool.
+func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	switch step.Tool {
 	case toolQuestion, toolApproval:
 		return x.ask(ctx, step, row, input)
 	case toolWait:
 		return x.wait(ctx, step, row, input)
 	}
-	if child, ok := x.s.childOf(step.Tool); ok {
-		return x.delegate(ctx, step, row, child, []unit{{row: row, input: input}}, nil)
+	if d, ok := x.s.builtInChild(step.Tool); ok {
+		return x.delegate(ctx, step, row, d, []unit{{row: row, input: input}}, nil)
 	}
 	named, err := x.namedTool(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
 	if named != nil && named.Server == nil {
-		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row: row, input: input}}, nil)
+		return x.delegate(ctx, step, row, x.s.namedToolChild(named), []unit{{row: row, input: input}}, nil)
 	}
 	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	return x.startCalls(ctx, &calls{step: step, named: named, left: []unit{{row: row, input: input}}, most: 1})
+	return x.scheduleCalls(ctx, &stepCalls{step: step, named: named, unstartedUnits: []unit{{row: row, input: input}}, maxOpen: 1})
 }
 
 // endCall ends a step with the result of its call.
@@ -229,9 +229,9 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	step, row, err := r.of.step, r.unit.row, r.err
+	step, row, err := r.calls.step, r.unit.row, r.err
 	if err == nil {
-		err = x.take(step, row, r.output)
+		err = x.storeOutput(step, row, r.output)
 	}
 	if err != nil {
 		return x.handleFailure(ctx, step, row, err)
@@ -243,7 +243,7 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.moveOn(step)
+	x.leaveStep(step)
 	return nil
 }
 
@@ -259,14 +259,14 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 	return nil
 }
 
-// moveOn moves the run past a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
-func (x *execution) moveOn(step *definition.Step) {
+// leaveStep moves the run past a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
+func (x *execution) leaveStep(step *definition.Step) {
 	if step.Repeat == nil {
 		x.passStep(step)
 		return
 	}
 	x.st.leave()
-	x.st.Left = step.ID
+	x.st.RepeatStep = step.ID
 }
 
 // jump moves the run to another step. A jump forward skips the steps between. A jump back makes their outputs null
@@ -275,10 +275,10 @@ func (x *execution) jump(from *definition.Step, id string) {
 	x.st.leave()
 	to := x.def.Step(id)
 	if x.def.Reaches(to, from) {
-		behind := x.def.Between(to, nil)
-		x.st.hide(behind[1:])
+		stepsAfter := x.def.Between(to, nil)
+		x.st.hide(stepsAfter[1:])
 		x.forgetRounds(to, false)
-		x.moveTo(to, behind)
+		x.moveTo(to, stepsAfter)
 		return
 	}
 	between := x.def.Between(from, to)
@@ -297,9 +297,9 @@ func (x *execution) jump(from *definition.Step, id string) {
 }
 
 // moveTo moves the current place of the run to a step. The steps in again count as not passed.
-func (x *execution) moveTo(to *definition.Step, again []*definition.Step) {
+func (x *execution) moveTo(to *definition.Step, redoneSteps []*definition.Step) {
 	x.st.Next = to.ID
 	x.st.Passed = removeNames(x.st.Passed, func(id string) bool {
-		return slices.ContainsFunc(again, func(step *definition.Step) bool { return step.ID == id })
+		return slices.ContainsFunc(redoneSteps, func(step *definition.Step) bool { return step.ID == id })
 	})
 }

@@ -17,6 +17,6 @@ func TestRunsOfAKilledServerGoOnAtOnce(t *testing.T) {
 		w.e, w.s = w.process(nil)
 		w.ok(w.s.TakeOver(w.Context()))
 		w.start()
-		w.steps(w.await(run.ID, fermata.TaskDone), "one/1:done ")
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "one/1:done ")
 	})
 }

@@ -24,30 +24,30 @@ const (
 	toolWorkflow = "workflow"
 )
 
-// knownNames returns the tools, channels, workflows and secrets that a definition of the caller may name.
-func (s *Service) knownNames(ctx context.Context, c fermata.Caller) (definition.Known, error) {
+// catalog returns the tools, channels, workflows and secrets that a definition of the caller may name.
+func (s *Service) catalog(ctx context.Context, c fermata.Caller) (definition.Catalog, error) {
 	workspace := c.WorkspaceID
-	named, err := s.db.In(ctx, workspace).NamedTools()
+	named, err := s.db.Reader(ctx, workspace).NamedTools()
 	if err != nil {
-		return definition.Known{}, err
+		return definition.Catalog{}, err
 	}
-	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}, MayUse: s.mayUse}
-	policy, err := s.db.In(ctx, workspace).Policy()
+	known := definition.Catalog{Tools: maps.Clone(builtInByName), NeededInputs: map[string]definition.NeededInputs{}, CheckSecretUse: s.checkSecretUse}
+	policy, err := s.db.Reader(ctx, workspace).Policy()
 	if err != nil {
-		return definition.Known{}, err
+		return definition.Catalog{}, err
 	}
 	known.Policy = &policy
 	if err := s.addChannels(ctx, workspace, &known); err != nil {
-		return definition.Known{}, err
+		return definition.Catalog{}, err
 	}
-	r := s.reads(ctx, c)
+	r := s.readerFor(ctx, c)
 	workflows := sync.OnceValues(r.Workflows)
 	known.InputsOf = func(project, name string) ([]definition.Input, []string, error) {
 		all, err := workflows()
 		if err != nil {
 			return nil, nil, err
 		}
-		return s.inputsOf(r, all, project, name)
+		return s.workflowInputs(r, all, project, name)
 	}
 	for name, t := range s.tools {
 		known.Tools[name] = t.Info()
@@ -55,13 +55,13 @@ func (s *Service) knownNames(ctx context.Context, c fermata.Caller) (definition.
 	for _, n := range named {
 		if n.Server == nil {
 			known.Tools[n.Name] = tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema}
-			known.Delegated = append(known.Delegated, n.Name)
-			known.Reads[n.Name] = readsOf(n)
+			known.DelegatedTools = append(known.DelegatedTools, n.Name)
+			known.NeededInputs[n.Name] = neededInputs(n)
 			continue
 		}
-		list, why := listedTools(n)
-		if why != "" {
-			known.Unlisted = append(known.Unlisted, n.Name)
+		list, problem := listedTools(n)
+		if problem != "" {
+			known.UnlistedServers = append(known.UnlistedServers, n.Name)
 		}
 		for _, i := range list {
 			known.Tools[i.Name] = tool.Info{Name: i.Name, Description: i.Description, Input: i.Input, Output: i.Output}
@@ -70,12 +70,12 @@ func (s *Service) knownNames(ctx context.Context, c fermata.Caller) (definition.
 	return known, nil
 }
 
-// inputsOf returns the inputs of a workflow of the project. If the project has no workflow of that name, it returns the
+// workflowInputs returns the inputs of a workflow of the project. If the project has no workflow of that name, it returns the
 // names of its workflows.
-func (s *Service) inputsOf(r store.Reader, all []*fermata.Workflow, project, name string) (inputs []definition.Input, names []string, err error) {
+func (s *Service) workflowInputs(r store.Reader, all []*fermata.Workflow, project, name string) (inputs []definition.Input, names []string, err error) {
 	names = []string{}
 	for _, w := range all {
-		if w.Project != orDefault(project) {
+		if w.Project != projectOrDefault(project) {
 			continue
 		}
 		if w.Name == name {
@@ -92,11 +92,11 @@ func (s *Service) inputsOf(r store.Reader, all []*fermata.Workflow, project, nam
 
 // addChannels adds the names and the kinds of channels that a question may name. It adds nothing if this process knows
 // no kinds.
-func (s *Service) addChannels(ctx context.Context, workspace string, known *definition.Known) error {
+func (s *Service) addChannels(ctx context.Context, workspace string, known *definition.Catalog) error {
 	if len(s.ChannelKinds) == 0 {
 		return nil
 	}
-	channels, err := s.db.In(ctx, workspace).Channels()
+	channels, err := s.db.Reader(ctx, workspace).Channels()
 	if err != nil {
 		return err
 	}
@@ -107,21 +107,21 @@ func (s *Service) addChannels(ctx context.Context, workspace string, known *defi
 		used[c.Kind] = used[c.Kind] || c.Enabled
 		used[c.Name] = true
 	}
-	known.Channels = fermata.Distinct(names)
+	known.Channels = fermata.SortUnique(names)
 	known.UnusedKinds = slices.DeleteFunc(slices.Clone(s.ChannelKinds), func(kind string) bool { return used[kind] })
 	return nil
 }
 
-// readsOf returns the inputs that the templates of a tool name alone, as {{ inputs.issue }}. The tool cannot be called
+// neededInputs returns the inputs that the templates of a tool name alone, as {{ inputs.issue }}. The tool cannot be called
 // without them. A longer expression may handle a missing input, so it does not count.
-func readsOf(n *fermata.NamedTool) definition.Reads {
+func neededInputs(n *fermata.NamedTool) definition.NeededInputs {
 	texts := n.Command
 	if n.Agent != nil {
 		texts = []string{n.Agent.Prompt}
 	}
-	var reads definition.Reads
+	var reads definition.NeededInputs
 	for _, text := range texts {
-		v, err := template(text)
+		v, err := parseTemplate(text)
 		if err != nil {
 			continue
 		}
@@ -133,22 +133,22 @@ func readsOf(n *fermata.NamedTool) definition.Reads {
 			}
 			switch root {
 			case "inputs":
-				reads.Inputs = append(reads.Inputs, field)
+				reads.RunInputs = append(reads.RunInputs, field)
 			case "input":
-				reads.Input = append(reads.Input, field)
+				reads.StepInputs = append(reads.StepInputs, field)
 			}
 		}
 	}
-	reads.Inputs, reads.Input = fermata.Distinct(reads.Inputs), fermata.Distinct(reads.Input)
+	reads.RunInputs, reads.StepInputs = fermata.SortUnique(reads.RunInputs), fermata.SortUnique(reads.StepInputs)
 	return reads
 }
 
 // Tools returns all tools that steps may name. The tools of MCP servers are the ones that the servers last listed.
 func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolInfo, error) {
-	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
+	if err := c.CheckPermission(fermata.ToReadWorkflows, fermata.UnloadedResource); err != nil {
 		return nil, err
 	}
-	named, err := s.reads(ctx, c).NamedTools()
+	named, err := s.readerFor(ctx, c).NamedTools()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolIn
 			all = append(all, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: kind, Input: i.Input, Output: i.Output, Idempotent: i.Idempotent})
 		}
 	}
-	add("built_in", builtIns...)
+	add("built_in", builtInTools...)
 	for _, t := range s.tools {
 		add("built_in", t.Info())
 	}
@@ -169,9 +169,9 @@ func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolIn
 		case n.Server == nil:
 			add("command", tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema})
 		default:
-			list, why := listedTools(n)
-			if why != "" {
-				all = append(all, fermata.ToolInfo{Name: n.Name, Description: n.Description, Kind: "server", Error: why})
+			list, problem := listedTools(n)
+			if problem != "" {
+				all = append(all, fermata.ToolInfo{Name: n.Name, Description: n.Description, Kind: "server", Error: problem})
 			}
 			all = append(all, list...)
 		}

@@ -32,7 +32,7 @@ func (w *world) runsOf(name string, want int) []*fermata.WorkflowRun {
 			}
 			return runs
 		}
-		w.pause()
+		w.yield()
 	}
 }
 
@@ -63,7 +63,7 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 				w.e, w.s = w.process(nil)
 				w.start()
 				w.until("the next time is set", func() bool {
-					rows, err := w.db.In(w.Context(), store.DefaultWorkspace).Schedules("nightly")
+					rows, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Schedules("nightly")
 					w.ok(err)
 					now, err := w.db.Now(w.Context())
 					w.ok(err)
@@ -156,10 +156,10 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 		if labelled.Title != "labelled for acme/shop#7" || string(labelled.Inputs) != `{"issue":7}` {
 			w.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
 		}
-		w.asked(labelled.ID)
+		w.awaitRunQuestion(labelled.ID)
 		// While the run is open, the same label starts no other run.
 		w.ok(w.label("3", "Auto-Fix"))
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
 		// The end of the follower's own run does not start the follower again.
 		w.runsOf("follower", 1)
@@ -184,7 +184,7 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 		w.ok(err)
 		for _, name := range []string{"labelled", "deployed", "made"} {
 			run := w.runsOf(name, 1)[0]
-			q := w.asked(run.ID)
+			q := w.awaitRunQuestion(run.ID)
 			if run.StartedBy == nil || run.StartedBy.Name != "ann" {
 				w.Errorf("%s: started by %+v, want ann", name, run.StartedBy)
 			}
@@ -217,7 +217,7 @@ steps:
 		_, err := w.s.Start(w.Context(), ann, "first", nil)
 		w.ok(err)
 		run := w.runsOf("second", 1)[0]
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
 		if _, err := w.e.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
 			w.Errorf("ann approves what follows her run: %v", err)
@@ -253,14 +253,14 @@ steps:
 `)
 	w.ok(w.label("1", "auto-fix"))
 	run := w.runsOf("cleans-up", 1)[0]
-	q := w.asked(run.ID)
+	q := w.awaitRunQuestion(run.ID)
 	if strings.Join(*notes, "|") != "7 of acme/shop after 3" || q.Metadata["github_issue"] != "acme/shop#7" {
 		t.Errorf("it was told %q, and asks on %q", *notes, q.Metadata["github_issue"])
 	}
 }
 
 // label appends the event of a label that was added to an issue, not by a member.
-func (w *world) label(id, name string) error { return w.labelBy(fermata.System, id, name) }
+func (w *world) label(id, name string) error { return w.labelBy(fermata.SystemActor, id, name) }
 
 func (w *world) labelBy(who fermata.Actor, id, name string) error {
 	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
@@ -296,13 +296,13 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 		w.put("name: all\ntriggers: [{deployment: \"*\"}]\n" + ask)
 		w.put("name: elsewhere\ntriggers: [{deployment: production, repo: acme/other}]\n" + ask)
 		for id, environment := range map[int]string{11: "production", 21: "production", 31: "staging"} {
-			w.ok(w.deploymentBy(fermata.System, id, environment))
+			w.ok(w.deploymentBy(fermata.SystemActor, id, environment))
 		}
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("all", 3)
 		w.runsOf("elsewhere", 0)
 		for _, run := range w.runsOf("guard", 2) {
-			q := w.asked(run.ID)
+			q := w.awaitRunQuestion(run.ID)
 			if run.Title != "guard for acme/shop to production" || q.Title != "Deploy 5f3a of main to production?" || run.Trigger != fermata.TriggerDeployment {
 				w.Errorf("%s, started by %s, asks %s", run.Title, run.Trigger, q.Title)
 			}
@@ -315,12 +315,12 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 func TestALaterAttemptWithdrawsTheQuestionOfTheEarlierOne(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: guard\ntriggers: [{deployment: production}]\nsteps: [{id: ask, tool: request_approval, input: {title: \"Deploy?\", action: {run: 1}}}]\n")
-		settle := func() { w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace)) }
-		w.ok(w.deploymentOf(fermata.System, 10, 11, "production"))
-		w.ok(w.deploymentOf(fermata.System, 20, 21, "production"))
+		settle := func() { w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace)) }
+		w.ok(w.deploymentOf(fermata.SystemActor, 10, 11, "production"))
+		w.ok(w.deploymentOf(fermata.SystemActor, 20, 21, "production"))
 		settle()
 		for _, run := range w.runsOf("guard", 2) {
-			w.asked(run.ID)
+			w.awaitRunQuestion(run.ID)
 		}
 		w.ok(w.deploymentOf(ann.Actor(), 10, 12, "Production"))
 		settle()
@@ -384,15 +384,15 @@ func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 		// These are the runs after ping, and after the other follower.
 		w.runsOf("pong", 2)
 		w.runsOf("tail", 2)
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.until("all have ended", func() bool {
 			runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskDone}})
 			w.ok(err)
 			return len(runs) == 5
 		})
-		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("ping", 1)
-		skips, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
+		skips, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
 		w.ok(err)
 		if len(skips) != 6 {
 			w.Errorf("%d skips: %s", len(skips), asJSON(skips))
@@ -427,14 +427,14 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 			h.Set(standardwebhooks.HeaderWebhookID, id)
 			h.Set(standardwebhooks.HeaderWebhookTimestamp, fmt.Sprint(at.Unix()))
 			h.Set(standardwebhooks.HeaderWebhookSignature, signature)
-			return w.s.Webhook(w.Context(), store.DefaultWorkspace, "hooked", h, []byte(body))
+			return w.s.StartByWebhook(w.Context(), store.DefaultWorkspace, "hooked", h, []byte(body))
 		}
 		body := `{"branch":"main {{ secrets.x }}"}`
 		for name, try := range map[string]func() (string, error){
 			"forged": func() (string, error) { return send("m1", time.Now(), body, true) },
 			"old":    func() (string, error) { return send("m1", time.Now().Add(-time.Hour), body, false) },
 			"unsigned": func() (string, error) {
-				return w.s.Webhook(w.Context(), store.DefaultWorkspace, "hooked", http.Header{}, []byte(body))
+				return w.s.StartByWebhook(w.Context(), store.DefaultWorkspace, "hooked", http.Header{}, []byte(body))
 			},
 		} {
 			if _, err := try(); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
@@ -476,7 +476,7 @@ steps: [{id: tell, tool: note}]
 		send := func(id, branch string) string {
 			h := http.Header{}
 			h.Set(standardwebhooks.HeaderWebhookID, id)
-			run, err := w.s.Webhook(w.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
+			run, err := w.s.StartByWebhook(w.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
 			w.ok(err)
 			w.await(run, fermata.TaskDone)
 			return run

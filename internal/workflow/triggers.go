@@ -83,7 +83,7 @@ func schedulesFrom(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.
 	return all, nil
 }
 
-func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []fermata.WorkflowTrigger {
+func addNextTimes(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []fermata.WorkflowTrigger {
 	for _, s := range schedules {
 		if s.Trigger < len(triggers) {
 			triggers[s.Trigger].NextAt = s.NextAt
@@ -92,13 +92,13 @@ func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []
 	return triggers
 }
 
-// follow makes the events from the next one on trigger workflows, if this workflow follows events and none did before.
+// startFollowingEvents makes the events from the next one on trigger workflows, if this workflow follows events and none did before.
 // Earlier events start nothing.
-func (s *Service) follow(tx *store.Tx, w *definition.Workflow, enabled bool) error {
+func (s *Service) startFollowingEvents(tx *store.Tx, w *definition.Workflow, enabled bool) error {
 	if !enabled || !slices.ContainsFunc(w.Triggers, followsEvents) {
 		return nil
 	}
-	seen, err := tx.TriggersSeen()
+	seen, err := tx.TriggerCursor()
 	if err != nil || seen >= 0 {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Service) follow(tx *store.Tx, w *definition.Workflow, enabled bool) err
 	if err != nil {
 		return err
 	}
-	tx.SetTriggersSeen(head.Seq)
+	tx.SetTriggerCursor(head.Seq)
 	return nil
 }
 
@@ -122,31 +122,31 @@ type firing struct {
 	// cause is the value that expressions read as trigger.
 	cause  map[string]any
 	inputs map[string]any
-	// by is the actor that starts the run by hand.
-	by *fermata.Actor
-	// behind is the person whose action caused the trigger, or nil if no person is known.
-	behind *fermata.Actor
+	// startedBy is the actor that starts the run by hand.
+	startedBy *fermata.Actor
+	// causedBy is the person whose action caused the trigger, or nil if no person is known.
+	causedBy *fermata.Actor
 	// key makes sure that the run starts only once.
 	key string
-	// apart is the concurrency key if the definition sets none. With replaces, the new run cancels the open runs of
+	// defaultKey is the concurrency key if the definition sets none. With replaces, the new run cancels the open runs of
 	// that key.
-	apart    string
-	replaces bool
+	defaultKey  string
+	cancelsOpen bool
 	// parent is the run to which this one belongs.
 	parent string
-	// follows is the task of the event that triggers the run.
-	follows string
-	// insist makes it an error if no run starts.
-	insist bool
+	// eventTaskID is the task of the event that triggers the run.
+	eventTaskID string
+	// mustStart makes it an error if no run starts.
+	mustStart bool
 }
 
-// mostLost is how often the process of a run may be lost before the run makes progress.
-const mostLost = 10
+// maxLostProcesses is how often the process of a run may be lost before the run makes progress.
+const maxLostProcesses = 10
 
 // fire starts a run and returns its id. If the same key started a run before, it returns the id of that run. If an open
 // run prevents the start, it returns "".
 func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
-	if f.workflow.Project != orDefault(f.def.Project) {
+	if f.workflow.Project != projectOrDefault(f.def.Project) {
 		return "", fermata.Errorf(fermata.CodeInternal, "the workflow %s is in another project than its definition says: it was changed in the database", f.def.Name).
 			WithHint("put it again, and look at who writes the database: fermata audit verify")
 	}
@@ -155,52 +155,52 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 			return id, err
 		}
 	}
-	by := fermata.System
-	if f.by != nil {
-		by = *f.by
+	by := fermata.SystemActor
+	if f.startedBy != nil {
+		by = *f.startedBy
 	}
-	key, after, err := s.concurrencyKey(tx, f, by)
-	if err != nil || key == skipped {
+	key, waitFor, err := s.applyConcurrency(tx, f, by)
+	if err != nil || key == skippedKey {
 		return "", err
 	}
-	t, err := s.e.CreateIn(tx, fermata.NewTask{
-		Title: titleOf(f), Project: f.workflow.Project, Runner: fermata.RunnerWorkflow, ParentID: f.parent, BlockedBy: after,
-		MaxAttempts: mostLost, Labels: []string{"workflow:" + f.def.Name},
+	t, err := s.e.CreateTaskInTx(tx, fermata.NewTask{
+		Title: titleOf(f), Project: f.workflow.Project, Runner: fermata.RunnerWorkflow, ParentID: f.parent, BlockedBy: waitFor,
+		MaxAttempts: maxLostProcesses, Labels: []string{"workflow:" + f.def.Name},
 	}, by)
 	if err != nil {
 		return "", err
 	}
 	run := &fermata.WorkflowRun{
-		ID: t.ID, Workflow: f.def.Name, Hash: f.workflow.Hash, Trigger: f.trigger, Cause: data(f.cause), Inputs: data(f.inputs),
-		StartedBy: cmp.Or(f.by, f.behind), FireKey: f.key, ConcurrencyKey: key,
+		ID: t.ID, Workflow: f.def.Name, Hash: f.workflow.Hash, Trigger: f.trigger, Cause: encodeJSON(f.cause), Inputs: encodeJSON(f.inputs),
+		StartedBy: cmp.Or(f.startedBy, f.causedBy), FireKey: f.key, ConcurrencyKey: key,
 	}
 	tx.InsertWorkflowRun(run)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventWorkflowTriggered, TaskID: t.ID, Actor: by,
-		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "hash": f.workflow.Hash}),
+		Data: encodeJSON(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "hash": f.workflow.Hash}),
 	})
 	return t.ID, nil
 }
 
-// longestKey is the longest text that a key column holds unhashed, in bytes.
-const longestKey = 200
+// maxKeyLength is the longest text that a key column holds unhashed, in bytes.
+const maxKeyLength = 200
 
-// column returns a text from outside as a key of a row. A text that is too long for an index, or that a database does
+// hashLongKey returns a text from outside as a key of a row. A text that is too long for an index, or that a database does
 // not accept as text, is replaced by its hash.
-func column(text string) string {
-	if len(text) <= longestKey && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
+func hashLongKey(text string) string {
+	if len(text) <= maxKeyLength && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
 		return text
 	}
 	sum := sha256.Sum256([]byte(text))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// skipped is the key of a run that does not start.
-const skipped = "\x00skipped"
+// skippedKey is the key of a run that does not start.
+const skippedKey = "\x00skipped"
 
-// concurrencyKey applies the rules for runs that must not run at the same time. It returns the key, and the runs to
+// applyConcurrency applies the rules for runs that must not run at the same time. It returns the key, and the runs to
 // wait for.
-func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key string, after []string, err error) {
+func (s *Service) applyConcurrency(tx *store.Tx, f firing, by fermata.Actor) (key string, waitFor []string, err error) {
 	policy := definition.Skip
 	switch c := f.def.Concurrency; {
 	case c != nil:
@@ -208,16 +208,16 @@ func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key 
 		if err != nil {
 			return "", nil, err
 		}
-		key, policy = f.def.Name+"/"+column(fmt.Sprint(rendered)), c.Policy
-	case f.apart != "":
-		key = f.def.Name + "/" + f.apart
-		if f.replaces {
+		key, policy = f.def.Name+"/"+hashLongKey(fmt.Sprint(rendered)), c.Policy
+	case f.defaultKey != "":
+		key = f.def.Name + "/" + f.defaultKey
+		if f.cancelsOpen {
 			policy = definition.CancelPrevious
 		}
 	default:
 		return "", nil, nil
 	}
-	open, err := tx.OpenRunsApart(key)
+	open, err := tx.OpenRunsByConcurrencyKey(key)
 	if err != nil || len(open) == 0 {
 		return key, nil, err
 	}
@@ -226,21 +226,21 @@ func (s *Service) concurrencyKey(tx *store.Tx, f firing, by fermata.Actor) (key 
 		return key, open, nil
 	case definition.CancelPrevious:
 		for _, id := range open {
-			if err := s.e.CancelIn(tx, id, "a newer run took its place", by); err != nil {
+			if err := s.e.CancelTaskInTx(tx, id, "a newer run took its place", by); err != nil {
 				return "", nil, err
 			}
 		}
 		return key, nil, nil
 	}
-	if f.insist {
+	if f.mustStart {
 		return "", nil, fermata.Errorf(fermata.CodeIllegalTransition, "run %s of the workflow %s is still open", open[0], f.def.Name).
 			WithHint("wait for it, cancel it, or set concurrency.policy to queue")
 	}
 	tx.Append(&fermata.Event{
-		Type: fermata.EventTriggerSkipped, TaskID: open[0], Actor: fermata.System,
-		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "reason": "a run is open"}),
+		Type: fermata.EventTriggerSkipped, TaskID: open[0], Actor: fermata.SystemActor,
+		Data: encodeJSON(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "reason": "a run is open"}),
 	})
-	return skipped, nil, nil
+	return skippedKey, nil, nil
 }
 
 // titleOf returns a title by which people can tell the run from others.
@@ -267,7 +267,7 @@ func titleOf(f firing) string {
 // checkInputs checks inputs against a definition and returns them with defaults filled in.
 func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, error) {
 	// This gives numbers the types that expressions know, wherever the values come from.
-	given = object(data(given))
+	given = decodeObject(encodeJSON(given))
 	values := map[string]any{}
 	var problems []fermata.Problem
 	for name := range given {
@@ -283,7 +283,7 @@ func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, 
 		switch {
 		case v == nil && in.Required:
 			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: "is required"})
-		case v != nil && !fits(v, in.Type):
+		case v != nil && !hasType(v, in.Type):
 			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: "must be a " + in.Type})
 		case v != nil && len(in.Enum) > 0 && !slices.ContainsFunc(in.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(v) }):
 			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: fmt.Sprintf("must be one of %v", in.Enum)})
@@ -297,7 +297,7 @@ func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, 
 	return values, nil
 }
 
-func fits(v any, typ string) bool {
+func hasType(v any, typ string) bool {
 	switch v.(type) {
 	case string:
 		return typ == "string"

@@ -36,7 +36,7 @@ func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, 
 	if err != nil {
 		return fermata.Ask{}, false, err
 	}
-	if q == nil || policy.Judge(q) == fermata.AskPerson {
+	if q == nil || policy.DecideByConfidence(q) == fermata.AskPerson {
 		return fermata.Ask{}, false, nil
 	}
 	row.Input = x.storedJSON(input)
@@ -47,7 +47,7 @@ func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, 
 // openQuestion returns a question as it would be asked under the policy of the step. It returns nil if the rules of
 // asking refuse it.
 func (x *execution) openQuestion(ctx context.Context, step *definition.Step, a fermata.Ask) (*fermata.Question, fermata.Policy, error) {
-	policy, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Policy()
+	policy, err := x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).Policy()
 	if err != nil {
 		return nil, policy, err
 	}

@@ -33,7 +33,7 @@ steps:
     on_resume: {inject: {count: "{{ len(pendingQuestion.votes) }}"}}
   - {id: tell, tool: note, input: {by: "{{ approval.by }}", count: "{{ count }}", first: "{{ approval.votes[0].by }}", why: "{{ approval.votes[1].comment }}"}}
 `, nil)
-		q := w.asked(run.ID)
+		q := w.awaitRunQuestion(run.ID)
 		for i, c := range voters {
 			_, err := w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Comment: []string{"", "it is late"}[i]})
 			w.ok(err)

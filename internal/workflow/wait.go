@@ -10,33 +10,33 @@ import (
 
 // wait defers the run.
 func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
-	if err := fitsSchema(builtIn[toolWait].Input, input, codeInput); err != nil {
+	if err := checkSchema(builtInByName[toolWait].Input, input, codeInput); err != nil {
 		return x.handleFailure(ctx, step, row, err)
 	}
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
 		return err
 	}
-	until, err := instant(input, now)
+	until, err := parseUntil(input, now)
 	if err != nil {
 		return x.handleFailure(ctx, step, row, permanentError(codeInput, err))
 	}
-	until = fermata.Cut(until)
+	until = fermata.TruncateTime(until)
 	if !until.After(now) {
 		if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 			return err
 		}
-		x.moveOn(step)
+		x.leaveStep(step)
 		return nil
 	}
-	x.st.Waits = waitsTime
+	x.st.WaitsFor = waitForTime
 	row.State, row.Until = fermata.StepWaiting, &until
 	x.touch(row)
 	return x.parkOn(ctx, &until)
 }
 
-// instant returns the time until which an input says to wait.
-func instant(input map[string]any, now time.Time) (time.Time, error) {
+// parseUntil returns the time until which an input says to wait.
+func parseUntil(input map[string]any, now time.Time) (time.Time, error) {
 	if length, ok := input["for"].(string); ok {
 		d, err := fermata.Timeout(length).Duration()
 		return now.Add(d), err
@@ -61,6 +61,6 @@ func (x *execution) endWait(ctx context.Context, step *definition.Step, row *fer
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	x.moveOn(step)
+	x.leaveStep(step)
 	return nil
 }

@@ -16,22 +16,22 @@ import (
 // eventsAtOnce limits how many events are processed in one transaction.
 const eventsAtOnce = 200
 
-// cursorEvery is how many events the cursor stays behind while no event triggers a run. Without it, every commit would
+// maxCursorLag is how many events the cursor stays behind while no event triggers a run. Without it, every commit would
 // cost another commit.
-const cursorEvery = 1000
+const maxCursorLag = 1000
 
-// watched holds the known triggers of a workspace.
-type watched struct {
+// workspaceWatch holds the known triggers of a workspace.
+type workspaceWatch struct {
 	wake chan struct{}
 	// types are the event types that workflows follow; nil if they are not known.
 	types map[fermata.EventType]bool
 }
 
-// sawEvents wakes the watcher of a workspace if a commit contains events that may trigger a run.
-func (s *Service) sawEvents(events []*fermata.Event) {
+// wakeWatcher wakes the watcher of a workspace if a commit contains events that may trigger a run.
+func (s *Service) wakeWatcher(events []*fermata.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.watched[events[0].WorkspaceID]
+	w := s.watches[events[0].WorkspaceID]
 	if w == nil {
 		return
 	}
@@ -51,18 +51,18 @@ func (s *Service) sawEvents(events []*fermata.Event) {
 
 // watch starts the runs that events of a workspace trigger, until ctx ends.
 func (s *Service) watch(ctx context.Context, workspace string) {
-	w := &watched{wake: make(chan struct{}, 1)}
+	w := &workspaceWatch{wake: make(chan struct{}, 1)}
 	s.mu.Lock()
-	s.watched[workspace] = w
+	s.watches[workspace] = w
 	s.mu.Unlock()
 	// A wake-up may be lost between replicas.
-	tick := time.NewTicker(watchAgain)
+	tick := time.NewTicker(eventRescanInterval)
 	defer tick.Stop()
 	for {
-		more, err := s.startTriggered(ctx, workspace, w, cursorEvery)
+		more, err := s.startTriggered(ctx, workspace, w, maxCursorLag)
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "look for triggers", "error", err)
-			pause(ctx, afterError)
+			sleep(ctx, errorDelay)
 		}
 		if more {
 			continue
@@ -79,7 +79,7 @@ func (s *Service) watch(ctx context.Context, workspace string) {
 // startAllTriggered starts the runs that all events so far trigger.
 func (s *Service) startAllTriggered(ctx context.Context, workspace string) error {
 	for {
-		if more, err := s.startTriggered(ctx, workspace, &watched{}, 1); err != nil || !more {
+		if more, err := s.startTriggered(ctx, workspace, &workspaceWatch{}, 1); err != nil || !more {
 			return err
 		}
 	}
@@ -87,14 +87,14 @@ func (s *Service) startAllTriggered(ctx context.Context, workspace string) error
 
 // startTriggered starts the runs that the next events trigger, and reports whether there are more events to process. If
 // no event triggers a run, it moves the cursor only if the cursor is late by at least the number of events in behind.
-func (s *Service) startTriggered(ctx context.Context, workspace string, w *watched, behind int64) (bool, error) {
+func (s *Service) startTriggered(ctx context.Context, workspace string, w *workspaceWatch, minLag int64) (bool, error) {
 	// Set this before the workflows are read. If a workflow changes meanwhile, w.types becomes nil again.
 	types := map[fermata.EventType]bool{}
 	s.mu.Lock()
 	w.types = types
 	s.mu.Unlock()
-	r := s.db.In(ctx, workspace)
-	seen, err := r.TriggersSeen()
+	r := s.db.Reader(ctx, workspace)
+	seen, err := r.TriggerCursor()
 	if err != nil || seen < 0 {
 		return false, err
 	}
@@ -102,7 +102,7 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 	if err != nil {
 		return false, err
 	}
-	following := s.following(r, workflows)
+	following := s.triggersByEvent(r, workflows)
 	s.mu.Lock()
 	for t := range following {
 		types[t] = true
@@ -113,13 +113,13 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 	if err != nil || head.Seq <= seen {
 		return false, err
 	}
-	events, upTo, err := triggering(r, seen, head.Seq, slices.Collect(maps.Keys(types)))
-	if err != nil || len(events) == 0 && upTo-seen < behind {
+	events, upTo, err := triggeringEvents(r, seen, head.Seq, slices.Collect(maps.Keys(types)))
+	if err != nil || len(events) == 0 && upTo-seen < minLag {
 		return false, err
 	}
 	more := upTo < head.Seq
 	err = s.db.Write(ctx, workspace, func(tx *store.Tx) error {
-		now, err := tx.TriggersSeen()
+		now, err := tx.TriggerCursor()
 		if err != nil || now != seen {
 			// Another process was first, and may have processed fewer events.
 			more = true
@@ -129,7 +129,7 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 		if err != nil {
 			return err
 		}
-		if !slices.EqualFunc(stored, workflows, sameTriggers) {
+		if !slices.EqualFunc(stored, workflows, hasSameTriggers) {
 			more = true
 			return nil
 		}
@@ -140,15 +140,15 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 				}
 			}
 		}
-		tx.SetTriggersSeen(upTo)
+		tx.SetTriggerCursor(upTo)
 		return nil
 	})
 	return err == nil && more, err
 }
 
-// triggering returns the events of the given types after the event behind. It also returns the number up to which there
+// triggeringEvents returns the events of the given types after the event behind. It also returns the number up to which there
 // are no others.
-func triggering(r store.Reader, behind, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
+func triggeringEvents(r store.Reader, afterSeq, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
 	if len(types) == 0 {
 		return nil, upTo, nil
 	}
@@ -156,7 +156,7 @@ func triggering(r store.Reader, behind, upTo int64, types []fermata.EventType) (
 	for i, t := range types {
 		names[i] = string(t)
 	}
-	events, err := r.Events(store.EventFilter{After: behind, Before: upTo + 1, Types: names, Limit: eventsAtOnce})
+	events, err := r.Events(store.EventFilter{After: afterSeq, Before: upTo + 1, Types: names, Limit: eventsAtOnce})
 	if len(events) == eventsAtOnce {
 		upTo = events[eventsAtOnce-1].Seq
 	}
@@ -170,8 +170,8 @@ type follower struct {
 	trigger  *definition.Trigger
 }
 
-// following returns the triggers of the workflows by the type of event.
-func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[fermata.EventType][]follower {
+// triggersByEvent returns the triggers of the workflows by the type of event.
+func (s *Service) triggersByEvent(r store.Reader, workflows []*fermata.Workflow) map[fermata.EventType][]follower {
 	byType := map[fermata.EventType][]follower{}
 	for _, w := range workflows {
 		if !w.Enabled {
@@ -197,21 +197,21 @@ func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[f
 	return byType
 }
 
-// sameTriggers reports whether two versions of a workflow follow the same events.
-func sameTriggers(a, b *fermata.Workflow) bool {
+// hasSameTriggers reports whether two versions of a workflow follow the same events.
+func hasSameTriggers(a, b *fermata.Workflow) bool {
 	return a.Name == b.Name && a.Hash == b.Hash && a.Enabled == b.Enabled
 }
 
 // fireEvent starts a run by an event, once. A workflow never follows its own runs, not even through other workflows.
 // Otherwise its own events would start it again without end.
 func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
-	cause := object(e.Data)
-	ofGitHub := e.Type == fermata.EventLabelAdded || e.Type == fermata.EventDeploymentRequested
-	if cause["workflow"] == f.def.Name && !ofGitHub {
+	cause := decodeObject(e.Data)
+	isGitHubEvent := e.Type == fermata.EventLabelAdded || e.Type == fermata.EventDeploymentRequested
+	if cause["workflow"] == f.def.Name && !isGitHubEvent {
 		return nil
 	}
 	if e.TaskID != "" {
-		if _, own, err := ownRun(tx, e.TaskID, f.def.Name); err != nil || own != "" {
+		if _, ownRunID, err := findAncestorRuns(tx, e.TaskID, f.def.Name); err != nil || ownRunID != "" {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	case definition.Deployment:
 		return s.fireDeployment(tx, f, e, cause)
 	}
-	if hears, err := hears(tx, f.workflow, e); err != nil || !hears {
+	if isAllowed, err := mayFollow(tx, f.workflow, e); err != nil || !isAllowed {
 		return err
 	}
 	cause = map[string]any{
@@ -232,17 +232,17 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		// People that may read the runs of this project may not read events about people, tokens and other projects.
 		cause["data"] = map[string]any{}
 	}
-	behind, err := personBehind(tx, e)
+	person, err := personBehind(tx, e)
 	if err != nil {
 		return err
 	}
-	about, err := ofRun(tx, e.TaskID)
+	fields, err := runInfo(tx, e.TaskID)
 	if err != nil {
 		return err
 	}
-	maps.Copy(cause, about)
-	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerEvent, cause: cause, behind: behind, follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+	maps.Copy(cause, fields)
+	return s.fireTrigger(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerEvent, cause: cause, causedBy: person, eventTaskID: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
 }
 
@@ -256,7 +256,7 @@ func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	if e.TaskID == "" {
 		return nil, nil
 	}
-	first, _, err := ownRun(tx, e.TaskID, "")
+	first, _, err := findAncestorRuns(tx, e.TaskID, "")
 	if err != nil {
 		return nil, err
 	}
@@ -270,10 +270,10 @@ func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	return &t.CreatedBy, nil
 }
 
-// hears reports whether a workflow may follow an event. It may follow events of its own project, because readers of the
+// mayFollow reports whether a workflow may follow an event. It may follow events of its own project, because readers of the
 // project also read what started its runs. Events without a task belong to the whole workspace, and only workflows of
 // the default project may follow them.
-func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
+func mayFollow(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
 	if e.TaskID == "" {
 		return w.Project == fermata.DefaultProject, nil
 	}
@@ -284,9 +284,9 @@ func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
 	return err == nil && t.Project == w.Project, err
 }
 
-// ofRun returns the trigger's data about the workflow run of an event: its workflow, its inputs, and the issue that it
+// runInfo returns the trigger's data about the workflow run of an event: its workflow, its inputs, and the issue that it
 // is about. The run that follows then finds the issue, too. The workflow is null if the task is no workflow run.
-func ofRun(tx *store.Tx, id string) (map[string]any, error) {
+func runInfo(tx *store.Tx, id string) (map[string]any, error) {
 	none := map[string]any{"workflow": nil}
 	if id == "" {
 		return none, nil
@@ -299,16 +299,16 @@ func ofRun(tx *store.Tx, id string) (map[string]any, error) {
 	if err != nil {
 		return none, err
 	}
-	inputs, cause := object(run.Inputs), object(run.Cause)
-	about := map[string]any{"workflow": run.Workflow, "inputs": inputs}
-	for _, from := range []map[string]any{cause, inputs} {
+	inputs, cause := decodeObject(run.Inputs), decodeObject(run.Cause)
+	info := map[string]any{"workflow": run.Workflow, "inputs": inputs}
+	for _, source := range []map[string]any{cause, inputs} {
 		for _, name := range []string{"issue", "repository"} {
-			if v := from[name]; v != nil {
-				about[name] = v
+			if v := source[name]; v != nil {
+				info[name] = v
 			}
 		}
 	}
-	return about, nil
+	return info, nil
 }
 
 // fireLabel starts a run by a label. While a run for the same issue and label is open, no other one starts.
@@ -316,17 +316,17 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 	name, _ := cause["label"].(string)
 	repository, _ := cause["repository"].(string)
 	// GitHub ignores case in names.
-	if !strings.EqualFold(name, f.trigger.Label) || !f.trigger.IsOf(repository) {
+	if !strings.EqualFold(name, f.trigger.Label) || !f.trigger.IsForRepository(repository) {
 		return nil
 	}
 	cause["type"] = string(fermata.TriggerLabel)
-	behind, err := personBehind(tx, e)
+	person, err := personBehind(tx, e)
 	if err != nil {
 		return err
 	}
-	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerLabel, cause: cause, behind: behind, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
-		apart: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
+	return s.fireTrigger(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerLabel, cause: cause, causedBy: person, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		defaultKey: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
 	})
 }
 
@@ -336,18 +336,18 @@ func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cau
 	repository, _ := cause["repository"].(string)
 	// GitHub ignores case in names.
 	isNamed := f.trigger.Environment == definition.AnyEnvironment || strings.EqualFold(environment, f.trigger.Environment)
-	if !isNamed || !f.trigger.IsOf(repository) {
+	if !isNamed || !f.trigger.IsForRepository(repository) {
 		return nil
 	}
 	cause["type"] = string(fermata.TriggerDeployment)
-	behind, err := personBehind(tx, e)
+	person, err := personBehind(tx, e)
 	if err != nil {
 		return err
 	}
-	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerDeployment, cause: cause, behind: behind, key: fmt.Sprintf("deployment/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+	return s.fireTrigger(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerDeployment, cause: cause, causedBy: person, key: fmt.Sprintf("deployment/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 		// GitHub takes one decision for everything that a run of Actions deploys to an environment. So the question
 		// about an earlier attempt must close. Otherwise the person that started a later attempt could answer it.
-		apart: strings.ToLower(fmt.Sprintf("deployment/%s/%v/%s", repository, cause["run"], environment)), replaces: true,
+		defaultKey: strings.ToLower(fmt.Sprintf("deployment/%s/%v/%s", repository, cause["run"], environment)), cancelsOpen: true,
 	})
 }

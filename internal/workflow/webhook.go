@@ -11,11 +11,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Webhook starts a run by a request from outside. The request must be signed as
+// StartByWebhook starts a run by a request from outside. The request must be signed as
 // Standard Webhooks says, unless the definition asks for no signature. The body
 // is data, never a template. Requests with the same id start one run.
-func (s *Service) Webhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
-	r := s.db.In(ctx, workspace)
+func (s *Service) StartByWebhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
+	r := s.db.Reader(ctx, workspace)
 	w, err := r.Workflow(name)
 	if err != nil {
 		return "", err
@@ -54,7 +54,7 @@ func (s *Service) Webhook(ctx context.Context, workspace, name string, header ht
 	if err != nil {
 		return "", err
 	}
-	return s.startHooked(ctx, d, w, t, definition.Env{"trigger": cause, definition.NowKey: now})
+	return s.fireWebhook(ctx, d, w, t, definition.Env{"trigger": cause, definition.NowKey: now})
 }
 
 // checkSignature checks the signature and the time of a request.
@@ -70,7 +70,7 @@ func checkSignature(secret string, header http.Header, body []byte) error {
 	return nil
 }
 
-func (s *Service) startHooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, env definition.Env) (string, error) {
+func (s *Service) fireWebhook(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, env definition.Env) (string, error) {
 	cause, _ := env["trigger"].(map[string]any)
 	if t.If != nil {
 		holds, err := t.If.Bool(env)
@@ -78,9 +78,9 @@ func (s *Service) startHooked(ctx context.Context, d *definition.Workflow, w *fe
 			return "", fermata.Invalid(fermata.Problem{Field: "body", Message: "does not meet the condition of the trigger"})
 		}
 	}
-	given, failed, err := givenBy(t, env)
+	given, failedInput, err := renderInputs(t, env)
 	if err != nil {
-		return "", fermata.Invalid(fermata.Problem{Field: "inputs." + failed, Message: err.Error()})
+		return "", fermata.Invalid(fermata.Problem{Field: "inputs." + failedInput, Message: err.Error()})
 	}
 	if body, ok := cause["body"].(map[string]any); ok {
 		for _, in := range d.Inputs {
@@ -95,9 +95,9 @@ func (s *Service) startHooked(ctx context.Context, d *definition.Workflow, w *fe
 	if err != nil {
 		return "", err
 	}
-	f := firing{def: d, workflow: w, trigger: fermata.TriggerWebhook, cause: cause, inputs: inputs, insist: true}
+	f := firing{def: d, workflow: w, trigger: fermata.TriggerWebhook, cause: cause, inputs: inputs, mustStart: true}
 	if id, ok := cause["id"].(string); ok {
-		f.key = "webhook/" + w.Name + "/" + column(id)
+		f.key = "webhook/" + w.Name + "/" + hashLongKey(id)
 	}
 	var started string
 	err = s.db.Write(ctx, w.WorkspaceID, func(tx *store.Tx) error {

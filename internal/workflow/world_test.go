@@ -47,9 +47,9 @@ type world struct {
 // bench holds the tools of a test. It records every call, and does what the
 // test says.
 type bench struct {
-	mu    sync.Mutex
-	calls []tool.Call
-	does  map[string]func(ctx context.Context, c tool.Call) (any, error)
+	mu       sync.Mutex
+	calls    []tool.Call
+	handlers map[string]func(ctx context.Context, c tool.Call) (any, error)
 }
 
 type benchTool struct {
@@ -64,7 +64,7 @@ func (t benchTool) Info() tool.Info {
 func (t benchTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	t.b.mu.Lock()
 	t.b.calls = append(t.b.calls, c)
-	does := t.b.does[t.name]
+	does := t.b.handlers[t.name]
 	t.b.mu.Unlock()
 	if does == nil {
 		return tool.Result{Output: c.Input}, nil
@@ -73,8 +73,8 @@ func (t benchTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Result{Output: v}, err
 }
 
-// called returns the steps that called tools, in order.
-func (b *bench) called() []string {
+// calledSteps returns the steps that called tools, in order.
+func (b *bench) calledSteps() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []string
@@ -100,7 +100,7 @@ func (b *bench) keys(step string) []string {
 func (b *bench) on(name string, does func(ctx context.Context, c tool.Call) (any, error)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.does[name] = does
+	b.handlers[name] = does
 }
 
 // toolNames are the names of the tools of the tests.
@@ -115,7 +115,7 @@ func onBoth(t *testing.T, fn func(w *world)) {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, opts: opts, clock: storetest.StandingClock(), tools: &bench{does: map[string]func(context.Context, tool.Call) (any, error){}}}
+	w := &world{T: t, opts: opts, clock: storetest.StandingClock(), tools: &bench{handlers: map[string]func(context.Context, tool.Call) (any, error){}}}
 	w.opts.Clock = w.clock.Now
 	w.db = storetest.Open(t, w.opts)
 	w.e, w.s = w.process(nil)
@@ -180,7 +180,7 @@ func (w *world) run(source string, inputs map[string]any) *fermata.WorkflowRun {
 
 func (w *world) read(id string) *fermata.WorkflowRun {
 	w.Helper()
-	run, err := w.s.OneRun(w.Context(), admin, id)
+	run, err := w.s.RunDetails(w.Context(), admin, id)
 	w.ok(err)
 	return run
 }
@@ -199,12 +199,12 @@ func (w *world) await(id string, states ...fermata.TaskState) *fermata.WorkflowR
 		if time.Now().After(deadline) || run.State.IsEnded() {
 			w.Fatalf("the run is %s (%s, %s), want %v; steps: %s", run.State, run.Reason, run.Summary, states, w.describe(run))
 		}
-		w.pause()
+		w.yield()
 	}
 }
 
-// pause lets other goroutines work.
-func (w *world) pause() {
+// yield lets other goroutines work.
+func (w *world) yield() {
 	select {
 	case <-time.After(25 * time.Millisecond):
 	case <-w.Context().Done():
@@ -212,8 +212,8 @@ func (w *world) pause() {
 	}
 }
 
-// asked waits until the run stops on a question, and returns the question.
-func (w *world) asked(id string) *fermata.Question {
+// awaitRunQuestion waits until the run stops on a question, and returns the question.
+func (w *world) awaitRunQuestion(id string) *fermata.Question {
 	w.Helper()
 	run := w.await(id, fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval)
 	return run.PendingQuestion
@@ -256,7 +256,7 @@ func (w *world) describe(run *fermata.WorkflowRun) string {
 	return text
 }
 
-func (w *world) steps(run *fermata.WorkflowRun, want string) {
+func (w *world) wantSteps(run *fermata.WorkflowRun, want string) {
 	w.Helper()
 	if got := w.describe(run); got != want {
 		w.Fatalf("steps:\n got %s\nwant %s", got, want)
@@ -273,7 +273,7 @@ func asJSON(v any) string {
 
 func TestMain(m *testing.M) {
 	if point := os.Getenv("FERMATA_TEST_CRASH"); point != "" {
-		crashes(point)
+		runCrashProcess(point)
 		return
 	}
 	storetest.Main(m)
@@ -290,7 +290,7 @@ func (w *world) awaitEnd(id string) *fermata.WorkflowRun {
 		if time.Now().After(deadline) {
 			w.Fatalf("the run is %s; steps: %s", run.State, w.describe(run))
 		}
-		w.pause()
+		w.yield()
 	}
 }
 
@@ -299,7 +299,7 @@ func sqlite(t *testing.T) store.Options { return storetest.SQLite(t) }
 // until waits until holds returns true.
 func (w *world) until(what string, holds func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(patience.Limit()); !holds(); w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); !holds(); w.yield() {
 		if time.Now().After(deadline) {
 			w.Fatalf("not within %s: %s", patience.Limit(), what)
 		}

@@ -59,17 +59,17 @@ func each(t *testing.T, story func(l *agent.Lab, k kind), rules func(k kind) []r
 func TestAsksAndIsResumed(t *testing.T) {
 	t.Parallel()
 	each(t, func(l *agent.Lab, k kind) {
-		task := l.Create("Paint the fence", "")
-		task = l.Until(task.ID, fermata.TaskAwaitingInput)
-		l.Gone()
+		task := l.CreateTask("Paint the fence", "")
+		task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+		l.CheckAgentsGone()
 		session := task.Session.ID
 		l.Crash()
-		l.CLI("respond", task.PendingQuestionID, "green")
-		task = l.Until(task.ID, fermata.TaskDone)
+		l.RunCLI("respond", task.PendingQuestionID, "green")
+		task = l.AwaitState(task.ID, fermata.TaskDone)
 		if session == "" || task.Session.ID != session || task.Summary != "The fence is green." {
 			l.Errorf("the session %q went on as %q: %s\n%s", session, task.Session.ID, task.Summary, l.RunLog(task))
 		}
-		if c := l.Only("done"); !strings.Contains(c.Last(), "Answered by admin") || !strings.Contains(c.Text(), "# Paint the fence") {
+		if c := l.OnlyConversation("done"); !strings.Contains(c.Last(), "Answered by admin") || !strings.Contains(c.Text(), "# Paint the fence") {
 			l.Errorf("the session was told\n%s", c.Last())
 		}
 	}, func(k kind) []rule {
@@ -86,9 +86,9 @@ func TestCommandIsApproved(t *testing.T) {
 	t.Parallel()
 	const command = "echo once >>ran.txt"
 	each(t, func(l *agent.Lab, k kind) {
-		task := l.Create("Run it", "")
-		task = l.Until(task.ID, fermata.TaskAwaitingApproval)
-		l.Gone()
+		task := l.CreateTask("Run it", "")
+		task = l.AwaitState(task.ID, fermata.TaskAwaitingApproval)
+		l.CheckAgentsGone()
 		session := task.Session.ID
 		q, err := l.Admin.Question(l.Context(), task.PendingQuestionID)
 		if err != nil || q.Title != "execute: "+command || !strings.Contains(string(q.Action), "ran.txt") {
@@ -98,9 +98,9 @@ func TestCommandIsApproved(t *testing.T) {
 			l.Error("it ran before it was approved")
 		}
 		l.Crash()
-		l.CLI("approve", "--yes", task.PendingQuestionID)
-		task = l.Until(task.ID, fermata.TaskDone)
-		if text := l.Git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
+		l.RunCLI("approve", "--yes", task.PendingQuestionID)
+		task = l.AwaitState(task.ID, fermata.TaskDone)
+		if text := l.RunGit("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
 			l.Errorf("it left %q behind\n%s", text, l.RunLog(task))
 		}
 		if task.Session.ID != session {

@@ -16,7 +16,7 @@ func TestDeniesEverything(t *testing.T) {
 		for settings, open := range map[string]bool{"none": false, "open": true} {
 			t.Run(k.name+"/"+settings, func(t *testing.T) {
 				t.Parallel()
-				agent.Deny(t, k.name, open, func(room *agent.Room) *agent.Lab { return k.lab(t, room) })
+				agent.CheckDeny(t, k.name, open, func(room *agent.Room) *agent.Lab { return k.lab(t, room) })
 			})
 		}
 	}

@@ -49,7 +49,7 @@ func TestClaude(t *testing.T) {
 	if err := json.Unmarshal(out, &result); err != nil || result.Result != "Hello, person." || result.TerminalReason != "completed" {
 		t.Errorf("got %s: %v", out, err)
 	}
-	for _, r := range room.Model.Everything() {
+	for _, r := range room.Model.AllRequests() {
 		if r.Kind == "other" {
 			t.Errorf("it asked for %s %s", r.Method, r.Path)
 		}

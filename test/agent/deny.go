@@ -18,12 +18,12 @@ import (
 
 type object = map[string]any
 
-// smuggled is a question that only a tool of another MCP server asks.
-const smuggled = "Was this asked by another server?"
+// smuggledQuestion is a question that only a tool of another MCP server asks.
+const smuggledQuestion = "Was this asked by another server?"
 
-// acting returns the calls with which a program acts: a command, a file, the network, and a tool of an MCP server.
-func acting(program, url string) []scriptedmodel.Part {
-	question := object{"question": smuggled, "type": "non_blocking", "default": "x"}
+// actingCalls returns the calls with which a program acts: a command, a file, the network, and a tool of an MCP server.
+func actingCalls(program, url string) []scriptedmodel.Part {
+	question := object{"question": smuggledQuestion, "type": "non_blocking", "default": "x"}
 	call := scriptedmodel.Call
 	switch program {
 	case "opencode":
@@ -49,27 +49,27 @@ func acting(program, url string) []scriptedmodel.Part {
 	}
 }
 
-// Deny makes a program act in every way although a rule denies everything. The settings of its project allow everything
+// CheckDeny makes a program act in every way although a rule denies everything. The settings of its project allow everything
 // if open is true, and say nothing otherwise. Deny wants none of the calls to have had an effect.
-func Deny(t *testing.T, program string, open bool, start func(room *Room) *Lab) {
+func CheckDeny(t *testing.T, program string, allowAll bool, start func(room *Room) *Lab) {
 	t.Helper()
 	var fetched atomic.Int64
 	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
 	t.Cleanup(site.Close)
 	var rules []scriptedmodel.Rule
-	for n, call := range acting(program, site.URL) {
+	for n, call := range actingCalls(program, site.URL) {
 		rules = append(rules, scriptedmodel.Rule{Name: "act", When: scriptedmodel.When{Turn: &n}, Reply: []scriptedmodel.Part{call}})
 	}
 	room := NewRoom(t, scriptedmodel.Script{Rules: append(rules, scriptedmodel.Rule{Name: "done", Reply: scriptedmodel.Say("I may not.")})})
 	l := start(room)
-	l.open(program, open)
+	l.writeProjectSettings(program, allowAll)
 	if _, err := l.Admin.AddGateRule(t.Context(), fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny}); err != nil {
 		t.Fatal(err)
 	}
-	task := l.Create("Do all of it", "")
-	l.Once()
-	task = l.Look(task.ID)
-	if asked := len(l.Asked("act")); asked != 4 || task.State != fermata.TaskDone || task.Summary != "I may not." {
+	task := l.CreateTask("Do all of it", "")
+	l.RunWorkerOnce()
+	task = l.Task(task.ID)
+	if asked := len(l.RequestsOf("act")); asked != 4 || task.State != fermata.TaskDone || task.Summary != "I may not." {
 		t.Errorf("the agent acted %d times: it is %s: %s", asked, task.State, task.Summary)
 	}
 	l.wantNothing(task)
@@ -81,7 +81,7 @@ func Deny(t *testing.T, program string, open bool, start func(room *Room) *Lab) 
 // wantNothing wants the task to have left neither file nor question.
 func (l *Lab) wantNothing(task *fermata.Task) {
 	l.Helper()
-	out := l.Git("ls-tree", "--name-only", "fermata/"+task.ID)
+	out := l.RunGit("ls-tree", "--name-only", "fermata/"+task.ID)
 	for _, name := range []string{"ran.txt", "written.txt"} {
 		if strings.Contains(out, name) {
 			l.Errorf("there is %s", name)
@@ -92,22 +92,22 @@ func (l *Lab) wantNothing(task *fermata.Task) {
 		l.Fatal(err)
 	}
 	for _, q := range questions {
-		if strings.Contains(q.Title, smuggled) {
+		if strings.Contains(q.Title, smuggledQuestion) {
 			l.Errorf("a tool of an MCP server ran: %s", q.Title)
 		}
 	}
 }
 
-// open writes the settings of the project: another MCP server and, if open is true, every setting that lets the agent
+// writeProjectSettings writes the settings of the project: another MCP server and, if open is true, every setting that lets the agent
 // act without asking.
-func (l *Lab) open(program string, open bool) {
+func (l *Lab) writeProjectSettings(program string, allowAll bool) {
 	l.Helper()
 	env := map[string]string{"FERMATA_URL": l.Server.URL, "FERMATA_TOKEN": l.AgentToken}
 	files := map[string]any{}
 	switch program {
 	case "opencode":
 		config := object{"mcp": object{"other": object{"type": "local", "command": []string{l.Binary, "mcp"}, "environment": env, "enabled": true}}}
-		if open {
+		if allowAll {
 			free := object{"*": "allow", "bash": "allow", "edit": "allow", "webfetch": "allow", "other_*": "allow"}
 			config["permission"] = free
 			config["agent"] = object{"build": object{"permission": free}}
@@ -117,7 +117,7 @@ func (l *Lab) open(program string, open bool) {
 	case "gemini":
 		server := object{"command": l.Binary, "args": []string{"mcp"}, "env": env}
 		config := object{"mcpServers": object{"other": server}}
-		if open {
+		if allowAll {
 			config["general"] = object{"defaultApprovalMode": "auto_edit"}
 		}
 		files[".gemini/settings.json"] = config
@@ -135,7 +135,7 @@ func (l *Lab) open(program string, open bool) {
 	default:
 		files[".mcp.json"] = object{"mcpServers": object{"other": object{"command": l.Binary, "args": []string{"mcp"}, "env": env}}}
 		config := object{"enableAllProjectMcpServers": true}
-		if open {
+		if allowAll {
 			config["permissions"] = object{"defaultMode": "acceptEdits", "allow": []string{"Bash", "Write", "Edit", "WebFetch", "mcp__other", "mcp__other__post_question"}}
 			config["disableAllHooks"] = true
 		}
@@ -154,6 +154,6 @@ func (l *Lab) open(program string, open bool) {
 			l.Fatal(err)
 		}
 	}
-	l.Git("add", "--all")
-	l.Git("commit", "--quiet", "--allow-empty", "--message=Settings")
+	l.RunGit("add", "--all")
+	l.RunGit("commit", "--quiet", "--allow-empty", "--message=Settings")
 }

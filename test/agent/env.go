@@ -3,11 +3,11 @@ package agent
 import (
 	"testing"
 
-	"github.com/fermata-hq/fermata/internal/rehearsal"
+	"github.com/fermata-hq/fermata/internal/agentcheck"
 )
 
 // Env is the whole environment of an agent program, as NAME=value.
-type Env = rehearsal.Env
+type Env = agentcheck.Env
 
 // Claude returns the environment of Claude Code.
 func (r *Room) Claude(tb testing.TB) Env { return r.env(tb, "claude") }

@@ -43,17 +43,17 @@ type Lab struct {
 func NewLab(tb testing.TB, room *Room, env Env, runner ...string) *Lab {
 	tb.Helper()
 	l := &Lab{
-		TB: tb, Room: room, Binary: Fermata(tb), data: tb.TempDir(), Folder: process.Folder(tb), env: env, runner: runner,
+		TB: tb, Room: room, Binary: Fermata(tb), data: tb.TempDir(), Folder: process.TempFolder(tb), env: env, runner: runner,
 	}
-	l.Git("init", "--quiet", "--initial-branch=main")
-	l.Git("add", "--all")
-	l.Git("commit", "--quiet", "--allow-empty", "--message=Begin")
+	l.RunGit("init", "--quiet", "--initial-branch=main")
+	l.RunGit("add", "--all")
+	l.RunGit("commit", "--quiet", "--allow-empty", "--message=Begin")
 	l.address = ports.Address(tb)
 	l.serve()
 	l.adminToken = l.Server.FirstToken
 	l.connect()
-	l.workerToken = l.token("worker", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
-	l.AgentToken = l.token("agents", fermata.ScopeAsk)
+	l.workerToken = l.newToken("worker", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	l.AgentToken = l.newToken("agents", fermata.ScopeAsk)
 	return l
 }
 
@@ -65,8 +65,8 @@ func (l *Lab) connect() {
 	}
 }
 
-// Worker returns a client that calls the server as the worker does.
-func (l *Lab) Worker() *client.Client {
+// WorkerClient returns a client that calls the server as the worker does.
+func (l *Lab) WorkerClient() *client.Client {
 	l.Helper()
 	c, err := client.New(l.Server.URL, l.workerToken, client.WithAgentToken(l.AgentToken))
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *Lab) Worker() *client.Client {
 	return c
 }
 
-func (l *Lab) token(name string, scopes ...fermata.Scope) string {
+func (l *Lab) newToken(name string, scopes ...fermata.Scope) string {
 	l.Helper()
 	made, err := l.Admin.CreateToken(l.Context(), fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
 	if err != nil {
@@ -88,11 +88,11 @@ func (l *Lab) token(name string, scopes ...fermata.Scope) string {
 // StartWorker starts the worker that [Lab.Crash] kills.
 func (l *Lab) StartWorker() {
 	l.Helper()
-	l.worker = l.Work()
+	l.worker = l.LaunchWorker()
 }
 
-// Work starts a worker with further flags.
-func (l *Lab) Work(flags ...string) *process.Child {
+// LaunchWorker starts a worker with further flags.
+func (l *Lab) LaunchWorker(flags ...string) *process.Child {
 	l.Helper()
 	env := append(Env{}, l.env...)
 	env = append(env, "FERMATA_URL="+l.Server.URL, "FERMATA_TOKEN="+l.workerToken, "FERMATA_AGENT_TOKEN="+l.AgentToken)
@@ -103,10 +103,10 @@ func (l *Lab) Work(flags ...string) *process.Child {
 	return process.Start(l, l.Binary, env, append(append(args, "--"), l.Command...)...)
 }
 
-// Once runs a worker until there is nothing to do.
-func (l *Lab) Once() {
+// RunWorkerOnce runs a worker until there is nothing to do.
+func (l *Lab) RunWorkerOnce() {
 	l.Helper()
-	if err := l.Work("--once").Wait(); err != nil {
+	if err := l.LaunchWorker("--once").Wait(); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -133,8 +133,8 @@ func (l *Lab) serve() {
 	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", l.address)
 }
 
-// Create makes a task. If the test fails, the log of the task is shown.
-func (l *Lab) Create(title, body string) *fermata.Task {
+// CreateTask makes a task. If the test fails, the log of the task is shown.
+func (l *Lab) CreateTask(title, body string) *fermata.Task {
 	l.Helper()
 	t, err := l.Admin.CreateTask(l.Context(), fermata.NewTask{Title: title, Body: body})
 	if err != nil {
@@ -148,8 +148,8 @@ func (l *Lab) Create(title, body string) *fermata.Task {
 	return t
 }
 
-// Look returns the task in its present state.
-func (l *Lab) Look(id string) *fermata.Task {
+// Task returns the task in its present state.
+func (l *Lab) Task(id string) *fermata.Task {
 	l.Helper()
 	t, err := l.Admin.Task(l.Context(), id)
 	if err != nil {
@@ -158,12 +158,12 @@ func (l *Lab) Look(id string) *fermata.Task {
 	return t
 }
 
-// Until waits until the task is in the state, and returns it.
-func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
+// AwaitState waits until the task is in the state, and returns it.
+func (l *Lab) AwaitState(id string, want fermata.TaskState) *fermata.Task {
 	l.Helper()
 	var t *fermata.Task
 	patience.Await(l, "the task is "+string(want), func() bool {
-		t = l.Look(id)
+		t = l.Task(id)
 		if t.State != want && t.State.IsEnded() {
 			l.Fatalf("the task is %s: %s %s", t.State, t.Reason, t.Summary)
 		}
@@ -182,7 +182,7 @@ func (l *Lab) RunLog(t *fermata.Task) string {
 	var sb strings.Builder
 	for _, r := range runs {
 		sb.WriteString("--- " + r.ID + " " + string(r.State) + " " + string(r.Result) + "\n")
-		chunks, _, _, err := l.Admin.Log(ctx, r.ID, 0, 0)
+		chunks, _, _, err := l.Admin.RunLog(ctx, r.ID, 0, 0)
 		if err != nil {
 			return err.Error()
 		}
@@ -193,8 +193,8 @@ func (l *Lab) RunLog(t *fermata.Task) string {
 	return sb.String()
 }
 
-// CLI runs a command of the program as in another person's terminal, and returns its output.
-func (l *Lab) CLI(args ...string) string {
+// RunCLI runs a command of the program as in another person's terminal, and returns its output.
+func (l *Lab) RunCLI(args ...string) string {
 	l.Helper()
 	cmd := exec.CommandContext(l.Context(), l.Binary, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.Room.Temp, "FERMATA_URL=" + l.Server.URL, "FERMATA_TOKEN=" + l.adminToken}
@@ -205,8 +205,8 @@ func (l *Lab) CLI(args ...string) string {
 	return string(out)
 }
 
-// Git runs git in the project, and returns its output.
-func (l *Lab) Git(args ...string) string {
+// RunGit runs git in the project, and returns its output.
+func (l *Lab) RunGit(args ...string) string {
 	l.Helper()
 	cmd := exec.CommandContext(l.Context(), "git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
 	cmd.Dir = l.Room.Work
@@ -217,8 +217,8 @@ func (l *Lab) Git(args ...string) string {
 	return string(out)
 }
 
-// Asked returns the requests to the model to which the rule replied.
-func (l *Lab) Asked(rule string) []scriptedmodel.Request {
+// RequestsOf returns the requests to the model to which the rule replied.
+func (l *Lab) RequestsOf(rule string) []scriptedmodel.Request {
 	var found []scriptedmodel.Request
 	for _, r := range l.Room.Model.Requests() {
 		if r.Rule == rule {
@@ -228,26 +228,26 @@ func (l *Lab) Asked(rule string) []scriptedmodel.Request {
 	return found
 }
 
-// Only returns the conversation of the one request to which the rule replied.
-func (l *Lab) Only(rule string) *scriptedmodel.Conversation {
+// OnlyConversation returns the conversation of the one request to which the rule replied.
+func (l *Lab) OnlyConversation(rule string) *scriptedmodel.Conversation {
 	l.Helper()
-	found := l.Asked(rule)
+	found := l.RequestsOf(rule)
 	if len(found) != 1 {
 		l.Fatalf("the rule %s replied %d times\n%s", rule, len(found), Transcript(l.Room.Model))
 	}
 	return found[0].Conversation
 }
 
-// Gone checks that no agent program is running.
-func (l *Lab) Gone() {
+// CheckAgentsGone checks that no agent program is running.
+func (l *Lab) CheckAgentsGone() {
 	l.Helper()
-	for _, pid := range l.Agents() {
+	for _, pid := range l.AgentPIDs() {
 		l.Errorf("the process %s is there while the task waits", pid)
 	}
 }
 
-// Agents returns the processes of the agent, which have the room as their home.
-func (l *Lab) Agents() (pids []string) {
+// AgentPIDs returns the processes of the agent, which have the room as their home.
+func (l *Lab) AgentPIDs() (pids []string) {
 	l.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// sealedEnv tells the second process of [Main] that its network is sealed.
-const sealedEnv = "FERMATA_TEST_SEALED"
+// isolatedEnv tells the second process of [Main] that its network is sealed.
+const isolatedEnv = "FERMATA_TEST_SEALED"
 
 // Main runs the tests of a package in a second process whose network has only loopback, so that nothing that the agents
 // do can leave the machine. If the system forbids that, Main prints a notice, and only the environment seals the agents
 // off.
 func Main(m *testing.M) {
-	if os.Getenv(sealedEnv) != "" {
+	if os.Getenv(isolatedEnv) != "" {
 		if err := raiseLoopback(); err != nil {
 			fmt.Fprintln(os.Stderr, "no loopback in the sealed network:", err)
 			os.Exit(1)
@@ -25,7 +25,7 @@ func Main(m *testing.M) {
 		process.Main(m)
 		return
 	}
-	code, err := sealed()
+	code, err := runIsolated()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "WARNING: the agents of these tests run WITHOUT a sealed network, because this machine forbids one: %v.\n"+
 			"WARNING: only their environment keeps them on loopback.\n", err)
@@ -35,8 +35,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// sealed runs this test program again in a sealed network. The error says why it could not be started there.
-func sealed() (int, error) {
+// runIsolated runs this test program again in a sealed network. The error says why it could not be started there.
+func runIsolated() (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -57,16 +57,16 @@ func sealed() (int, error) {
 	}
 	cmd := exec.Command(self, os.Args[1:]...) //nolint:gosec,noctx // this very program; go test ends it
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), sealedEnv+"=network", process.BinaryEnv+"="+binary)
+	cmd.Env = append(os.Environ(), isolatedEnv+"=network", process.BinaryEnv+"="+binary)
 	if address := os.Getenv(storetest.PostgresEnv); address != "" && address != "none" {
-		inside, err := databaseThrough(folder, address)
+		inside, err := exposeDatabase(folder, address)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "no database in the sealed network:", err)
 			return 1, nil
 		}
 		cmd.Env = append(cmd.Env, storetest.PostgresEnv+"="+inside)
 	}
-	if cmd.SysProcAttr, err = sealedAttributes(); err != nil {
+	if cmd.SysProcAttr, err = isolatedAttributes(); err != nil {
 		return 0, err
 	}
 	if err := cmd.Start(); err != nil {

@@ -19,7 +19,7 @@ func Program(tb testing.TB, name string) string {
 	path := os.Getenv(env)
 	if path == "" {
 		var err error
-		if path, err = installed(name); err != nil {
+		if path, err = installedPath(name); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -29,8 +29,8 @@ func Program(tb testing.TB, name string) string {
 	return path
 }
 
-// installed returns the path at which scripts/setup-agents installs the pinned version.
-func installed(name string) (string, error) {
+// installedPath returns the path at which scripts/setup-agents installs the pinned version.
+func installedPath(name string) (string, error) {
 	version, err := Version(name)
 	if err != nil {
 		return "", err

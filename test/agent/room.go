@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fermata-hq/fermata/internal/rehearsal"
+	"github.com/fermata-hq/fermata/internal/agentcheck"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
 // Room is the sealed-off place in which one agent program runs.
 type Room struct {
-	*rehearsal.Room
+	*agentcheck.IsolatedHome
 	// Model is the scripted model that the program talks to.
 	Model *scriptedmodel.Model
 }
@@ -29,7 +29,7 @@ func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 			tb.Logf("the model was asked:\n%s", Transcript(model))
 		}
 	})
-	room, err := rehearsal.NewRoom(process.Folder(tb), server.URL)
+	room, err := agentcheck.NewIsolatedHome(process.TempFolder(tb), server.URL)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 // Transcript returns the requests to the model and its replies, for people.
 func Transcript(m *scriptedmodel.Model) string {
 	var sb strings.Builder
-	for _, r := range m.Everything() {
+	for _, r := range m.AllRequests() {
 		sb.WriteString(r.Kind + " " + r.Path + " " + r.Rule + "\n")
 		if r.Conversation != nil {
-			for _, it := range r.Conversation.Items {
+			for _, it := range r.Conversation.Entries {
 				sb.WriteString("    " + string(it.Role) + " " + it.Name + " " + clip(it.Text, 500) + "\n")
 			}
 		}

@@ -45,8 +45,8 @@ func testGate(t *testing.T, k kind, s shell) {
 	for command, decision := range map[string]fermata.GateDecision{"touch allowed*": fermata.GateAllow, "touch denied*": fermata.GateDeny} {
 		w.rule(fermata.NewGateRule{Tool: s.gated, Args: map[string]string{"command": command}, Decision: decision, Reason: "a rule says so"})
 	}
-	task := w.Create("Paint the fence", "All of it.")
-	w.Once()
+	task := w.CreateTask("Paint the fence", "All of it.")
+	w.RunWorkerOnce()
 	waiting := w.wantApproval(task, "printf x")
 	if w.exists(task, "asked.txt") || w.exists(task, "denied.txt") || !w.exists(task, "allowed.txt") {
 		t.Errorf("asked ran: %v, denied ran: %v, allowed ran: %v", w.exists(task, "asked.txt"), w.exists(task, "denied.txt"), w.exists(task, "allowed.txt"))
@@ -56,19 +56,19 @@ func testGate(t *testing.T, k kind, s shell) {
 		t.Errorf("the agent was not told why it was denied: %v\n%s", err, told.Conversation.Last())
 	}
 	w.Restart()
-	w.CLI("approve", "--yes", waiting.PendingQuestionID)
-	w.Once()
+	w.RunCLI("approve", "--yes", waiting.PendingQuestionID)
+	w.RunWorkerOnce()
 	second := w.wantApproval(task, "printf x")
 	if second.PendingQuestionID == waiting.PendingQuestionID || second.Session.ID != waiting.Session.ID {
 		t.Errorf("the session %s waits for %s again as %s", waiting.Session.ID, second.PendingQuestionID, second.Session.ID)
 	}
-	w.CLI("reject", second.PendingQuestionID, "--comment", "once is enough")
-	w.Once()
-	done := w.Look(task.ID)
+	w.RunCLI("reject", second.PendingQuestionID, "--comment", "once is enough")
+	w.RunWorkerOnce()
+	done := w.Task(task.ID)
 	if done.State != fermata.TaskDone || done.Summary != "The fence is green." || done.Session.ID != waiting.Session.ID {
 		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, w.RunLog(task))
 	}
-	if got := w.Git("show", "fermata/"+task.ID+":asked.txt"); got != "x" {
+	if got := w.RunGit("show", "fermata/"+task.ID+":asked.txt"); got != "x" {
 		t.Errorf("the branch has %q", got)
 	}
 }
@@ -77,7 +77,7 @@ func testGate(t *testing.T, k kind, s shell) {
 // its agent left.
 func (w *world) wantApproval(task *fermata.Task, command string) *fermata.Task {
 	w.Helper()
-	waiting := w.Look(task.ID)
+	waiting := w.Task(task.ID)
 	if waiting.State != fermata.TaskAwaitingApproval || waiting.Session == nil || waiting.Session.ID == "" {
 		w.Fatalf("the task is %s (%s) with the session %+v\n%s", waiting.State, waiting.Summary, waiting.Session, w.RunLog(task))
 	}
@@ -94,7 +94,7 @@ func testDenies(t *testing.T, k kind) {
 	for settings, open := range map[string]bool{"none": false, "open": true} {
 		t.Run(settings, func(t *testing.T) {
 			t.Parallel()
-			agent.Deny(t, k.name, open, func(room *agent.Room) *agent.Lab {
+			agent.CheckDeny(t, k.name, open, func(room *agent.Room) *agent.Lab {
 				l := agent.NewLab(t, room, k.env(room, t), "--runner", k.name, "--program", agent.Program(t, k.name))
 				l.Command = k.args
 				return l
@@ -112,8 +112,8 @@ func testClosed(t *testing.T, k kind, s shell) {
 		{Name: "act", When: scriptedmodel.When{Turn: &first}, Hold: true, Reply: []scriptedmodel.Part{s.call("touch ran.txt")}},
 		{Name: "told", Reply: scriptedmodel.Say("I may not.")},
 	}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "5m")
+	task := w.CreateTask("Paint the fence", "All of it.")
+	worker := w.LaunchWorker("--lease", "5m")
 	if _, err := w.Room.Model.Await(t.Context(), "act"); err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +135,9 @@ func testUngated(t *testing.T, k kind, s shell, ungate func(w *world)) *world {
 	t.Helper()
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch ran.txt")}}}})
 	ungate(w)
-	task := w.Create("Paint the fence", "All of it.")
-	w.Once()
-	failed := w.Look(task.ID)
+	task := w.CreateTask("Paint the fence", "All of it.")
+	w.RunWorkerOnce()
+	failed := w.Task(task.ID)
 	if failed.State != fermata.TaskFailed || !strings.Contains(failed.Summary, "does not call the hooks") {
 		t.Errorf("the task is %s: %s\n%s", failed.State, failed.Summary, w.RunLog(task))
 	}

@@ -72,11 +72,11 @@ func TestGeminiIsStoppedWithoutItsHooks(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"hooksConfig": {"enabled": false}}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.Git("add", "--all")
-		w.Git("commit", "--quiet", "--message=No hooks")
+		w.RunGit("add", "--all")
+		w.RunGit("commit", "--quiet", "--message=No hooks")
 	})
 	for _, r := range w.Room.Model.Requests() {
-		if slices.ContainsFunc(r.Conversation.Items, func(it scriptedmodel.Item) bool { return it.Role == scriptedmodel.ToolResult }) {
+		if slices.ContainsFunc(r.Conversation.Entries, func(it scriptedmodel.Entry) bool { return it.Role == scriptedmodel.ToolResult }) {
 			t.Error("a command ran without the gate")
 		}
 	}

@@ -44,13 +44,13 @@ func loseWorker(t *testing.T, k kind) *lostTask {
 		{Name: "think", Hold: true, Times: 1, Reply: scriptedmodel.Say("Nobody hears this.")},
 		{Name: "again", Reply: scriptedmodel.Say("I went on.")},
 	}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "15s") // the next worker waits for its end
+	task := w.CreateTask("Paint the fence", "All of it.")
+	worker := w.LaunchWorker("--lease", "15s") // the next worker waits for its end
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	patience.Await(t, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
-	l := &lostTask{world: w, kind: k.name, id: task.ID, session: w.Look(task.ID).Session.ID}
+	patience.Await(t, "the session is known", func() bool { s := w.Task(task.ID).Session; return s != nil && s.ID != "" })
+	l := &lostTask{world: w, kind: k.name, id: task.ID, session: w.Task(task.ID).Session.ID}
 	worker.Kill()
 	return l
 }
@@ -58,14 +58,14 @@ func loseWorker(t *testing.T, k kind) *lostTask {
 // continueSession waits until the lease has run out and checks what the next worker does.
 func (l *lostTask) continueSession() {
 	l.Helper()
-	l.Until(l.id, fermata.TaskOpen)
-	l.Once()
-	done := l.Look(l.id)
+	l.AwaitState(l.id, fermata.TaskOpen)
+	l.RunWorkerOnce()
+	done := l.Task(l.id)
 	if done.State != fermata.TaskDone || done.Summary != "I went on." || done.Session.ID != l.session {
 		l.Fatalf("%s: the task is %s: %s, in the session %s after %s\n%s", l.kind, done.State, done.Summary, done.Session.ID, l.session, l.RunLog(done))
 	}
-	if text := l.Only("again").Text(); strings.Count(text, "# Paint the fence") != 1 || !strings.Contains(text, "I begin.") {
+	if text := l.OnlyConversation("again").Text(); strings.Count(text, "# Paint the fence") != 1 || !strings.Contains(text, "I begin.") {
 		l.Errorf("%s: the session does not know what was: %s", l.kind, text)
 	}
-	l.Gone()
+	l.CheckAgentsGone()
 }

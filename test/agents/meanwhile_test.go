@@ -69,38 +69,38 @@ func testMeanwhile(t *testing.T, k kind) {
 		case i < held && i%2 == 0:
 			title += ". Ask first"
 		}
-		all = append(all, w.Create(title, "").ID)
+		all = append(all, w.CreateTask(title, "").ID)
 		if strings.Contains(title, "Ask") {
 			askers = append(askers, all[i])
 		}
 	}
-	worker := w.Work()
+	worker := w.LaunchWorker()
 	if _, err := w.Room.Model.Await(t.Context(), "hold"); err != nil {
 		t.Fatal(err)
 	}
 	w.Restart()
 	sessions := map[string]string{}
 	for i, id := range slices.Backward(askers) {
-		waiting := w.Look(id)
+		waiting := w.Task(id)
 		if waiting.State != fermata.TaskAwaitingInput || waiting.Session == nil {
 			t.Fatalf("the task %s is %s: %s\n%s", id, waiting.State, waiting.Summary, w.RunLog(waiting))
 		}
 		sessions[id] = waiting.Session.ID
-		w.CLI("respond", waiting.PendingQuestionID, fmt.Sprintf("shade-%d", i))
+		w.RunCLI("respond", waiting.PendingQuestionID, fmt.Sprintf("shade-%d", i))
 	}
 	w.Room.Model.Release("hold")
 	for _, id := range all {
-		w.Until(id, fermata.TaskDone)
+		w.AwaitState(id, fermata.TaskDone)
 	}
 	worker.Stop()
 	if got, want := w.claims(), slices.Concat(all[:held+1], askers, all[held+1:]); !slices.Equal(got, want) {
 		t.Errorf("tasks were worked on in the order\n%v, want\n%v", got, want)
 	}
 	for i, id := range askers {
-		if s := w.Look(id).Session; s.ID != sessions[id] {
+		if s := w.Task(id).Session; s.ID != sessions[id] {
 			t.Errorf("the session %s went on as %s", sessions[id], s.ID)
 		}
-		if got, want := w.Git("show", "fermata/"+id+":fence.txt"), fmt.Sprintf("shade-%d", i); got != want {
+		if got, want := w.RunGit("show", "fermata/"+id+":fence.txt"), fmt.Sprintf("shade-%d", i); got != want {
 			t.Errorf("the branch of %s has %q, want %q", id, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func (w *world) wantTranscripts(n int) {
 		}
 		n--
 		if c := r.Conversation; len(c.Calls("ask_user")) != 1 || !strings.Contains(c.Text(), "Which shade?") {
-			w.Errorf("the transcript lacks the question: %+v", c.Items)
+			w.Errorf("the transcript lacks the question: %+v", c.Entries)
 		}
 	}
 	if n != 0 {

@@ -46,12 +46,12 @@ func TestOpenCodeRefusesByItself(t *testing.T) {
 		{Name: "told", When: scriptedmodel.When{Last: "rejected permission"}, Reply: scriptedmodel.Say("I may not write there.")},
 	}})
 	w.rule(fermata.NewGateRule{Tool: "write", Decision: fermata.GateAllow})
-	task := w.Create("Paint the fence", "All of it.")
-	w.Once()
+	task := w.CreateTask("Paint the fence", "All of it.")
+	w.RunWorkerOnce()
 	if _, err := os.Stat(name); err == nil {
 		t.Error("it was written")
 	}
-	if done := w.Look(task.ID); done.State != fermata.TaskDone || done.Summary != "I may not write there." {
+	if done := w.Task(task.ID); done.State != fermata.TaskDone || done.Summary != "I may not write there." {
 		t.Errorf("the task is %s: %s\n%s", done.State, done.Summary, w.RunLog(task))
 	}
 }

@@ -38,24 +38,24 @@ func paints(k kind) []scriptedmodel.Rule {
 // goes on with the answer.
 func testResume(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
-	task := w.Create("Paint the fence", "All of it.")
-	w.Once()
-	waiting := w.Look(task.ID)
+	task := w.CreateTask("Paint the fence", "All of it.")
+	w.RunWorkerOnce()
+	waiting := w.Task(task.ID)
 	if waiting.State != fermata.TaskAwaitingInput || waiting.Session == nil || waiting.Session.ID == "" {
 		t.Fatalf("the task is %s (%s) with the session %+v\n%s", waiting.State, waiting.Summary, waiting.Session, w.RunLog(task))
 	}
-	w.Gone()
+	w.CheckAgentsGone()
 	w.Restart()
-	w.CLI("respond", waiting.PendingQuestionID, "green")
-	w.Once()
-	done := w.Look(task.ID)
+	w.RunCLI("respond", waiting.PendingQuestionID, "green")
+	w.RunWorkerOnce()
+	done := w.Task(task.ID)
 	if done.State != fermata.TaskDone || done.Summary != "The fence is green." {
 		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, w.RunLog(task))
 	}
 	if done.Session.ID != waiting.Session.ID {
 		t.Errorf("the session %s was resumed as %s", waiting.Session.ID, done.Session.ID)
 	}
-	if got := w.Git("show", "fermata/"+task.ID+":fence.txt"); got != "green" {
+	if got := w.RunGit("show", "fermata/"+task.ID+":fence.txt"); got != "green" {
 		t.Errorf("the branch has %q", got)
 	}
 	w.wantTranscript(waiting.PendingQuestionID)
@@ -68,9 +68,9 @@ func (w *world) wantTranscript(question string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	items := request.Conversation.Items
+	items := request.Conversation.Entries
 	has := func(role scriptedmodel.Role, text string) bool {
-		return slices.ContainsFunc(items, func(it scriptedmodel.Item) bool {
+		return slices.ContainsFunc(items, func(it scriptedmodel.Entry) bool {
 			return it.Role == role && strings.Contains(it.Text, text)
 		})
 	}

@@ -15,16 +15,16 @@ import (
 // what was asked and answered, and the log says so.
 func testGone(t *testing.T, k kind, forget func(w *world)) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
-	task := w.Create("Paint the fence", "All of it.")
-	w.Once()
-	waiting := w.Look(task.ID)
+	task := w.CreateTask("Paint the fence", "All of it.")
+	w.RunWorkerOnce()
+	waiting := w.Task(task.ID)
 	if waiting.State != fermata.TaskAwaitingInput {
 		t.Fatalf("the task is %s: %s\n%s", waiting.State, waiting.Summary, w.RunLog(task))
 	}
 	forget(w)
-	w.CLI("respond", waiting.PendingQuestionID, "green")
-	w.Once()
-	done := w.Look(task.ID)
+	w.RunCLI("respond", waiting.PendingQuestionID, "green")
+	w.RunWorkerOnce()
+	done := w.Task(task.ID)
 	if done.State != fermata.TaskDone || done.Session.ID == waiting.Session.ID {
 		t.Fatalf("the task is %s: %s, in the session %s\n%s", done.State, done.Summary, done.Session.ID, w.RunLog(task))
 	}
@@ -52,13 +52,13 @@ func testInterrupt(t *testing.T, k kind) {
 		{Name: "look", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{{Text: "I begin."}, k.write("fence.txt", "wet")}},
 		{Name: "think", Hold: true, Reply: scriptedmodel.Say("The run was not interrupted.")},
 	}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work()
+	task := w.CreateTask("Paint the fence", "All of it.")
+	worker := w.LaunchWorker()
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	w.CLI("message", task.ID, "use less paint")
-	done := w.Until(task.ID, fermata.TaskDone)
+	w.RunCLI("message", task.ID, "use less paint")
+	done := w.AwaitState(task.ID, fermata.TaskDone)
 	worker.Stop()
 	if done.Summary != "I use less." {
 		t.Errorf("the summary is %q\n%s", done.Summary, w.RunLog(task))
@@ -67,10 +67,10 @@ func testInterrupt(t *testing.T, k kind) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if items := request.Conversation.Items; !strings.Contains(items[0].Text+items[1].Text+items[2].Text, "# Paint the fence") {
+	if items := request.Conversation.Entries; !strings.Contains(items[0].Text+items[1].Text+items[2].Text, "# Paint the fence") {
 		t.Errorf("it is another session: %+v", items)
 	}
-	if got := w.Git("show", "fermata/"+task.ID+":fence.txt"); got != "wet" {
+	if got := w.RunGit("show", "fermata/"+task.ID+":fence.txt"); got != "wet" {
 		t.Errorf("the branch has %q", got)
 	}
 }
@@ -78,16 +78,16 @@ func testInterrupt(t *testing.T, k kind) {
 // testCancel cancels a task while its agent thinks: nothing of the agent is left.
 func testCancel(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "think", Hold: true, Reply: scriptedmodel.Say("Never said.")}}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--once")
+	task := w.CreateTask("Paint the fence", "All of it.")
+	worker := w.LaunchWorker("--once")
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	w.CLI("cancel", task.ID)
+	w.RunCLI("cancel", task.ID)
 	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if state := w.Look(task.ID).State; state != fermata.TaskCancelled {
+	if state := w.Task(task.ID).State; state != fermata.TaskCancelled {
 		t.Errorf("the task is %s", state)
 	}
 }
@@ -97,14 +97,14 @@ func testCancel(t *testing.T, k kind) {
 func testLeft(t *testing.T, k kind, s shell) {
 	k.allow = s.gated
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch began.txt; sleep 1000")}}}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--once")
+	task := w.CreateTask("Paint the fence", "All of it.")
+	worker := w.LaunchWorker("--once")
 	patience.Await(t, "the command runs", func() bool { return w.exists(task, "began.txt") })
-	w.CLI("cancel", task.ID)
+	w.RunCLI("cancel", task.ID)
 	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	w.Gone()
+	w.CheckAgentsGone()
 }
 
 // remove takes a folder of the room away.

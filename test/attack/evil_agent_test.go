@@ -262,7 +262,7 @@ func TestAgentReadsItsEnvironment(t *testing.T) {
 	}
 	runs, err := p.admin.Runs(t.Context(), task.ID)
 	must(t, err)
-	chunks, _, _, err := p.admin.Log(t.Context(), runs[0].ID, 0, 0)
+	chunks, _, _, err := p.admin.RunLog(t.Context(), runs[0].ID, 0, 0)
 	must(t, err)
 	all := seen + p.git(p.repo, "show", "fermata/"+task.ID+":papers")
 	for _, c := range chunks {

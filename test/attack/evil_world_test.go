@@ -30,7 +30,7 @@ func newYard(t *testing.T) *yard {
 	t.Helper()
 	y := &yard{binary: process.Binary(t)}
 	server := process.Serve(t, y.binary, process.SQLite(t))
-	y.url, y.admin = server.URL, process.NewFront(t, server).Client(t, server.FirstToken)
+	y.url, y.admin = server.URL, process.NewLoadBalancer(t, server).Client(t, server.FirstToken)
 	made, err := y.admin.CreateToken(t.Context(), fermata.NewToken{
 		Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	})
@@ -64,7 +64,7 @@ exec cat`
 
 func (y *yard) plot(t *testing.T, flags ...string) *plot {
 	t.Helper()
-	base := process.Folder(t)
+	base := process.TempFolder(t)
 	p := &plot{T: t, yard: y, project: "p" + strconv.FormatInt(plotsMade.Add(1), 10), flags: flags}
 	for name, dir := range map[string]*string{"repo": &p.repo, "folder": &p.folder, "home": &p.home, "outside": &p.outside} {
 		*dir = filepath.Join(base, name)
@@ -101,7 +101,7 @@ func (p *plot) git(dir string, args ...string) string {
 // $P, and the folder outside in $OUT.
 func (p *plot) task(script string, more map[string]any) *fermata.Task {
 	p.Helper()
-	begin := "P=" + fermata.ShellWord(filepath.Join(p.outside, "payload")) + "; OUT=" + fermata.ShellWord(p.outside) + "; G=$(git rev-parse --path-format=absolute --git-common-dir)\n"
+	begin := "P=" + fermata.QuoteShellWord(filepath.Join(p.outside, "payload")) + "; OUT=" + fermata.QuoteShellWord(p.outside) + "; G=$(git rev-parse --path-format=absolute --git-common-dir)\n"
 	spec := map[string]any{"command": []string{"sh", "-ec", begin + script}}
 	for key, value := range more {
 		spec[key] = value

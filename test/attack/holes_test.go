@@ -19,19 +19,19 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a caller needs no role", file: "permission.go",
-		old: "if err := c.mayByRole(p, at); err != nil {",
-		new: "if err := c.mayByRole(p, at); err != nil && false {",
+		old: "if err := c.checkRole(p, resource); err != nil {",
+		new: "if err := c.checkRole(p, resource); err != nil && false {",
 		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
 	},
 	{
 		name: "an agent is not told from a person", file: "permission.go",
-		old: "if c.Kind == ActorAgent && !p.Agents && !slices.Contains(p.Scopes, ScopeAdmin) {",
+		old: "if c.Kind == ActorAgent && !p.AllowsAgents && !slices.Contains(p.Scopes, ScopeAdmin) {",
 		new: "if false {",
 		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
 	},
 	{
 		name: "an agent reaches the tasks of others", file: "permission.go",
-		old: `if c.Kind == ActorAgent && p.Apart && at.task != "" && !at.shared && !slices.Contains(at.agents, c.TokenID) {`,
+		old: `if c.Kind == ActorAgent && p.OwnTasksOnly && resource.task != "" && !resource.shared && !slices.Contains(resource.agents, c.TokenID) {`,
 		new: "if false {",
 		pkg: "./internal/engine", caughtBy: "TestAgentsAreApart",
 	},
@@ -63,7 +63,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "one person votes twice", file: "answer.go",
-		old: "if voted < 0 {",
+		old: "if voteIndex < 0 {",
 		new: "if true {",
 		pkg: ".", caughtBy: "TestAnswerVotes",
 	},
@@ -84,19 +84,19 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a token configures MCP servers where the policy asks for a sign-in", file: "permission_table.go",
-		old: `Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true,`,
-		new: `Scopes: byWorking, Role: RoleAdmin, Whole: true,`,
+		old: `Scopes: workScopes, Role: RoleAdmin, WholeWorkspace: true, NeedsAdminAssurance: true,`,
+		new: `Scopes: workScopes, Role: RoleAdmin, WholeWorkspace: true,`,
 		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
 	},
 	{
 		name: "an agent works in the working copy of another", file: "internal/engine/own.go",
-		old: "if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {",
+		old: "if err := checkTaskPermission(tx, c, fermata.ToCreateTask, owner); err != nil {",
 		new: "if false {",
 		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
 	},
 	{
 		name: "an agent begins at the work of another", file: "internal/engine/own.go",
-		old: `return mayUseFilesOf(tx, c, n, "from", n.BeginsAt())`,
+		old: `return checkFilesOf(tx, c, n, "from", n.BaseTaskID())`,
 		new: "return nil",
 		pkg: "./internal/engine", caughtBy: "TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo",
 	},
@@ -114,8 +114,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
-		old: `case h.isOwnTool() || h.after != "" && h.in.Event == h.after:`,
-		new: "case h.isOwnTool() || h.in.Event == h.after:",
+		old: `case h.isOwnTool() || h.afterEvent != "" && h.event.Name == h.afterEvent:`,
+		new: "case h.isOwnTool() || h.event.Name == h.afterEvent:",
 		pkg: "./internal/cli", caughtBy: "TestHooksFailClosedWithoutAnEvent",
 	},
 
@@ -152,7 +152,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a grant outlives the rights of who approved", file: "grant_consent.go",
-		old: "case c.Question.MayAnswer(m.Caller()) != nil:",
+		old: "case c.Question.CheckMayAnswer(m.Caller()) != nil:",
 		new: "case false:",
 		pkg: "./internal/engine", caughtBy: "TestAGrantOfSomebodyWhoMayNoMoreOpensNothing",
 	},
@@ -164,7 +164,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a grant goes before a deny rule", file: "grant_consent.go",
-		old: "if c.Denied != nil {",
+		old: "if c.DenyRule != nil {",
 		new: "if false {",
 		pkg: "./internal/engine", caughtBy: "TestAGrantMeetsTheRulesOfToday",
 	},
@@ -182,8 +182,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a rule of a session allows whoever names its key", file: "gate_judge.go",
-		old: "from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil && r.SessionOf.Is(from.SessionOf))",
-		new: "from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil)",
+		old: "origin.SessionKey && (r.Decision != GateAllow || r.SessionOwner != nil && r.SessionOwner.Is(origin.SessionOwner))",
+		new: "origin.SessionKey && (r.Decision != GateAllow || r.SessionOwner != nil)",
 		pkg: "./internal/engine", caughtBy: "TestAnAllowRuleIsForOneSession",
 	},
 	{
@@ -194,7 +194,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a signature has no end", file: "signed_decision.go",
-		old: "if age := now.Sub(d.At); age > SignatureLasts || age < -SignatureLasts {",
+		old: "if age := now.Sub(d.At); age > SignatureLifetime || age < -SignatureLifetime {",
 		new: "if age := now.Sub(d.At); age < 0 && age > 0 {",
 		pkg: ".", caughtBy: "TestASignatureOfAnotherDecision",
 	},
@@ -206,8 +206,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a passkey need not know the person", file: "internal/access/decision.go",
-		old: "UserID: who.WebAuthnID(), UserVerification: protocol.VerificationRequired,",
-		new: "UserID: who.WebAuthnID(),",
+		old: "UserID: user.WebAuthnID(), UserVerification: protocol.VerificationRequired,",
+		new: "UserID: user.WebAuthnID(),",
 		pkg: "./internal/access", caughtBy: "TestAForgedDecision",
 	},
 
@@ -220,14 +220,14 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a scanner confirms a link", file: "answer_link.go",
-		old: "case age < AnswerLinkPause:",
+		old: "case age < MinConfirmDelay:",
 		new: "case false:",
 		pkg: ".", caughtBy: "TestAnswerLinkIsConfirmedInTime",
 	},
 	{
 		name: "a link answers any risk", file: "answer_link.go",
-		old: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(most)):",
-		new: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(most)) && false:",
+		old: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(maxRisk)):",
+		new: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(maxRisk)) && false:",
 		pkg: "./internal/api", caughtBy: "TestLinksNeedLowRisk",
 	},
 	{
@@ -250,8 +250,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a channel knows a hidden question", file: "internal/delivery/hear.go",
-		old: "	r = seeingAs(r, m)",
-		new: "	_ = seeingAs(r, m)",
+		old: "	r = readerFor(r, m)",
+		new: "	_ = readerFor(r, m)",
 		pkg: "./internal/delivery", caughtBy: "TestAHiddenQuestionIsUnknownInAChannel",
 	},
 	{
@@ -262,14 +262,14 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "the asker answers by a reply that nobody vouches for", file: "internal/delivery/compose.go",
-		old: "return l.w.s.e.MayAnswerByLink(ctx, l.w.id, m, q)",
+		old: "return l.w.s.e.CheckAnswerByLink(ctx, l.w.id, m, q)",
 		new: "return nil",
 		pkg: "./internal/delivery", caughtBy: "TestTheAskerAnswersByNoReply",
 	},
 	{
 		name: "a push device outlives the sign-in", file: "internal/engine/devices.go",
-		old: "		if ends(d) {",
-		new: "		if ends(d) && false {",
+		old: "		if matches(d) {",
+		new: "		if matches(d) && false {",
 		pkg: "./internal/api", caughtBy: "TestEarlierDevicesEndWithAllSessions",
 	},
 	{
@@ -287,7 +287,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a mail is believed that nobody vouches for", file: "internal/channel/email/listen.go",
-		old: `in.From.Denied = "your mail server did not vouch`,
+		old: `in.From.DenialReason = "your mail server did not vouch`,
 		new: `_ = "your mail server did not vouch`,
 		pkg: "./internal/channel/email", caughtBy: "TestTheSenderIsWhomTheServerVouchesFor",
 	},
@@ -313,13 +313,13 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "wrong tokens are not limited", file: "internal/api/limit.go",
-		old: "if limited := take(bucket, message); limited != nil {",
-		new: "if limited := take(bucket, message); limited != nil && false {",
+		old: "if limited := takeToken(bucket, message); limited != nil {",
+		new: "if limited := takeToken(bucket, message); limited != nil && false {",
 		pkg: "./internal/api", caughtBy: "TestWrongTokensAreLimitedAndRightOnesAreNot",
 	},
 	{
 		name: "private addresses are reached", file: "internal/outbound/guard.go",
-		old: "if err := g.public.Safe(network, address, nil); err != nil {",
+		old: "if err := g.publicOnly.Safe(network, address, nil); err != nil {",
 		new: "if false {",
 		pkg: "./internal/outbound", caughtBy: "TestNameThatChangesIsRefused",
 	},
@@ -331,20 +331,20 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "git files are written unasked", file: "gate_protected.go",
-		old: "return mayBePath(name, text) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)",
+		old: "return mayBePath(name, text) && p.coversPath(text) || slices.ContainsFunc(patchedFiles(text), p.coversPath)",
 		new: "return false",
 		pkg: ".", caughtBy: "TestProtectedGitFiles",
 	},
 	{
 		name: "an unknown part of a name counts as harmless", file: "gate_protected.go",
-		old: "case fitsOne(part, slices.Concat(p.names, p.folders)):",
+		old: "case matchesAnyName(part, slices.Concat(p.names, p.folders)):",
 		new: "case false:",
 		pkg: "./internal/engine", caughtBy: "TestProtectedFilesBehindOtherPrograms",
 	},
 	{
 		name: "a hook takes the last of two keys", file: "internal/cli/hook_event.go",
-		old: "if err := strictjson.Envelope(data, &in); err != nil {",
-		new: "if err := json.Unmarshal(data, &in); err != nil || strictjson.Envelope(nil, &in) == nil {",
+		old: "if err := strictjson.UnmarshalEnvelope(data, &in); err != nil {",
+		new: "if err := json.Unmarshal(data, &in); err != nil || strictjson.UnmarshalEnvelope(nil, &in) == nil {",
 		pkg: "./internal/cli", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
 	},
 	{
@@ -369,8 +369,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "an edited question is not seen", file: "internal/engine/audit_tables.go",
-		old: `if name := v.questionDiffers(q, e); name != "" {`,
-		new: `if name := v.questionDiffers(q, e); name != "" && false {`,
+		old: `if name := v.compareQuestion(q, e); name != "" {`,
+		new: `if name := v.compareQuestion(q, e); name != "" && false {`,
 		pkg: "./internal/engine", caughtBy: "TestAuditFindsEditsOfTables",
 	},
 	{
@@ -387,8 +387,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "anybody moves the task of a run's question", file: "internal/engine/own.go",
-		old: "if !slices.Contains(movesOfRuns, v) {",
-		new: "if !slices.Contains(movesOfRuns, v) || true {",
+		old: "if !slices.Contains(runOnlyVerbs, v) {",
+		new: "if !slices.Contains(runOnlyVerbs, v) || true {",
 		pkg: "./internal/workflow", caughtBy: "TestNobodyEndsTheQuestionOfARun",
 	},
 	{
@@ -435,8 +435,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a weaker question stands for another one", file: "internal/engine/ask.go",
-		old: "if !q.AsksAsMuch(next) {",
-		new: "if !q.AsksAsMuch(next) && false {",
+		old: "if !q.IsAsStrictAs(next) {",
+		new: "if !q.IsAsStrictAs(next) && false {",
 		pkg: "./internal/engine", caughtBy: "TestAnotherAskingIsAskedAnew",
 	},
 	{
@@ -453,8 +453,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a question takes another one's place", file: "internal/channel/github/pick.go",
-		old: "	if !before {",
-		new: "	if !before || true {",
+		old: "	if !closedBefore {",
+		new: "	if !closedBefore || true {",
 		pkg: "./internal/channel/github", caughtBy: "TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace",
 	},
 	{
@@ -471,13 +471,13 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a link outlives its maker", file: "internal/engine/links.go",
-		old: "case maker.DisabledAt != nil || !isOwn && !administers(maker):",
-		new: "case (maker.DisabledAt != nil || !isOwn && !administers(maker)) && false:",
+		old: "case maker.DisabledAt != nil || !isOwn && !isActiveAdmin(maker):",
+		new: "case (maker.DisabledAt != nil || !isOwn && !isActiveAdmin(maker)) && false:",
 		pkg: "./internal/engine", caughtBy: "TestALinkStandsWithItsMaker",
 	},
 	{
 		name: "a removed passkey leaves its sessions", file: "internal/engine/passkeys.go",
-		old: "if s.Method != fermata.ByPasskey || s.ID == c.SessionID {",
+		old: "if s.Method != fermata.SignInByPasskey || s.ID == c.SessionID {",
 		new: "if true {",
 		pkg: "./internal/engine", caughtBy: "TestARemovedPasskeyEndsSessions",
 	},

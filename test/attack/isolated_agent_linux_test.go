@@ -43,7 +43,7 @@ func TestIsolatedAgent(t *testing.T) {
 	p.write(filepath.Join(p.repo, ".git", "info", "exclude"), ".env\n")
 	p.git(p.repo, "remote", "add", "origin", "https://robot:hunter2@host.example/shop.git")
 	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n")
-	begin := "R=" + fermata.ShellWord(p.repo) + "; FOLDER=" + fermata.ShellWord(p.folder) + "\n"
+	begin := "R=" + fermata.QuoteShellWord(p.repo) + "; FOLDER=" + fermata.QuoteShellWord(p.folder) + "\n"
 	tasks := map[string]*fermata.Task{}
 	for name, script := range grabs {
 		tasks[name] = p.task(begin+"set +e\n("+script+`) >got.txt 2>errors.txt; test -n "$G" && git status >/dev/null && echo work >work.txt`, nil)
@@ -203,7 +203,7 @@ func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
 	p.write(filepath.Join(p.repo, ".env"), "SECRET=1\n")
 	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n")
 	task := p.task(`cat "$OUT/secret" >got.txt; set +e
-		cat `+fermata.ShellWord(p.repo)+`/.env `+fermata.ShellWord(p.folder)+`/*/other.txt >>got.txt 2>errors.txt; echo work >work.txt`, nil)
+		cat `+fermata.QuoteShellWord(p.repo)+`/.env `+fermata.QuoteShellWord(p.folder)+`/*/other.txt >>got.txt 2>errors.txt; echo work >work.txt`, nil)
 	p.run()
 	p.done(task)
 	if got := p.git(p.repo, "show", "fermata/"+task.ID+":got.txt"); got != "the secret" {
@@ -215,7 +215,7 @@ func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
 // opens the folder in which they lie.
 func TestIsolatedAgentInsideTheServer(t *testing.T) {
 	t.Parallel()
-	base := process.Folder(t)
+	base := process.TempFolder(t)
 	data := filepath.Join(base, "data")
 	must(t, os.WriteFile(filepath.Join(base, "notes.txt"), []byte("notes\n"), 0o600))
 	agent := `cd "$0"; echo $(cat notes.txt; cat data/fermata.db data.key | wc -c; find data -type f)`
@@ -224,7 +224,7 @@ func TestIsolatedAgentInsideTheServer(t *testing.T) {
 		_, err := os.Stat(filepath.Join(base, file))
 		must(t, err)
 	}
-	admin := process.NewFront(t, s).Client(t, s.FirstToken)
+	admin := process.NewLoadBalancer(t, s).Client(t, s.FirstToken)
 	task, err := admin.CreateTask(t.Context(), fermata.NewTask{Title: "Look around"})
 	must(t, err)
 	patience.Await(t, "the task has ended", func() bool {

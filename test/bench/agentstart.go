@@ -20,9 +20,9 @@ import (
 // agentCommand makes this program an agent of the real worker.
 const agentCommand = "agent-process"
 
-// agentProcess is an agent that reports through a named pipe when it started. It asks, and completes when it is
+// runAgentProcess is an agent that reports through a named pipe when it started. It asks, and completes when it is
 // resumed.
-func agentProcess(args []string) error {
+func runAgentProcess(args []string) error {
 	at := time.Now()
 	if len(args) != 1 {
 		return fmt.Errorf("%s takes 1 argument", agentCommand)
@@ -49,7 +49,7 @@ const startBar = 150 * time.Millisecond
 // agentStart measures the time from an answer's acknowledgement to the resumed agent's first instruction, with one idle
 // worker.
 func (b *bench) agentStart(ctx context.Context) error {
-	return b.onEach(ctx, "agentstart", func(d *database, server *process) error { return b.agentStartOn(ctx, d, server) })
+	return b.runOnEach(ctx, "agentstart", func(d *database, server *process) error { return b.agentStartOn(ctx, d, server) })
 }
 
 func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) (err error) {
@@ -66,9 +66,9 @@ func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) 
 	if err != nil {
 		return err
 	}
-	half, almost := quantile(took, 0.5), quantile(took, 0.99)
+	p50, p99 := quantile(took, 0.5), quantile(took, 0.99)
 	b.judge("answer acknowledged to agent process started", title(d.kind)+", one idle worker",
-		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), n), "p99 ≤ 150 ms", almost <= startBar)
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(p50), ms(p99), n), "p99 ≤ 150 ms", p99 <= startBar)
 	return nil
 }
 

@@ -18,9 +18,9 @@ import (
 // listenCommand makes this program an agent that only listens.
 const listenCommand = "agent-listens"
 
-// listeningAgent is an agent that reports the path of its inbox through a named pipe. Then it does nothing, not even
+// runListeningAgent is an agent that reports the path of its inbox through a named pipe. Then it does nothing, not even
 // when it is asked to stop.
-func listeningAgent(args []string) error {
+func runListeningAgent(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%s takes 1 argument", listenCommand)
 	}
@@ -39,13 +39,13 @@ func listeningAgent(args []string) error {
 // end.
 const attentionBar = time.Second
 
-// lookEvery is how often the measurement checks for a change.
-const lookEvery = time.Millisecond
+// pollInterval is how often the measurement checks for a change.
+const pollInterval = time.Millisecond
 
 // attention measures how soon a message reaches an agent, and how soon the processes of a cancelled task have ended,
 // with many agents at work.
 func (b *bench) attention(ctx context.Context) error {
-	return b.onEach(ctx, "attention", func(d *database, server *process) error { return b.attentionOn(ctx, d, server) })
+	return b.runOnEach(ctx, "attention", func(d *database, server *process) error { return b.attentionOn(ctx, d, server) })
 }
 
 func (b *bench) attentionOn(ctx context.Context, d *database, server *process) (err error) {
@@ -62,17 +62,17 @@ func (b *bench) attentionOn(ctx context.Context, d *database, server *process) (
 	if err != nil {
 		return err
 	}
-	at, err := startListeners(ctx, c, reports, agents)
+	listeners, err := startListeners(ctx, c, reports, agents)
 	if err != nil {
 		return err
 	}
 	where := fmt.Sprintf("%s, %d agents at work", title(d.kind), agents)
-	heard, err := speak(ctx, c, at, words)
+	heard, err := sendMessages(ctx, c, listeners, words)
 	if err != nil {
 		return err
 	}
 	b.judgeAttention("message acknowledged to its words in the agent's inbox", where, heard)
-	gone, err := cancelAll(ctx, c, at)
+	gone, err := cancelAll(ctx, c, listeners)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (b *bench) attentionOn(ctx context.Context, d *database, server *process) (
 }
 
 func (b *bench) judgeAttention(what, where string, took []time.Duration) {
-	almost := quantile(took, 0.99)
-	b.judge(what, where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(almost), len(took)), "p99 ≤ 1 s", almost <= attentionBar)
+	p99 := quantile(took, 0.99)
+	b.judge(what, where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(p99), len(took)), "p99 ≤ 1 s", p99 <= attentionBar)
 }
 
 // listener is one agent at work.
@@ -98,29 +98,29 @@ func startListeners(ctx context.Context, c *api.Client, reports *bufio.Scanner, 
 			return nil, err
 		}
 	}
-	at := make([]listener, n)
-	for i := range at {
+	listeners := make([]listener, n)
+	for i := range listeners {
 		if !reports.Scan() {
 			return nil, errors.Join(errors.New("the agents' pipe ended"), reports.Err())
 		}
-		if _, err := fmt.Sscan(reports.Text(), &at[i].task, &at[i].pid, &at[i].inbox); err != nil {
+		if _, err := fmt.Sscan(reports.Text(), &listeners[i].task, &listeners[i].pid, &listeners[i].inbox); err != nil {
 			return nil, err
 		}
 	}
-	return at, nil
+	return listeners, nil
 }
 
-// speak writes one message after the other to the agents in turn. It returns how long after its acknowledgement each
+// sendMessages writes one message after the other to the agents in turn. It returns how long after its acknowledgement each
 // message was in the agent's inbox.
-func speak(ctx context.Context, c *api.Client, at []listener, n int) ([]time.Duration, error) {
+func sendMessages(ctx context.Context, c *api.Client, listeners []listener, n int) ([]time.Duration, error) {
 	took := make([]time.Duration, n)
 	for i := range took {
-		l, words := at[i%len(at)], fmt.Sprintf("words %d.", i)
+		l, words := listeners[i%len(listeners)], fmt.Sprintf("words %d.", i)
 		if _, err := c.PostMessage(ctx, l.task, words); err != nil {
 			return nil, err
 		}
 		var err error
-		took[i], err = untilTrue(ctx, func() (bool, error) {
+		took[i], err = awaitTrue(ctx, func() (bool, error) {
 			data, err := os.ReadFile(l.inbox)
 			if errors.Is(err, os.ErrNotExist) {
 				return false, nil
@@ -136,14 +136,14 @@ func speak(ctx context.Context, c *api.Client, at []listener, n int) ([]time.Dur
 
 // cancelAll cancels the tasks one after the other. It returns how long after its acknowledgement each process group had
 // ended.
-func cancelAll(ctx context.Context, c *api.Client, at []listener) ([]time.Duration, error) {
-	took := make([]time.Duration, len(at))
-	for i, l := range at {
+func cancelAll(ctx context.Context, c *api.Client, listeners []listener) ([]time.Duration, error) {
+	took := make([]time.Duration, len(listeners))
+	for i, l := range listeners {
 		if _, err := c.CancelTask(ctx, l.task, "measured"); err != nil {
 			return nil, err
 		}
 		var err error
-		took[i], err = untilTrue(ctx, func() (bool, error) {
+		took[i], err = awaitTrue(ctx, func() (bool, error) {
 			return errors.Is(syscall.Kill(-l.pid, 0), syscall.ESRCH), nil
 		})
 		if err != nil {
@@ -153,11 +153,11 @@ func cancelAll(ctx context.Context, c *api.Client, at []listener) ([]time.Durati
 	return took, nil
 }
 
-// untilTrue returns how long it took until the condition was true. It gives up after half a minute.
-func untilTrue(ctx context.Context, is func() (bool, error)) (time.Duration, error) {
+// awaitTrue returns how long it took until the condition was true. It gives up after half a minute.
+func awaitTrue(ctx context.Context, condition func() (bool, error)) (time.Duration, error) {
 	began := time.Now()
 	for {
-		if yes, err := is(); yes || err != nil {
+		if yes, err := condition(); yes || err != nil {
 			return time.Since(began), err
 		}
 		if time.Since(began) > 30*time.Second {
@@ -166,7 +166,7 @@ func untilTrue(ctx context.Context, is func() (bool, error)) (time.Duration, err
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-time.After(lookEvery):
+		case <-time.After(pollInterval):
 		}
 	}
 }

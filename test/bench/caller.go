@@ -68,8 +68,8 @@ func (c *caller) do(ctx context.Context, method, path string, body io.Reader) ([
 	return c.reply.Bytes(), nil
 }
 
-// quoted returns the text after a mark in JSON, up to the next quote. It is used for ids, which contain no escapes.
-func quoted(data []byte, mark string) string {
+// quotedAfter returns the text after a mark in JSON, up to the next quote. It is used for ids, which contain no escapes.
+func quotedAfter(data []byte, mark string) string {
 	_, rest, ok := bytes.Cut(data, []byte(mark))
 	if !ok {
 		return ""
@@ -78,8 +78,8 @@ func quoted(data []byte, mark string) string {
 	return string(value)
 }
 
-// number returns the number after a mark in JSON.
-func number(data []byte, mark string) int64 {
+// numberAfter returns the number after a mark in JSON.
+func numberAfter(data []byte, mark string) int64 {
 	_, rest, _ := bytes.Cut(data, []byte(mark))
 	end := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
 	n, _ := strconv.ParseInt(string(rest[:max(end, 0)]), 10, 64)

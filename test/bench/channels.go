@@ -15,8 +15,8 @@ import (
 
 // The load of channels: the interval between questions, and the number of channels that each question goes to.
 const (
-	questionsEvery = 50 * time.Millisecond
-	channelsEach   = 10
+	questionInterval    = 50 * time.Millisecond
+	channelsPerQuestion = 10
 	// updatedBar is how soon all messages about a question must show its answer.
 	updatedBar = time.Second
 )
@@ -24,7 +24,7 @@ const (
 // channels measures how long after an answer was acknowledged every message about its question shows that the question
 // is answered.
 func (b *bench) channels(ctx context.Context) error {
-	return b.onEach(ctx, "channels", func(d *database, server *process) error { return b.channelsOn(ctx, d, server) })
+	return b.runOnEach(ctx, "channels", func(d *database, server *process) error { return b.channelsOn(ctx, d, server) })
 }
 
 func (b *bench) channelsOn(ctx context.Context, d *database, server *process) (err error) {
@@ -32,25 +32,25 @@ func (b *bench) channelsOn(ctx context.Context, d *database, server *process) (e
 	if b.short {
 		n = 100
 	}
-	told, err := listenForMessages(ctx)
+	received, err := listenForMessages(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, told.server.Close()) }()
+	defer func() { err = errors.Join(err, received.server.Close()) }()
 	shared := pool()
-	names, err := told.addChannels(ctx, newCaller(shared, server.url, d.tokens.person(0)))
+	names, err := received.addChannels(ctx, newCaller(shared, server.url, d.tokens.person(0)))
 	if err != nil {
 		return err
 	}
-	sent, updated, err := told.load(ctx, n, func(i int) *client { return newClient(shared, server.url, d.tokens, i) }, names)
+	sent, updated, err := received.runLoad(ctx, n, func(i int) *client { return newClient(shared, server.url, d.tokens, i) }, names)
 	if err != nil {
 		return err
 	}
-	where := fmt.Sprintf("%s, %.0f questions/s, %d messages each", title(d.kind), float64(time.Second)/float64(questionsEvery), channelsEach)
-	b.tell("question asked to its last message sent", where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(sent)), ms(quantile(sent, 0.99)), n))
-	almost := quantile(updated, 0.99)
+	where := fmt.Sprintf("%s, %.0f questions/s, %d messages each", title(d.kind), float64(time.Second)/float64(questionInterval), channelsPerQuestion)
+	b.reportFact("question asked to its last message sent", where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(sent)), ms(quantile(sent, 0.99)), n))
+	p99 := quantile(updated, 0.99)
 	b.judge("answer acknowledged to its last message updated", where,
-		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(updated)), ms(almost), n), "p99 ≤ 1 s", almost <= updatedBar)
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(updated)), ms(p99), n), "p99 ≤ 1 s", p99 <= updatedBar)
 	return nil
 }
 
@@ -93,11 +93,11 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if bytes.Contains(body[:min(len(body), 64)], []byte(`"notice.closed"`)) {
 		to = m.closed
 	}
-	a := m.of(to, quoted(body, `"question":{"id":"`))
+	a := m.arrivalsOf(to, quotedAfter(body, `"question":{"id":"`))
 	m.mu.Lock()
 	if !a.paths[r.URL.Path] {
 		a.paths[r.URL.Path], a.last = true, now
-		if len(a.paths) == channelsEach {
+		if len(a.paths) == channelsPerQuestion {
 			close(a.all)
 		}
 	}
@@ -105,7 +105,7 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (m *messages) of(all map[string]*arrivals, question string) *arrivals {
+func (m *messages) arrivalsOf(all map[string]*arrivals, question string) *arrivals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := all[question]
@@ -119,7 +119,7 @@ func (m *messages) of(all map[string]*arrivals, question string) *arrivals {
 // addChannels adds the channels and returns the end of a question's JSON that names them.
 func (m *messages) addChannels(ctx context.Context, admin *caller) (string, error) {
 	var names []string
-	for i := range channelsEach {
+	for i := range channelsPerQuestion {
 		body := fmt.Sprintf(`{"name":"hook%d","kind":"webhook","settings":{"url":"%s/%d","allow_private":true}}`, i, m.url, i)
 		if _, err := admin.post(ctx, "/v1/channels", []byte(body)); err != nil {
 			return "", err
@@ -129,14 +129,14 @@ func (m *messages) addChannels(ctx context.Context, admin *caller) (string, erro
 	return `","channels":[` + strings.Join(names, ",") + `]}}`, nil
 }
 
-// load asks questions at the rate, and answers each when all of its messages were sent. It returns how long sending and
+// runLoad asks questions at the rate, and answers each when all of its messages were sent. It returns how long sending and
 // updating took.
-func (m *messages) load(ctx context.Context, n int, newClient func(i int) *client, end string) (sent, updated []time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*questionsEvery+time.Minute)
+func (m *messages) runLoad(ctx context.Context, n int, newClient func(i int) *client, end string) (sent, updated []time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*questionInterval+time.Minute)
 	defer cancel()
 	var asking sync.WaitGroup
 	var mu sync.Mutex
-	tick := time.NewTicker(questionsEvery)
+	tick := time.NewTicker(questionInterval)
 	defer tick.Stop()
 	for i := range n {
 		select {
@@ -145,7 +145,7 @@ func (m *messages) load(ctx context.Context, n int, newClient func(i int) *clien
 			return nil, nil, ctx.Err()
 		}
 		asking.Go(func() {
-			s, u, oneErr := m.one(ctx, newClient(i), end)
+			s, u, oneErr := m.runQuestion(ctx, newClient(i), end)
 			mu.Lock()
 			defer mu.Unlock()
 			sent, updated, err = append(sent, s), append(updated, u), errors.Join(err, oneErr)
@@ -155,8 +155,8 @@ func (m *messages) load(ctx context.Context, n int, newClient func(i int) *clien
 	return sent, updated, err
 }
 
-// one asks a question, answers it when all receivers got it, and waits until all receivers got the update.
-func (m *messages) one(ctx context.Context, c *client, end string) (sent, updated time.Duration, err error) {
+// runQuestion asks a question, answers it when all receivers got it, and waits until all receivers got the update.
+func (m *messages) runQuestion(ctx context.Context, c *client, end string) (sent, updated time.Duration, err error) {
 	if err := c.create(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -168,8 +168,8 @@ func (m *messages) one(ctx context.Context, c *client, end string) (sent, update
 	if err != nil {
 		return 0, 0, err
 	}
-	question, began := quoted(reply, `"pending_question_id":"`), time.Now()
-	told, err := m.wait(ctx, m.asked, question)
+	question, began := quotedAfter(reply, `"pending_question_id":"`), time.Now()
+	told, err := m.awaitAll(ctx, m.asked, question)
 	if err != nil {
 		return 0, 0, fmt.Errorf("messages of question %s: %w", question, err)
 	}
@@ -177,16 +177,16 @@ func (m *messages) one(ctx context.Context, c *client, end string) (sent, update
 		return 0, 0, err
 	}
 	acknowledged := time.Now()
-	closed, err := m.wait(ctx, m.closed, question)
+	closed, err := m.awaitAll(ctx, m.closed, question)
 	if err != nil {
 		return 0, 0, fmt.Errorf("updates of question %s: %w", question, err)
 	}
 	return max(0, told.Sub(began)), max(0, closed.Sub(acknowledged)), nil
 }
 
-// wait returns when the last receiver got the message about a question.
-func (m *messages) wait(ctx context.Context, all map[string]*arrivals, question string) (time.Time, error) {
-	a := m.of(all, question)
+// awaitAll returns when the last receiver got the message about a question.
+func (m *messages) awaitAll(ctx context.Context, all map[string]*arrivals, question string) (time.Time, error) {
+	a := m.arrivalsOf(all, question)
 	select {
 	case <-a.all:
 	case <-ctx.Done():

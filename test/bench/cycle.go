@@ -42,8 +42,8 @@ func newClient(shared *http.Client, url string, k tokens, i int) *client {
 	return &client{agent: newCaller(shared, url, k.agent(i)), person: newCaller(shared, url, k.person(i))}
 }
 
-// claimed is a run with its task.
-type claimed struct {
+// claimedRun is a run with its task.
+type claimedRun struct {
 	run, task string
 	token     int64
 }
@@ -56,26 +56,26 @@ func (c *client) create(ctx context.Context) error {
 }
 
 // claim takes any task, because the clients share one queue.
-func (c *client) claim(ctx context.Context) (claimed, error) {
+func (c *client) claim(ctx context.Context) (claimedRun, error) {
 	return c.claimWith(ctx, claimBody)
 }
 
-func (c *client) claimWith(ctx context.Context, body string) (claimed, error) {
+func (c *client) claimWith(ctx context.Context, body string) (claimedRun, error) {
 	reply, err := c.agent.post(ctx, "/v1/claims", []byte(body))
 	if err != nil {
-		return claimed{}, err
+		return claimedRun{}, err
 	}
 	_, run, ok := bytes.Cut(reply, []byte(`"run":{`))
 	if !ok {
-		return claimed{}, errNoTask
+		return claimedRun{}, errNoTask
 	}
-	return claimed{quoted(run, `"id":"`), quoted(run, `"task_id":"`), number(run, `"token":`)}, nil
+	return claimedRun{quotedAfter(run, `"id":"`), quotedAfter(run, `"task_id":"`), numberAfter(run, `"token":`)}, nil
 }
 
 // ask ends a run with a question and returns the question's id.
-func (c *client) ask(ctx context.Context, r claimed, timeout string) (string, error) {
+func (c *client) ask(ctx context.Context, r claimedRun, timeout string) (string, error) {
 	reply, err := c.agent.post(ctx, "/v1/runs/"+r.run+"/finish", withToken(r.token, askRest, timeout, askEnd))
-	return quoted(reply, `"pending_question_id":"`), err
+	return quotedAfter(reply, `"pending_question_id":"`), err
 }
 
 func (c *client) answer(ctx context.Context, question string) error {
@@ -83,25 +83,25 @@ func (c *client) answer(ctx context.Context, question string) error {
 	return err
 }
 
-func (c *client) complete(ctx context.Context, r claimed) error {
+func (c *client) complete(ctx context.Context, r claimedRun) error {
 	_, err := c.agent.post(ctx, "/v1/runs/"+r.run+"/finish", withToken(r.token, finishRest))
 	return err
 }
 
-// suspended is a task that waits for an answer.
-type suspended struct{ task, question string }
+// suspendedTask is a task that waits for an answer.
+type suspendedTask struct{ task, question string }
 
 // suspend creates a task and stops it on a question.
-func (c *client) suspend(ctx context.Context, timeout string) (suspended, error) {
+func (c *client) suspend(ctx context.Context, timeout string) (suspendedTask, error) {
 	if err := c.create(ctx); err != nil {
-		return suspended{}, err
+		return suspendedTask{}, err
 	}
 	r, err := c.claim(ctx)
 	if err != nil {
-		return suspended{}, err
+		return suspendedTask{}, err
 	}
 	question, err := c.ask(ctx, r, timeout)
-	return suspended{r.task, question}, err
+	return suspendedTask{r.task, question}, err
 }
 
 // cycle plays one task from its creation to its end, with one question.

@@ -54,15 +54,15 @@ func (k tokens) agent(i int) string { return k.agents[i%len(k.agents)] }
 // person returns one of the people's tokens.
 func (k tokens) person(i int) string { return k.people[i%len(k.people)] }
 
-// empty makes a database that is migrated and has tokens.
-func (b *bench) empty(ctx context.Context, kind, name string) (*database, error) {
+// newDatabase makes a database that is migrated and has tokens.
+func (b *bench) newDatabase(ctx context.Context, kind, name string) (*database, error) {
 	d := &database{kind: kind, folder: filepath.Join(b.folder, name)}
 	if kind == postgres {
 		d.name, d.admin = "fermata_bench_"+name, b.postgres
-		if err := d.command(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)"); err != nil {
+		if err := d.runStatement(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)"); err != nil {
 			return nil, err
 		}
-		if err := d.command(ctx, "CREATE DATABASE "+d.name); err != nil {
+		if err := d.runStatement(ctx, "CREATE DATABASE "+d.name); err != nil {
 			return nil, err
 		}
 		config, err := pgx.ParseConfig(b.postgres)
@@ -71,11 +71,11 @@ func (b *bench) empty(ctx context.Context, kind, name string) (*database, error)
 		}
 		d.url = fmt.Sprintf("postgres://%s:%s@%s:%d/%s?sslmode=disable", config.User, config.Password, config.Host, config.Port, d.name)
 	}
-	return d, d.with(ctx, func(e *engine.Engine) error { return d.makeTokens(ctx, e) })
+	return d, d.withEngine(ctx, func(e *engine.Engine) error { return d.makeTokens(ctx, e) })
 }
 
-// command runs a statement on the connection that creates and drops databases.
-func (d *database) command(ctx context.Context, statement string) error {
+// runStatement runs a statement on the connection that creates and drops databases.
+func (d *database) runStatement(ctx context.Context, statement string) error {
 	return onPostgres(ctx, d.admin, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, statement)
 		return err
@@ -91,14 +91,14 @@ func onPostgres(ctx context.Context, url string, fn func(*pgx.Conn) error) error
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// with opens the database in this process, for work that needs no server.
-func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) error {
+// withEngine opens the database in this process, for work that needs no server.
+func (d *database) withEngine(ctx context.Context, fn func(*engine.Engine) error) error {
 	return d.withDB(ctx, func(db *store.DB) error { return fn(engine.New(db, engine.Options{})) })
 }
 
 // withDB opens the database in this process.
 func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
-	ring, _, err := keys.Place{Path: d.keyFile()}.LoadOrCreate(slog.New(slog.DiscardHandler))
+	ring, _, err := keys.Location{Path: d.keyFile()}.LoadOrCreate(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (d *database) drop(ctx context.Context) error {
 	if d.kind == sqlite {
 		return nil
 	}
-	return d.command(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
+	return d.runStatement(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
 }
 
 // forgetEvents restarts the numbers of events, for the raw limit.

@@ -9,13 +9,13 @@ import (
 )
 
 // deadlines makes many deadlines expire in the same second, and measures when the last of them is settled.
-func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) error {
+func (b *bench) deadlines(ctx context.Context, c *waitingDatabases, server *process) error {
 	const bar = 5 * time.Second
 	n := 10_000
 	if b.short {
 		n = 2000
 	}
-	s := &sweep{n: n, shared: pool(), url: server.url, tokens: c.full.tokens}
+	s := &deadlineBatch{n: n, shared: pool(), url: server.url, tokens: c.full.tokens}
 	if err := s.allowShort(ctx); err != nil {
 		return err
 	}
@@ -27,19 +27,19 @@ func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) 
 	if err := s.ask(ctx); err != nil {
 		return err
 	}
-	last, settled, twice, err := s.settle(ctx, f)
+	last, closed, duplicates, err := s.awaitTimeouts(ctx, f)
 	if err != nil {
 		return err
 	}
 	late := last.Sub(s.deadline)
-	b.judge(fmt.Sprintf("%s deadlines in one second", thousands(n)), c.where(),
-		fmt.Sprintf("the last settled after %s; %s settled, %d twice", ms(late), thousands(settled), twice),
-		"≤ 5 s, each once", late <= bar && settled == n && twice == 0)
+	b.judge(fmt.Sprintf("%s deadlines in one second", thousands(n)), c.label(),
+		fmt.Sprintf("the last settled after %s; %s settled, %d twice", ms(late), thousands(closed), duplicates),
+		"≤ 5 s, each once", late <= bar && closed == n && duplicates == 0)
 	return nil
 }
 
-// sweep is a set of questions with one deadline.
-type sweep struct {
+// deadlineBatch is a set of questions with one deadline.
+type deadlineBatch struct {
 	n        int
 	shared   *http.Client
 	url      string
@@ -48,7 +48,7 @@ type sweep struct {
 }
 
 // allowShort allows deadlines of seconds for questions.
-func (s *sweep) allowShort(ctx context.Context) error {
+func (s *deadlineBatch) allowShort(ctx context.Context) error {
 	admin := newCaller(s.shared, s.url, s.tokens.person(0))
 	_, err := admin.put(ctx, "/v1/policies", []byte(`{"min_timeout":"1s","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`))
 	return err
@@ -56,10 +56,10 @@ func (s *sweep) allowShort(ctx context.Context) error {
 
 // ask first claims all tasks and then ends all runs, so that the questions of the second part can share a deadline that
 // is near.
-func (s *sweep) ask(ctx context.Context) error {
-	runs := make([]claimed, s.n)
+func (s *deadlineBatch) ask(ctx context.Context) error {
+	runs := make([]claimedRun, s.n)
 	began := time.Now()
-	err := s.each(func(c *client, i int) error {
+	err := s.forEach(func(c *client, i int) error {
 		if err := c.create(ctx); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *sweep) ask(ctx context.Context) error {
 	}
 	// Each task took two requests so far, and needs one more. Twice the time of the two is enough for it.
 	s.deadline = time.Now().Add(2*time.Since(began) + 2*time.Second)
-	return s.each(func(c *client, i int) error {
+	return s.forEach(func(c *client, i int) error {
 		timeout := time.Until(s.deadline).Round(time.Millisecond)
 		if timeout <= 0 {
 			return errors.New("asking took longer than planned: the deadline has passed")
@@ -82,17 +82,17 @@ func (s *sweep) ask(ctx context.Context) error {
 	})
 }
 
-// each does something for every question, with many clients.
-func (s *sweep) each(do func(c *client, i int) error) error {
+// forEach does something for every question, with many clients.
+func (s *deadlineBatch) forEach(do func(c *client, i int) error) error {
 	clients := make([]*client, 64)
 	for k := range clients {
 		clients[k] = newClient(s.shared, s.url, s.tokens, k)
 	}
-	return share(len(clients), s.n, func(k, i int) error { return do(clients[k], i) })
+	return doConcurrently(len(clients), s.n, func(k, i int) error { return do(clients[k], i) })
 }
 
-// settle reads the stream until every question has timed out, and a little longer, in case one times out twice.
-func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settled, twice int, err error) {
+// awaitTimeouts reads the stream until every question has timed out, and a little longer, in case one times out twice.
+func (s *deadlineBatch) awaitTimeouts(ctx context.Context, f *follower) (last time.Time, closed, duplicates int, err error) {
 	type heard struct {
 		question string
 		at       time.Time
@@ -105,7 +105,7 @@ func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settle
 			if err != nil {
 				return
 			}
-			events <- heard{quoted(fr.data, `"question_id":"`), time.Now()}
+			events <- heard{quotedAfter(fr.data, `"question_id":"`), time.Now()}
 		}
 	}()
 	seen := make(map[string]bool, s.n)
@@ -116,9 +116,9 @@ func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settle
 		case e, ok := <-events:
 			switch {
 			case !ok:
-				return last, len(seen), twice, errors.New("the stream ended")
+				return last, len(seen), duplicates, errors.New("the stream ended")
 			case seen[e.question]:
-				twice++
+				duplicates++
 			default:
 				seen[e.question], last = true, e.at
 			}
@@ -126,11 +126,11 @@ func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settle
 				quiet = time.After(time.Second)
 			}
 		case <-quiet:
-			return last, len(seen), twice, nil
+			return last, len(seen), duplicates, nil
 		case <-giveUp:
-			return time.Now(), len(seen), twice, nil
+			return time.Now(), len(seen), duplicates, nil
 		case <-ctx.Done():
-			return last, len(seen), twice, ctx.Err()
+			return last, len(seen), duplicates, ctx.Err()
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// throughEngine is how many tasks the engine suspends at most. A million tasks are made as copies of them.
-const throughEngine = 100_000
+// maxEngineTasks is how many tasks the engine suspends at most. A million tasks are made as copies of them.
+const maxEngineTasks = 100_000
 
 // filler is the agent that suspends tasks in bulk.
 var filler = fermata.Caller{
@@ -25,10 +25,10 @@ func (d *database) fill(ctx context.Context, n int) error {
 		return nil
 	}
 	suspend := n
-	if n > throughEngine {
-		suspend = few
+	if n > maxEngineTasks {
+		suspend = fewTasks
 	}
-	err := d.with(ctx, func(e *engine.Engine) error { return suspendMany(ctx, e, suspend) })
+	err := d.withEngine(ctx, func(e *engine.Engine) error { return suspendMany(ctx, e, suspend) })
 	if err != nil || n == suspend {
 		return err
 	}
@@ -47,7 +47,7 @@ func suspendMany(ctx context.Context, e *engine.Engine, n int) error {
 			return err
 		}
 	}
-	return share(128, n, func(int, int) error { return suspendOne(ctx, e, task, claim, finish) })
+	return doConcurrently(128, n, func(int, int) error { return suspendOne(ctx, e, task, claim, finish) })
 }
 
 func suspendOne(ctx context.Context, e *engine.Engine, n fermata.NewTask, r fermata.ClaimRequest, f fermata.Finish) error {

@@ -17,8 +17,8 @@ import (
 type follower struct {
 	conn  net.Conn
 	lines *bufio.Reader
-	// begins is the number at which the stream began.
-	begins int64
+	// firstSeq is the number at which the stream began.
+	firstSeq int64
 }
 
 // frame is one event of a stream.
@@ -68,8 +68,8 @@ func (f *follower) open(ctx context.Context, address, token, query string, after
 		return fmt.Errorf("the stream was refused: %s", res.Status)
 	}
 	f.lines = bufio.NewReaderSize(res.Body, 2048)
-	first, err := f.block()
-	f.begins = first.seq
+	first, err := f.readBlock()
+	f.firstSeq = first.seq
 	if err == nil {
 		err = f.conn.SetDeadline(time.Time{})
 	}
@@ -79,15 +79,15 @@ func (f *follower) open(ctx context.Context, address, token, query string, after
 // next returns the next event. It returns an error at the end of the stream or when the server resets it.
 func (f *follower) next() (frame, error) {
 	for {
-		fr, err := f.block()
+		fr, err := f.readBlock()
 		if err != nil || len(fr.data) > 0 {
 			return fr, err
 		}
 	}
 }
 
-// block reads up to the next empty line.
-func (f *follower) block() (frame, error) {
+// readBlock reads up to the next empty line.
+func (f *follower) readBlock() (frame, error) {
 	var fr frame
 	for {
 		line, err := f.lines.ReadBytes('\n')

@@ -12,18 +12,18 @@ import (
 
 // latency measures how soon a waiting claim returns after an answer was acknowledged, at low load.
 func (b *bench) latency(ctx context.Context) error {
-	return b.onEach(ctx, "latency", func(d *database, server *process) error { return b.latencyOn(ctx, d, server) })
+	return b.runOnEach(ctx, "latency", func(d *database, server *process) error { return b.latencyOn(ctx, d, server) })
 }
 
 func (b *bench) latencyOn(ctx context.Context, d *database, server *process) (err error) {
-	took, err := b.resumes(ctx, d, server.url, server.url)
+	took, err := b.measureResumes(ctx, d, server.url, server.url)
 	if err != nil {
 		return err
 	}
-	half, almost := quantile(took, 0.5), quantile(took, 0.99)
+	p50, p99 := quantile(took, 0.5), quantile(took, 0.99)
 	b.judge("answer acknowledged to claim returned", title(d.kind)+", one process",
-		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), len(took)), "p50 ≤ 5 ms, p99 ≤ 50 ms",
-		half <= 5*time.Millisecond && almost <= 50*time.Millisecond)
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(p50), ms(p99), len(took)), "p50 ≤ 5 ms, p99 ≤ 50 ms",
+		p50 <= 5*time.Millisecond && p99 <= 50*time.Millisecond)
 	if d.kind != postgres {
 		return nil
 	}
@@ -32,29 +32,29 @@ func (b *bench) latencyOn(ctx context.Context, d *database, server *process) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, second.stop()) }()
-	if took, err = b.resumes(ctx, d, server.url, second.url); err != nil {
+	if took, err = b.measureResumes(ctx, d, server.url, second.url); err != nil {
 		return err
 	}
-	almost = quantile(took, 0.99)
+	p99 = quantile(took, 0.99)
 	b.judge("answer acknowledged to claim returned", title(d.kind)+", across two replicas",
-		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(almost), len(took)), "p99 ≤ 100 ms", almost <= 100*time.Millisecond)
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(p99), len(took)), "p99 ≤ 100 ms", p99 <= 100*time.Millisecond)
 	return nil
 }
 
-// answerEvery is the interval between answers at low load.
-const answerEvery = 20 * time.Millisecond
+// answerInterval is the interval between answers at low load.
+const answerInterval = 20 * time.Millisecond
 
-// resumes suspends tasks, and answers their questions on one server while workers wait on the other. It returns how
+// measureResumes suspends tasks, and answers their questions on one server while workers wait on the other. It returns how
 // long after the acknowledgement a worker had each task. If the worker had it before the acknowledgement, the time is
 // 0.
-func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt string) ([]time.Duration, error) {
+func (b *bench) measureResumes(ctx context.Context, d *database, answerAt, claimAt string) ([]time.Duration, error) {
 	n := 500
 	if b.short {
 		n = 100
 	}
 	shared := pool()
 	person := newClient(shared, answerAt, d.tokens, 0)
-	tasks := make([]suspended, n)
+	tasks := make([]suspendedTask, n)
 	for i := range tasks {
 		var err error
 		if tasks[i], err = person.suspend(ctx, "1d"); err != nil {
@@ -64,7 +64,7 @@ func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt stri
 	workers := newWaitingWorkers(ctx, shared, claimAt, d.tokens)
 	defer workers.stop()
 	acknowledged := map[string]time.Time{}
-	tick := time.NewTicker(answerEvery)
+	tick := time.NewTicker(answerInterval)
 	defer tick.Stop()
 	for _, t := range tasks {
 		<-tick.C
@@ -73,7 +73,7 @@ func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt stri
 		}
 		acknowledged[t.task] = time.Now()
 	}
-	returned, err := workers.all(n)
+	returned, err := workers.awaitAll(n)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (w *waitingWorkers) work(ctx context.Context, c *client) error {
 	}
 }
 
-// all returns when a worker had each of n tasks.
-func (w *waitingWorkers) all(n int) (map[string]time.Time, error) {
+// awaitAll returns when a worker had each of n tasks.
+func (w *waitingWorkers) awaitAll(n int) (map[string]time.Time, error) {
 	at := make(map[string]time.Time, n)
 	late := time.After(20 * time.Second)
 	for len(at) < n {

@@ -65,10 +65,10 @@ func main() {
 		exit(rawServer(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == agentCommand {
-		exit(agentProcess(os.Args[2:]))
+		exit(runAgentProcess(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == listenCommand {
-		exit(listeningAgent(os.Args[2:]))
+		exit(runListeningAgent(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == profiledCommand {
 		exit(profiledServer(os.Args[2:]))
@@ -175,7 +175,7 @@ func (b *bench) prepare(ctx context.Context) error {
 // finish prints the table, and writes it to the file that -out names.
 func (b *bench) finish(out string) error {
 	if page, err := os.ReadFile(out); err == nil {
-		b.report.keep(string(page))
+		b.report.mergePage(string(page))
 	}
 	text := b.report.markdown(time.Since(b.started))
 	fmt.Print(text)

@@ -17,9 +17,9 @@ import (
 type process struct {
 	cmd *exec.Cmd
 	url string
-	// first gets the first admin's token, on an empty database.
-	first chan string
-	ended chan error
+	// firstToken gets the first admin's token, on an empty database.
+	firstToken chan string
+	ended      chan error
 }
 
 // serve starts the real server on a database.
@@ -35,18 +35,18 @@ func (b *bench) serve(ctx context.Context, d *database, more ...string) (*proces
 	return launch(ctx, b.program, args...)
 }
 
-// onEach runs a part on every kind of database, each time with an empty database and its own server.
-func (b *bench) onEach(ctx context.Context, name string, part func(d *database, server *process) error) error {
+// runOnEach runs a part on every kind of database, each time with an empty database and its own server.
+func (b *bench) runOnEach(ctx context.Context, name string, part func(d *database, server *process) error) error {
 	for _, kind := range b.kinds {
-		if err := b.on(ctx, kind, name+"_"+kind, part); err != nil {
+		if err := b.runOn(ctx, kind, name+"_"+kind, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bench) on(ctx context.Context, kind, name string, part func(d *database, server *process) error) (err error) {
-	d, err := b.empty(ctx, kind, name)
+func (b *bench) runOn(ctx context.Context, kind, name string, part func(d *database, server *process) error) (err error) {
+	d, err := b.newDatabase(ctx, kind, name)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (b *bench) on(ctx context.Context, kind, name string, part func(d *database
 	return part(d, server)
 }
 
-// startsWithin is how long a server may take to report its address.
-const startsWithin = 20 * time.Second
+// startTimeout is how long a server may take to report its address.
+const startTimeout = 20 * time.Second
 
 // launch starts a program that reports its address on standard error, and waits for the report.
 func launch(ctx context.Context, program string, args ...string) (*process, error) {
@@ -73,7 +73,7 @@ func launch(ctx context.Context, program string, args ...string) (*process, erro
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, first: make(chan string, 1), ended: make(chan error, 1)}
+	p := &process{cmd: cmd, firstToken: make(chan string, 1), ended: make(chan error, 1)}
 	url := make(chan string, 1)
 	go func() {
 		p.listen(output, url)
@@ -84,9 +84,9 @@ func launch(ctx context.Context, program string, args ...string) (*process, erro
 		return p, nil
 	case err := <-p.ended:
 		return nil, fmt.Errorf("the server ended at once: %w", err)
-	case <-time.After(startsWithin):
+	case <-time.After(startTimeout):
 		_ = cmd.Process.Kill()
-		return nil, fmt.Errorf("the server did not say within %s where it serves", startsWithin)
+		return nil, fmt.Errorf("the server did not say within %s where it serves", startTimeout)
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *process) listen(output io.Reader, url chan<- string) {
 			address, _, _ := strings.Cut(rest, " ")
 			url <- address
 		case strings.HasPrefix(line, "fmt_"):
-			p.first <- line
+			p.firstToken <- line
 		case strings.Contains(line, "level=") || strings.HasPrefix(line, "fermata:"):
 			fmt.Fprintln(os.Stderr, line)
 		}
@@ -132,8 +132,8 @@ func (p *process) memory() int64 {
 // tick is the kernel's unit of CPU time for programs (USER_HZ).
 const tick = 10 * time.Millisecond
 
-// used returns the CPU time of the process.
-func (p *process) used() (time.Duration, error) {
+// cpuTime returns the CPU time of the process.
+func (p *process) cpuTime() (time.Duration, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err

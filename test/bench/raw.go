@@ -83,8 +83,8 @@ func (c *committer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-// most is the size of the largest group, as in the store.
-const most = 256
+// maxGroup is the size of the largest group, as in the store.
+const maxGroup = 256
 
 func (c *committer) run(ctx context.Context) {
 	for {
@@ -95,7 +95,7 @@ func (c *committer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for more := true; more && len(group) < most; {
+		for more := true; more && len(group) < maxGroup; {
 			select {
 			case call := <-c.queue:
 				group = append(group, call)

@@ -110,7 +110,7 @@ func (c rawCycle) endRun(run, result, summary, question string, token int) rawWr
 }
 
 func (c rawCycle) create() []rawWrite {
-	title, body := quoted([]byte(taskBody), `"title":"`), quoted([]byte(taskBody), `"body":"`)
+	title, body := quotedAfter([]byte(taskBody), `"title":"`), quotedAfter([]byte(taskBody), `"body":"`)
 	return []rawWrite{
 		{rawInsertTask, []any{
 			rawWorkspace, c.task, "default", "", title, body, "open", "", 2, "", "", "", "", "", "", int64(0), 3, 0, int64(0), "",
@@ -161,7 +161,7 @@ func (c rawCycle) answer() []rawWrite {
 }
 
 func (c rawCycle) complete() []rawWrite {
-	summary := quoted([]byte(finishRest), `"summary":"`)
+	summary := quotedAfter([]byte(finishRest), `"summary":"`)
 	return []rawWrite{
 		c.endRun(c.second, "completed", summary, "", 2),
 		c.saveTask(5, "done", c.second, summary, "", 0),

@@ -17,7 +17,7 @@ type report struct {
 
 // row is one measured fact with its limit.
 type row struct {
-	what, where, result, bar, verdict string
+	what, where, result, bar, status string
 }
 
 func (b *bench) newReport(ctx context.Context) (*report, error) {
@@ -27,17 +27,17 @@ func (b *bench) newReport(ctx context.Context) (*report, error) {
 
 // judge adds a fact, and whether it keeps its limit.
 func (b *bench) judge(what, where, result, bar string, kept bool) {
-	verdict := "ok"
+	status := "ok"
 	if !kept {
-		verdict = "**MISSED**"
+		status = "**MISSED**"
 		b.report.missed++
 	}
-	b.report.rows = append(b.report.rows, row{what, where, result, bar, verdict})
-	b.say("%s, %s: %s (%s): %s", what, where, result, bar, verdict)
+	b.report.rows = append(b.report.rows, row{what, where, result, bar, status})
+	b.say("%s, %s: %s (%s): %s", what, where, result, bar, status)
 }
 
-// tell adds a fact that has no limit.
-func (b *bench) tell(what, where, result string) {
+// reportFact adds a fact that has no limit.
+func (b *bench) reportFact(what, where, result string) {
 	b.report.rows = append(b.report.rows, row{what, where, result, "", "reported"})
 	b.say("%s, %s: %s", what, where, result)
 }
@@ -58,8 +58,8 @@ of a row until vacuum frees them, so the bar belongs to the default database. On
 claim again, finish.
 `
 
-// keep adds the rows of an existing page to those of this run. A row of this run replaces the one with the same name.
-func (r *report) keep(page string) {
+// mergePage adds the rows of an existing page to those of this run. A row of this run replaces the one with the same name.
+func (r *report) mergePage(page string) {
 	fresh := map[[2]string]row{}
 	for _, row := range r.rows {
 		fresh[row.name()] = row
@@ -101,7 +101,7 @@ func (r *report) markdown(took time.Duration) string {
 	}
 	sb.WriteString("\n\n| what | where | result | bar | |\n| --- | --- | --- | --- | --- |\n")
 	for _, row := range r.rows {
-		fmt.Fprintf(&sb, "| %s | %s | %s | %s | %s |\n", row.what, row.where, row.result, row.bar, row.verdict)
+		fmt.Fprintf(&sb, "| %s | %s | %s | %s | %s |\n", row.what, row.where, row.result, row.bar, row.status)
 	}
 	sb.WriteString("\n" + howTo)
 	return sb.String()

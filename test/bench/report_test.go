@@ -18,7 +18,7 @@ func TestReportKeepsOtherLines(t *testing.T) {
 		{"first load", "Chromium", "180 KB", "≤ 200 KB", "ok"},
 		{"start", "SQLite", "45 ms", "≤ 2 s", "ok"},
 	}}
-	again.keep(first.markdown(time.Second))
+	again.mergePage(first.markdown(time.Second))
 	var got []string
 	for line := range strings.Lines(again.markdown(time.Second)) {
 		if strings.HasPrefix(line, "| ") {

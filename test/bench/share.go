@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// share does something n times with the given number of concurrent workers. It returns the first error, at which that
+// doConcurrently does something n times with the given number of concurrent workers. It returns the first error, at which that
 // worker stops.
-func share(workers, n int, do func(worker, i int) error) error {
+func doConcurrently(workers, n int, do func(worker, i int) error) error {
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	failed := make(chan error, workers)

@@ -33,8 +33,8 @@ func (b *bench) firstAnswer(ctx context.Context, folder string) (took time.Durat
 	defer func() { err = errors.Join(err, server.stop()) }()
 	var token string
 	select {
-	case token = <-server.first:
-	case <-time.After(startsWithin):
+	case token = <-server.firstToken:
+	case <-time.After(startTimeout):
 		return 0, errors.New("the server did not print the first token")
 	}
 	c := newCaller(pool(), server.url, token)
@@ -42,7 +42,7 @@ func (b *bench) firstAnswer(ctx context.Context, folder string) (took time.Durat
 	if err != nil {
 		return 0, err
 	}
-	path := "/v1/questions/" + quoted(reply, `"id":"`)
+	path := "/v1/questions/" + quotedAfter(reply, `"id":"`)
 	if _, err := c.post(ctx, path+"/answer", []byte(`{"answer":true}`)); err != nil {
 		return 0, err
 	}

@@ -11,33 +11,33 @@ import (
 
 // streams measures many clients that follow the events.
 func (b *bench) streams(ctx context.Context) error {
-	if err := b.crowd(ctx, b.kinds[0]); err != nil {
+	if err := b.connectedStreams(ctx, b.kinds[0]); err != nil {
 		return err
 	}
 	for _, kind := range b.kinds {
-		if err := b.parked(ctx, kind); err != nil {
+		if err := b.waitingClaims(ctx, kind); err != nil {
 			return err
 		}
 	}
 	if slices.Contains(b.kinds, postgres) {
-		return b.restless(ctx)
+		return b.reconnecting(ctx)
 	}
 	return nil
 }
 
-// parked measures the cost of claims that wait for a task.
-func (b *bench) parked(ctx context.Context, kind string) error {
+// waitingClaims measures the cost of claims that wait for a task.
+func (b *bench) waitingClaims(ctx context.Context, kind string) error {
 	n := 2000
 	if b.short {
 		n = 500
 	}
-	return b.on(ctx, kind, "parked_"+kind, func(d *database, server *process) error { return b.parkedOn(ctx, d, server, n) })
+	return b.runOn(ctx, kind, "parked_"+kind, func(d *database, server *process) error { return b.waitingClaimsOn(ctx, d, server, n) })
 }
 
-// parkedBody waits longer than the measurement takes.
-const parkedBody = `{"worker":"bench-worker","wait_seconds":60}`
+// waitingClaimBody waits longer than the measurement takes.
+const waitingClaimBody = `{"worker":"bench-worker","wait_seconds":60}`
 
-func (b *bench) parkedOn(ctx context.Context, d *database, server *process, n int) error {
+func (b *bench) waitingClaimsOn(ctx context.Context, d *database, server *process, n int) error {
 	const memoryBar = 40 << 10
 	before := server.memory()
 	ctx, giveUp := context.WithCancel(ctx)
@@ -46,7 +46,7 @@ func (b *bench) parkedOn(ctx context.Context, d *database, server *process, n in
 	shared := pool()
 	for i := range n {
 		waiting.Go(func() {
-			_, err := newCaller(shared, server.url, d.tokens.agent(i)).post(ctx, "/v1/claims", []byte(parkedBody))
+			_, err := newCaller(shared, server.url, d.tokens.agent(i)).post(ctx, "/v1/claims", []byte(waitingClaimBody))
 			if err != nil && ctx.Err() == nil {
 				refused.Store(&err)
 			}
@@ -63,16 +63,16 @@ func (b *bench) parkedOn(ctx context.Context, d *database, server *process, n in
 	return nil
 }
 
-// crowd connects clients that stay connected, and sends them events.
-func (b *bench) crowd(ctx context.Context, kind string) error {
+// connectedStreams connects clients that stay connected, and sends them events.
+func (b *bench) connectedStreams(ctx context.Context, kind string) error {
 	n := 5000
 	if b.short {
 		n = 1000
 	}
-	return b.on(ctx, kind, "streams_"+kind, func(d *database, server *process) error { return b.crowdOn(ctx, d, server, n) })
+	return b.runOn(ctx, kind, "streams_"+kind, func(d *database, server *process) error { return b.connectedStreamsOn(ctx, d, server, n) })
 }
 
-func (b *bench) crowdOn(ctx context.Context, d *database, server *process, n int) error {
+func (b *bench) connectedStreamsOn(ctx context.Context, d *database, server *process, n int) error {
 	const memoryBar, timeBar = 40 << 10, 500 * time.Millisecond
 	agent := newClient(pool(), server.url, d.tokens, 0)
 	if err := agent.create(ctx); err != nil {
@@ -117,7 +117,7 @@ type crowd struct {
 }
 
 func (c *crowd) gather(ctx context.Context, url string, k tokens, n int) error {
-	err := share(32, n, func(_, i int) error {
+	err := doConcurrently(32, n, func(_, i int) error {
 		f, err := follow(ctx, url, k.agent(i), "", -1)
 		if err != nil {
 			return err

@@ -24,11 +24,11 @@ func (b *bench) throughput(ctx context.Context) error {
 }
 
 func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
-	product, err := b.empty(ctx, kind, "throughput_"+kind)
+	product, err := b.newDatabase(ctx, kind, "throughput_"+kind)
 	if err != nil {
 		return err
 	}
-	limit, err := b.empty(ctx, kind, "raw_"+kind)
+	limit, err := b.newDatabase(ctx, kind, "raw_"+kind)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 	return nil
 }
 
-// leastRatio is the limit: the server must reach at least half the rate of the raw limit.
-const leastRatio = 0.5
+// minRatio is the limit: the server must reach at least half the rate of the raw limit.
+const minRatio = 0.5
 
 func (b *bench) compare(kind string, clients int, product, limit float64) {
 	noun := "clients"
@@ -87,7 +87,7 @@ func (b *bench) compare(kind string, clients int, product, limit float64) {
 	ratio := product / limit
 	b.judge(fmt.Sprintf("throughput, %d %s", clients, noun), title(kind),
 		fmt.Sprintf("%.0f cycles/s; raw limit %.0f; ratio %.2f", product, limit, ratio),
-		fmt.Sprintf("ratio ≥ %.1f", leastRatio), ratio >= leastRatio)
+		fmt.Sprintf("ratio ≥ %.1f", minRatio), ratio >= minRatio)
 }
 
 // cycler does one cycle of six requests.

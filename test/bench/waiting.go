@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// few is the number of waiting tasks with which many are compared.
-const few = 1000
+// fewTasks is the number of waiting tasks with which many are compared.
+const fewTasks = 1000
 
 // waiting measures the cost of tasks that wait for an answer.
 func (b *bench) waiting(ctx context.Context) error {
@@ -28,12 +28,12 @@ func (b *bench) waiting(ctx context.Context) error {
 	return nil
 }
 
-// crowdedness holds three databases: with no waiting task, with few, and with many.
-type crowdedness struct {
+// waitingDatabases holds three databases: with no waiting task, with few, and with many.
+type waitingDatabases struct {
 	kind string
 	n    int
-	// crowd names what waits.
-	crowd             string
+	// noun names what waits.
+	noun              string
 	empty, some, full *database
 }
 
@@ -58,14 +58,14 @@ func (b *bench) waitingOn(ctx context.Context, kind string, n int) (err error) {
 	if err := b.judgeIdle(ctx, c, servers[0], servers[2]); err != nil {
 		return err
 	}
-	if err := b.judgeCrowd(ctx, c, servers[1], servers[2]); err != nil {
+	if err := b.judgeWaiting(ctx, c, servers[1], servers[2]); err != nil {
 		return err
 	}
 	return b.deadlines(ctx, c, servers[2])
 }
 
-func (c *crowdedness) where() string {
-	return fmt.Sprintf("%s, %s %s", title(c.kind), thousands(c.n), c.crowd)
+func (c *waitingDatabases) label() string {
+	return fmt.Sprintf("%s, %s %s", title(c.kind), thousands(c.n), c.noun)
 }
 
 // thousands returns a number in a form that is easy to read.
@@ -76,14 +76,14 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-func (b *bench) fillThree(ctx context.Context, kind string, n int) (*crowdedness, error) {
-	c := &crowdedness{kind: kind, n: n, crowd: "waiting"}
+func (b *bench) fillThree(ctx context.Context, kind string, n int) (*waitingDatabases, error) {
+	c := &waitingDatabases{kind: kind, n: n, noun: "waiting"}
 	for _, one := range []struct {
 		into  **database
 		name  string
 		tasks int
-	}{{&c.empty, "empty", 0}, {&c.some, "some", few}, {&c.full, "full", n}} {
-		d, err := b.empty(ctx, kind, one.name+"_"+kind)
+	}{{&c.empty, "empty", 0}, {&c.some, "some", fewTasks}, {&c.full, "full", n}} {
+		d, err := b.newDatabase(ctx, kind, one.name+"_"+kind)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (b *bench) fillThree(ctx context.Context, kind string, n int) (*crowdedness
 	return c, nil
 }
 
-func (b *bench) judgeDisk(ctx context.Context, c *crowdedness) error {
+func (b *bench) judgeDisk(ctx context.Context, c *waitingDatabases) error {
 	const bar = 3 << 10
 	before, err := c.empty.size(ctx)
 	if err != nil {
@@ -111,26 +111,26 @@ func (b *bench) judgeDisk(ctx context.Context, c *crowdedness) error {
 	}
 	each := (after - before) / int64(c.n)
 	if c.kind == postgres {
-		b.tell("disk of a waiting task, with its events", c.where(),
+		b.reportFact("disk of a waiting task, with its events", c.label(),
 			fmt.Sprintf("%d bytes, with the dead rows that vacuum has not freed yet", each))
 		return nil
 	}
-	b.judge("disk of a waiting task, with its events", c.where(), fmt.Sprintf("%d bytes (the two requests with its texts have %d)", each, len(taskBody)+len(askRest)), "≤ 3 KB", each <= bar)
+	b.judge("disk of a waiting task, with its events", c.label(), fmt.Sprintf("%d bytes (the two requests with its texts have %d)", each, len(taskBody)+len(askRest)), "≤ 3 KB", each <= bar)
 	return nil
 }
 
-const inbox = "/v1/questions?status=pending&limit=50"
+const inboxPath = "/v1/questions?status=pending&limit=50"
 
 // judgeIdle compares two idle servers: one without waiting tasks, and one with many.
-func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *process) error {
+func (b *bench) judgeIdle(ctx context.Context, c *waitingDatabases, empty, full *process) error {
 	const memoryBar, cpuBar, length = 10_000_000, 0.01, 10 * time.Second
 	pause(ctx, 2*time.Second)
-	before, err := full.used()
+	before, err := full.cpuTime()
 	if err != nil {
 		return err
 	}
 	pause(ctx, length)
-	after, err := full.used()
+	after, err := full.cpuTime()
 	if err != nil {
 		return err
 	}
@@ -140,21 +140,21 @@ func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *proc
 		p *process
 		d *database
 	}{{empty, c.empty}, {full, c.full}} {
-		if _, err := newCaller(shared, at.p.url, at.d.tokens.person(0)).get(ctx, inbox); err != nil {
+		if _, err := newCaller(shared, at.p.url, at.d.tokens.person(0)).get(ctx, inboxPath); err != nil {
 			return err
 		}
 	}
 	read := full.memory() - empty.memory()
-	most := max(idle, read)
-	b.judge("memory beyond an empty server", c.where(),
-		fmt.Sprintf("%s idle, %s after a page of the inbox (in all %s)", mb(idle), mb(read), mb(full.memory())), "≤ 10 MB", most <= memoryBar)
+	maxMemory := max(idle, read)
+	b.judge("memory beyond an empty server", c.label(),
+		fmt.Sprintf("%s idle, %s after a page of the inbox (in all %s)", mb(idle), mb(read), mb(full.memory())), "≤ 10 MB", maxMemory <= memoryBar)
 	share := float64(after-before) / float64(length)
-	b.judge("CPU of an idle server", c.where(), fmt.Sprintf("%.2f %%", 100*share), "< 1 %", share < cpuBar)
+	b.judge("CPU of an idle server", c.label(), fmt.Sprintf("%.2f %%", 100*share), "< 1 %", share < cpuBar)
 	return nil
 }
 
-// judgeCrowd compares the inbox and an answer with few and with many waiting tasks, in turns.
-func (b *bench) judgeCrowd(ctx context.Context, c *crowdedness, some, full *process) error {
+// judgeWaiting compares the inbox and an answer with few and with many waiting tasks, in turns.
+func (b *bench) judgeWaiting(ctx context.Context, c *waitingDatabases, some, full *process) error {
 	const bar = 1.5
 	samples := 200
 	if b.short {
@@ -178,7 +178,7 @@ func (b *bench) judgeCrowd(ctx context.Context, c *crowdedness, some, full *proc
 	}{{"a page of the inbox", pages}, {"an answer", answers}} {
 		beside, alone := median(m.took[1]), median(m.took[0])
 		ratio := float64(beside) / float64(alone)
-		b.judge(m.what+", beside that with 1,000 waiting", c.where(),
+		b.judge(m.what+", beside that with 1,000 waiting", c.label(),
 			fmt.Sprintf("%s beside %s; ratio %.2f", ms(beside), ms(alone), ratio), "ratio ≤ 1.5", ratio <= bar)
 	}
 	return nil
@@ -196,12 +196,12 @@ func newReader(shared *http.Client, url string, k tokens) *reader {
 // sample reads one page and answers one question of it.
 func (r *reader) sample(ctx context.Context) (page, answer time.Duration, err error) {
 	began := time.Now()
-	reply, err := r.person.get(ctx, inbox)
+	reply, err := r.person.get(ctx, inboxPath)
 	if err != nil {
 		return 0, 0, err
 	}
 	page = time.Since(began)
-	id := quoted(reply, `"id":"`)
+	id := quotedAfter(reply, `"id":"`)
 	began = time.Now()
 	_, err = r.person.post(ctx, "/v1/questions/"+id+"/answer", []byte(answerBody))
 	return page, time.Since(began), err

@@ -39,7 +39,7 @@ func (b *bench) web(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("the browser said %q: %w", lines.Text(), err), cmd.Wait())
 		}
 		if fact.Kept == nil {
-			b.tell(fact.What, fact.Where, fact.Result)
+			b.reportFact(fact.What, fact.Where, fact.Result)
 		} else {
 			b.judge(fact.What, fact.Where, fact.Result, fact.Bar, *fact.Kept)
 		}

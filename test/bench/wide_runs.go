@@ -57,7 +57,7 @@ func (b *bench) stepsOn(ctx context.Context, kind string) error {
 
 // timeRun returns how long a run of many steps takes, each with the given needs, on its own database.
 func (b *bench) timeRun(ctx context.Context, kind, needs string) (took time.Duration, err error) {
-	d, err := b.empty(ctx, kind, "steps_"+kind)
+	d, err := b.newDatabase(ctx, kind, "steps_"+kind)
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (b *bench) timeRun(ctx context.Context, kind, needs string) (took time.Dura
 			return err
 		}
 		took = time.Since(began)
-		if run, err = s.OneRun(ctx, starter, run.ID); err == nil && run.State != fermata.TaskDone {
+		if run, err = s.RunDetails(ctx, starter, run.ID); err == nil && run.State != fermata.TaskDone {
 			err = fmt.Errorf("the run is %s: %s", run.State, run.Summary)
 		}
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// suspending is a workflow that asks, and tells the bench when the next step has started.
-const suspending = `
+// suspendingWorkflow is a workflow that asks, and tells the bench when the next step has started.
+const suspendingWorkflow = `
 name: bench
 triggers: [{manual: true}]
 inputs: {to: {type: string, required: true}}
@@ -43,24 +43,24 @@ func (b *bench) workflows(ctx context.Context) error {
 }
 
 func (b *bench) workflowsOn(ctx context.Context, kind string, n int) (err error) {
-	told, err := listenForSteps(ctx)
+	listener, err := listenForSteps(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, told.server.Close()) }()
-	c := &crowdedness{kind: kind, n: n, crowd: "waiting runs"}
+	defer func() { err = errors.Join(err, listener.server.Close()) }()
+	c := &waitingDatabases{kind: kind, n: n, noun: "waiting runs"}
 	for _, one := range []struct {
 		into **database
 		name string
 		runs int
-	}{{&c.empty, "noruns", 0}, {&c.some, "someruns", few}, {&c.full, "runs", n}} {
-		d, err := b.empty(ctx, kind, one.name+"_"+kind)
+	}{{&c.empty, "noruns", 0}, {&c.some, "someruns", fewTasks}, {&c.full, "runs", n}} {
+		d, err := b.newDatabase(ctx, kind, one.name+"_"+kind)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.drop(ctx)) }()
 		began := time.Now()
-		if err := d.suspendRuns(ctx, one.runs, told.url); err != nil {
+		if err := d.suspendRuns(ctx, one.runs, listener.url); err != nil {
 			return fmt.Errorf("suspend runs: %w", err)
 		}
 		if one.runs > 0 {
@@ -83,7 +83,7 @@ func (b *bench) workflowsOn(ctx context.Context, kind string, n int) (err error)
 	if err := b.judgeIdle(ctx, c, servers[0], servers[2]); err != nil {
 		return err
 	}
-	return b.judgeSteps(ctx, c, told, servers[1], servers[2])
+	return b.judgeSteps(ctx, c, listener, servers[1], servers[2])
 }
 
 // serveOnce starts a server on the database and stops it in order. Its first start reads the whole database: it checks the
@@ -98,7 +98,7 @@ func (b *bench) serveOnce(ctx context.Context, d *database) error {
 }
 
 // judgeSteps answers questions of runs on two servers in turns.
-func (b *bench) judgeSteps(ctx context.Context, c *crowdedness, told *steps, some, full *process) error {
+func (b *bench) judgeSteps(ctx context.Context, c *waitingDatabases, listener *stepListener, some, full *process) error {
 	samples := 300
 	if b.short {
 		samples = 100
@@ -107,53 +107,53 @@ func (b *bench) judgeSteps(ctx context.Context, c *crowdedness, told *steps, som
 	sides := []*reader{newReader(pool(), some.url, c.some.tokens), newReader(pool(), full.url, c.full.tokens)}
 	for range samples {
 		for i, r := range sides {
-			d, err := told.sample(ctx, r)
+			d, err := listener.sample(ctx, r)
 			if err != nil {
 				return err
 			}
 			took[i] = append(took[i], d)
 		}
 	}
-	almost := quantile(took[1], 0.99)
-	b.judge("answer acknowledged to next step started", c.where(),
-		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took[1])), ms(almost), samples), "p99 ≤ 100 ms", almost <= 100*time.Millisecond)
+	p99 := quantile(took[1], 0.99)
+	b.judge("answer acknowledged to next step started", c.label(),
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took[1])), ms(p99), samples), "p99 ≤ 100 ms", p99 <= 100*time.Millisecond)
 	ratio := float64(median(took[1])) / float64(median(took[0]))
-	b.judge("answer to next step, beside that with 1,000 runs", c.where(),
+	b.judge("answer to next step, beside that with 1,000 runs", c.label(),
 		fmt.Sprintf("%s beside %s; ratio %.2f", ms(median(took[1])), ms(median(took[0])), ratio), "ratio ≤ 1.5", ratio <= 1.5)
 	return nil
 }
 
-// steps is notified when a run goes on.
-type steps struct {
+// stepListener is notified when a run goes on.
+type stepListener struct {
 	server *http.Server
 	url    string
 	mu     sync.Mutex
 	at     map[string]chan time.Time
 }
 
-func listenForSteps(ctx context.Context) (*steps, error) {
+func listenForSteps(ctx context.Context) (*stepListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &steps{url: "http://" + listener.Addr().String(), at: map[string]chan time.Time{}}
+	s := &stepListener{url: "http://" + listener.Addr().String(), at: map[string]chan time.Time{}}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.server.Serve(listener) }()
 	return s, nil
 }
 
 // ServeHTTP takes the notification of a step.
-func (s *steps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *stepListener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	_, _ = io.Copy(io.Discard, r.Body)
 	select {
-	case s.of(r.URL.Path) <- now:
+	case s.channelOf(r.URL.Path) <- now:
 	default:
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *steps) of(path string) chan time.Time {
+func (s *stepListener) channelOf(path string) chan time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at[path] == nil {
@@ -164,18 +164,18 @@ func (s *steps) of(path string) chan time.Time {
 
 // sample answers the question of one run. It returns how long after the acknowledgement the next step began, or 0 if it
 // began before the acknowledgement.
-func (s *steps) sample(ctx context.Context, r *reader) (time.Duration, error) {
+func (s *stepListener) sample(ctx context.Context, r *reader) (time.Duration, error) {
 	reply, err := r.person.get(ctx, "/v1/questions?status=pending&limit=1")
 	if err != nil {
 		return 0, err
 	}
-	question, run := quoted(reply, `"id":"`), quoted(reply, `"task_id":"`)
+	question, run := quotedAfter(reply, `"id":"`), quotedAfter(reply, `"task_id":"`)
 	if _, err := r.person.post(ctx, "/v1/questions/"+question+"/answer", []byte(`{"answer":true}`)); err != nil {
 		return 0, err
 	}
 	acknowledged := time.Now()
 	select {
-	case at := <-s.of("/" + run):
+	case at := <-s.channelOf("/" + run):
 		return max(0, at.Sub(acknowledged)), nil
 	case <-time.After(20 * time.Second):
 		return 0, fmt.Errorf("the run %s did not go on", run)
@@ -187,7 +187,7 @@ func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 	if n == 0 {
 		return nil
 	}
-	return d.withWorkflows(ctx, toolhttp.New(http.DefaultClient), suspending, func(s *workflow.Service, starter fermata.Caller) error {
+	return d.withWorkflows(ctx, toolhttp.New(http.DefaultClient), suspendingWorkflow, func(s *workflow.Service, starter fermata.Caller) error {
 		var starting sync.WaitGroup
 		failed := make(chan error, 64)
 		left := make(chan struct{}, n)
@@ -216,10 +216,10 @@ func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
 }
 
 // withWorkflows runs workflows in this process, with one tool and a definition, until fn returns.
-func (d *database) withWorkflows(ctx context.Context, has tool.Tool, source string, fn func(s *workflow.Service, starter fermata.Caller) error) error {
+func (d *database) withWorkflows(ctx context.Context, namedTool tool.Tool, source string, fn func(s *workflow.Service, starter fermata.Caller) error) error {
 	return d.withDB(ctx, func(db *store.DB) error {
 		e := engine.New(db, engine.Options{})
-		s := workflow.New(workflow.Options{DB: db, Engine: e, Executors: 128, Tools: []tool.Tool{has}})
+		s := workflow.New(workflow.Options{DB: db, Engine: e, Executors: 128, Tools: []tool.Tool{namedTool}})
 		if err := e.Start(ctx); err != nil {
 			return err
 		}

@@ -42,23 +42,23 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 			scriptedmodel.Call("~ask_user", args{"question": "Which colour?", "options": []args{{"label": "green"}, {"label": "red"}}}),
 		},
 	})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
-	l.Gone()
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+	l.CheckAgentsGone()
 	session := task.Session.ID
 	if session == "" || task.Session.Runner != "claude" || task.Session.Settings["permission_mode"] != "acceptEdits" {
 		t.Errorf("the session is kept as %+v", task.Session)
 	}
 	l.Crash()
-	l.CLI("respond", task.PendingQuestionID, "green")
-	task = l.Until(task.ID, fermata.TaskDone)
+	l.RunCLI("respond", task.PendingQuestionID, "green")
+	task = l.AwaitState(task.ID, fermata.TaskDone)
 	if task.Session.ID != session {
 		t.Errorf("the session %s went on as %s", session, task.Session.ID)
 	}
 	if task.Summary != "The fence is green." {
 		t.Errorf("the summary is %q", task.Summary)
 	}
-	c := l.Only("paint")
+	c := l.OnlyConversation("paint")
 	calls := c.Calls("ask_user")
 	if len(calls) != 1 || !strings.Contains(calls[0].Text, "Which colour?") {
 		t.Fatalf("the transcript has the calls %+v", calls)
@@ -69,7 +69,7 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 	if !strings.Contains(c.Last(), "Answered by admin") || !strings.Contains(c.Last(), "green") {
 		t.Errorf("the agent was told %s", c.Last())
 	}
-	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+	if text := l.RunGit("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
 		t.Errorf("committed is %q", text)
 	}
 }
@@ -83,13 +83,13 @@ func TestClaudeAskUserQuestion(t *testing.T) {
 			"options": []args{{"label": "green", "description": "as grass"}, {"label": "red", "description": "as blood"}},
 		}}})},
 	})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
-	l.Gone()
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+	l.CheckAgentsGone()
 	l.Crash()
-	l.CLI("respond", task.PendingQuestionID, "green")
-	l.Until(task.ID, fermata.TaskDone)
-	c := l.Only("paint")
+	l.RunCLI("respond", task.PendingQuestionID, "green")
+	l.AwaitState(task.ID, fermata.TaskDone)
+	c := l.OnlyConversation("paint")
 	calls := c.Calls("AskUserQuestion")
 	if len(calls) != 1 {
 		t.Fatalf("the transcript has the calls %+v", calls)
@@ -97,7 +97,7 @@ func TestClaudeAskUserQuestion(t *testing.T) {
 	if r, _ := c.Result(calls[0].ID); r.Failed || !strings.Contains(r.Text, "green") {
 		t.Errorf("the call returned %+v", r)
 	}
-	for _, it := range c.Items {
+	for _, it := range c.Entries {
 		if it.Role == scriptedmodel.User && strings.Contains(it.Text, "Answered by") {
 			t.Errorf("the answer came as a message, too: %s", it.Text)
 		}
@@ -111,18 +111,18 @@ func TestClaudeSessionGone(t *testing.T) {
 	l := newLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})},
 	})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
 	if err := os.RemoveAll(filepath.Join(l.Room.Home, ".claude", "projects")); err != nil {
 		t.Fatal(err)
 	}
-	l.CLI("respond", task.PendingQuestionID, "green")
+	l.RunCLI("respond", task.PendingQuestionID, "green")
 	session := task.Session.ID
-	task = l.Until(task.ID, fermata.TaskDone)
+	task = l.AwaitState(task.ID, fermata.TaskDone)
 	if task.Session.ID == session {
 		t.Error("the lost session is still the task's")
 	}
-	told := l.Only("paint").Last()
+	told := l.OnlyConversation("paint").Last()
 	for _, want := range []string{"# Paint the fence", "All of it.", "Which colour?", "Answered by admin", "green"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the new session was not told %q:\n%s", want, told)
@@ -138,12 +138,12 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
 	task := l.createUntil("think")
-	l.CLI("message", task.ID, "green, please")
-	task = l.Until(task.ID, fermata.TaskDone)
+	l.RunCLI("message", task.ID, "green, please")
+	task = l.AwaitState(task.ID, fermata.TaskDone)
 	if runs, err := l.Admin.Runs(t.Context(), task.ID); err != nil || len(runs) != 1 {
 		t.Errorf("it took %d runs, %v", len(runs), err)
 	}
-	if told := l.Only("paint"); !strings.Contains(told.Text(), "# Paint the fence") {
+	if told := l.OnlyConversation("paint"); !strings.Contains(told.Text(), "# Paint the fence") {
 		t.Errorf("the session that was told knows %s", told.Text())
 	}
 }
@@ -157,12 +157,12 @@ func TestClaudeIsToldOnce(t *testing.T) {
 		rule{Name: "ask", When: when{Last: "ask me"}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})}},
 	)...)
 	task := l.createUntil("think")
-	l.CLI("message", task.ID, "ask me for the colour")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
-	l.CLI("respond", task.PendingQuestionID, "green")
-	l.Until(task.ID, fermata.TaskDone)
-	if n := strings.Count(l.Only("paint").Text(), "ask me for the colour"); n != 1 || len(l.Asked("ask")) != 1 {
-		t.Errorf("the agent was told %d times and asked %d times", n, len(l.Asked("ask")))
+	l.RunCLI("message", task.ID, "ask me for the colour")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+	l.RunCLI("respond", task.PendingQuestionID, "green")
+	l.AwaitState(task.ID, fermata.TaskDone)
+	if n := strings.Count(l.OnlyConversation("paint").Text(), "ask me for the colour"); n != 1 || len(l.RequestsOf("ask")) != 1 {
+		t.Errorf("the agent was told %d times and asked %d times", n, len(l.RequestsOf("ask")))
 	}
 }
 
@@ -174,19 +174,19 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 		rule{Name: "run", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("Bash", args{"command": command, "description": "x"})}},
 		rule{Name: "done", Reply: scriptedmodel.Say("It ran.")},
 	)
-	task := l.Create("Run it", "")
-	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
-	l.Gone()
+	task := l.CreateTask("Run it", "")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingApproval)
+	l.CheckAgentsGone()
 	ran := filepath.Join(l.Folder, task.ID, "ran.txt")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("it ran before it was approved")
 	}
-	l.CLI("approve", "--yes", task.PendingQuestionID, "--comment", "and never on a Friday")
-	task = l.Until(task.ID, fermata.TaskDone)
-	if text := l.Git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
+	l.RunCLI("approve", "--yes", task.PendingQuestionID, "--comment", "and never on a Friday")
+	task = l.AwaitState(task.ID, fermata.TaskDone)
+	if text := l.RunGit("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
 		t.Errorf("it left %q behind", text)
 	}
-	c := l.Only("done")
+	c := l.OnlyConversation("done")
 	if !strings.Contains(c.Last(), "and never on a Friday") {
 		t.Errorf("the agent was not told the comment:\n%s", c.Last())
 	}
@@ -208,14 +208,14 @@ func TestClaudeWritesElsewhere(t *testing.T) {
 		rule{Name: "again", When: when{Last: "Answered by"}, Reply: []part{write}},
 		rule{Name: "done", Reply: scriptedmodel.Say("It is written.")},
 	)
-	task := l.Create("Write it", "")
-	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
-	l.Gone()
+	task := l.CreateTask("Write it", "")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingApproval)
+	l.CheckAgentsGone()
 	if _, err := os.Stat(name); err == nil {
 		t.Error("it was written before it was approved")
 	}
-	l.CLI("approve", "--yes", task.PendingQuestionID)
-	task = l.Until(task.ID, fermata.TaskDone)
+	l.RunCLI("approve", "--yes", task.PendingQuestionID)
+	task = l.AwaitState(task.ID, fermata.TaskDone)
 	if text, err := os.ReadFile(name); string(text) != "green\n" || task.Summary != "It is written." {
 		t.Errorf("there is %q, %v; the summary is %q", text, err, task.Summary)
 	}
@@ -237,15 +237,15 @@ func TestClaudeParallelCalls(t *testing.T) {
 			scriptedmodel.Call("Bash", args{"command": "touch ran.txt", "description": "x"}),
 		},
 	})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
 	all, _, err := l.Admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("people were asked %d questions, %v", len(all), err)
 	}
-	l.CLI("respond", task.PendingQuestionID, "green")
-	l.Until(task.ID, fermata.TaskDone)
-	c := l.Only("paint")
+	l.RunCLI("respond", task.PendingQuestionID, "green")
+	l.AwaitState(task.ID, fermata.TaskDone)
+	c := l.OnlyConversation("paint")
 	answered, refused := 0, 0
 	for _, call := range append(c.Calls("AskUserQuestion"), c.Calls("Bash")...) {
 		switch r, ok := c.Result(call.ID); {
@@ -260,7 +260,7 @@ func TestClaudeParallelCalls(t *testing.T) {
 	if answered != 1 || refused != 2 {
 		t.Errorf("%d calls were answered and %d refused\n%s", answered, refused, agent.Transcript(l.Room.Model))
 	}
-	if strings.Contains(l.Git("ls-tree", "--name-only", "fermata/"+task.ID), "ran.txt") {
+	if strings.Contains(l.RunGit("ls-tree", "--name-only", "fermata/"+task.ID), "ran.txt") {
 		t.Error("the command ran")
 	}
 }
@@ -277,19 +277,19 @@ func TestClaudeIsAskedBack(t *testing.T) {
 		rule{Name: "told", When: when{Last: "which fence"}, Reply: scriptedmodel.Say("The one in front.")},
 		rule{Name: "wait", Reply: scriptedmodel.Say("I wait.")},
 	)...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
 	question, run := task.PendingQuestionID, task.RunID
-	l.CLI("clarify", question, "which fence?")
-	patience.Await(t, "the agent was told", func() bool { return len(l.Asked("told")) == 1 })
+	l.RunCLI("clarify", question, "which fence?")
+	patience.Await(t, "the agent was told", func() bool { return len(l.RequestsOf("told")) == 1 })
 	patience.Await(t, "the task waits again", func() bool {
 		again, err := l.Admin.Task(t.Context(), task.ID)
 		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
 	})
-	l.Gone()
-	l.CLI("respond", question, "green")
-	task = l.Until(task.ID, fermata.TaskDone)
-	if told := l.Only("paint").Last(); !strings.Contains(told, "green") {
+	l.CheckAgentsGone()
+	l.RunCLI("respond", question, "green")
+	task = l.AwaitState(task.ID, fermata.TaskDone)
+	if told := l.OnlyConversation("paint").Last(); !strings.Contains(told, "green") {
 		t.Errorf("the agent was told %s", told)
 	}
 }
@@ -304,17 +304,17 @@ var askColour = rule{Name: "ask", When: when{Turn: new(0)}, Reply: []part{script
 func TestClaudeIsToldWhatWasWrittenBefore(t *testing.T) {
 	t.Parallel()
 	l := newServer(t, append(paint(when{Last: "green, please"}), rule{Name: "deaf", Reply: scriptedmodel.Say("red")})...)
-	task := l.Create("Paint the fence", "All of it.")
-	l.CLI("message", task.ID, "green, please")
+	task := l.CreateTask("Paint the fence", "All of it.")
+	l.RunCLI("message", task.ID, "green, please")
 	l.StartWorker()
-	l.Until(task.ID, fermata.TaskDone)
-	told := l.Only("paint").Last()
+	l.AwaitState(task.ID, fermata.TaskDone)
+	told := l.OnlyConversation("paint").Last()
 	for _, want := range []string{"# Paint the fence", "All of it.", "green, please"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the first prompt lacks %q:\n%s", want, told)
 		}
 	}
-	if shown := l.CLI("show", task.ID); !strings.Contains(shown, "handed to run_") {
+	if shown := l.RunCLI("show", task.ID); !strings.Contains(shown, "handed to run_") {
 		t.Errorf("show does not say that a run was handed the message:\n%s", shown)
 	}
 }
@@ -324,18 +324,18 @@ func TestClaudeIsToldWhatWasWrittenBefore(t *testing.T) {
 func TestClaudeReadsTheWordsFirst(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "which fence"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
 	question, run := task.PendingQuestionID, task.RunID
-	l.CLI("clarify", question, "which fence?")
+	l.RunCLI("clarify", question, "which fence?")
 	patience.Await(t, "the task waits again", func() bool {
 		again, err := l.Admin.Task(t.Context(), task.ID)
 		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
 	})
-	if n := len(l.Asked("deaf")); n > 0 {
+	if n := len(l.RequestsOf("deaf")); n > 0 {
 		t.Errorf("the agent acted %d times without the words:\n%s", n, agent.Transcript(l.Room.Model))
 	}
-	c := l.Only("paint")
+	c := l.OnlyConversation("paint")
 	if r, ok := c.Result(c.Calls("AskUserQuestion")[0].ID); !ok || !strings.Contains(r.Text, "which fence?") || !strings.Contains(r.Text, "Not decided yet") {
 		t.Errorf("the call returned %+v", r)
 	}
@@ -345,14 +345,14 @@ func TestClaudeReadsTheWordsFirst(t *testing.T) {
 func TestClaudeReadsTheWordsWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	l := newServer(t, append(paint(when{Last: "and use less paint"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
-	task := l.Create("Paint the fence", "All of it.")
-	l.Once()
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
-	l.CLI("message", task.ID, "and use less paint")
-	l.CLI("respond", task.PendingQuestionID, "green")
-	l.Once()
-	l.Until(task.ID, fermata.TaskDone)
-	if n := len(l.Asked("deaf")); n > 0 {
+	task := l.CreateTask("Paint the fence", "All of it.")
+	l.RunWorkerOnce()
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+	l.RunCLI("message", task.ID, "and use less paint")
+	l.RunCLI("respond", task.PendingQuestionID, "green")
+	l.RunWorkerOnce()
+	l.AwaitState(task.ID, fermata.TaskDone)
+	if n := len(l.RequestsOf("deaf")); n > 0 {
 		t.Errorf("the agent acted %d times without the words:\n%s", n, agent.Transcript(l.Room.Model))
 	}
 }
@@ -361,14 +361,14 @@ func TestClaudeReadsTheWordsWithTheAnswer(t *testing.T) {
 func TestClaudeDecidesItself(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Decide it yourself"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I wait.")})...)
-	task := l.Create("Paint the fence", "All of it.")
-	task = l.Until(task.ID, fermata.TaskAwaitingInput)
-	l.CLI("resume", task.ID, "--message", "whatever is cheap")
-	done := l.Until(task.ID, fermata.TaskDone)
-	if done.PendingQuestionID != "" || len(l.Asked("deaf")) > 0 {
+	task := l.CreateTask("Paint the fence", "All of it.")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingInput)
+	l.RunCLI("resume", task.ID, "--message", "whatever is cheap")
+	done := l.AwaitState(task.ID, fermata.TaskDone)
+	if done.PendingQuestionID != "" || len(l.RequestsOf("deaf")) > 0 {
 		t.Errorf("the task is %+v", done)
 	}
-	c := l.Only("paint")
+	c := l.OnlyConversation("paint")
 	if r, _ := c.Result(c.Calls("AskUserQuestion")[0].ID); !strings.Contains(r.Text, "whatever is cheap") {
 		t.Errorf("the call returned %+v", r)
 	}
@@ -379,8 +379,8 @@ func TestClaudeIsCancelled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})
 	task := l.createUntil("think")
-	l.CLI("cancel", task.ID, "--reason", "not now")
-	patience.Await(t, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
+	l.RunCLI("cancel", task.ID, "--reason", "not now")
+	patience.Await(t, "the agent is gone", func() bool { return len(l.AgentPIDs()) == 0 })
 }
 
 // What a cancelled agent does before its process is ended is refused: here its worker
@@ -395,12 +395,12 @@ func TestClaudeIsGatedAfterItsEnd(t *testing.T) {
 	)
 	task := l.createUntil("write")
 	l.Freeze()
-	l.CLI("cancel", task.ID)
+	l.RunCLI("cancel", task.ID)
 	l.Room.Model.Release("write")
 	if _, err := l.Room.Model.Await(t.Context(), "after"); err != nil {
 		t.Fatal(err)
 	}
-	c := l.Only("after")
+	c := l.OnlyConversation("after")
 	if r, ok := c.Result(c.Calls("Write")[0].ID); !ok || !r.Failed || !strings.Contains(r.Text, "cancelled") {
 		t.Errorf("the call of the cancelled task returned %+v", r)
 	}
@@ -415,23 +415,23 @@ func TestClaudeIsTakenOver(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "I painted the posts"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
 	task := l.createUntil("think")
-	l.CLI("pause", task.ID)
-	patience.Await(t, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
-	task = l.Look(task.ID)
+	l.RunCLI("pause", task.ID)
+	patience.Await(t, "the agent is gone", func() bool { return len(l.AgentPIDs()) == 0 })
+	task = l.Task(task.ID)
 	if task.State != fermata.TaskDeferred || !task.IsPaused() {
 		t.Fatalf("the task is %s, %s", task.State, task.Reason)
 	}
-	shown := l.CLI("show", task.ID)
+	shown := l.RunCLI("show", task.ID)
 	line := "claude --resume " + task.Session.ID
 	if task.Session.ID == "" || !strings.Contains(shown, "cd ") || !strings.Contains(shown, line) {
 		t.Errorf("show does not print %q:\n%s", line, shown)
 	}
-	l.CLI("resume", task.ID, "--message", "I painted the posts.")
-	done := l.Until(task.ID, fermata.TaskDone)
+	l.RunCLI("resume", task.ID, "--message", "I painted the posts.")
+	done := l.AwaitState(task.ID, fermata.TaskDone)
 	if done.Session.ID != task.Session.ID {
 		t.Errorf("the session %s went on as %s", task.Session.ID, done.Session.ID)
 	}
-	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+	if text := l.RunGit("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
 		t.Errorf("committed is %q", text)
 	}
 }
@@ -440,8 +440,8 @@ func TestClaudeIsTakenOver(t *testing.T) {
 func TestClaudeFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, rule{Name: "broken", Status: 400})
-	task := l.Create("Paint the fence", "")
-	task = l.Until(task.ID, fermata.TaskFailed)
+	task := l.CreateTask("Paint the fence", "")
+	task = l.AwaitState(task.ID, fermata.TaskFailed)
 	if !strings.Contains(task.Summary, "API Error") {
 		t.Errorf("it failed with %q", task.Summary)
 	}
@@ -460,14 +460,14 @@ func TestClaudePlanIsApproved(t *testing.T) {
 	)
 	l.Command = []string{"--permission-mode", "plan"}
 	l.StartWorker()
-	task := l.Create("Paint the fence", "")
-	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
-	if shown := l.CLI("show", task.PendingQuestionID); !strings.Contains(shown, "Paint it green.") {
+	task := l.CreateTask("Paint the fence", "")
+	task = l.AwaitState(task.ID, fermata.TaskAwaitingApproval)
+	if shown := l.RunCLI("show", task.PendingQuestionID); !strings.Contains(shown, "Paint it green.") {
 		t.Errorf("people are shown %s", shown)
 	}
-	l.CLI("approve", "--yes", task.PendingQuestionID)
-	l.Until(task.ID, fermata.TaskDone)
-	c := l.Only("done")
+	l.RunCLI("approve", "--yes", task.PendingQuestionID)
+	l.AwaitState(task.ID, fermata.TaskDone)
+	c := l.OnlyConversation("done")
 	calls := c.Calls("ExitPlanMode")
 	if r, ok := c.Result(calls[0].ID); !ok || !r.Failed {
 		t.Errorf("leaving without a plan returned %+v", r)
@@ -498,18 +498,18 @@ func TestClaudeIsIsolated(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.addDeskHooks()
-	task := l.Create("Paint the fence", "All of it.")
-	l.Once()
-	waiting := l.Look(task.ID)
+	task := l.CreateTask("Paint the fence", "All of it.")
+	l.RunWorkerOnce()
+	waiting := l.Task(task.ID)
 	if waiting.State != fermata.TaskAwaitingInput {
 		t.Fatalf("the task is %s: %s\n%s", waiting.State, waiting.Summary, l.RunLog(task))
 	}
-	l.CLI("respond", waiting.PendingQuestionID, "green")
-	l.Once()
-	if done := l.Look(task.ID); done.State != fermata.TaskDone || done.Session.ID != waiting.Session.ID {
+	l.RunCLI("respond", waiting.PendingQuestionID, "green")
+	l.RunWorkerOnce()
+	if done := l.Task(task.ID); done.State != fermata.TaskDone || done.Session.ID != waiting.Session.ID {
 		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, l.RunLog(task))
 	}
-	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+	if text := l.RunGit("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
 		t.Errorf("the branch has %q", text)
 	}
 	if text, err := os.ReadFile(desk); err != nil || string(text) != hook {
@@ -530,6 +530,6 @@ func (l *lab) addDeskHooks() {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, settings, 0o600)); err != nil {
 		l.Fatal(err)
 	}
-	l.Git("add", "--force", ".claude")
-	l.Git("commit", "--quiet", "-m", "Add the hooks of the desk")
+	l.RunGit("add", "--force", ".claude")
+	l.RunGit("commit", "--quiet", "-m", "Add the hooks of the desk")
 }

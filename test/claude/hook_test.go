@@ -99,7 +99,7 @@ func TestHookDefersOneCallOfATurn(t *testing.T) {
 	l := newServer(t)
 	task, folder := l.begun("Paint the fence"), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
-	waiting := l.Look(task.ID)
+	waiting := l.Task(task.ID)
 	if _, err := l.Admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answers: map[string]any{"q1": "red", "q2": []string{"big"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestHookWithdrawn(t *testing.T) {
 	l := newServer(t)
 	task, folder := l.begun("Paint the fence"), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
-	waiting := l.Look(task.ID)
+	waiting := l.Task(task.ID)
 	if _, err := l.Admin.CancelQuestion(t.Context(), waiting.PendingQuestionID, "not now"); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestHookWithdrawn(t *testing.T) {
 // begun is a task whose run has begun.
 func (l *lab) begun(title string) *fermata.Task {
 	l.Helper()
-	l.Create(title, "")
-	claim, err := l.Worker().Claim(l.Context(), fermata.ClaimRequest{Worker: "w"})
+	l.CreateTask(title, "")
+	claim, err := l.WorkerClient().Claim(l.Context(), fermata.ClaimRequest{Worker: "w"})
 	if err != nil {
 		l.Fatal(err)
 	}

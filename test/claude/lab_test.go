@@ -32,7 +32,7 @@ func newServer(t *testing.T, rules ...rule) *lab {
 // rule.
 func (l *lab) createUntil(rule string) *fermata.Task {
 	l.Helper()
-	task := l.Create("Paint the fence", "All of it.")
+	task := l.CreateTask("Paint the fence", "All of it.")
 	if _, err := l.Room.Model.Await(l.Context(), rule); err != nil {
 		l.Fatal(err)
 	}

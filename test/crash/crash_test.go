@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 const mostBetween = 120
 
 func TestServerIsKilled(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) { killServer(t, database, kills) })
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) { killServer(t, database, kills) })
 }
 
 // killServer kills the server so often at random moments of a load.
@@ -23,14 +23,14 @@ func killServer(t *testing.T, database []string, kills int) {
 	binary := process.Binary(t)
 	random := process.NewRandom(t)
 	server := process.Serve(t, binary, database)
-	front := process.NewFront(t, server)
-	front.Patient = true
+	front := process.NewLoadBalancer(t, server)
+	front.RetriesUntilReply = true
 	s := story.Begin(t, front, random, server.FirstToken)
 	for n := range kills {
-		s.Flow(1 + random.N(mostBetween))
+		s.AwaitChanges(1 + random.N(mostBetween))
 		server.Kill()
 		server = process.Serve(t, binary, database)
-		front.Set(server)
+		front.SetServers(server)
 		s.Recheck()
 		if t.Failed() {
 			t.Fatalf("after %d kills", n+1)

@@ -19,11 +19,11 @@ func TestDatabaseIsKilled(t *testing.T) {
 	database := process.Postgres(t)
 	random := process.NewRandom(t)
 	server := process.Serve(t, process.Binary(t), database)
-	front := process.NewFront(t, server)
-	front.Patient = true
+	front := process.NewLoadBalancer(t, server)
+	front.RetriesUntilReply = true
 	s := story.Begin(t, front, random, server.FirstToken)
 	for n := range databaseKills {
-		s.Flow(1 + random.N(10*mostBetween))
+		s.AwaitChanges(1 + random.N(10*mostBetween))
 		process.KillPostgres(t)
 		s.Recheck()
 		if t.Failed() {

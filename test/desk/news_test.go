@@ -43,14 +43,14 @@ func newNewsroom(t *testing.T, program string) *newsroom {
 	n.env = []string{"HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + filepath.Dir(filepath.Dir(folder)), "FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + token.Secret}
 	maker, err := client.New(server.URL, token.Secret)
 	n.ok(err)
-	n.asked, err = maker.AskOutside(t.Context(), client.Outside{
+	n.asked, err = maker.AskOutside(t.Context(), client.OutsideQuestion{
 		Session: program + ":s", Ask: fermata.Ask{Title: "Which colour?"},
 	})
 	n.ok(err)
-	notes, err := asking.NotesOf(folder, program+":s")
+	notes, err := asking.OpenNotes(folder, program+":s")
 	n.ok(err)
-	n.ok(notes.Asked(n.asked.ID))
-	n.ok(notes.Works(n.asked.TaskID))
+	n.ok(notes.AddQuestion(n.asked.ID))
+	n.ok(notes.AddTask(n.asked.TaskID))
 	return n
 }
 
@@ -76,12 +76,12 @@ func (n *newsroom) hook(program, event string) string {
 	return string(out)
 }
 
-func (n *newsroom) receipts() (got []fermata.Receipt) {
+func (n *newsroom) receipts() (got []fermata.HandoffState) {
 	n.Helper()
 	thread, _, err := n.person.Messages(n.Context(), n.asked.TaskID, "", 0)
 	n.ok(err)
 	for _, m := range thread {
-		got = append(got, m.Receipt)
+		got = append(got, m.Handoff)
 	}
 	return got
 }
@@ -116,7 +116,7 @@ func TestDeskIsToldTheWords(t *testing.T) {
 			}
 			_, err := n.person.Clarify(t.Context(), n.asked.ID, "for which fence?")
 			n.ok(err)
-			if got := n.receipts(); len(got) != 1 || got[0] != fermata.ReceiptMaker {
+			if got := n.receipts(); len(got) != 1 || got[0] != fermata.HandoffMaker {
 				t.Errorf("before, the receipts are %q", got)
 			}
 			said := n.hook(program, event)
@@ -125,7 +125,7 @@ func TestDeskIsToldTheWords(t *testing.T) {
 					t.Errorf("the agent is told %s, want %s", said, want)
 				}
 			}
-			if got := n.receipts(); len(got) != 1 || got[0] != fermata.ReceiptHanded {
+			if got := n.receipts(); len(got) != 1 || got[0] != fermata.HandoffHanded {
 				t.Errorf("the receipts are %q", got)
 			}
 			if said := n.hook(program, event); said != "" {

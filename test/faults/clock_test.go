@@ -28,20 +28,20 @@ func TestClocksDisagree(t *testing.T) {
 	}
 	s.awaitReadiness("the clock of the server's machine is 7s ahead of the database's", true)
 	s.checkClock(binary, "warn  db-clock  the clock of the server's machine is 7s ahead of the database's")
-	patience.Await(t, "the log tells of it", func() bool { return s.Wrote("the clock of this machine is not the database's") })
+	patience.Await(t, "the log tells of it", func() bool { return s.HasWritten("the clock of this machine is not the database's") })
 
 	setClock("0")
 	s.awaitReadiness("database's", false)
 	s.checkClock(binary, "ok    db-clock  it runs evenly, ")
-	patience.Await(t, "the log tells that it is over", func() bool { return s.Wrote("the clock of this machine agrees with the database's again") })
+	patience.Await(t, "the log tells that it is over", func() bool { return s.HasWritten("the clock of this machine agrees with the database's again") })
 
 	setClock("2 hours")
 	s.awaitReadiness("the database's clock jumped by 2h0m0s", true)
 	s.checkClock(binary, "warn  db-clock  the database's clock jumped by 2h0m0s: nothing times out until it is right again")
-	patience.Await(t, "the log tells of the jump", func() bool { return s.Wrote("the database's clock jumped: nothing times out") })
+	patience.Await(t, "the log tells of the jump", func() bool { return s.HasWritten("the database's clock jumped: nothing times out") })
 	setClock("0")
 	s.awaitReadiness("database's", false)
-	patience.Await(t, "the log tells that the clock is right", func() bool { return s.Wrote("the database's clock is right again") })
+	patience.Await(t, "the log tells that the clock is right", func() bool { return s.HasWritten("the database's clock is right again") })
 	if err := s.create(); err != nil {
 		t.Error(err)
 	}
@@ -91,7 +91,7 @@ func (s *served) awaitReadiness(warning string, warned bool) {
 func (s *served) checkClock(binary, line string) {
 	s.t.Helper()
 	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")
-	if err := d.Wait(); err != nil || !d.Wrote(line) || !d.Wrote("ok    database  the server is ready") {
+	if err := d.Wait(); err != nil || !d.HasWritten(line) || !d.HasWritten("ok    database  the server is ready") {
 		s.t.Errorf("the doctor ended with %v and wrote\n%s", err, d.Output())
 	}
 }

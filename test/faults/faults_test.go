@@ -118,7 +118,7 @@ func (s *served) doctor(binary, reason string) {
 	if d.Wait() == nil {
 		s.t.Error("the doctor found nothing")
 	}
-	if !d.Wrote("FAIL  database") || !d.Wrote(reason) {
+	if !d.HasWritten("FAIL  database") || !d.HasWritten(reason) {
 		s.t.Errorf("the doctor wrote\n%s", d.Output())
 	}
 }
@@ -140,7 +140,7 @@ func TestDatabaseIsHalved(t *testing.T) {
 	if _, text := s.fetch("/metrics"); !strings.Contains(text, "fermata_database_malformed 1") {
 		t.Error("no metric tells of it")
 	}
-	if !s.Wrote("ALARM: the database is malformed") {
+	if !s.HasWritten("ALARM: the database is malformed") {
 		t.Errorf("the log does not tell of it:\n%s", s.Output())
 	}
 	s.Kill()
@@ -154,7 +154,7 @@ func refusesToStart(t *testing.T, binary, folder, reason string) {
 	if again.Wait() == nil {
 		t.Error("the server ended as if all were well")
 	}
-	if !again.Wrote(reason) {
+	if !again.HasWritten(reason) {
 		t.Errorf("the server wrote\n%s", again.Output())
 	}
 }
@@ -174,7 +174,7 @@ func TestLogIsCut(t *testing.T) {
 	refusesToStart(t, binary, folder, "the database is behind what was acknowledged")
 
 	shown := process.Start(t, binary, nil, "accept-loss", "--data", folder)
-	if shown.Wait() == nil || !shown.Wrote("is behind what was acknowledged") {
+	if shown.Wait() == nil || !shown.HasWritten("is behind what was acknowledged") {
 		t.Errorf("accept-loss wrote\n%s", shown.Output())
 	}
 	refusesToStart(t, binary, folder, "the database is behind what was acknowledged")
@@ -226,7 +226,7 @@ func TestDiskIsFull(t *testing.T) {
 	for range 5 {
 		_ = s.create()
 	}
-	if !s.Wrote("requests were refused with 503") || !s.Wrote("the database takes no writes") {
+	if !s.HasWritten("requests were refused with 503") || !s.HasWritten("the database takes no writes") {
 		t.Errorf("the log does not tell of it:\n%s", s.Output())
 	}
 	if err := os.Remove(ballast); err != nil {
@@ -270,7 +270,7 @@ func TestFileSystemBecomesReadOnly(t *testing.T) {
 	}
 	s.awaitNotReady(reason)
 	s.doctor(binary, reason)
-	if !s.Wrote("nothing is written any more until the server is started again") || !s.Wrote(reason) {
+	if !s.HasWritten("nothing is written any more until the server is started again") || !s.HasWritten(reason) {
 		t.Errorf("the log does not tell of it:\n%s", s.Output())
 	}
 	s.has(acknowledged)

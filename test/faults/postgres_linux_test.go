@@ -105,7 +105,7 @@ func postgresOnSmallDisk(t *testing.T) (address string, pid int) {
 		"../../scripts/with-postgres")...)
 	cmd.Env = append(os.Environ(), storetest.PostgresEnv+"=", "TMPDIR="+smallDisk)
 	cmd.Stderr = os.Stderr
-	address = process.StartBeside(t, cmd)
+	address = process.StartHelper(t, cmd)
 	return address, cmd.Process.Pid
 }
 

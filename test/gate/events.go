@@ -110,8 +110,8 @@ func (x *execution) hasSubtest(parent string, results ...string) bool {
 	return false
 }
 
-// unfinished returns the tests that began and never ended, sorted.
-func (x *execution) unfinished() []string {
+// unfinishedTests returns the tests that began and never ended, sorted.
+func (x *execution) unfinishedTests() []string {
 	var names []string
 	for name, result := range x.tests {
 		if result == "" {

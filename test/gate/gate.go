@@ -11,16 +11,16 @@ import (
 
 // gate runs groups one after another and reports what they prove.
 type gate struct {
-	root      string // the folder of the module
-	results   string // the folder for the events of the tests
-	cache     string // the folder for data from run to run: tools, seconds, the lock
-	tool      string // the script that runs gotestsum
-	out       io.Writer
-	groups    []*group
-	selection selection
-	flags     []string // of every go test
-	row       string   // the file to which a line about the run is appended; "" for none
-	disk      uint64   // the bytes that must be free
+	root         string // the folder of the module
+	results      string // the folder for the events of the tests
+	cache        string // the folder for data from run to run: tools, seconds, the lock
+	tool         string // the script that runs gotestsum
+	out          io.Writer
+	groups       []*group
+	selection    selection
+	flags        []string // of every go test
+	rowFile      string   // the file to which a line about the run is appended; "" for none
+	minDiskBytes uint64   // the bytes that must be free
 	// withPostgres is the script that runs a command beside a cluster.
 	withPostgres string
 
@@ -31,13 +31,13 @@ type gate struct {
 
 // group is a part of the gate.
 type group struct {
-	name string
-	what string // a description of its content
+	name        string
+	description string // a description of its content
 	// always marks a group that all others need.
 	always bool
-	// holds chooses the packages of a group of tests. Such a group needs PostgreSQL. It is nil in other groups.
-	holds chooser
-	run   func(ctx context.Context) outcome
+	// includes chooses the packages of a group of tests. Such a group needs PostgreSQL. It is nil in other groups.
+	includes chooser
+	run      func(ctx context.Context) outcome
 }
 
 // outcome is the result of a group.
@@ -46,16 +46,16 @@ type outcome struct {
 	failures []failure
 	repeats  []repeat
 	slow     []slowTest
-	// stopped names the step that failed, if no group can follow.
-	stopped string
+	// failedStep names the step that failed, if no group can follow.
+	failedStep string
 	// infrastructure is true if the sources did not cause the failure.
 	infrastructure bool
 }
 
 // failure is a reason for red.
 type failure struct {
-	what    string // the test or the step
-	why     string // the first error
+	subject string // the test or the step
+	message string // the first error
 	output  string // the helpful part of its output
 	command string // a command that repeats it, or ""
 }
@@ -66,23 +66,23 @@ func (o *outcome) add(other outcome) {
 	o.failures = append(o.failures, other.failures...)
 	o.repeats = append(o.repeats, other.repeats...)
 	o.slow = slowest(append(o.slow, other.slow...))
-	if other.stopped != "" {
-		o.stopped, o.infrastructure = other.stopped, other.infrastructure
+	if other.failedStep != "" {
+		o.failedStep, o.infrastructure = other.failedStep, other.infrastructure
 	}
 }
 
-// addLeft adds a failure for each process that was left behind.
-func (o *outcome) addLeft(processes []string) {
+// addLeftProcesses adds a failure for each process that was left behind.
+func (o *outcome) addLeftProcesses(processes []string) {
 	for _, process := range processes {
-		o.failures = append(o.failures, failure{what: "left a process behind, which is ended now", why: process})
+		o.failures = append(o.failures, failure{subject: "left a process behind, which is ended now", message: process})
 	}
 }
 
-func (o *outcome) redden(format string, a ...any) {
-	o.failures = append(o.failures, failure{what: fmt.Sprintf(format, a...)})
+func (o *outcome) addFailure(format string, a ...any) {
+	o.failures = append(o.failures, failure{subject: fmt.Sprintf(format, a...)})
 }
 
-func names(groups []*group) []string {
+func groupNames(groups []*group) []string {
 	var names []string
 	for _, group := range groups {
 		names = append(names, group.name)
@@ -90,8 +90,8 @@ func names(groups []*group) []string {
 	return names
 }
 
-// chosen returns the groups to run, in their order.
-func (g *gate) chosen() []*group {
+// chosenGroups returns the groups to run, in their order.
+func (g *gate) chosenGroups() []*group {
 	var chosen []*group
 	for _, group := range g.groups {
 		if g.selection.group == "" || group.name == g.selection.group || group.always {
@@ -136,13 +136,13 @@ func (g *gate) run(ctx context.Context) int {
 		return exitInterrupted
 	}
 	if len(left) > 0 {
-		report.groups[len(report.groups)-1].addLeft(left)
+		report.groups[len(report.groups)-1].addLeftProcesses(left)
 	}
 	return g.conclude(ctx, report)
 }
 
 func (g *gate) runGroups(ctx context.Context) *report {
-	chosen := g.chosen()
+	chosen := g.chosenGroups()
 	history := readHistory(g.cache)
 	if g.selection.isPart() {
 		// A part of the gate proves nothing about the whole.
@@ -150,17 +150,17 @@ func (g *gate) runGroups(ctx context.Context) *report {
 	}
 	report := &report{began: time.Now(), history: history}
 	for i, group := range chosen {
-		fmt.Fprintf(g.out, "==> group %d of %d: %s – %s (%s so far%s)\n", i+1, len(chosen), group.name, group.what,
-			inMinutes(time.Since(report.began)), lastTime(history[group.name]))
+		fmt.Fprintf(g.out, "==> group %d of %d: %s – %s (%s so far%s)\n", i+1, len(chosen), group.name, group.description,
+			formatMinutes(time.Since(report.began)), describeLastTime(history[group.name]))
 		began, machine := time.Now(), watchMachine()
 		o := g.runGroup(ctx, group)
-		done := finished{name: group.name, outcome: o, took: time.Since(began), last: history[group.name]}
+		done := groupResult{name: group.name, outcome: o, took: time.Since(began), lastTook: history[group.name]}
 		done.load, done.memory = machine.stop()
 		if ctx.Err() != nil {
 			return report
 		}
 		report.groups = append(report.groups, done)
-		if o.stopped != "" {
+		if o.failedStep != "" {
 			break
 		}
 	}
@@ -169,10 +169,10 @@ func (g *gate) runGroups(ctx context.Context) *report {
 
 // runGroup runs one group. It starts PostgreSQL for the first group that needs it, and ends processes that were left behind.
 func (g *gate) runGroup(ctx context.Context, group *group) outcome {
-	if group.holds != nil && g.postgres == nil {
+	if group.includes != nil && g.postgres == nil {
 		postgres, err := startPostgres(ctx, g)
 		if err != nil {
-			return outcome{stopped: fmt.Sprintf("PostgreSQL did not start: %v", err), infrastructure: true}
+			return outcome{failedStep: fmt.Sprintf("PostgreSQL did not start: %v", err), infrastructure: true}
 		}
 		g.postgres = postgres
 	}
@@ -180,13 +180,13 @@ func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	if ctx.Err() != nil {
 		return o
 	}
-	o.addLeft(g.processes.endAll(g.postgres))
+	o.addLeftProcesses(g.processes.endAll(g.postgres))
 	return o
 }
 
 // interruptedGroup returns the end of a sentence: the group that ran when the gate was interrupted.
 func (g *gate) interruptedGroup(r *report) string {
-	if chosen := g.chosen(); len(r.groups) < len(chosen) {
+	if chosen := g.chosenGroups(); len(r.groups) < len(chosen) {
 		return " in the group " + chosen[len(r.groups)].name
 	}
 	return ""
@@ -201,7 +201,7 @@ func (g *gate) prepareFolders() error {
 			return err
 		}
 	}
-	return checkDisk(g.disk, g.root, os.TempDir())
+	return checkDisk(g.minDiskBytes, g.root, os.TempDir())
 }
 
 // commit returns the short name of the commit, with a mark if files have changed since. It returns "" outside git.

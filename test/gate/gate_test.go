@@ -25,7 +25,7 @@ const leaves = `
 func TestWhatATestLeavesBehindIsRed(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, leaves, "")
-	s.run().says("==> red: rooms: left a process behind, which is ended now", "sleep 600 (in ", "==> red: 1 failed (")
+	s.run().wantOutput("==> red: rooms: left a process behind, which is ended now", "sleep 600 (in ", "==> red: 1 failed (")
 	s.assertGone()
 }
 
@@ -41,7 +41,7 @@ func TestAnInterruptedGateLeavesNothing(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit status %d", code)
 	}
-	s.says("==> interrupted in the group rooms", "prepare ")
+	s.wantOutput("==> interrupted in the group rooms", "prepare ")
 	s.assertGone()
 }
 
@@ -49,15 +49,15 @@ func TestTwoGatesTakeTurns(t *testing.T) {
 	t.Parallel()
 	first := newSample(t, `for { if _, err := os.Stat("go on"); err == nil { return }; if _, err := os.Stat("begun"); err != nil { _ = os.WriteFile("begun", nil, 0o600) }; time.Sleep(20*time.Millisecond) }`, "")
 	second := newSample(t, "", "")
-	second.env = append(second.env, "XDG_CACHE_HOME="+value(first.env, "XDG_CACHE_HOME"))
+	second.env = append(second.env, "XDG_CACHE_HOME="+envValue(first.env, "XDG_CACHE_HOME"))
 	a := first.start()
 	first.await("begun")
 	b := second.start()
 	patience.Await(t, "the second gate waits", func() bool { return strings.Contains(second.out.String(), "waits for its turn") })
 	first.write("go on", "")
 	_, _ = a.Wait(), b.Wait()
-	first.says("==> green (")
-	second.says("==> green (")
+	first.wantOutput("==> green (")
+	second.wantOutput("==> green (")
 }
 
 func TestWhatCannotBeHadIsNotRed(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWhatCannotBeHadIsNotRed(t *testing.T) {
 			s.env = append(s.env, tt.env...)
 			cmd := s.start()
 			_ = cmd.Wait()
-			s.says(tt.says...)
+			s.wantOutput(tt.says...)
 			if code := cmd.ProcessState.ExitCode(); code != exitInfrastructure {
 				t.Errorf("exit status %d", code)
 			}
@@ -88,7 +88,7 @@ func TestEveryGroupRuns(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, "", "")
 	s.env = append(s.env, "SAMPLE_STEP=false", "SAMPLE_BESIDE=ls /no/such/{folder}")
-	s.run().says("==> red: prepare: the step\n", "==> red: prepare: the step beside it\n", "cannot access '/no/such/{folder}'", "once more: ls '/no/such/{folder}'\n", "DONE 1 tests", "==> red: 2 failed (")
+	s.run().wantOutput("==> red: prepare: the step\n", "==> red: prepare: the step beside it\n", "cannot access '/no/such/{folder}'", "once more: ls '/no/such/{folder}'\n", "DONE 1 tests", "==> red: 2 failed (")
 }
 
 func TestPartsOfAGroup(t *testing.T) {
@@ -116,7 +116,7 @@ func TestPartsOfAGroup(t *testing.T) {
 			for _, folder := range []string{"part", "other"} {
 				s.write(folder+"/it_test.go", "package it\n\nimport \"testing\"\n\nfunc TestPart(*testing.T) {}\n")
 			}
-			s.run().says(tt.says)
+			s.run().wantOutput(tt.says)
 			if row, err := os.ReadFile(filepath.Join(s.folder, "rows")); name == "a row of a table" && !strings.Contains(string(row), "| green |") {
 				t.Errorf("the row: %s (%v)", row, err)
 			}
@@ -124,7 +124,7 @@ func TestPartsOfAGroup(t *testing.T) {
 	}
 }
 
-func value(env []string, name string) string {
+func envValue(env []string, name string) string {
 	for _, line := range env {
 		if text, found := strings.CutPrefix(line, name+"="); found {
 			return text

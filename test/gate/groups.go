@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// raced are the packages in which goroutines share memory. Elsewhere the race detector costs more than it finds, and
+// racedPackages are the packages in which goroutines share memory. Elsewhere the race detector costs more than it finds, and
 // `make crash` runs it there.
-var raced = []string{"internal/engine", "internal/store", "internal/delivery", "internal/worker"}
+var racedPackages = []string{"internal/engine", "internal/store", "internal/delivery", "internal/worker"}
 
 // Each of these lists of folders is a group. Tests of the group truth are never repeated: the faults that they find do
 // not show in every run.
@@ -20,8 +20,8 @@ var (
 	journeys = []string{"test/web"}
 )
 
-// long are the packages that take longest. They start first: if one of them started last, it would run alone.
-var long = []string{
+// slowPackages are the packages that take longest. They start first: if one of them started last, it would run alone.
+var slowPackages = []string{
 	"internal/engine", "internal/worker", "internal/channel/email", "internal/channel/channeltest", "internal/workflow",
 	"test/seams", "test/stories", "test/webhooks", "test/workers", "test/mails", "test/versions", "test/seams/claude", "test/gate",
 	"test/agents", "test/claude",
@@ -45,18 +45,18 @@ func groups(g *gate) []*group {
 	const limit = 25 * time.Minute
 	atOnce := fmt.Sprint("-p=", packagesAtOnce)
 	rooms := []suite{
-		{name: "race", packages: folders(raced...), flags: append([]string{atOnce}, raceFlags...), cgo: true, limit: limit},
-		{name: "rooms", packages: except(everything, folders("test"), folders(raced...)), flags: []string{atOnce}, limit: limit},
+		{name: "race", packages: folders(racedPackages...), flags: append([]string{atOnce}, raceFlags...), cgo: true, limit: limit},
+		{name: "rooms", packages: allExcept(allPackages, folders("test"), folders(racedPackages...)), flags: []string{atOnce}, limit: limit},
 	}
-	rest := suite{name: "processes", flags: []string{atOnce}, packages: except(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), limit: limit}
+	rest := suite{name: "processes", flags: []string{atOnce}, packages: allExcept(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), limit: limit}
 	return []*group{
-		{name: "prepare", what: "tools, packages, the interface, the program", always: true, run: g.steps(prepare)},
-		{name: "static", what: "format, vet and lint; lint and tests of the interface", run: g.steps(static)},
+		{name: "prepare", description: "tools, packages, the interface, the program", always: true, run: g.steps(prepare)},
+		{name: "static", description: "format, vet and lint; lint and tests of the interface", run: g.steps(static)},
 		g.testGroup("rooms", "the packages of the program", rooms...),
 		g.testGroup("processes", "the program driven from outside", rest),
 		g.testGroup("truth", "crashes, races and replicas",
 			// Five tests of replicas mostly wait for a time limit of the product, so they run at the same time.
-			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit}),
+			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, noRepeats: true, limit: limit}),
 		g.testGroup("agents", "real agent programs, two at a time",
 			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit}),
 		g.testGroup("journeys", "the browser, with nothing beside it",
@@ -66,10 +66,10 @@ func groups(g *gate) []*group {
 
 // testGroup returns a group of tests.
 func (g *gate) testGroup(name, what string, suites ...suite) *group {
-	holds := func(folder string) bool {
+	includes := func(folder string) bool {
 		return slices.ContainsFunc(suites, func(s suite) bool { return s.packages(folder) })
 	}
-	return &group{name: name, what: what, holds: holds, run: g.suites(name, suites...)}
+	return &group{name: name, description: what, includes: includes, run: g.suites(name, suites...)}
 }
 
 // chooser reports whether the package in a folder belongs to a suite. The folder is relative to the module.
@@ -86,9 +86,9 @@ func folders(names ...string) chooser {
 	}
 }
 
-func everything(string) bool { return true }
+func allPackages(string) bool { return true }
 
-func except(some chooser, without ...chooser) chooser {
+func allExcept(some chooser, without ...chooser) chooser {
 	return func(folder string) bool {
 		for _, other := range without {
 			if other(folder) {

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// fatal matches a line of output that forbids a repeat. Either tests were lost, or the fault does not show in every run.
-var fatal = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
+// fatalLinePattern matches a line of output that forbids a repeat. Either tests were lost, or the fault does not show in every run.
+var fatalLinePattern = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
 	`|race detected during execution of test|runtime\.Goexit`)
 
 // neverRepeated matches tests whose first failure decides. They guard data or access, or they choose their steps at
 // random.
 var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint|redact)\.|(?i:migrat|backup|signin|sign_in)`)
 
-// ofRapid marks the output of a property test. A repeat would draw other values.
-const ofRapid = "[rapid]"
+// rapidMark marks the output of a property test. A repeat would draw other values.
+const rapidMark = "[rapid]"
 
 // repeat is a test that failed and then passed.
 type repeat struct {
-	pkg, test     string // the package, and the name of the test, such as TestIt/part
-	failed, again string // its output, the first time and when repeated
+	pkg, test                  string // the package, and the name of the test, such as TestIt/part
+	failedOutput, passedOutput string // its output, the first time and when repeated
 }
 
 // isIn reports whether a list in Markdown names the test in backticks. For TestIt/part, the name `TestIt` or `part` is
@@ -49,7 +49,7 @@ func judge(events io.Reader, source source) (outcome, error) {
 	}
 	j := judgement{source: source}
 	if len(packages) == 0 {
-		j.redden("no package was tested")
+		j.addFailure("no package was tested")
 	}
 	for _, p := range packages {
 		j.addPackage(p)
@@ -97,7 +97,7 @@ func (j *judgement) addPackage(p *packageRuns) {
 	j.count(p.name, first)
 	switch {
 	case first.failedBuild != "":
-		j.redden("%s does not compile", p.name)
+		j.addFailure("%s does not compile", p.name)
 		return
 	case first.result == "":
 		j.fail(p.name, "", " did not end", strings.Join(first.output[""], ""))
@@ -108,10 +108,10 @@ func (j *judgement) addPackage(p *packageRuns) {
 	for _, x := range p.runs {
 		if test, from, found := x.fatalLine(); found {
 			lines := x.output[test][from:]
-			j.fail(p.name, test, ": "+strings.TrimSpace(lines[0]), strings.Join(lines[:min(len(lines), mostOfTrace)], ""))
+			j.fail(p.name, test, ": "+strings.TrimSpace(lines[0]), strings.Join(lines[:min(len(lines), maxTraceLines)], ""))
 			return
 		}
-		if lost := x.unfinished(); len(lost) > 0 {
+		if lost := x.unfinishedTests(); len(lost) > 0 {
 			j.fail(p.name, "", ": began and never ended: "+strings.Join(lost, ", "), "")
 			return
 		}
@@ -130,22 +130,22 @@ func (j *judgement) addFailed(p *packageRuns, test string) {
 	name := p.name + "." + test
 	output := strings.Join(p.runs[0].output[test], "")
 	var why string
-	switch passed, again := p.passedLater(test); {
+	switch passed, again := p.findPassedRepeat(test); {
 	case neverRepeated.MatchString(name):
 		why = "failed; its repeats do not count"
-	case strings.Contains(output, ofRapid):
+	case strings.Contains(output, rapidMark):
 		why = "failed; a property test draws other values when repeated"
 	case !passed:
 		why = "failed"
 	default:
-		j.repeats = append(j.repeats, repeat{pkg: p.name, test: test, failed: output, again: again})
+		j.repeats = append(j.repeats, repeat{pkg: p.name, test: test, failedOutput: output, passedOutput: again})
 		return
 	}
 	j.fail(p.name, test, " "+why, output)
 }
 
-// mostOfTrace limits the lines of a stack trace or of a data race that are shown.
-const mostOfTrace = 40
+// maxTraceLines limits the lines of a stack trace or of a data race that are shown.
+const maxTraceLines = 40
 
 // fail adds the failure of a test, or of the whole package if test is "".
 func (j *judgement) fail(pkg, test, why, output string) {
@@ -153,7 +153,7 @@ func (j *judgement) fail(pkg, test, why, output string) {
 	if test != "" {
 		what += "." + test
 	}
-	j.failures = append(j.failures, failure{what: what + why, why: firstError(output), output: output, command: j.source.command(pkg, test, output)})
+	j.failures = append(j.failures, failure{subject: what + why, message: firstError(output), output: output, command: j.source.command(pkg, test, output)})
 }
 
 // count adds the tests that passed in the first run.
@@ -173,8 +173,8 @@ func slowest(tests []slowTest) []slowTest {
 	return tests[:min(10, len(tests))]
 }
 
-// passedLater reports whether a repeat ran the test and its package passed. It returns the output of the test.
-func (p *packageRuns) passedLater(test string) (passed bool, output string) {
+// findPassedRepeat reports whether a repeat ran the test and its package passed. It returns the output of the test.
+func (p *packageRuns) findPassedRepeat(test string) (passed bool, output string) {
 	for _, x := range p.runs[1:] {
 		if x.result == "pass" && x.tests[test] == "pass" {
 			return true, strings.Join(x.output[test], "")
@@ -187,7 +187,7 @@ func (p *packageRuns) passedLater(test string) (passed bool, output string) {
 // and the index of the line.
 func (x *execution) fatalLine() (test string, at int, found bool) {
 	for _, test := range slices.Sorted(maps.Keys(x.output)) {
-		if at := slices.IndexFunc(x.output[test], fatal.MatchString); at >= 0 {
+		if at := slices.IndexFunc(x.output[test], fatalLinePattern.MatchString); at >= 0 {
 			return test, at, true
 		}
 	}

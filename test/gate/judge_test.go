@@ -52,7 +52,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSample(t, tt.test, tt.more)
 			s.env = append(s.env, "TEST_FLAGS=-count=1 "+tt.flags, "CGO_ENABLED=1")
-			s.run().says(tt.verdict, tt.says)
+			s.run().wantOutput(tt.verdict, tt.says)
 		})
 	}
 }
@@ -63,7 +63,7 @@ func TestAKnownFlakeIsToldAsOne(t *testing.T) {
 	s.write("test/flakes.md", "| `TestIt` | too late | nobody knows |\n")
 	rows := filepath.Join(s.folder, "rows.md")
 	s.env = append(s.env, "GATE_ROW="+rows)
-	s.run().says("passed only when repeated: example.org/sample.TestIt/part\n", "test/flakes.md knows it")
+	s.run().wantOutput("passed only when repeated: example.org/sample.TestIt/part\n", "test/flakes.md knows it")
 	if row, err := os.ReadFile(rows); err != nil || !strings.HasSuffix(string(row), " | TestIt/part |\n") {
 		t.Errorf("the row of the run is %q: %v", row, err)
 	}

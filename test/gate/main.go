@@ -44,8 +44,8 @@ func newGate(change func(*gate)) (*gate, error) {
 	}
 	g := &gate{
 		root: root, out: os.Stdout, cache: filepath.Join(cache, "fermata"),
-		selection: readSelection(root), flags: strings.Fields(os.Getenv("TEST_FLAGS")), row: os.Getenv("GATE_ROW"),
-		disk: enoughDisk, tool: filepath.Join(root, "scripts", "tool"), withPostgres: filepath.Join(root, "scripts", "with-postgres"),
+		selection: readSelection(root), flags: strings.Fields(os.Getenv("TEST_FLAGS")), rowFile: os.Getenv("GATE_ROW"),
+		minDiskBytes: minDisk, tool: filepath.Join(root, "scripts", "tool"), withPostgres: filepath.Join(root, "scripts", "with-postgres"),
 	}
 	g.results = filepath.Join(root, "bin", "test")
 	g.groups = groups(g)

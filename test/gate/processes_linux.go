@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// endsWithin is how long a process may take to end by itself after its group has ended.
-	endsWithin = 5 * time.Second
-	look       = 50 * time.Millisecond
+	// endTimeout is how long a process may take to end by itself after its group has ended.
+	endTimeout   = 5 * time.Second
+	pollInterval = 50 * time.Millisecond
 )
 
 // adoptOrphans makes the gate the parent of every descendant whose own parent ends (prctl(2), PR_SET_CHILD_SUBREAPER).
@@ -50,7 +50,7 @@ func (p *processes) reap() {
 // endAll waits for all descendants except PostgreSQL, kills those that do not end, and describes what it killed.
 func (p *processes) endAll(postgres *postgres) []string {
 	spared := postgres.pids()
-	left := p.waitForEnd(spared, endsWithin)
+	left := p.waitForEnd(spared, endTimeout)
 	var described []string
 	for pid := range left {
 		described = append(described, describe(pid))
@@ -59,14 +59,14 @@ func (p *processes) endAll(postgres *postgres) []string {
 		for pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		left = p.waitForEnd(spared, endsWithin)
+		left = p.waitForEnd(spared, endTimeout)
 	}
 	return described
 }
 
 // waitForEnd waits until no descendant is left. It returns those that still run after the given time.
-func (p *processes) waitForEnd(spared map[int]bool, within time.Duration) map[int]bool {
-	for end := time.Now().Add(within); ; time.Sleep(look) {
+func (p *processes) waitForEnd(spared map[int]bool, timeout time.Duration) map[int]bool {
+	for end := time.Now().Add(timeout); ; time.Sleep(pollInterval) {
 		p.reap()
 		if left := descendants(spared); len(left) == 0 || time.Now().After(end) {
 			return left

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// finished is a group that ran.
-type finished struct {
+// groupResult is a group that ran.
+type groupResult struct {
 	outcome
 
-	name   string
-	took   time.Duration
-	last   time.Duration // how long it took before; 0 if unknown
-	load   float64       // busy cores on average
-	memory uint64        // the most memory in use at once, in bytes
+	name     string
+	took     time.Duration
+	lastTook time.Duration // how long it took before; 0 if unknown
+	load     float64       // busy cores on average
+	memory   uint64        // the most memory in use at once, in bytes
 }
 
 // report holds the outcomes of the groups.
 type report struct {
 	began   time.Time
 	history history
-	groups  []finished
+	groups  []groupResult
 }
 
 // conclude prints the report, stores the durations for the next run and returns the exit status.
@@ -33,13 +33,13 @@ func (g *gate) conclude(ctx context.Context, r *report) int {
 	g.printSlowest(r)
 	g.printFailures(r)
 	g.printRepeats(r)
-	if err := g.remember(r); err != nil {
+	if err := g.saveHistory(r); err != nil {
 		fmt.Fprintln(g.out, "gate: keep the seconds of the groups:", err)
 	}
-	text, status := r.verdict()
+	text, status := r.conclusion()
 	fmt.Fprintf(g.out, "==> %s\n", text)
-	if g.row != "" {
-		if err := r.appendRow(g.commit(ctx), g.row, text); err != nil {
+	if g.rowFile != "" {
+		if err := r.appendRow(g.commit(ctx), g.rowFile, text); err != nil {
 			fmt.Fprintln(g.out, "gate: append a line to the table of runs:", err)
 			return exitRed
 		}
@@ -52,8 +52,8 @@ func (g *gate) printTable(r *report) {
 		"group", "seconds", "before", "cores", "memory", "ok", "failed", "run again")
 	for _, f := range r.groups {
 		before := "–"
-		if f.last > 0 {
-			before = fmt.Sprintf("%.0f", f.last.Seconds())
+		if f.lastTook > 0 {
+			before = fmt.Sprintf("%.0f", f.lastTook.Seconds())
 		}
 		fmt.Fprintf(g.out, "    %-10s %8.0f %8s %6.1f %5.1f GB %6d %6d %9d\n", f.name, f.took.Seconds(), before, f.load,
 			float64(f.memory)/1e9, f.passed, len(f.failures), len(f.repeats))
@@ -77,8 +77,8 @@ func (g *gate) printSlowest(r *report) {
 func (g *gate) printFailures(r *report) {
 	for _, f := range r.groups {
 		for _, failure := range f.failures {
-			fmt.Fprintf(g.out, "==> red: %s: %s\n", f.name, failure.what)
-			for _, line := range []string{shorten(failure.why, 200), lastLines(failure.output, 60)} {
+			fmt.Fprintf(g.out, "==> red: %s: %s\n", f.name, failure.subject)
+			for _, line := range []string{shorten(failure.message, 200), lastLines(failure.output, 60)} {
 				if line != "" {
 					fmt.Fprintln(g.out, indent(line))
 				}
@@ -104,35 +104,35 @@ func (g *gate) printRepeats(r *report) {
 			} else {
 				fmt.Fprintln(g.out, "    its cause is the next thing to mend; write it into test/flakes.md")
 			}
-			fmt.Fprintf(g.out, "    when it failed:\n%s\n    when it passed:\n%s\n", indent(repeat.failed), indent(repeat.again))
+			fmt.Fprintf(g.out, "    when it failed:\n%s\n    when it passed:\n%s\n", indent(repeat.failedOutput), indent(repeat.passedOutput))
 		}
 	}
 }
 
-// remember stores how long the groups took, unless only a part of one ran.
-func (g *gate) remember(r *report) error {
+// saveHistory stores how long the groups took, unless only a part of one ran.
+func (g *gate) saveHistory(r *report) error {
 	if g.selection.isPart() {
 		return nil
 	}
 	for _, f := range r.groups {
-		if f.stopped == "" {
+		if f.failedStep == "" {
 			r.history[f.name] = f.took.Round(time.Second)
 		}
 	}
 	return r.history.write(g.cache)
 }
 
-// verdict returns the last line of the gate and its exit status.
-func (r *report) verdict() (string, int) {
+// conclusion returns the last line of the gate and its exit status.
+func (r *report) conclusion() (string, int) {
 	failed, repeated := 0, 0
 	for _, f := range r.groups {
 		if f.infrastructure {
-			return fmt.Sprintf("infrastructure: %s could not be had, and nothing is proven", f.stopped), exitInfrastructure
+			return fmt.Sprintf("infrastructure: %s could not be had, and nothing is proven", f.failedStep), exitInfrastructure
 		}
 		failed += len(f.failures)
 		repeated += len(f.repeats)
 	}
-	took := inMinutes(time.Since(r.began))
+	took := formatMinutes(time.Since(r.began))
 	switch {
 	case failed > 0:
 		return fmt.Sprintf("red: %d failed (%s)", failed, took), exitRed
@@ -144,12 +144,12 @@ func (r *report) verdict() (string, int) {
 
 // appendRow appends the run to a table in Markdown: the time, the commit, what ran beside it, the verdict, the seconds
 // of the run and of each group, and the repeated tests.
-func (r *report) appendRow(commit, path, verdict string) error {
+func (r *report) appendRow(commit, path, conclusion string) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // a table for everybody
 	if err != nil {
 		return err
 	}
-	word, _, _ := strings.Cut(verdict, " (")
+	word, _, _ := strings.Cut(conclusion, " (")
 	var seconds, repeated []string
 	for _, f := range r.groups {
 		seconds = append(seconds, fmt.Sprintf("%s %.0f", f.name, f.took.Seconds()))
@@ -165,16 +165,16 @@ func (r *report) appendRow(commit, path, verdict string) error {
 	return err
 }
 
-func inMinutes(d time.Duration) string {
+func formatMinutes(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d min", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// lastTime returns how long a group took before, as text.
-func lastTime(d time.Duration) string {
+// describeLastTime returns how long a group took before, as text.
+func describeLastTime(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return "; last time it took " + inMinutes(d)
+	return "; last time it took " + formatMinutes(d)
 }
 
 func indent(text string) string {
@@ -182,11 +182,11 @@ func indent(text string) string {
 }
 
 // shorten cuts a line that is longer than most bytes.
-func shorten(line string, most int) string {
-	if len(line) <= most {
+func shorten(line string, maxBytes int) string {
+	if len(line) <= maxBytes {
 		return line
 	}
-	return strings.ToValidUTF8(line[:most], "") + " …"
+	return strings.ToValidUTF8(line[:maxBytes], "") + " …"
 }
 
 // lastLines returns the last n lines of a text.

@@ -32,13 +32,13 @@ func startSample() int {
 		repository := os.Getenv(sampleEnv)
 		g.tool = filepath.Join(repository, "scripts", "tool")
 		g.withPostgres = os.Getenv("SAMPLE_WITH_POSTGRES")
-		g.disk, _ = strconv.ParseUint(os.Getenv("SAMPLE_DISK"), 10, 64)
+		g.minDiskBytes, _ = strconv.ParseUint(os.Getenv("SAMPLE_DISK"), 10, 64)
 		fetches := os.Getenv("SAMPLE_FETCHES") != ""
-		first := step{what: "the step", command: strings.Fields(os.Getenv("SAMPLE_STEP")), fetches: fetches, needed: fetches}
-		beside := step{what: "the step beside it", command: strings.Fields(os.Getenv("SAMPLE_BESIDE")), beside: true}
+		first := step{name: "the step", command: strings.Fields(os.Getenv("SAMPLE_STEP")), fetches: fetches, needed: fetches}
+		beside := step{name: "the step beside it", command: strings.Fields(os.Getenv("SAMPLE_BESIDE")), concurrent: true}
 		g.groups = []*group{
-			{name: "prepare", what: "two steps", always: true, run: g.steps(func(*gate) []step { return []step{beside, first} })},
-			g.testGroup("rooms", "tests", suite{name: "rooms", packages: except(everything, folders("other")), limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"}),
+			{name: "prepare", description: "two steps", always: true, run: g.steps(func(*gate) []step { return []step{beside, first} })},
+			g.testGroup("rooms", "tests", suite{name: "rooms", packages: allExcept(allPackages, folders("other")), limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"}),
 		}
 		if os.Getenv("SAMPLE_OTHERS") != "" {
 			g.groups = append(g.groups, g.testGroup("others", "more tests", suite{name: "others", packages: folders("other"), limit: time.Minute}))
@@ -121,8 +121,8 @@ func (s *sample) run() *sample {
 	return s
 }
 
-// says fails the test unless the output of the gate contains each of the texts.
-func (s *sample) says(texts ...string) {
+// wantOutput fails the test unless the output of the gate contains each of the texts.
+func (s *sample) wantOutput(texts ...string) {
 	s.Helper()
 	for _, text := range texts {
 		if out := s.out.String(); !strings.Contains(out, text) {

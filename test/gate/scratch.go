@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// enoughMemory is the free space, in bytes, that a folder in memory must have for the data of tests.
-const enoughMemory = 6 << 30
+// minMemory is the free space, in bytes, that a folder in memory must have for the data of tests.
+const minMemory = 6 << 30
 
 // scratchPrefix is short, because sockets are made below it and their paths hold about 100 bytes.
 const scratchPrefix = "fermata-"
@@ -24,7 +24,7 @@ func makeScratch(memory string) (string, error) {
 	removeAbandoned(memory)
 	folder := filepath.Join(memory, fmt.Sprint(scratchPrefix, os.Getpid()))
 	if hasRoom(memory) && os.Mkdir(folder, 0o750) == nil {
-		if openToOwners(folder) == nil && runsPrograms(folder) {
+		if letOwnersEnter(folder) == nil && canRunPrograms(folder) {
 			return folder, nil
 		}
 		_ = os.RemoveAll(folder)
@@ -33,11 +33,11 @@ func makeScratch(memory string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return folder, openToOwners(folder)
+	return folder, letOwnersEnter(folder)
 }
 
-// openToOwners lets PostgreSQL's own user enter. No other user can list the folder.
-func openToOwners(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
+// letOwnersEnter lets PostgreSQL's own user enter. No other user can list the folder.
+func letOwnersEnter(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
 
 // removeAbandoned removes folders of killed gates. The name of a folder ends with the process id of its gate.
 func removeAbandoned(memory string) {
@@ -52,11 +52,11 @@ func removeAbandoned(memory string) {
 
 func hasRoom(folder string) bool {
 	var room syscall.Statfs_t
-	return syscall.Statfs(folder, &room) == nil && room.Bavail*uint64(room.Bsize) >= enoughMemory
+	return syscall.Statfs(folder, &room) == nil && room.Bavail*uint64(room.Bsize) >= minMemory
 }
 
-// runsPrograms reports whether a program in the folder can be started. Some systems forbid it for folders in memory.
-func runsPrograms(folder string) bool {
+// canRunPrograms reports whether a program in the folder can be started. Some systems forbid it for folders in memory.
+func canRunPrograms(folder string) bool {
 	program := filepath.Join(folder, "program")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it must run
 		return false

@@ -46,8 +46,8 @@ func (s selection) check(root string, groups []*group) error {
 	case s.group == "":
 		return nil
 	case at < 0:
-		return fmt.Errorf("there is no group %q; the groups are %s", s.group, strings.Join(names(groups), ", "))
-	case s.isPart() && groups[at].holds == nil:
+		return fmt.Errorf("there is no group %q; the groups are %s", s.group, strings.Join(groupNames(groups), ", "))
+	case s.isPart() && groups[at].includes == nil:
 		return fmt.Errorf("RUN and PACKAGE choose among tests, and the group %s holds checks of everything: set neither", s.group)
 	}
 	if _, err := regexp.Compile(s.tests); err != nil {
@@ -71,19 +71,19 @@ func checkPackage(root, pattern string, chosen *group, groups []*group) error {
 	}
 	// The folder of the module itself is "".
 	folder := strings.TrimPrefix(strings.TrimPrefix(filepath.Clean(pattern), "."), "/")
-	if chosen.holds(folder) {
+	if chosen.includes(folder) {
 		return nil
 	}
 	for _, other := range groups {
-		if other.holds != nil && other.holds(folder) {
+		if other.includes != nil && other.includes(folder) {
 			return fmt.Errorf("in PACKAGE: %s belongs to the group %s: set GROUP=%s", pattern, other.name, other.name)
 		}
 	}
 	return nil
 }
 
-// nothing returns the message for a selection that selected no test.
-func (s selection) nothing() string {
+// nothingRunMessage returns the message for a selection that selected no test.
+func (s selection) nothingRunMessage() string {
 	if !s.isPart() {
 		return "no test was run"
 	}

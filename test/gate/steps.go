@@ -13,7 +13,7 @@ import (
 
 // step is a command that must succeed.
 type step struct {
-	what    string
+	name    string
 	command []string
 	folder  string // relative to the module
 	env     []string
@@ -22,27 +22,27 @@ type step struct {
 	fetches bool
 	// needed marks a command without which no group can follow.
 	needed bool
-	// beside marks a command that runs at the same time as the steps after it. The gate prints its output when those
+	// concurrent marks a command that runs at the same time as the steps after it. The gate prints its output when those
 	// steps have ended.
-	beside bool
+	concurrent bool
 }
 
 // prepare returns the steps that install, download and build what the groups need.
 func prepare(g *gate) []step {
 	compile := []string{"go", "list", "-trimpath", "-test", "-export", "-deps", "-f", "{{with .Error}}{{.}}{{end}}"}
 	return []step{
-		{what: "programs of the system", fetches: true, needed: true,
+		{name: "programs of the system", fetches: true, needed: true,
 			command: strings.Fields("scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples")},
-		{what: "real agents", command: strings.Fields("scripts/setup claude codex"), fetches: true, needed: true},
-		{what: "Go modules", command: strings.Fields("go mod download"), fetches: true, needed: true},
-		{what: "Go modules of the tools", command: strings.Fields("go mod download -modfile=tools/go.mod"), fetches: true, needed: true},
-		{what: "tests under the race detector", command: append(append(compile, raceFlags...), packagesIn(raced)...), env: []string{"CGO_ENABLED=1"}, beside: true},
-		{what: "packages of the interface", command: strings.Fields("make web/node_modules/.package-lock.json"), fetches: true, needed: true},
-		{what: "tools", command: strings.Fields("scripts/tool --keep golangci-lint gotestsum"), needed: true},
-		{what: "the interface", command: []string{"make", "web"}, needed: true},
-		{what: "the program", command: []string{"go", "build", "-trimpath", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
+		{name: "real agents", command: strings.Fields("scripts/setup claude codex"), fetches: true, needed: true},
+		{name: "Go modules", command: strings.Fields("go mod download"), fetches: true, needed: true},
+		{name: "Go modules of the tools", command: strings.Fields("go mod download -modfile=tools/go.mod"), fetches: true, needed: true},
+		{name: "tests under the race detector", command: append(append(compile, raceFlags...), packagesIn(racedPackages)...), env: []string{"CGO_ENABLED=1"}, concurrent: true},
+		{name: "packages of the interface", command: strings.Fields("make web/node_modules/.package-lock.json"), fetches: true, needed: true},
+		{name: "tools", command: strings.Fields("scripts/tool --keep golangci-lint gotestsum"), needed: true},
+		{name: "the interface", command: []string{"make", "web"}, needed: true},
+		{name: "the program", command: []string{"go", "build", "-trimpath", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
 			env: []string{"CGO_ENABLED=0"}, needed: true},
-		{what: "tests", command: append(compile, "./..."), env: []string{"CGO_ENABLED=0"}},
+		{name: "tests", command: append(compile, "./..."), env: []string{"CGO_ENABLED=0"}},
 	}
 }
 
@@ -50,11 +50,11 @@ func prepare(g *gate) []step {
 func static(*gate) []step {
 	return []step{
 		// The types are checked when the interface is built.
-		{what: "lint of the interface", command: []string{"scripts/lint-web"}, beside: true},
-		{what: "format", command: []string{"make", "format"}},
-		{what: "vet", command: []string{"make", "vet"}},
-		{what: "lint", command: []string{"make", "lint"}},
-		{what: "tests of the interface", command: strings.Fields("npm run --silent test"), folder: "web"},
+		{name: "lint of the interface", command: []string{"scripts/lint-web"}, concurrent: true},
+		{name: "format", command: []string{"make", "format"}},
+		{name: "vet", command: []string{"make", "vet"}},
+		{name: "lint", command: []string{"make", "lint"}},
+		{name: "tests of the interface", command: strings.Fields("npm run --silent test"), folder: "web"},
 	}
 }
 
@@ -72,19 +72,19 @@ func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 		var o outcome
 		var beside []<-chan stepResult
 		for _, s := range list(g) {
-			if o.stopped != "" || ctx.Err() != nil {
+			if o.failedStep != "" || ctx.Err() != nil {
 				break
 			}
-			if s.beside {
+			if s.concurrent {
 				beside = append(beside, g.startStep(ctx, s))
 				continue
 			}
-			fmt.Fprintf(g.out, "    %s\n", s.what)
+			fmt.Fprintf(g.out, "    %s\n", s.name)
 			o.add(g.runStep(ctx, s, g.out).outcome)
 		}
 		for _, ended := range beside {
 			r := <-ended
-			fmt.Fprintf(g.out, "    %s\n%s", r.what, r.output)
+			fmt.Fprintf(g.out, "    %s\n%s", r.name, r.output)
 			o.add(r.outcome)
 		}
 		return o
@@ -95,7 +95,7 @@ func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 type stepResult struct {
 	outcome
 
-	what   string
+	name   string
 	output string
 }
 
@@ -108,7 +108,7 @@ func (g *gate) startStep(ctx context.Context, s step) <-chan stepResult {
 
 // runStep runs a step. It copies the output of the command to out at once.
 func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
-	r := stepResult{what: s.what}
+	r := stepResult{name: s.name}
 	began := time.Now()
 	cmd := g.command(ctx, s.command, s.env)
 	cmd.Dir = filepath.Join(g.root, s.folder)
@@ -119,7 +119,7 @@ func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	r.output = output.String()
 	if err == nil {
 		r.passed = 1
-		r.slow = []slowTest{{name: s.what, took: time.Since(began)}}
+		r.slow = []slowTest{{name: s.name, took: time.Since(began)}}
 		return r
 	}
 	if ctx.Err() != nil {
@@ -129,9 +129,9 @@ func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	if s.folder != "" {
 		command = "cd " + s.folder + " && " + command
 	}
-	r.failures = []failure{{what: s.what, why: err.Error(), output: r.output, command: strings.Join(append(s.env, command), " ")}}
+	r.failures = []failure{{subject: s.name, message: err.Error(), output: r.output, command: strings.Join(append(s.env, command), " ")}}
 	if s.needed {
-		r.stopped, r.infrastructure = s.what, s.fetches
+		r.failedStep, r.infrastructure = s.name, s.fetches
 	}
 	return r
 }

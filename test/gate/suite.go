@@ -17,11 +17,11 @@ import (
 
 // suite is one call of go test for some packages.
 type suite struct {
-	name     string // of the file with its events
-	packages chooser
-	flags    []string
-	cgo      bool
-	once     bool // no test is repeated
+	name      string // of the file with its events
+	packages  chooser
+	flags     []string
+	cgo       bool
+	noRepeats bool // no test is repeated
 	// limit is how long the tests of one package may take. A package that exceeds it is red.
 	limit time.Duration
 }
@@ -32,15 +32,15 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 		var o outcome
 		module, err := g.goList(ctx, "-m")
 		if err != nil {
-			o.redden("%v", err)
+			o.addFailure("%v", err)
 			return o
 		}
 		from := source{group: group, module: module[0]}
 		ran := false
 		for _, s := range list {
-			packages, err := g.choose(ctx, s, from.module)
+			packages, err := g.choosePackages(ctx, s, from.module)
 			if err != nil {
-				o.redden("%v", err)
+				o.addFailure("%v", err)
 				continue
 			}
 			if len(packages) == 0 {
@@ -50,14 +50,14 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 			g.runSuite(ctx, s, packages, from, &o)
 		}
 		if ctx.Err() == nil && (!ran || o.passed+len(o.failures)+len(o.repeats) == 0) {
-			o.redden("%s", g.selection.nothing())
+			o.addFailure("%s", g.selection.nothingRunMessage())
 		}
 		return o
 	}
 }
 
-// choose returns the selected packages of the suite, the long ones first.
-func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, error) {
+// choosePackages returns the selected packages of the suite, the long ones first.
+func (g *gate) choosePackages(ctx context.Context, s suite, module string) ([]string, error) {
 	patterns := g.selection.packages
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
@@ -68,13 +68,13 @@ func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, er
 	}
 	folder := func(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
 	chosen := slices.DeleteFunc(all, func(path string) bool { return !s.packages(folder(path)) })
-	place := func(path string) int {
-		if at := slices.Index(long, folder(path)); at >= 0 {
+	rank := func(path string) int {
+		if at := slices.Index(slowPackages, folder(path)); at >= 0 {
 			return at
 		}
-		return len(long)
+		return len(slowPackages)
 	}
-	slices.SortStableFunc(chosen, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(chosen, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	return chosen, nil
 }
 
@@ -92,12 +92,12 @@ func (g *gate) goList(ctx context.Context, args ...string) ([]string, error) {
 func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from source, o *outcome) {
 	events := filepath.Join(g.results, s.name+".json")
 	if err := os.Remove(events); err != nil && !errors.Is(err, os.ErrNotExist) {
-		o.redden("remove the last events: %v", err)
+		o.addFailure("remove the last events: %v", err)
 		return
 	}
 	args := []string{g.tool, "gotestsum", "--format=pkgname-and-test-fails", "--format-hide-empty-pkg", "--no-color",
 		"--hide-summary=failed", "--jsonfile=" + events, "--packages=" + strings.Join(packages, " ")}
-	if !s.once {
+	if !s.noRepeats {
 		args = append(args, "--rerun-fails=1", "--rerun-fails-max-failures=5", "--rerun-fails-abort-on-data-race")
 	}
 	args = append(args, "--", "-vet=off", "-count=1", "-trimpath", "-timeout="+s.limit.String())
@@ -115,25 +115,25 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	if ctx.Err() != nil {
 		return
 	}
-	g.read(events, from, result, o)
+	g.readEvents(events, from, result, o)
 }
 
-// read judges the events and adds the result to the outcome. If gotestsum failed without a failed test, the outcome is
+// readEvents judges the events and adds the result to the outcome. If gotestsum failed without a failed test, the outcome is
 // red.
-func (g *gate) read(events string, from source, result error, o *outcome) {
+func (g *gate) readEvents(events string, from source, result error, o *outcome) {
 	file, err := os.Open(events)
 	if err != nil {
-		o.redden("no events of the tests: %v (%v)", err, result)
+		o.addFailure("no events of the tests: %v (%v)", err, result)
 		return
 	}
 	defer func() { _ = file.Close() }()
 	v, err := judge(file, from)
 	if err != nil {
-		o.redden("read the events of the tests: %v", err)
+		o.addFailure("read the events of the tests: %v", err)
 		return
 	}
 	if result != nil && len(v.failures) == 0 {
-		o.redden("gotestsum: %v, though no test failed", result)
+		o.addFailure("gotestsum: %v, though no test failed", result)
 	}
 	o.add(v)
 }

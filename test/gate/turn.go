@@ -42,19 +42,19 @@ func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), erro
 	}
 }
 
-// enoughDisk is the free disk space, in bytes, that a run needs on a machine without compiled files.
-const enoughDisk = 6 << 30
+// minDisk is the free disk space, in bytes, that a run needs on a machine without compiled files.
+const minDisk = 6 << 30
 
 // checkDisk returns an error if one of the folders has less free space than enough bytes.
-func checkDisk(enough uint64, folders ...string) error {
+func checkDisk(minimum uint64, folders ...string) error {
 	for _, folder := range folders {
 		var room syscall.Statfs_t
 		if err := syscall.Statfs(folder, &room); err != nil {
 			return fmt.Errorf("room in %s: %w", folder, err)
 		}
-		if free := room.Bavail * uint64(room.Bsize); free < enough {
+		if free := room.Bavail * uint64(room.Bsize); free < minimum {
 			return fmt.Errorf("infrastructure: %s has %.1f GiB of room and the gate needs %.1f. Please remove what you do not need (`go clean -cache` and `make clean` remove what was built)",
-				folder, gibibytes(free), gibibytes(enough))
+				folder, gibibytes(free), gibibytes(minimum))
 		}
 	}
 	return nil

@@ -68,8 +68,8 @@ func startWorld(t *testing.T, channel string) *world {
 	}
 	database := process.SQLite(t)
 	w.again = func() *process.Server {
-		server := process.LaunchIn(t, process.Binary(t), []string{"SSL_CERT_FILE=" + authority}, database, args...)
-		server.Ready()
+		server := process.LaunchWithEnv(t, process.Binary(t), []string{"SSL_CERT_FILE=" + authority}, database, args...)
+		server.AwaitReady()
 		return server
 	}
 	w.server = w.again()
@@ -78,7 +78,7 @@ func startWorld(t *testing.T, channel string) *world {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ada", "bob"} {
-		_, address := w.Person(name)
+		_, address := w.AddPerson(name)
 		if _, err := w.admin.AddMember(t.Context(), client.NewMember{Handle: name, Name: strings.ToUpper(name[:1]) + name[1:], Role: fermata.RoleResponder}); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func (w *world) closed(id string) *fermata.Question {
 		w.t.Fatal(err)
 	}
 	if q.Status == fermata.Pending {
-		w.t.Fatalf("the question is open: ada was told %q", w.Told("ada"))
+		w.t.Fatalf("the question is open: ada was told %q", w.Feedback("ada"))
 	}
 	return q
 }
@@ -182,7 +182,7 @@ func answeredByMail(t *testing.T, w *world) {
 	q := w.ask(choice())
 	w.await("ada", 2)
 	w.await("bob", 1)
-	seen := w.Seen("ada")
+	seen := w.VisibleMessages("ada")
 	m := seen[len(seen)-1]
 	if m.Question != q.ID || m.Closed {
 		t.Fatalf("ada sees %+v", m)
@@ -191,7 +191,7 @@ func answeredByMail(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	w.await("ada", 3)
-	if told := w.Told("ada"); len(told) != 1 || !strings.Contains(told[0], "Reply with") {
+	if told := w.Feedback("ada"); len(told) != 1 || !strings.Contains(told[0], "Reply with") {
 		t.Fatalf("ada was told %q", told)
 	}
 	if err := w.Reply("ada", m, standin.Reply{Answers: map[string]any{"format": "B"}}); err != nil {
@@ -202,19 +202,19 @@ func answeredByMail(t *testing.T, w *world) {
 		t.Errorf("the resolution is %+v by %+v", q.Resolution, q.Resolution.AnsweredBy)
 	}
 	w.await("ada", 4)
-	if told := w.Told("ada"); !strings.Contains(told[1], "Your answer counts") {
+	if told := w.Feedback("ada"); !strings.Contains(told[1], "Your answer counts") {
 		t.Errorf("ada was told %q", told)
 	}
 	end := w.await("bob", 2)
-	if !strings.Contains(end.Plain, "YAML") || !w.Seen("bob")[0].Closed {
+	if !strings.Contains(end.Plain, "YAML") || !w.VisibleMessages("bob")[0].Closed {
 		t.Errorf("bob was told %q", end.Plain)
 	}
 	// Bob is late.
-	if err := w.Reply("bob", w.Seen("bob")[0], standin.Reply{Text: "A"}); err != nil {
+	if err := w.Reply("bob", w.VisibleMessages("bob")[0], standin.Reply{Text: "A"}); err != nil {
 		t.Fatal(err)
 	}
 	w.await("bob", 3)
-	if told := w.Told("bob"); len(told) != 1 || !strings.Contains(told[0], "first") {
+	if told := w.Feedback("bob"); len(told) != 1 || !strings.Contains(told[0], "first") {
 		t.Errorf("bob was told %q", told)
 	}
 }
@@ -259,7 +259,7 @@ func TestNoScannerDecides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Status != fermata.Pending || len(q.Votes) > 0 || q.Held != nil {
+		if q.Status != fermata.Pending || len(q.Votes) > 0 || q.HeldAnswer != nil {
 			t.Errorf("a scanner decided: %+v", q)
 		}
 	}

@@ -341,7 +341,7 @@ func TestAServerThatStopsEndsTheWait(t *testing.T) {
 		if err := s.server.Wait(); err != nil {
 			t.Errorf("%s: %v", version, err)
 		}
-		if s.server.Wrote("were cut off") {
+		if s.server.HasWritten("were cut off") {
 			t.Errorf("%s: the server waited for a call:\n%s", version, s.server.Output())
 		}
 		_ = session.Close()

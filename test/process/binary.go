@@ -16,8 +16,8 @@ import (
 // BugSettleClosed is the build tag of the seeded bug that closes a question a second time.
 const BugSettleClosed = "bug_settle_closed"
 
-// Tag returns the flag that builds the program with a build tag.
-func Tag(name string) string { return "-tags=" + name }
+// TagFlag returns the flag that builds the program with a build tag.
+func TagFlag(name string) string { return "-tags=" + name }
 
 // BinaryEnv names the environment variable with the path of the program, if it is built already. `make test` sets it,
 // so that each package does not build the program again.

@@ -20,8 +20,8 @@ type Child struct {
 
 	mu    sync.Mutex
 	lines []string
-	// begun is the beginning of a line that has no end yet.
-	begun string
+	// partialLine is the beginning of a line that has no end yet.
+	partialLine string
 	// ended is closed when the process has ended. err is set before that.
 	ended chan struct{}
 	err   error
@@ -62,19 +62,19 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 func (c *Child) Write(data []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lines := strings.Split(c.begun+string(data), "\n")
-	c.begun = lines[len(lines)-1]
+	lines := strings.Split(c.partialLine+string(data), "\n")
+	c.partialLine = lines[len(lines)-1]
 	c.lines = append(c.lines, lines[:len(lines)-1]...)
 	return len(data), nil
 }
 
-// written returns the lines, including a line that has no end yet.
-func (c *Child) written() []string {
+// writtenLines returns the lines, including a line that has no end yet.
+func (c *Child) writtenLines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := slices.Clone(c.lines)
-	if c.begun != "" {
-		lines = append(lines, c.begun)
+	if c.partialLine != "" {
+		lines = append(lines, c.partialLine)
 	}
 	return lines
 }
@@ -112,7 +112,7 @@ func (c *Child) Signal(s syscall.Signal) {
 func (c *Child) Freeze() {
 	c.tb.Helper()
 	c.Signal(syscall.SIGSTOP)
-	patience.Await(c.tb, c.name+" stands still", func() bool { return standsStill(c.PID()) })
+	patience.Await(c.tb, c.name+" stands still", func() bool { return isFrozen(c.PID()) })
 }
 
 // Stop sends SIGTERM and waits until the process has ended. The test fails if that takes long or is not clean.
@@ -141,8 +141,8 @@ func (c *Child) Wait() error {
 	return c.err
 }
 
-// line returns the text after the prefix in a line of the output, and false if there is no such line yet.
-func (c *Child) line(prefix string) (string, bool) {
+// findLine returns the text after the prefix in a line of the output, and false if there is no such line yet.
+func (c *Child) findLine(prefix string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, line := range c.lines {
@@ -154,12 +154,12 @@ func (c *Child) line(prefix string) (string, bool) {
 }
 
 // Output returns the output of the process so far.
-func (c *Child) Output() string { return strings.Join(c.written(), "\n") }
+func (c *Child) Output() string { return strings.Join(c.writtenLines(), "\n") }
 
 func (c *Child) tail(n int) string {
-	lines := c.written()
+	lines := c.writtenLines()
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// Wrote reports whether a line of the output contains the text.
-func (c *Child) Wrote(text string) bool { return strings.Contains(c.Output(), text) }
+// HasWritten reports whether a line of the output contains the text.
+func (c *Child) HasWritten(text string) bool { return strings.Contains(c.Output(), text) }

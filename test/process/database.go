@@ -19,9 +19,9 @@ import (
 // ControlEnv names the variable with the program that kills and starts the PostgreSQL of the tests.
 const ControlEnv = "FERMATA_TEST_POSTGRES_CTL"
 
-// EachDatabase runs a test on SQLite and on PostgreSQL. The test gets the flags with which a server opens its own,
+// RunOnEachDatabase runs a test on SQLite and on PostgreSQL. The test gets the flags with which a server opens its own,
 // empty database.
-func EachDatabase(t *testing.T, test func(t *testing.T, database []string)) {
+func RunOnEachDatabase(t *testing.T, test func(t *testing.T, database []string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })

@@ -7,10 +7,10 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Folder returns a folder that is removed after the test. Unlike with [testing.TB.TempDir], processes that the test
+// TempFolder returns a folder that is removed after the test. Unlike with [testing.TB.TempDir], processes that the test
 // killed may write there until they have ended: the system ends them, and the processes that they started, a moment
 // later.
-func Folder(tb testing.TB) string {
+func TempFolder(tb testing.TB) string {
 	tb.Helper()
 	folder, err := os.MkdirTemp("", "fermata-folder-") //nolint:usetesting // TempDir fails where a process still writes
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-type kept struct {
+type syncBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (k *kept) Write(data []byte) (int, error) {
+func (k *syncBuffer) Write(data []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.text.Write(data)
 }
 
-func (k *kept) String() string {
+func (k *syncBuffer) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.text.String()
@@ -29,7 +29,7 @@ func (k *kept) String() string {
 // No output of a process is lost, and End does not wait for programs that the process started.
 func TestPipeEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
-	to := &kept{}
+	to := &syncBuffer{}
 	p, err := NewPipe(to)
 	if err != nil {
 		t.Fatal(err)

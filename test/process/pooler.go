@@ -15,15 +15,15 @@ import (
 	"github.com/fermata-hq/fermata/test/ports"
 )
 
-// Pooler starts pgbouncer in transaction mode in front of its own empty database. It returns the flags with which a
+// StartPooler starts pgbouncer in transaction mode in front of its own empty database. It returns the flags with which a
 // server connects through pgbouncer, and the address of the database.
-func Pooler(tb testing.TB) (database []string, behind string) {
+func StartPooler(tb testing.TB) (database []string, behind string) {
 	tb.Helper()
-	return PoolerOver(tb, func(host string) string { return host })
+	return StartPoolerOver(tb, func(host string) string { return host })
 }
 
-// PoolerOver is like Pooler, but pgbouncer itself reaches PostgreSQL at the host that reach returns.
-func PoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
+// StartPoolerOver is like Pooler, but pgbouncer itself reaches PostgreSQL at the host that reach returns.
+func StartPoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
 	tb.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {

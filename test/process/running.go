@@ -20,9 +20,9 @@ func IsRunning(pid int) bool {
 	return stateOf(stat) != 'Z'
 }
 
-// standsStill reports whether a signal has stopped every thread of a process. Without /proc this is unknown, and the
+// isFrozen reports whether a signal has stopped every thread of a process. Without /proc this is unknown, and the
 // process counts as stopped.
-func standsStill(pid int) bool {
+func isFrozen(pid int) bool {
 	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
 	return !slices.ContainsFunc(threads, func(thread string) bool {
 		stat, err := os.ReadFile(thread)

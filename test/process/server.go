@@ -22,25 +22,25 @@ type Server struct {
 func Serve(tb testing.TB, binary string, database []string, args ...string) *Server {
 	tb.Helper()
 	s := Launch(tb, binary, database, args...)
-	s.Ready()
+	s.AwaitReady()
 	return s
 }
 
 // Launch starts a server without waiting until it is ready.
 func Launch(tb testing.TB, binary string, database []string, args ...string) *Server {
 	tb.Helper()
-	return LaunchIn(tb, binary, nil, database, args...)
+	return LaunchWithEnv(tb, binary, nil, database, args...)
 }
 
-// LaunchIn is like Launch, with additional environment variables, each as NAME=value.
-func LaunchIn(tb testing.TB, binary string, env, database []string, args ...string) *Server {
+// LaunchWithEnv is like Launch, with additional environment variables, each as NAME=value.
+func LaunchWithEnv(tb testing.TB, binary string, env, database []string, args ...string) *Server {
 	tb.Helper()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, database...)
 	return &Server{Child: Start(tb, binary, env, append(all, args...)...)}
 }
 
-// Ready waits until the server is ready, and reads what it printed.
-func (s *Server) Ready() {
+// AwaitReady waits until the server is ready, and reads what it printed.
+func (s *Server) AwaitReady() {
 	s.tb.Helper()
 	patience.Await(s.tb, "the server is ready", func() bool {
 		select {
@@ -48,15 +48,15 @@ func (s *Server) Ready() {
 			s.tb.Fatalf("the server ended instead of serving: %v\n%s", s.err, s.tail(20))
 		default:
 		}
-		return s.ready()
+		return s.isReady()
 	})
-	if token, ok := s.line("fmt_"); ok {
+	if token, ok := s.findLine("fmt_"); ok {
 		s.FirstToken = "fmt_" + token
 	}
 }
 
-func (s *Server) ready() bool {
-	announced, ok := s.line("fermata serves on ")
+func (s *Server) isReady() bool {
+	announced, ok := s.findLine("fermata serves on ")
 	if !ok {
 		return false
 	}

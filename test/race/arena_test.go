@@ -47,7 +47,7 @@ type arena struct {
 func newArena(t *testing.T, servers ...*process.Server) *arena {
 	t.Helper()
 	a := &arena{T: t, random: process.NewRandom(t), began: time.Now(), expired: map[string]bool{}}
-	admin := process.NewFront(t, servers...).Client(t, servers[0].FirstToken)
+	admin := process.NewLoadBalancer(t, servers...).Client(t, servers[0].FirstToken)
 	policy, err := admin.Policy(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -63,13 +63,13 @@ func newArena(t *testing.T, servers ...*process.Server) *arena {
 		}
 		return made.Secret
 	}
-	a.asker = process.NewFront(t, servers...).Client(t, token(fermata.NewToken{Name: "asker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}}))
+	a.asker = process.NewLoadBalancer(t, servers...).Client(t, token(fermata.NewToken{Name: "asker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}}))
 	for n := range clients {
 		name := fmt.Sprintf("person-%d", n)
 		secret := token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		// Each client has connections of its own, and with several servers it
 		// meets another one with every call.
-		a.clients = append(a.clients, process.NewFront(t, servers...).Client(t, secret))
+		a.clients = append(a.clients, process.NewLoadBalancer(t, servers...).Client(t, secret))
 		a.names = append(a.names, name)
 	}
 	return a
@@ -124,7 +124,7 @@ func (a *arena) ask() *fermata.Question {
 	if a.random.Chance(50) {
 		ask.Timeout = fermata.Timeout(soon.String())
 	}
-	q, err := a.asker.AskOutside(a.Context(), client.Outside{Ask: ask})
+	q, err := a.asker.AskOutside(a.Context(), client.OutsideQuestion{Ask: ask})
 	if err != nil {
 		a.fault("ask: %v", err)
 		return nil

@@ -43,7 +43,7 @@ func oneEnd(t *testing.T, servers ...*process.Server) {
 // The seeded bug lets a question be closed again. A test that does not find it
 // finds nothing.
 func TestSeededBugIsFound(t *testing.T) {
-	server := process.Serve(t, process.Binary(t, process.Tag(process.BugSettleClosed)), process.SQLite(t))
+	server := process.Serve(t, process.Binary(t, process.TagFlag(process.BugSettleClosed)), process.SQLite(t))
 	a := newArena(t, server)
 	a.play(seededQuestions)
 	result := porcupine.CheckOperationsTimeout(oneEndModel, a.history, checksWithin)

@@ -30,7 +30,7 @@ func TestReplicaFrozenInsideAWrite(t *testing.T) {
 // The same holds where pgbouncer in transaction mode stands between the replicas and PostgreSQL.
 func TestReplicaFrozenBehindAPooler(t *testing.T) {
 	t.Parallel()
-	database, behind := process.Pooler(t)
+	database, behind := process.StartPooler(t)
 	binary := process.Binary(t)
 	first := process.Serve(t, binary, database)
 	freezeInsideAWrite(t, behind, []*process.Server{first, process.Serve(t, binary, database)})
@@ -40,7 +40,7 @@ func TestReplicaFrozenBehindAPooler(t *testing.T) {
 func freezeInsideAWrite(t *testing.T, address string, servers []*process.Server) {
 	t.Helper()
 	frozen, other := servers[0], servers[1]
-	admin := process.NewFront(t, other).Client(t, frozen.FirstToken)
+	admin := process.NewLoadBalancer(t, other).Client(t, frozen.FirstToken)
 	ctx, stop := context.WithCancel(t.Context())
 	impatient, err := client.New(frozen.URL, frozen.FirstToken, client.WithoutRetries())
 	if err != nil {
@@ -64,7 +64,7 @@ func freezeInsideAWrite(t *testing.T, address string, servers []*process.Server)
 		t.Errorf("the frozen write was refused with %q, not %q", code, fermata.CodeUnavailable)
 	}
 	stop()
-	here := process.NewFront(t, frozen).Client(t, frozen.FirstToken)
+	here := process.NewLoadBalancer(t, frozen).Client(t, frozen.FirstToken)
 	if _, err := here.CreateTask(t.Context(), fermata.NewTask{Title: "Written after it woke up"}); err != nil {
 		t.Errorf("a write at the replica that woke up: %v", err)
 	}

@@ -140,14 +140,14 @@ func TestNetworkStandsStill(t *testing.T) {
 	})
 	t.Run("before a pooler", func(t *testing.T) {
 		t.Parallel()
-		database, behind := process.Pooler(t)
+		database, behind := process.StartPooler(t)
 		between, over := networkTo(t, database)
 		standStill(t, between, behind, over, database)
 	})
 	t.Run("behind a pooler", func(t *testing.T) {
 		t.Parallel()
 		var between *network
-		over, behind := process.PoolerOver(t, func(host string) string {
+		over, behind := process.StartPoolerOver(t, func(host string) string {
 			between = newNetwork(t, host)
 			return between.Addr().String()
 		})

@@ -17,7 +17,7 @@ import (
 // one left on a connection of the pooler.
 func TestStartingBehindAPoolerLeavesNoLock(t *testing.T) {
 	t.Parallel()
-	database, behind := process.Pooler(t)
+	database, behind := process.StartPooler(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 	defer cancel()
 	// Other work takes the connections in turn.

@@ -25,21 +25,21 @@ func pair(t *testing.T) ([]string, []*process.Server) {
 // A rolling restart: clients that retry notice nothing, and nothing is lost.
 func TestRollingRestart(t *testing.T) {
 	database, servers := pair(t)
-	front := process.NewFront(t, servers...)
+	front := process.NewLoadBalancer(t, servers...)
 	random := process.NewRandom(t)
 	s := story.Begin(t, front, random, servers[0].FirstToken)
 	for n := range restarts {
-		s.Flow(1 + random.N(mostBetween))
+		s.AwaitChanges(1 + random.N(mostBetween))
 		replaced := n % len(servers)
 		servers[replaced].Stop()
 		servers[replaced] = process.Serve(t, process.Binary(t), database)
-		front.Set(servers...)
+		front.SetServers(servers...)
 		s.Recheck()
 		if t.Failed() {
 			t.Fatalf("after %d restarts", n+1)
 		}
 	}
-	if n := front.Refused.Load(); n > 0 {
+	if n := front.ServerErrors.Load(); n > 0 {
 		t.Errorf("%d replies of 500 or more during a rolling restart", n)
 	}
 	s.End()
@@ -48,16 +48,16 @@ func TestRollingRestart(t *testing.T) {
 // kill -9 of either: the other goes on, and nothing is lost.
 func TestReplicaIsKilled(t *testing.T) {
 	database, servers := pair(t)
-	front := process.NewFront(t, servers...)
+	front := process.NewLoadBalancer(t, servers...)
 	random := process.NewRandom(t)
 	s := story.Begin(t, front, random, servers[0].FirstToken)
 	for n := range restarts {
-		s.Flow(1 + random.N(mostBetween))
+		s.AwaitChanges(1 + random.N(mostBetween))
 		killed := random.N(len(servers))
 		servers[killed].Kill()
-		s.Flow(1 + random.N(mostBetween))
+		s.AwaitChanges(1 + random.N(mostBetween))
 		servers[killed] = process.Serve(t, process.Binary(t), database)
-		front.Set(servers...)
+		front.SetServers(servers...)
 		s.Recheck()
 		if t.Failed() {
 			t.Fatalf("after %d kills", n+1)
@@ -80,7 +80,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 	}
 	tokens := map[string]bool{}
 	for _, s := range servers {
-		s.Ready()
+		s.AwaitReady()
 		tokens[s.FirstToken] = s.FirstToken != ""
 	}
 	delete(tokens, "")
@@ -89,7 +89,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 	}
 	for token := range tokens {
 		for i, s := range servers {
-			who, err := process.NewFront(t, s).Client(t, token).Whoami(t.Context())
+			who, err := process.NewLoadBalancer(t, s).Client(t, token).Whoami(t.Context())
 			if err != nil || who.Name != "admin" {
 				t.Errorf("replica %d knows the first token as %+v, %v", i, who, err)
 			}

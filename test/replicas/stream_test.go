@@ -18,7 +18,7 @@ import (
 func TestStreamsAgree(t *testing.T) {
 	_, servers := pair(t)
 	const writers, each = 8, 40
-	both := process.NewFront(t, servers...)
+	both := process.NewLoadBalancer(t, servers...)
 	admin := both.Client(t, servers[0].FirstToken)
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -26,8 +26,8 @@ func TestStreamsAgree(t *testing.T) {
 	streams := []*stream{{name: "the first replica"}, {name: "the second replica"}, {name: "the one that changes"}}
 	var reading sync.WaitGroup
 	readers := []*client.Client{
-		process.NewFront(t, servers[0]).Client(t, servers[0].FirstToken),
-		process.NewFront(t, servers[1]).Client(t, servers[0].FirstToken),
+		process.NewLoadBalancer(t, servers[0]).Client(t, servers[0].FirstToken),
+		process.NewLoadBalancer(t, servers[1]).Client(t, servers[0].FirstToken),
 		admin,
 	}
 	for i, s := range streams {

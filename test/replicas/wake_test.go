@@ -28,19 +28,19 @@ func hereAndThere(t *testing.T) (here, there, worker *client.Client) {
 	t.Helper()
 	_, servers := pair(t)
 	token := servers[0].FirstToken
-	here = process.NewFront(t, servers[0]).Client(t, token)
+	here = process.NewLoadBalancer(t, servers[0]).Client(t, token)
 	made, err := here.CreateToken(t.Context(), fermata.NewToken{Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := process.NewFront(t, servers[1])
+	front := process.NewLoadBalancer(t, servers[1])
 	return here, front.Client(t, token), front.Client(t, made.Secret)
 }
 
 func TestAnswerWakesAWaiterElsewhere(t *testing.T) {
 	here, there, _ := hereAndThere(t)
 	measure(t, "an answer", func() time.Duration {
-		q, err := here.AskOutside(t.Context(), client.Outside{Ask: fermata.Ask{Question: "Which?"}})
+		q, err := here.AskOutside(t.Context(), client.OutsideQuestion{Ask: fermata.Ask{Question: "Which?"}})
 		if err != nil {
 			t.Fatal(err)
 		}

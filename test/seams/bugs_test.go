@@ -28,18 +28,18 @@ func TestSeededBugsAreFound(t *testing.T) {
 	}
 	for _, bug := range chosen {
 		t.Run(bug.tag, func(t *testing.T) {
-			w := NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), Calm)
-			w.pace = hurried
-			search := Search{For: findsWithin, Together: 6, Corpus: corpusFirst, Until: bug.law}
+			w := NewWorld(t, process.Binary(t, process.TagFlag(bug.tag)), process.SQLite(t), Calm)
+			w.pace = hurriedPace
+			search := Search{Duration: findsWithin, Parallel: 6, Corpus: corpusFirst, UntilLaw: bug.law}
 			if corpusFirst {
-				search.First, search.Together = bug.shown, 3
+				search.FirstSequence, search.Parallel = bug.shown, 3
 			}
 			found := search.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {
 				t.Fatalf("%d sequences with %d steps did not find %s: %s", found.Sequences, found.Steps, bug.tag, found.tally())
 			}
-			t.Logf("found after %d sequences: %s\n%s", found.Sequences, f.Broken.How[0], f.Sequence)
+			t.Logf("found after %d sequences: %s\n%s", found.Sequences, f.Breach.How[0], f.Sequence)
 		})
 	}
 }

@@ -29,17 +29,17 @@ type Claude struct {
 	program string
 }
 
-// watchEvery is how often the processes of a run are checked, and findEvery how often new processes are searched for.
+// watchInterval is how often the processes of a run are checked, and findEvery how often new processes are searched for.
 const (
-	watchEvery = 20 * time.Millisecond
-	findEvery  = 10 * watchEvery
+	watchInterval = 20 * time.Millisecond
+	findInterval  = 10 * watchInterval
 )
 
 // newClaude makes a room for Claude Code, with a repository to work on.
 func newClaude(tb testing.TB, w *World) *Claude {
 	tb.Helper()
 	// The story of the sequence has the requests to the model, so they are not shown here.
-	quiet := &child{TB: tb}
+	quiet := &processTB{TB: tb}
 	quiet.over.Store(true)
 	room := agent.NewRoom(quiet, scriptedmodel.Script{})
 	c := &Claude{w: w, room: room, env: room.Claude(tb), program: agent.Program(tb, "claude")}
@@ -68,13 +68,13 @@ func (c *Claude) flags() []string {
 
 // session is what the test knows about Claude Code in one run.
 type session struct {
-	*Life
+	*AgentProcess
 	c  *Claude
 	mu sync.Mutex
 	// waiting takes the reply to the request of the model that is in progress.
 	waiting chan []scriptedmodel.Part
-	// seen is when a process of the run was last seen.
-	seen time.Time
+	// lastSeenAt is when a process of the run was last seen.
+	lastSeenAt time.Time
 	// worker is the number of the worker that began the run.
 	worker int64
 }
@@ -82,8 +82,8 @@ type session struct {
 // reply makes the test choose the reply of the model.
 func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([]scriptedmodel.Part, bool) {
 	task, run := "", ""
-	if !c.w.until(ctx, c.w.pace.settles, func() bool {
-		task = c.w.titled(conv.Text())
+	if !c.w.awaitCondition(ctx, c.w.pace.restTimeout, func() bool {
+		task = c.w.taskTitled(conv.Text())
 		run = runOf(task)
 		return run != ""
 	}) {
@@ -91,13 +91,13 @@ func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([
 	}
 	s := c.session(task, run)
 	last := conv.Last()
-	s.hears(last)
+	s.recordTold(last)
 	if strings.Contains(last, "waiting for a person") {
 		return scriptedmodel.Say("I stop."), true
 	}
 	ch := make(chan []scriptedmodel.Part, 1)
-	s.set(ch)
-	defer s.unset(ch)
+	s.setWaiting(ch)
+	defer s.clearWaiting(ch)
 	select {
 	case parts := <-ch:
 		return parts, true
@@ -108,32 +108,32 @@ func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([
 
 // session returns the session of the run.
 func (c *Claude) session(task, run string) *session {
-	if l := c.w.stage.last(task, run); l != nil {
+	if l := c.w.hub.lastAgent(task, run); l != nil {
 		return l.session
 	}
-	s := &session{c: c, seen: time.Now(), worker: c.w.workers.Load(), Life: &Life{Task: task, Run: run, Began: time.Now(), gone: make(chan struct{})}}
-	s.Life.session, s.perform, s.lastBeat, s.listens = s, s.act, s.lastSeen, s.listening
-	c.w.stage.enter(s.Life)
+	s := &session{c: c, lastSeenAt: time.Now(), worker: c.w.workers.Load(), AgentProcess: &AgentProcess{Task: task, Run: run, Began: time.Now(), gone: make(chan struct{})}}
+	s.AgentProcess.session, s.perform, s.lastBeat, s.isListening = s, s.act, s.lastSeen, s.isWaiting
+	c.w.hub.register(s.AgentProcess)
 	go s.watch()
 	return s
 }
 
-func (s *session) hears(text string) {
-	s.Life.mu.Lock()
-	s.told = append(s.told, Told{Run: s.Run, At: time.Now(), Raw: text})
-	s.ending = time.Time{}
-	s.Life.mu.Unlock()
-	s.c.w.bell.ring()
+func (s *session) recordTold(text string) {
+	s.AgentProcess.mu.Lock()
+	s.handovers = append(s.handovers, Handover{Run: s.Run, At: time.Now(), Raw: text})
+	s.toldToEnd = time.Time{}
+	s.AgentProcess.mu.Unlock()
+	s.c.w.bell.signal()
 }
 
-func (s *session) set(ch chan []scriptedmodel.Part) {
+func (s *session) setWaiting(ch chan []scriptedmodel.Part) {
 	s.mu.Lock()
 	s.waiting = ch
 	s.mu.Unlock()
-	s.c.w.bell.ring()
+	s.c.w.bell.signal()
 }
 
-func (s *session) unset(ch chan []scriptedmodel.Part) {
+func (s *session) clearWaiting(ch chan []scriptedmodel.Part) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting == ch {
@@ -141,7 +141,7 @@ func (s *session) unset(ch chan []scriptedmodel.Part) {
 	}
 }
 
-func (s *session) listening() bool {
+func (s *session) isWaiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.waiting != nil
@@ -150,7 +150,7 @@ func (s *session) listening() bool {
 func (s *session) lastSeen() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seen
+	return s.lastSeenAt
 }
 
 // act makes the model reply with the parts of the order.
@@ -166,9 +166,9 @@ func (s *session) act(_ context.Context, o order) (report, error) {
 	if ch == nil {
 		return report{}, errAgentGone
 	}
-	s.Life.mu.Lock()
-	s.ending = time.Now()
-	s.Life.mu.Unlock()
+	s.AgentProcess.mu.Lock()
+	s.toldToEnd = time.Now()
+	s.AgentProcess.mu.Unlock()
 	ch <- parts
 	return report{}, nil
 }
@@ -189,24 +189,24 @@ var replies = map[string][]scriptedmodel.Part{
 
 // watch checks the processes of the run until they have ended and the run is over.
 func (s *session) watch() {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	var pids []int
 	for n := 0; ; n++ {
-		if n%int(findEvery/watchEvery) == 0 {
+		if n%int(findInterval/watchInterval) == 0 {
 			pids = processesOf(s.Run)
 		}
-		there := false
+		running := false
 		for _, pid := range pids {
-			there = there || process.IsRunning(pid)
+			running = running || process.IsRunning(pid)
 		}
-		if there {
+		if running {
 			s.mu.Lock()
-			s.seen = time.Now()
+			s.lastSeenAt = time.Now()
 			s.mu.Unlock()
 		} else if pids = processesOf(s.Run); len(pids) == 0 && s.isOver() {
-			s.ends()
-			s.c.w.bell.ring()
+			s.markEnded()
+			s.c.w.bell.signal()
 			return
 		}
 		select {
@@ -275,28 +275,28 @@ func environments() iter.Seq2[int, []string] {
 // claudeVerbs are the actions that Claude Code takes when its model says so.
 var claudeVerbs = []verb{
 	{
-		name: "claude-ends", says: "The model of %s ends its turn",
-		fits: func(v view) int { return when(v.claude, 12) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "end"}) },
+		name: "claude-ends", sentence: "The model of %s ends its turn",
+		weight: func(v view) int { return weightIf(v.claude, 12) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "end"}) },
 	},
 	{
-		name: "claude-asks", says: "The model of %s calls ask_user",
-		fits: func(v view) int { return when(v.claude, 6) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "ask user"}) },
+		name: "claude-asks", sentence: "The model of %s calls ask_user",
+		weight: func(v view) int { return weightIf(v.claude, 6) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "ask user"}) },
 	},
 	{
-		name: "claude-asks-user-question", says: "The model of %s calls AskUserQuestion",
-		fits: func(v view) int { return when(v.claude, 12) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "ask user question"}) },
+		name: "claude-asks-user-question", sentence: "The model of %s calls AskUserQuestion",
+		weight: func(v view) int { return weightIf(v.claude, 12) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "ask user question"}) },
 	},
 	{
-		name: "claude-runs", says: "The model of %s runs a command that needs leave",
-		fits: func(v view) int { return when(v.claude, 8) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "run"}) },
+		name: "claude-runs", sentence: "The model of %s runs a command that needs leave",
+		weight: func(v view) int { return weightIf(v.claude, 8) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "run"}) },
 	},
 	{
-		name: "claude-writes", says: "The model of %s writes a file",
-		fits: func(v view) int { return when(v.claude, 5) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "write"}) },
+		name: "claude-writes", sentence: "The model of %s writes a file",
+		weight: func(v view) int { return weightIf(v.claude, 5) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "write"}) },
 	},
 }

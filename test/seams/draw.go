@@ -8,21 +8,21 @@ import (
 
 // Shares of steps, in percent.
 const (
-	atOnce  = 30
-	besides = 10
-	// another is how often a second task is begun or chosen.
-	another = 20
+	atOncePercent = 30
+	besidePercent = 10
+	// anotherPercent is how often a second task is begun or chosen.
+	anotherPercent = 20
 )
 
 // Lengths of random sequences.
 const (
-	shortest = 3
-	longest  = 10
+	minSteps = 3
+	maxSteps = 10
 )
 
 // Draw returns a function that draws the steps of a random sequence while it is played.
 func Draw(r *rand.Rand) func(*Play) (Step, bool) {
-	left := shortest + r.IntN(longest-shortest+1)
+	left := minSteps + r.IntN(maxSteps-minSteps+1)
 	return func(p *Play) (Step, bool) {
 		if left == 0 {
 			return Step{}, false
@@ -34,54 +34,54 @@ func Draw(r *rand.Rand) func(*Play) (Step, bool) {
 
 // draw chooses a step that fits.
 func (p *Play) draw(r *rand.Rand, last bool) Step {
-	s := Step{Task: 'A', Now: r.IntN(100) < atOnce}
-	if p.roles['A'] != nil && r.IntN(100) < another {
+	s := Step{Task: 'A', Now: r.IntN(100) < atOncePercent}
+	if p.tasks['A'] != nil && r.IntN(100) < anotherPercent {
 		s.Task = 'B'
 	}
-	p.rest(s)
-	v := p.look(p.role(s.Task))
+	p.awaitRest(s)
+	v := p.viewOf(p.taskOf(s.Task))
 	total := 0
 	for _, verb := range verbs {
-		total += verb.fits(v)
+		total += verb.weight(v)
 	}
 	at := r.IntN(total)
 	for _, verb := range verbs {
-		if at -= verb.fits(v); at >= 0 {
+		if at -= verb.weight(v); at >= 0 {
 			continue
 		}
 		s.Verb = verb.name
 		if len(verb.variants) > 0 {
 			s.N = r.IntN(len(verb.variants))
 		}
-		if verb.world {
+		if verb.onMachines {
 			s.Task, s.Now = 0, false
 		}
-		s.Beside = !last && !verb.world && verb.name != "create" && r.IntN(100) < besides
+		s.Beside = !last && !verb.onMachines && verb.name != "create" && r.IntN(100) < besidePercent
 		return s
 	}
 	return s
 }
 
-// look returns the state of a task, for choosing the next step.
-func (p *Play) look(r *role) view {
+// viewOf returns the state of a task, for choosing the next step.
+func (p *Play) viewOf(r *playTask) view {
 	v := view{rough: p.w.rough, worker: p.w.worker != nil}
 	if r.id == "" {
 		return v
 	}
-	t := p.w.ledger.look(r.id)
-	held, _ := p.held(r)
+	t := p.w.ledger.entryOf(r.id)
+	held, _ := p.heldAnswer(r)
 	v.state, v.reason, v.held = t.State, t.Reason, held != ""
 	if v.state == "" {
 		v.state = fermata.TaskOpen // its event is under way
 	}
 	v.pending = p.question(r)
 	all := p.questions(r)
-	v.timedOut, v.answered = latest(all, fermata.TimedOut) != nil, latest(all, fermata.Answered) != nil
+	v.timedOut, v.answered = latestQuestion(all, fermata.TimedOut) != nil, latestQuestion(all, fermata.Answered) != nil
 	switch l := p.agent(r); {
 	case l != nil && l.session != nil:
 		v.claude = true
 	case l != nil:
-		l.set(func() { v.agent, v.deaf, v.parent = true, l.deaf, l.parent })
+		l.update(func() { v.agent, v.deaf, v.leftChild = true, l.deaf, l.leftChild })
 	}
 	return v
 }

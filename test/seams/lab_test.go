@@ -6,8 +6,8 @@ import "time"
 
 // The searches run on both databases at the same time: first the calm sequences, then those with faults.
 var (
-	calm  = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 6, Corpus: true}
-	rough = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 1, Corpus: true}
+	calm  = Search{Duration: 15 * time.Minute, ShrinkTime: 4 * time.Minute, Parallel: 6, Corpus: true}
+	rough = Search{Duration: 15 * time.Minute, ShrinkTime: 4 * time.Minute, Parallel: 1, Corpus: true}
 )
 
 // allBugs is true: every seeded bug must be found.

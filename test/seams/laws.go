@@ -13,9 +13,9 @@ import (
 // Law is a condition that must hold after every sequence.
 type Law struct {
 	// Name is short. Says is the law in one sentence.
-	Name, Says string
-	// broken returns how the case breaks the law.
-	broken func(c *Case) []string
+	Name, Sentence string
+	// findBreaches returns how the case breaks the law.
+	findBreaches func(c *Case) []string
 }
 
 // Laws are the laws of the system.
@@ -42,28 +42,28 @@ var Laws = []Law{
 
 // Time limits.
 const (
-	// promised is how long a word and a stop may take.
-	promised = time.Second
-	// turns is how long Claude Code takes on such a machine from an interrupt to its next turn.
-	turns = 5 * time.Second
-	// graceOfPause is how long a paused program may take to save its session.
-	graceOfPause = 5 * time.Second
+	// maxDelay is how long a word and a stop may take.
+	maxDelay = time.Second
+	// claudeTurnTime is how long Claude Code takes on such a machine from an interrupt to its next turn.
+	claudeTurnTime = 5 * time.Second
+	// pauseGrace is how long a paused program may take to save its session.
+	pauseGrace = 5 * time.Second
 	// lastMoment is the time before the end of its process in which an agent may miss a word.
 	lastMoment = 100 * time.Millisecond
 )
 
-// Broken is a law that a case breaks.
-type Broken struct {
+// Breach is a law that a case breaks.
+type Breach struct {
 	Law
 	How []string
 }
 
 // Check returns the laws that the case breaks.
-func (c *Case) Check() []Broken {
-	var all []Broken
+func (c *Case) Check() []Breach {
+	var all []Breach
 	for _, l := range Laws {
-		if how := l.broken(c); len(how) > 0 {
-			all = append(all, Broken{l, how})
+		if how := l.findBreaches(c); len(how) > 0 {
+			all = append(all, Breach{l, how})
 		}
 	}
 	return all
@@ -72,28 +72,28 @@ func (c *Case) Check() []Broken {
 // wordsReachAgents looks for the words of every person in what the agents were told.
 func wordsReachAgents(c *Case) (how []string) {
 	for _, w := range c.Words {
-		if w.Undone || c.read(w) {
+		if w.Undone || c.isRead(w) {
 			continue
 		}
-		if why := c.mustHaveRead(w); why != "" {
+		if why := c.unreadProblem(w); why != "" {
 			how = append(how, fmt.Sprintf("%s said %s to task %c (%s), no agent read it, and %s", w.Who, w.Kind, c.Letters[w.Task], w.label(), why))
 		}
 	}
 	return how
 }
 
-// read reports whether an agent was told the word in a run that was not lost or handed back later. It is also true if
+// isRead reports whether an agent was told the word in a run that was not lost or handed back later. It is also true if
 // the agent ended in the very moment in which it was handed the word.
-func (c *Case) read(w *Word) bool {
-	for _, l := range c.Lives[w.Task] {
-		if c.handedAtItsEnd(w, l) {
+func (c *Case) isRead(w *Word) bool {
+	for _, l := range c.Processes[w.Task] {
+		if c.isHandedAtExit(w, l) {
 			return true
 		}
 		if state := c.runState(w.Task, l.Run); state == fermata.RunLost || state == fermata.RunReleased {
 			continue
 		}
-		for _, t := range l.Told() {
-			if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) || t.tellsOf(w) {
+		for _, t := range l.Handovers() {
+			if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) || t.isAbout(w) {
 				return true
 			}
 		}
@@ -101,24 +101,24 @@ func (c *Case) read(w *Word) bool {
 	return false
 }
 
-// tellsOf reports whether the agent was told of a decision without a text of its own. The text for a program such as
+// isAbout reports whether the agent was told of a decision without a text of its own. The text for a program such as
 // Claude Code names the person who closed the question, and not the question.
-func (t Told) tellsOf(w *Word) bool {
+func (t Handover) isAbout(w *Word) bool {
 	return w.Kind == wordDecision && t.At.After(w.Began) && strings.Contains(t.Raw, w.Who+" (human) closed the question")
 }
 
-// handedAtItsEnd reports whether the word was handed to the agent when it exited: no worker knows whether a program has
+// isHandedAtExit reports whether the word was handed to the agent when it exited: no worker knows whether a program has
 // read a line in its last moment. No event tells when an answer was handed over, so the time of the answer counts.
-func (c *Case) handedAtItsEnd(w *Word, l *Life) bool {
+func (c *Case) isHandedAtExit(w *Word, l *AgentProcess) bool {
 	if w.Question != "" {
-		return w.Run == l.Run && w.Acked.Sub(l.until()).Abs() < lastMoment
+		return w.Run == l.Run && w.Acked.Sub(l.listenedUntil()).Abs() < lastMoment
 	}
 	message := c.messageOf(w)
-	return message != "" && c.handedNear(w.Task, l.Run, message, l.until())
+	return message != "" && c.isHandedNear(w.Task, l.Run, message, l.listenedUntil())
 }
 
-// handedNear reports whether the message was handed to the run at about the given time.
-func (c *Case) handedNear(task, run, message string, at time.Time) bool {
+// isHandedNear reports whether the message was handed to the run at about the given time.
+func (c *Case) isHandedNear(task, run, message string, at time.Time) bool {
 	return slices.ContainsFunc(c.Events[task], func(e *fermata.Event) bool {
 		return e.Type == eventHanded && e.RunID == run && strings.Contains(string(e.Data), message) && e.At.Sub(at).Abs() < lastMoment
 	})
@@ -140,19 +140,19 @@ func (c *Case) messageOf(w *Word) string {
 	return ""
 }
 
-// mustHaveRead returns why a word should have been read, or "" if the task's state explains that it was not.
-func (c *Case) mustHaveRead(w *Word) string {
+// unreadProblem returns why a word should have been read, or "" if the task's state explains that it was not.
+func (c *Case) unreadProblem(w *Word) string {
 	said, final := c.saidAt(w), c.Final[w.Task]
-	if said == 0 || final == nil || w.Kind == wordDecision && c.putOffWhile(w) {
+	if said == 0 || final == nil || w.Kind == wordDecision && c.isDeferredDuring(w) {
 		return "" // another decision closed the question before the word, or the task cannot be read
 	}
 	for i, e := range c.Events[w.Task] {
-		if e.Seq > said && e.Type == fermata.EventTaskEnded && c.endedByRun(w.Task, i) {
-			return fmt.Sprintf("a run ended the task as %s afterwards (event %d)", move(e).To, e.Seq)
+		if e.Seq > said && e.Type == fermata.EventTaskEnded && c.isEndedByRun(w.Task, i) {
+			return fmt.Sprintf("a run ended the task as %s afterwards (event %d)", stateChangeOf(e).To, e.Seq)
 		}
 	}
 	switch t := final.Task; {
-	case t.State.Suspended():
+	case t.State.IsSuspended():
 		return "the task waits as " + string(t.State)
 	case t.State == fermata.TaskInProgress && w.Run != "" && c.hasBegun(w.Task, t.RunID):
 		return "its agent is at work"
@@ -163,7 +163,7 @@ func (c *Case) mustHaveRead(w *Word) string {
 
 // hasBegun reports whether the agent of the run was told anything.
 func (c *Case) hasBegun(task, run string) bool {
-	return slices.ContainsFunc(c.Lives[task], func(l *Life) bool { return l.Run == run && len(l.Told()) > 0 })
+	return slices.ContainsFunc(c.Processes[task], func(l *AgentProcess) bool { return l.Run == run && len(l.Handovers()) > 0 })
 }
 
 // saidAt returns the number of the event that brought the word, or 0 if the word has no event of its own.
@@ -183,9 +183,9 @@ func (c *Case) saidAt(w *Word) int64 {
 	return 0
 }
 
-// endedByRun reports whether the event that ended a task came from the result of a run, and not from a person, a
+// isEndedByRun reports whether the event that ended a task came from the result of a run, and not from a person, a
 // deadline or a lost lease.
-func (c *Case) endedByRun(task string, at int) bool {
+func (c *Case) isEndedByRun(task string, at int) bool {
 	events := c.Events[task]
 	if events[at].Actor.Kind == fermata.ActorHuman {
 		return false
@@ -228,12 +228,12 @@ func wordsComeFirst(c *Case) (how []string) {
 			continue
 		}
 		run := c.nextRun(w.Task, said)
-		for _, l := range c.Lives[w.Task] {
-			told := l.Told()
+		for _, l := range c.Processes[w.Task] {
+			told := l.Handovers()
 			if l.Run != run || len(told) == 0 {
 				continue
 			}
-			if !heard(told[:1], w.Text) && !c.readBefore(w, run) {
+			if !hasHeard(told[:1], w.Text) && !c.isReadBefore(w, run) {
 				how = append(how, fmt.Sprintf("%s was said before run %s of task %c began, and its agent began with:\n%s", w.Text, run, c.Letters[w.Task], told[0].Raw))
 			}
 			break
@@ -252,10 +252,10 @@ func (c *Case) nextRun(task string, seq int64) string {
 	return ""
 }
 
-// readBefore reports whether an agent of another run was told the word.
-func (c *Case) readBefore(w *Word, run string) bool {
-	for _, l := range c.Lives[w.Task] {
-		if l.Run != run && (!l.heardAt(w).IsZero() || c.handedAtItsEnd(w, l)) {
+// isReadBefore reports whether an agent of another run was told the word.
+func (c *Case) isReadBefore(w *Word, run string) bool {
+	for _, l := range c.Processes[w.Task] {
+		if l.Run != run && (!l.heardAt(w).IsZero() || c.isHandedAtExit(w, l)) {
 			return true
 		}
 	}
@@ -268,9 +268,9 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 	if c.Disturbed {
 		return nil
 	}
-	allowed := promised + c.Busy
+	allowed := maxDelay + c.Busy
 	if c.Real {
-		allowed += turns
+		allowed += claudeTurnTime
 	}
 	for _, w := range c.Words {
 		l := c.listener(w)
@@ -291,8 +291,8 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 
 // listenedUntil returns when the agent had to be told nothing more: when it had ended, or when its run had. An agent
 // that ignores SIGTERM outlives its run.
-func (c *Case) listenedUntil(task string, l *Life) time.Time {
-	until := l.until()
+func (c *Case) listenedUntil(task string, l *AgentProcess) time.Time {
+	until := l.listenedUntil()
 	if ended, _ := c.endOfRun(task, l.Run); !ended.IsZero() && ended.Before(until) {
 		return ended
 	}
@@ -300,11 +300,11 @@ func (c *Case) listenedUntil(task string, l *Life) time.Time {
 }
 
 // listener returns the agent that listened when the word was said, or nil.
-func (c *Case) listener(w *Word) *Life {
+func (c *Case) listener(w *Word) *AgentProcess {
 	if w.Run == "" || w.Kind == wordDecision {
 		return nil
 	}
-	for _, l := range c.Lives[w.Task] {
+	for _, l := range c.Processes[w.Task] {
 		if l.Run == w.Run {
 			return l
 		}
@@ -313,8 +313,8 @@ func (c *Case) listener(w *Word) *Life {
 }
 
 // heardAt returns when the agent was told the word.
-func (l *Life) heardAt(w *Word) time.Time {
-	for _, t := range l.Told() {
+func (l *AgentProcess) heardAt(w *Word) time.Time {
+	for _, t := range l.Handovers() {
 		if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) {
 			return t.At
 		}
@@ -322,13 +322,13 @@ func (l *Life) heardAt(w *Word) time.Time {
 	return time.Time{}
 }
 
-// until returns how long the agent listened.
-func (l *Life) until() time.Time {
+// listenedUntil returns how long the agent listened.
+func (l *AgentProcess) listenedUntil() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case !l.ending.IsZero():
-		return l.ending
+	case !l.toldToEnd.IsZero():
+		return l.toldToEnd
 	case !l.goneAt.IsZero():
 		return l.goneAt
 	default:
@@ -357,12 +357,12 @@ func receiptsAreTrue(c *Case) (how []string) {
 
 func (c *Case) receiptProblem(task string, m *fermata.Message) string {
 	known := false
-	for _, l := range c.Lives[task] {
+	for _, l := range c.Processes[task] {
 		if l.Run != m.HandedTo {
 			continue
 		}
 		known = true
-		if heard(l.Told(), m.ID) || heard(l.Told(), m.Body) || c.handedNear(task, l.Run, m.ID, l.until()) {
+		if hasHeard(l.Handovers(), m.ID) || hasHeard(l.Handovers(), m.Body) || c.isHandedNear(task, l.Run, m.ID, l.listenedUntil()) {
 			return ""
 		}
 	}
@@ -371,17 +371,17 @@ func (c *Case) receiptProblem(task string, m *fermata.Message) string {
 		return "which the events do not know"
 	case state != fermata.RunFinished && state != fermata.RunRunning:
 		return "which is " + string(state)
-	case !known && (state == fermata.RunRunning || c.stoppedRun(task, m.HandedTo)):
+	case !known && (state == fermata.RunRunning || c.isRunStopped(task, m.HandedTo)):
 		return "" // its agent has not begun: it was stopped before, or the run is lost when its lease ends
-	case c.Disturbed && c.stoppedRun(task, m.HandedTo):
+	case c.Disturbed && c.isRunStopped(task, m.HandedTo):
 		return "" // the reply was lost with the server, and a person stopped the run before the next reply
 	default:
 		return "whose agent never read it"
 	}
 }
 
-// stoppedRun reports whether something other than its worker ended the run.
-func (c *Case) stoppedRun(task, run string) bool {
+// isRunStopped reports whether something other than its worker ended the run.
+func (c *Case) isRunStopped(task, run string) bool {
 	for _, e := range c.Events[task] {
 		if e.RunID == run && e.Type == fermata.EventRunFinished {
 			return strings.Contains(string(e.Data), `"result":""`)
@@ -393,14 +393,14 @@ func (c *Case) stoppedRun(task, run string) bool {
 // noEffectAfterStop compares the end of each run with the last sign of life of its processes.
 func noEffectAfterStop(c *Case) (how []string) {
 	for _, id := range c.Tasks {
-		for _, l := range c.Lives[id] {
+		for _, l := range c.Processes[id] {
 			ended, why := c.endOfRun(id, l.Run)
 			if ended.IsZero() || c.Disturbed && l.hasChild() {
 				continue
 			}
-			allowed := promised + c.Busy
+			allowed := maxDelay + c.Busy
 			if strings.Contains(why, fermata.ReasonPaused) {
-				allowed += graceOfPause
+				allowed += pauseGrace
 			}
 			if late := l.lastBeat().Sub(ended); late > allowed {
 				how = append(how, fmt.Sprintf("the agent of run %s of task %c was alive %s after its run had ended (%s)",
@@ -411,10 +411,10 @@ func noEffectAfterStop(c *Case) (how []string) {
 	return how
 }
 
-func (l *Life) hasChild() bool {
+func (l *AgentProcess) hasChild() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.parent
+	return l.leftChild
 }
 
 // endOfRun returns when a run ended, and how. Stopping a task ends its run.
@@ -426,21 +426,21 @@ func (c *Case) endOfRun(task, run string) (time.Time, string) {
 			held = e.RunID == run
 		case e.RunID == run && (e.Type == fermata.EventRunFinished || e.Type == fermata.EventRunLost || e.Type == fermata.EventRunReleased):
 			return e.At, string(e.Type) + " " + string(e.Data) + c.stopAt(task, e)
-		case held && isTaskMove(e.Type) && stops(move(e)):
+		case held && isTaskMove(e.Type) && isStop(stateChangeOf(e)):
 			return e.At, string(e.Type) + " " + string(e.Data)
 		}
 	}
 	return time.Time{}, ""
 }
 
-func stops(m moved) bool {
+func isStop(m stateChange) bool {
 	return m.To.IsEnded() || m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
 }
 
 // stopAt returns the stop of the task that was committed together with the end of a run, or "".
 func (c *Case) stopAt(task string, end *fermata.Event) string {
 	for _, e := range c.Events[task] {
-		if e.At.Equal(end.At) && isTaskMove(e.Type) && stops(move(e)) {
+		if e.At.Equal(end.At) && isTaskMove(e.Type) && isStop(stateChangeOf(e)) {
 			return " " + string(e.Data)
 		}
 	}
@@ -451,23 +451,23 @@ func (c *Case) stopAt(task string, end *fermata.Event) string {
 func noLeaveAfterStop(c *Case) (how []string) {
 	for i := range c.Gates {
 		g := &c.Gates[i]
-		if g.Stopped != "" && g.Verdict.Decision != fermata.GateDeny && !c.wentOn(g) {
+		if g.Stopped != "" && g.Verdict.Decision != fermata.GateDeny && !c.hasMovedOn(g) {
 			how = append(how, fmt.Sprintf("a gate of task %c said %s (%s) although %s", c.Letters[g.Task], g.Verdict.Decision, g.Verdict.Reason, g.Stopped))
 		}
 	}
 	return how
 }
 
-// wentOn reports whether the task was moved on before the gate replied. The stop is known from the stream of events,
+// hasMovedOn reports whether the task was moved on before the gate replied. The stop is known from the stream of events,
 // which may be late.
-func (c *Case) wentOn(g *Gate) bool {
-	last := moved{}
+func (c *Case) hasMovedOn(g *Gate) bool {
+	last := stateChange{}
 	for _, e := range c.Events[g.Task] {
-		if m := move(e); m.To != "" && isTaskMove(e.Type) && !e.At.After(g.End) {
+		if m := stateChangeOf(e); m.To != "" && isTaskMove(e.Type) && !e.At.After(g.End) {
 			last = m
 		}
 	}
-	return g.Run == "" && !stops(last)
+	return g.Run == "" && !isStop(last)
 }
 
 // leaveIsUsedOnce counts the calls that each approval let through.
@@ -491,36 +491,36 @@ func pausedStaysPaused(c *Case) (how []string) {
 	for _, id := range c.Tasks {
 		paused := false
 		for _, e := range c.Events[id] {
-			m := move(e)
+			m := stateChangeOf(e)
 			if m.To == "" || !isTaskMove(e.Type) {
 				continue
 			}
-			if paused && !c.resumedAt(id, e.At) {
+			if paused && !c.isResumedAt(id, e.At) {
 				how = append(how, fmt.Sprintf("task %c was paused and became %s by %s (event %d, %s)", c.Letters[id], m.To, e.Actor.Kind, e.Seq, e.Type))
 			}
 			paused = m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
 		}
 	}
-	return append(how, c.pausesThatWereNone()...)
+	return append(how, c.findLostPauses()...)
 }
 
-// resumedAt reports whether a person was resuming or cancelling the task at the given time. The times of events are cut
+// isResumedAt reports whether a person was resuming or cancelling the task at the given time. The times of events are cut
 // to milliseconds.
-func (c *Case) resumedAt(task string, at time.Time) bool {
+func (c *Case) isResumedAt(task string, at time.Time) bool {
 	return slices.ContainsFunc(c.Acts, func(a Act) bool {
 		return a.Task == task && a.Err == nil && (a.Step == "resume" || a.Step == "cancel") &&
 			!at.Before(a.Began.Add(-lastMoment)) && !at.After(a.End)
 	})
 }
 
-// pausesThatWereNone finds pauses that were acknowledged without effect.
-func (c *Case) pausesThatWereNone() (how []string) {
+// findLostPauses finds pauses that were acknowledged without effect.
+func (c *Case) findLostPauses() (how []string) {
 	for _, s := range c.Stops {
 		if s.How != "pause" {
 			continue
 		}
 		found := slices.ContainsFunc(c.Events[s.Task], func(e *fermata.Event) bool {
-			m := move(e)
+			m := stateChangeOf(e)
 			return m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused && !e.At.After(s.Acked)
 		})
 		if !found {
@@ -566,7 +566,7 @@ func (c *Case) isUndone(w *Word) bool {
 
 // isKept reports whether people can read the text with the end of the question, or with its held answer.
 func isKept(q *fermata.Question, text string) bool {
-	kept, err := json.Marshal([]any{q.Resolution, q.Held})
+	kept, err := json.Marshal([]any{q.Resolution, q.HeldAnswer})
 	return err == nil && strings.Contains(string(kept), text)
 }
 
@@ -591,12 +591,12 @@ func oneResumeAnAnswer(c *Case) (how []string) {
 			continue // a session tells its model again what it was told before
 		}
 		var runs []string
-		for _, l := range c.Lives[w.Task] {
+		for _, l := range c.Processes[w.Task] {
 			state := c.runState(w.Task, l.Run)
-			again := state == fermata.RunLost || state == fermata.RunReleased || c.stoppedRun(w.Task, l.Run)
+			again := state == fermata.RunLost || state == fermata.RunReleased || c.isRunStopped(w.Task, l.Run)
 			// A line that a program read while it took its inbox away is handed to the next run as well.
-			last := !w.Undone && l.until().Sub(l.heardAt(w)) < lastMoment
-			if heard(l.Told(), w.Text) && !again && !last && !slices.Contains(runs, l.Run) {
+			last := !w.Undone && l.listenedUntil().Sub(l.heardAt(w)) < lastMoment
+			if hasHeard(l.Handovers(), w.Text) && !again && !last && !slices.Contains(runs, l.Run) {
 				runs = append(runs, l.Run)
 			}
 		}
@@ -614,7 +614,7 @@ func oneResumeAnAnswer(c *Case) (how []string) {
 func decidingYourselfCloses(c *Case) (how []string) {
 	for _, w := range c.Words {
 		q := c.lastReplacement(w.Task, c.questionOf(w))
-		if w.Kind != wordDecision || q == nil || c.putOffWhile(w) {
+		if w.Kind != wordDecision || q == nil || c.isDeferredDuring(w) {
 			continue
 		}
 		if r := q.Resolution; r == nil {
@@ -632,7 +632,7 @@ func cancellingNamesWho(c *Case) (how []string) {
 		var end *fermata.Event
 		for _, e := range c.Events[task] {
 			switch {
-			case move(e).To == fermata.TaskCancelled && e.Actor.Kind == fermata.ActorHuman:
+			case stateChangeOf(e).To == fermata.TaskCancelled && e.Actor.Kind == fermata.ActorHuman:
 				end = e
 			case end == nil || e.Type != fermata.EventQuestionCancelled || !e.At.Equal(end.At):
 				// The question was closed before the end, or some time after the task was reopened.
@@ -657,10 +657,10 @@ func (c *Case) lastReplacement(task string, q *fermata.Question) *fermata.Questi
 	return q
 }
 
-// putOffWhile reports whether the task was deferred while the person spoke: a deferred task keeps its question.
-func (c *Case) putOffWhile(w *Word) bool {
+// isDeferredDuring reports whether the task was deferred while the person spoke: a deferred task keeps its question.
+func (c *Case) isDeferredDuring(w *Word) bool {
 	return slices.ContainsFunc(c.Events[w.Task], func(e *fermata.Event) bool {
-		return move(e).To == fermata.TaskDeferred && !e.At.Before(w.Began.Add(-promised)) && !e.At.After(w.Acked)
+		return stateChangeOf(e).To == fermata.TaskDeferred && !e.At.Before(w.Began.Add(-maxDelay)) && !e.At.After(w.Acked)
 	})
 }
 
@@ -677,7 +677,7 @@ func nobodyTrespasses(c *Case) (how []string) {
 // nothingFailsInside checks how calls failed.
 func nothingFailsInside(c *Case) (how []string) {
 	for _, a := range c.Acts {
-		if !refused(a.Err) {
+		if !isRefusal(a.Err) {
 			how = append(how, fmt.Sprintf("%s of task %c by %s: %v", a.Step, c.Letters[a.Task], a.Who, a.Err))
 		}
 	}
@@ -688,12 +688,12 @@ func nothingFailsInside(c *Case) (how []string) {
 func eventsTellTheSame(c *Case) (how []string) {
 	for _, id := range c.Tasks {
 		how = append(how, c.badMoves(id)...)
-		for name, all := range map[string]map[string]*Snapshot{"settled": c.Settled, "final": c.Final} {
+		for name, all := range map[string]map[string]*Snapshot{"settled": c.AtRest, "final": c.Final} {
 			s := all[id]
 			if s == nil {
 				continue
 			}
-			for _, problem := range c.replayUntil(id, s).differs(s) {
+			for _, problem := range c.replayUntil(id, s).differences(s) {
 				how = append(how, fmt.Sprintf("task %c, %s: %s", c.Letters[id], name, problem))
 			}
 		}
@@ -705,7 +705,7 @@ func eventsTellTheSame(c *Case) (how []string) {
 func (c *Case) badMoves(id string) (how []string) {
 	state := fermata.TaskState("")
 	for _, e := range c.Events[id] {
-		m := move(e)
+		m := stateChangeOf(e)
 		if m.To == "" || !isTaskMove(e.Type) {
 			continue
 		}
@@ -731,8 +731,8 @@ func (c *Case) replayUntil(id string, s *Snapshot) *entry {
 	return t
 }
 
-// differs compares the state from the events with the state from the API.
-func (t *entry) differs(s *Snapshot) (how []string) {
+// differences compares the state from the events with the state from the API.
+func (t *entry) differences(s *Snapshot) (how []string) {
 	if t.State != s.Task.State {
 		how = append(how, fmt.Sprintf("the API says it is %s, the events say %s", s.Task.State, t.State))
 	}
@@ -754,9 +754,9 @@ func (t *entry) differs(s *Snapshot) (how []string) {
 
 // waitingIsActionable checks that there is exactly one thing that moves each task on.
 func waitingIsActionable(c *Case) (how []string) {
-	for _, all := range []map[string]*Snapshot{c.Settled, c.Final} {
+	for _, all := range []map[string]*Snapshot{c.AtRest, c.Final} {
 		for id, s := range all {
-			for _, problem := range s.waits() {
+			for _, problem := range s.waitProblems() {
 				how = append(how, fmt.Sprintf("task %c is %s, and %s", c.Letters[id], s.Task.State, problem))
 			}
 		}
@@ -764,8 +764,8 @@ func waitingIsActionable(c *Case) (how []string) {
 	return how
 }
 
-// waits returns the problems with what the task waits for.
-func (s *Snapshot) waits() (how []string) {
+// waitProblems returns the problems with what the task waits for.
+func (s *Snapshot) waitProblems() (how []string) {
 	t := s.Task
 	running := 0
 	for _, r := range s.Runs {
@@ -785,7 +785,7 @@ func (s *Snapshot) waits() (how []string) {
 	switch inProgress := t.State == fermata.TaskInProgress; {
 	case inProgress && running != 1, !inProgress && running > 0:
 		how = append(how, fmt.Sprintf("%d runs are running", running))
-	case t.State.Suspended() && len(suspending) != 1:
+	case t.State.IsSuspended() && len(suspending) != 1:
 		how = append(how, fmt.Sprintf("%d questions suspend it", len(suspending)))
 	case len(suspending) > 1:
 		how = append(how, fmt.Sprintf("%d questions suspend it", len(suspending)))

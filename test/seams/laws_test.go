@@ -20,19 +20,19 @@ func TestLawsFind(t *testing.T) {
 		spoil func(c *Case)
 	}{
 		{"", func(*Case) {}},
-		{"words-reach-agents", func(c *Case) { c.Lives["t"][0].told = nil; c.Lives["t"][1].told = nil }},
+		{"words-reach-agents", func(c *Case) { c.Processes["t"][0].handovers = nil; c.Processes["t"][1].handovers = nil }},
 		{"words-arrive-at-once", func(c *Case) { c.Words[0].Run, c.Words[0].Acked = "r2", at(-60) }},
 		{"words-come-first", func(c *Case) {
-			l := c.Lives["t"][1]
-			l.told = []Told{{Run: "r2", Raw: "nothing"}, l.told[0]}
+			l := c.Processes["t"][1]
+			l.handovers = []Handover{{Run: "r2", Raw: "nothing"}, l.handovers[0]}
 		}},
 		{"receipts-are-true", func(c *Case) { c.Final["t"].Messages[0].HandedTo = "r1" }},
-		{"no-effect-after-stop", func(c *Case) { c.Lives["t"][0].lastBeat = func() time.Time { return at(50) } }},
+		{"no-effect-after-stop", func(c *Case) { c.Processes["t"][0].lastBeat = func() time.Time { return at(50) } }},
 		{"no-leave-after-stop", func(c *Case) {
-			c.Gates = []Gate{{Task: "t", End: at(9), Stopped: "the task is done", Verdict: fermata.GateVerdict{Decision: fermata.GateAllow}}}
+			c.Gates = []Gate{{Task: "t", End: at(9), Stopped: "the task is done", Verdict: fermata.GateReply{Decision: fermata.GateAllow}}}
 		}},
 		{"leave-is-used-once", func(c *Case) {
-			once := Gate{Task: "t", Verdict: fermata.GateVerdict{Decision: fermata.GateAllow, QuestionID: "q"}}
+			once := Gate{Task: "t", Verdict: fermata.GateReply{Decision: fermata.GateAllow, QuestionID: "q"}}
 			c.Gates = []Gate{once, once}
 		}},
 		{"paused-stays-paused", func(c *Case) { c.Stops = []Stop{{Task: "t", How: "pause", Acked: at(9)}} }},
@@ -51,7 +51,9 @@ func TestLawsFind(t *testing.T) {
 			askTwo(c, fermata.Approve, fermata.Approve)
 			c.Final["t"].Questions[0].Votes[1].By.ID = "0"
 		}},
-		{"one-resume-an-answer", func(c *Case) { c.Lives["t"][0].told = append(c.Lives["t"][0].told, Told{Run: "r1", Raw: "word-2-"}) }},
+		{"one-resume-an-answer", func(c *Case) {
+			c.Processes["t"][0].handovers = append(c.Processes["t"][0].handovers, Handover{Run: "r1", Raw: "word-2-"})
+		}},
 		{"deciding-yourself-closes", func(c *Case) {
 			c.Words = append(c.Words, &Word{Kind: wordDecision, Task: "t", Question: "q", Began: at(1), Acked: at(2)})
 			c.Final["t"].Questions[0].Resolution.Status = fermata.Cancelled
@@ -69,7 +71,7 @@ func TestLawsFind(t *testing.T) {
 		{"waiting-is-actionable", func(c *Case) {
 			c.Final["t"].Task.PendingQuestionID, c.Final["t"].Questions[0].Status = "", fermata.Pending
 		}},
-		{"work-goes-on", func(c *Case) { c.stuck("task A does not come to rest") }},
+		{"work-goes-on", func(c *Case) { c.recordStuck("task A does not come to rest") }},
 	} {
 		t.Run(tt.law, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +130,7 @@ func at(seconds int) time.Time {
 
 // goodCase returns a case in which a task asks, gets an answer and a message, and completes.
 func goodCase() *Case {
-	c := &Case{Tasks: []string{"t"}, Letters: map[string]byte{"t": 'A'}, Events: map[string][]*fermata.Event{}, Lives: map[string][]*Life{}}
+	c := &Case{Tasks: []string{"t"}, Letters: map[string]byte{"t": 'A'}, Events: map[string][]*fermata.Event{}, Processes: map[string][]*AgentProcess{}}
 	for i, e := range []struct {
 		typ  fermata.EventType
 		run  string
@@ -157,10 +159,10 @@ func goodCase() *Case {
 		{Kind: wordMessage, Who: "alice", Task: "t", Text: "word-1-", Acked: at(5)},
 		{Kind: wordAnswer, Who: "alice", Task: "t", Text: "word-2-", Question: "q", Acked: at(4)},
 	}
-	told := Told{Run: "r2", At: at(6), Raw: "m word-1- word-2-", Messages: []string{"m"}, Questions: []string{"q"}}
-	for _, l := range []*Life{{Run: "r1"}, {Run: "r2", told: []Told{told}}} {
-		l.Task, l.gone, l.ending, l.lastBeat = "t", make(chan struct{}), at(7), func() time.Time { return at(2) }
-		c.Lives["t"] = append(c.Lives["t"], l)
+	told := Handover{Run: "r2", At: at(6), Raw: "m word-1- word-2-", Messages: []string{"m"}, Questions: []string{"q"}}
+	for _, l := range []*AgentProcess{{Run: "r1"}, {Run: "r2", handovers: []Handover{told}}} {
+		l.Task, l.gone, l.toldToEnd, l.lastBeat = "t", make(chan struct{}), at(7), func() time.Time { return at(2) }
+		c.Processes["t"] = append(c.Processes["t"], l)
 	}
 	c.Final = map[string]*Snapshot{"t": {
 		Seq: 9, Task: &fermata.Task{ID: "t", State: fermata.TaskDone},
@@ -203,7 +205,7 @@ func TestPageHasTheLaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range Laws {
-		if line := fmt.Sprintf("| `%s` | %s |\n", l.Name, l.Says); !strings.Contains(string(page), line) {
+		if line := fmt.Sprintf("| `%s` | %s |\n", l.Name, l.Sentence); !strings.Contains(string(page), line) {
 			t.Errorf("docs/seams.md lacks %s", line)
 		}
 	}

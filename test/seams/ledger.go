@@ -7,14 +7,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// bell wakes every goroutine that waits for a change.
-type bell struct {
+// changeSignal wakes every goroutine that waits for a change.
+type changeSignal struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
 // next returns a channel that is closed at the next ring.
-func (b *bell) next() <-chan struct{} {
+func (b *changeSignal) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ch == nil {
@@ -23,7 +23,7 @@ func (b *bell) next() <-chan struct{} {
 	return b.ch
 }
 
-func (b *bell) ring() {
+func (b *changeSignal) signal() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ch != nil {
@@ -32,16 +32,16 @@ func (b *bell) ring() {
 	}
 }
 
-// moved is the change of a task's state in an event.
-type moved struct {
+// stateChange is the change of a task's state in an event.
+type stateChange struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason"`
 }
 
-// move returns the change of state that an event carries.
-func move(e *fermata.Event) moved {
-	var m moved
+// stateChangeOf returns the change of state that an event carries.
+func stateChangeOf(e *fermata.Event) stateChange {
+	var m stateChange
 	if len(e.Data) > 0 {
 		_ = json.Unmarshal(e.Data, &m) // data without a move has none of these
 	}
@@ -57,8 +57,8 @@ type entry struct {
 	Runs map[string]fermata.RunState
 	// Questions has the status of each question of the task.
 	Questions map[string]fermata.QuestionStatus
-	// PutOff has the questions whose deadline a person moved.
-	PutOff map[string]bool
+	// Extended has the questions whose deadline a person moved.
+	Extended map[string]bool
 	// Suspending is the pending question on which the task stops.
 	Suspending string
 	// Held is the question whose answer can still be taken back.
@@ -66,7 +66,7 @@ type entry struct {
 }
 
 func newEntry() *entry {
-	return &entry{Runs: map[string]fermata.RunState{}, Questions: map[string]fermata.QuestionStatus{}, PutOff: map[string]bool{}}
+	return &entry{Runs: map[string]fermata.RunState{}, Questions: map[string]fermata.QuestionStatus{}, Extended: map[string]bool{}}
 }
 
 // apply adds one event.
@@ -86,7 +86,7 @@ func (t *entry) apply(e *fermata.Event) {
 			t.Suspending = e.QuestionID
 		}
 	case fermata.EventQuestionExtended:
-		t.PutOff[e.QuestionID] = true
+		t.Extended[e.QuestionID] = true
 	case fermata.EventQuestionHeld:
 		t.Held = e.QuestionID
 	case fermata.EventQuestionUndone:
@@ -99,7 +99,7 @@ func (t *entry) apply(e *fermata.Event) {
 		t.close(e.QuestionID, fermata.Cancelled)
 	default:
 	}
-	if m := move(e); m.To != "" && isTaskMove(e.Type) {
+	if m := stateChangeOf(e); m.To != "" && isTaskMove(e.Type) {
 		t.State, t.Reason = m.To, m.Reason
 	}
 }
@@ -131,12 +131,12 @@ func typeOf(e *fermata.Event) fermata.QuestionType {
 type ledger struct {
 	mu    sync.Mutex
 	tasks map[string]*entry
-	bell  *bell
+	bell  *changeSignal
 	seq   int64
 	gaps  []int64
 }
 
-func newLedger(b *bell) *ledger { return &ledger{tasks: map[string]*entry{}, bell: b} }
+func newLedger(b *changeSignal) *ledger { return &ledger{tasks: map[string]*entry{}, bell: b} }
 
 func (l *ledger) add(e *fermata.Event) {
 	l.mu.Lock()
@@ -153,12 +153,12 @@ func (l *ledger) add(e *fermata.Event) {
 		t.apply(e)
 	}
 	l.mu.Unlock()
-	l.bell.ring()
+	l.bell.signal()
 }
 
-// look returns the present state of a task, without its runs and questions. It returns the zero entry if the task is
+// entryOf returns the present state of a task, without its runs and questions. It returns the zero entry if the task is
 // unknown.
-func (l *ledger) look(id string) entry {
+func (l *ledger) entryOf(id string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.tasks[id]
@@ -166,7 +166,7 @@ func (l *ledger) look(id string) entry {
 		return entry{}
 	}
 	now := *t
-	now.Runs, now.Questions, now.PutOff = nil, nil, nil // these maps belong to the ledger
+	now.Runs, now.Questions, now.Extended = nil, nil, nil // these maps belong to the ledger
 	return now
 }
 
@@ -180,12 +180,12 @@ func (l *ledger) status(task, question string) fermata.QuestionStatus {
 	return ""
 }
 
-// isPutOff reports whether a person moved the deadline of a question.
-func (l *ledger) isPutOff(task, question string) bool {
+// isExtended reports whether a person moved the deadline of a question.
+func (l *ledger) isExtended(task, question string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.tasks[task]
-	return t != nil && t.PutOff[question]
+	return t != nil && t.Extended[question]
 }
 
 // runState returns the state of a run.

@@ -12,19 +12,19 @@ import (
 
 // Limits of a play.
 const (
-	// callWithin is the time limit of a call, including a restart of the server.
-	callWithin = 2 * time.Minute
+	// callTimeout is the time limit of a call, including a restart of the server.
+	callTimeout = 2 * time.Minute
 	// rounds is how often agents are told to complete until no task is in progress.
 	rounds = 8
 )
 
-// role is a task in a sequence.
-type role struct {
+// playTask is a task in a sequence.
+type playTask struct {
 	letter byte
 	id     string
-	// held is the question for which alice can take her answer back.
-	held     string
-	heldWord *Word
+	// heldQuestion is the question for which alice can take her answer back.
+	heldQuestion string
+	heldWord     *Word
 }
 
 // Play is a sequence that is being played.
@@ -33,12 +33,12 @@ type Play struct {
 	ctx   context.Context
 	c     *Case
 	mu    sync.Mutex
-	roles map[byte]*role
+	tasks map[byte]*playTask
 }
 
 // Play plays a sequence and returns the record of it. next returns the next step, or false at the end.
 func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case {
-	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil, Busy: w.pace.busy}, roles: map[byte]*role{}}
+	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil, Busy: w.pace.busy}, tasks: map[byte]*playTask{}}
 	before := w.disturbed.Load()
 	var beside sync.WaitGroup
 	for {
@@ -47,17 +47,17 @@ func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case
 			break
 		}
 		p.c.Sequence = append(p.c.Sequence, s)
-		p.rest(s)
-		if v, _ := verbOf(s.Verb); s.Beside && !v.world && v.name != "create" {
-			p.role(s.Task)
-			beside.Go(func() { p.step(s) })
+		p.awaitRest(s)
+		if v, _ := verbOf(s.Verb); s.Beside && !v.onMachines && v.name != "create" {
+			p.taskOf(s.Task)
+			beside.Go(func() { p.playStep(s) })
 			continue
 		}
-		p.step(s)
+		p.playStep(s)
 		beside.Wait()
 	}
 	beside.Wait()
-	p.close() //nolint:contextcheck // what is left is told after the sequence
+	p.finish() //nolint:contextcheck // what is left is told after the sequence
 	p.c.Disturbed = w.disturbed.Load() != before
 	return p.c
 }
@@ -74,74 +74,74 @@ func Replay(q Sequence) func(*Play) (Step, bool) {
 	}
 }
 
-// role returns the task of a letter.
-func (p *Play) role(letter byte) *role {
+// taskOf returns the task of a letter.
+func (p *Play) taskOf(letter byte) *playTask {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.roles[letter]
+	r := p.tasks[letter]
 	if r == nil {
-		r = &role{letter: letter}
-		p.roles[letter] = r
+		r = &playTask{letter: letter}
+		p.tasks[letter] = r
 	}
 	return r
 }
 
-// rest waits until the step's task has come to rest, unless the step is at once.
-func (p *Play) rest(s Step) {
+// awaitRest waits until the step's task has come to rest, unless the step is at once.
+func (p *Play) awaitRest(s Step) {
 	if s.Task == 0 || s.Now {
 		return
 	}
-	p.settle(p.role(s.Task))
+	p.awaitTaskRest(p.taskOf(s.Task))
 }
 
-// settle waits until the task has come to rest.
-func (p *Play) settle(r *role) {
+// awaitTaskRest waits until the task has come to rest.
+func (p *Play) awaitTaskRest(r *playTask) {
 	if r.id == "" {
 		return
 	}
-	if !p.w.until(p.ctx, p.w.pace.settles, func() bool { return p.w.atRest(r.id) }) && p.ctx.Err() == nil {
-		t := p.w.ledger.look(r.id)
-		p.c.stuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, p.w.pace.settles)
+	if !p.w.awaitCondition(p.ctx, p.w.pace.restTimeout, func() bool { return p.w.isAtRest(r.id) }) && p.ctx.Err() == nil {
+		t := p.w.ledger.entryOf(r.id)
+		p.c.recordStuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, p.w.pace.restTimeout)
 	}
 }
 
-// step does one step. An impossible step has no effect.
-func (p *Play) step(s Step) {
+// playStep does one step. An impossible step has no effect.
+func (p *Play) playStep(s Step) {
 	v, ok := verbOf(s.Verb)
-	if !ok || v.world && !p.w.rough {
+	if !ok || v.onMachines && !p.w.rough {
 		return
 	}
-	var r *role
-	if !v.world {
-		if r = p.role(s.Task); (r.id == "") != (v.name == "create") {
+	var r *playTask
+	if !v.onMachines {
+		if r = p.taskOf(s.Task); (r.id == "") != (v.name == "create") {
 			return
 		}
 	}
 	v.act(p, r, s.N)
 }
 
-// try makes a person do something and records the result.
-func (p *Play) try(who *person, what string, r *role, do func(context.Context) error) {
-	limit, cancel := context.WithTimeout(p.ctx, callWithin)
+// recordAct makes a person do something and records the result.
+func (p *Play) recordAct(who *person, what string, r *playTask, do func(context.Context) error) {
+	limit, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
 	began := time.Now()
 	err := do(limit)
 	if p.ctx.Err() != nil {
 		return
 	}
-	p.c.note(func() {
+	p.c.record(func() {
 		p.c.Acts = append(p.c.Acts, Act{Step: what, Who: who.name, Task: r.id, Began: began, End: time.Now(), Err: err})
 	})
 }
 
-// said records what a person said.
-func (p *Play) said(w *Word) {
+// recordWord records what a person said.
+func (p *Play) recordWord(w *Word) {
 	w.Acked = time.Now()
-	p.c.note(func() { p.c.Words = append(p.c.Words, w) })
+	p.c.record(func() { p.c.Words = append(p.c.Words, w) })
 }
 
 // question returns the pending question of the task, or nil.
-func (p *Play) question(r *role) *fermata.Question {
+func (p *Play) question(r *playTask) *fermata.Question {
 	t, err := p.w.admin.Task(p.ctx, r.id)
 	if err != nil {
 		return nil
@@ -151,103 +151,103 @@ func (p *Play) question(r *role) *fermata.Question {
 
 // agent returns the agent that works on the task and takes orders. After a stop it returns the agent that worked on the
 // task last, as long as that one is running.
-func (p *Play) agent(r *role) *Life {
-	l := p.w.stage.last(r.id, p.w.ledger.look(r.id).Run)
-	if l == nil || !l.alive() {
+func (p *Play) agent(r *playTask) *AgentProcess {
+	l := p.w.hub.lastAgent(r.id, p.w.ledger.entryOf(r.id).Run)
+	if l == nil || !l.isAlive() {
 		return nil
 	}
 	return l
 }
 
-// listening returns the run whose agent would get a message at once, or "".
-func (p *Play) listening(r *role) string {
-	run := p.w.ledger.look(r.id).Run
-	if !p.listens(r.id, run) {
+// listeningRun returns the run whose agent would get a message at once, or "".
+func (p *Play) listeningRun(r *playTask) string {
+	run := p.w.ledger.entryOf(r.id).Run
+	if !p.isListening(r.id, run) {
 		return ""
 	}
 	return run
 }
 
-// order tells the agent of the task to do something, if there is one.
-func (p *Play) order(r *role, o order) {
+// sendOrder tells the agent of the task to do something, if there is one.
+func (p *Play) sendOrder(r *playTask, o order) {
 	l := p.agent(r)
 	if l == nil {
 		return
 	}
-	got, err := p.tell(l, o)
+	got, err := p.sendOrderTo(l, o)
 	if err == nil && got.Status >= 500 {
 		err = refusalOf(got.Status, got.Body)
 	}
-	p.c.note(func() {
+	p.c.record(func() {
 		p.c.Acts = append(p.c.Acts, Act{Step: o.Do, Who: "the agent", Task: r.id, End: time.Now(), Err: err})
 	})
 }
 
-// tell sends an order to an agent.
-func (p *Play) tell(l *Life, o order) (report, error) {
-	limit, cancel := context.WithTimeout(p.ctx, callWithin)
+// sendOrderTo sends an order to an agent.
+func (p *Play) sendOrderTo(l *AgentProcess, o order) (report, error) {
+	limit, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
 	o.Key = fmt.Sprintf("%s-%d", p.w.address, p.w.keys.Add(1))
 	return l.perform(limit, o)
 }
 
-// set changes the recorded state of the agent.
-func (l *Life) set(change func()) {
+// update changes the recorded state of the agent.
+func (l *AgentProcess) update(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change()
 }
 
-// close brings a sequence to its end: all tasks come to rest, every agent completes, the tasks that still wait are
+// finish brings a sequence to its end: all tasks come to rest, every agent completes, the tasks that still wait are
 // cancelled, and the last process ends.
-func (p *Play) close() {
+func (p *Play) finish() {
 	if p.w.worker == nil {
 		p.w.startWorker()
 	}
-	p.settleAll()
+	p.awaitAllAtRest()
 	p.awaitHeard()
 	// If an agent ended with its worker, another one follows when the lease is over.
-	p.settleAll()
+	p.awaitAllAtRest()
 	p.awaitHeard()
-	p.c.Settled = p.snapshots()
+	p.c.AtRest = p.snapshots()
 	for range rounds {
 		if !p.completeAll() {
 			break
 		}
-		p.settleAll()
+		p.awaitAllAtRest()
 	}
 	p.awaitHeard()
 	p.c.Final = p.snapshots()
-	for _, r := range p.roles {
-		if r.id != "" && !p.w.ledger.look(r.id).State.IsEnded() {
+	for _, r := range p.tasks {
+		if r.id != "" && !p.w.ledger.entryOf(r.id).State.IsEnded() {
 			p.cancel(r, 0)
 		}
 	}
-	p.leave()
+	p.awaitExit()
 }
 
-// settleAll waits until every task has come to rest, and no answer can be taken back.
-func (p *Play) settleAll() {
-	for _, r := range p.roles {
-		p.w.until(p.ctx, p.w.pace.settles, func() bool { return r.id == "" || p.w.ledger.look(r.id).Held == "" })
-		p.settle(r)
+// awaitAllAtRest waits until every task has come to rest, and no answer can be taken back.
+func (p *Play) awaitAllAtRest() {
+	for _, r := range p.tasks {
+		p.w.awaitCondition(p.ctx, p.w.pace.restTimeout, func() bool { return r.id == "" || p.w.ledger.entryOf(r.id).Held == "" })
+		p.awaitTaskRest(r)
 	}
 }
 
 // awaitHeard waits until each agent at work has read its messages, or until the time limit of the pace. A coding agent
 // does not listen before its first turn and between two turns, but it is at work.
 func (p *Play) awaitHeard() {
-	limit := p.w.pace.hears()
+	limit := p.w.pace.hearTimeout()
 	if p.c.Real {
-		limit += turns
+		limit += claudeTurnTime
 	}
-	p.w.until(p.ctx, limit, func() bool {
+	p.w.awaitCondition(p.ctx, limit, func() bool {
 		for _, w := range p.c.Words {
 			run := w.Run
 			if p.c.Real {
-				run = p.w.ledger.look(w.Task).Run
+				run = p.w.ledger.entryOf(w.Task).Run
 			}
-			if w.Kind == wordMessage && p.isAtWork(w.Task, run) && !heard(p.toldAll(w.Task), w.Text) {
+			if w.Kind == wordMessage && p.isAtWork(w.Task, run) && !hasHeard(p.allHandovers(w.Task), w.Text) {
 				return false
 			}
 		}
@@ -255,23 +255,23 @@ func (p *Play) awaitHeard() {
 	})
 }
 
-// listens reports whether the agent of the run takes orders and the run goes on.
-func (p *Play) listens(task, run string) bool {
-	return p.isAtWork(task, run) && p.w.stage.last(task, run).alive()
+// isListening reports whether the agent of the run takes orders and the run goes on.
+func (p *Play) isListening(task, run string) bool {
+	return p.isAtWork(task, run) && p.w.hub.lastAgent(task, run).isAlive()
 }
 
 // isAtWork reports whether the run goes on and its agent was not told to end.
 func (p *Play) isAtWork(task, run string) bool {
-	t := p.w.ledger.look(task)
-	l := p.w.stage.last(task, run)
-	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.goesOn()
+	t := p.w.ledger.entryOf(task)
+	l := p.w.hub.lastAgent(task, run)
+	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.isRunning()
 }
 
-// toldAll returns everything that the agents of a task were told.
-func (p *Play) toldAll(task string) []Told {
-	var all []Told
-	for _, l := range p.w.stage.of(task) {
-		all = append(all, l.Told()...)
+// allHandovers returns everything that the agents of a task were told.
+func (p *Play) allHandovers(task string) []Handover {
+	var all []Handover
+	for _, l := range p.w.hub.agentsOf(task) {
+		all = append(all, l.Handovers()...)
 	}
 	return all
 }
@@ -279,10 +279,10 @@ func (p *Play) toldAll(task string) []Told {
 // completeAll makes every agent complete, and reports whether there was one.
 func (p *Play) completeAll() bool {
 	found := false
-	for _, r := range p.roles {
-		if r.id != "" && p.listening(r) != "" {
+	for _, r := range p.tasks {
+		if r.id != "" && p.listeningRun(r) != "" {
 			found = true
-			p.order(r, order{Do: "end", Result: json.RawMessage(`{"result":"completed","summary":"It is done."}`)})
+			p.sendOrder(r, order{Do: "end", Result: json.RawMessage(`{"result":"completed","summary":"It is done."}`)})
 		}
 	}
 	return found
@@ -291,12 +291,12 @@ func (p *Play) completeAll() bool {
 func (p *Play) snapshots() map[string]*Snapshot {
 	all := map[string]*Snapshot{}
 	for _, id := range p.c.Tasks {
-		limit, cancel := context.WithTimeout(p.ctx, callWithin)
+		limit, cancel := context.WithTimeout(p.ctx, callTimeout)
 		s, err := p.w.snapshot(limit, id)
 		cancel()
 		if err != nil {
 			if p.ctx.Err() == nil {
-				p.c.stuck("task %c cannot be read: %v", p.c.Letters[id], err)
+				p.c.recordStuck("task %c cannot be read: %v", p.c.Letters[id], err)
 			}
 			continue
 		}
@@ -305,33 +305,33 @@ func (p *Play) snapshots() map[string]*Snapshot {
 	return all
 }
 
-// leave waits until no agent is running, and reads the events.
-func (p *Play) leave() {
-	p.w.until(p.ctx, p.w.pace.gone(), func() bool {
+// awaitExit waits until no agent is running, and reads the events.
+func (p *Play) awaitExit() {
+	p.w.awaitCondition(p.ctx, p.w.pace.exitTimeout(), func() bool {
 		for _, id := range p.c.Tasks {
-			for _, l := range p.w.stage.of(id) {
-				if l.isThere() {
+			for _, l := range p.w.hub.agentsOf(id) {
+				if l.isConnected() {
 					return false
 				}
 			}
 		}
 		return true
 	})
-	p.c.Lives, p.c.Events = map[string][]*Life{}, map[string][]*fermata.Event{}
+	p.c.Processes, p.c.Events = map[string][]*AgentProcess{}, map[string][]*fermata.Event{}
 	for _, id := range p.c.Tasks {
-		p.c.Lives[id] = p.w.stage.of(id)
-		limit, cancel := context.WithTimeout(p.ctx, callWithin)
+		p.c.Processes[id] = p.w.hub.agentsOf(id)
+		limit, cancel := context.WithTimeout(p.ctx, callTimeout)
 		events, err := p.w.events(limit, id)
 		cancel()
 		if err != nil && p.ctx.Err() == nil {
-			p.c.stuck("the events of task %c cannot be read: %v", p.c.Letters[id], err)
+			p.c.recordStuck("the events of task %c cannot be read: %v", p.c.Letters[id], err)
 		}
 		p.c.Events[id] = events
 	}
 }
 
-// isThere reports whether the process is connected.
-func (l *Life) isThere() bool {
+// isConnected reports whether the process is connected.
+func (l *AgentProcess) isConnected() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.goneAt.IsZero()
@@ -341,6 +341,6 @@ func (l *Life) isThere() bool {
 func (w *World) Forget(c *Case) {
 	for _, id := range c.Tasks {
 		w.ledger.forget(id)
-		w.stage.forget(id)
+		w.hub.forget(id)
 	}
 }

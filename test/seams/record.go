@@ -16,12 +16,12 @@ type Case struct {
 	// Letters maps the tasks to their letters in the sequence. Tasks lists the tasks.
 	Letters map[string]byte
 	Tasks   []string
-	// Settled has the tasks when the sequence was over and all tasks had come to rest. Final has them after every agent
+	// AtRest has the tasks when the sequence was over and all tasks had come to rest. Final has them after every agent
 	// had been told to complete.
-	Settled, Final map[string]*Snapshot
+	AtRest, Final map[string]*Snapshot
 	// Events has the events of each task at the very end.
-	Events map[string][]*fermata.Event
-	Lives  map[string][]*Life
+	Events    map[string][]*fermata.Event
+	Processes map[string][]*AgentProcess
 	// Disturbed is true if servers or workers were killed or stopped.
 	Disturbed bool
 	// Real is true if the agents were Claude Code.
@@ -85,7 +85,7 @@ type Gate struct {
 	Task, Run  string
 	Tool       string
 	Began, End time.Time
-	Verdict    fermata.GateVerdict
+	Verdict    fermata.GateReply
 	// Stopped is set if the task had ended or was paused before the call began, and still was when the reply had come.
 	Stopped string
 }
@@ -102,15 +102,15 @@ type Stop struct {
 	Acked     time.Time
 }
 
-func (c *Case) note(write func()) {
+func (c *Case) record(write func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	write()
 }
 
-// stuck records that something did not come to rest.
-func (c *Case) stuck(format string, args ...any) {
-	c.note(func() { c.Stuck = append(c.Stuck, fmt.Sprintf(format, args...)) })
+// recordStuck records that something did not come to rest.
+func (c *Case) recordStuck(format string, args ...any) {
+	c.record(func() { c.Stuck = append(c.Stuck, fmt.Sprintf(format, args...)) })
 }
 
 // snapshot reads the whole API view of a task. It reads again if an event came in between.

@@ -11,22 +11,22 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 // Random sequences over all verbs keep the laws.
 func TestSeams(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		w := NewWorld(t, agent.Fermata(t), database, Calm)
 		if !w.ReplayGiven() {
-			calm.Demand(w)
+			calm.RunAndReport(w)
 		}
 	})
 }
 
 // Sequences in which servers and workers are killed and stopped keep the laws, too.
 func TestRoughSeams(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		w := NewWorld(t, agent.Fermata(t), database, Rough)
 		if !w.ReplayGiven() {
-			rough.Demand(w)
+			rough.RunAndReport(w)
 		}
 	})
 }

@@ -15,29 +15,29 @@ import (
 
 // Search is a bounded search for a sequence that breaks a law.
 type Search struct {
-	// For is how long new sequences are started. Shrink is how long the failed ones are shortened, all together.
-	For, Shrink time.Duration
-	// Together is how many sequences are played at the same time.
-	Together int
-	// First is the sequence that is played first. It may be empty.
-	First string
+	// Duration is how long new sequences are started. Shrink is how long the failed ones are shortened, all together.
+	Duration, ShrinkTime time.Duration
+	// Parallel is how many sequences are played at the same time.
+	Parallel int
+	// FirstSequence is the sequence that is played first. It may be empty.
+	FirstSequence string
 	// Corpus is true if the corpus is played before random sequences.
 	Corpus bool
-	// Until names the law whose breach ends the search early.
-	Until string
+	// UntilLaw names the law whose breach ends the search early.
+	UntilLaw string
 }
 
 // Failure is a sequence that breaks laws.
 type Failure struct {
 	Seed     uint64
 	Sequence Sequence
-	Broken   Broken
+	Breach   Breach
 	// Story describes what happened when the sequence was last played.
 	Story string
 }
 
-// Found is the result of a search.
-type Found struct {
+// SearchResult is the result of a search.
+type SearchResult struct {
 	Sequences, Steps int
 	// Verbs counts how often each verb was played.
 	Verbs map[string]int
@@ -59,25 +59,25 @@ func seed(w *World) uint64 {
 }
 
 // Run plays random sequences until the time is over.
-func (s Search) Run(w *World) Found {
+func (s Search) Run(w *World) SearchResult {
 	w.Helper()
 	first := seed(w)
 	w.Logf("%s=%d", process.SeedEnv, first)
-	found := Found{Verbs: map[string]int{}, Failures: map[string]*Failure{}}
+	found := SearchResult{Verbs: map[string]int{}, Failures: map[string]*Failure{}}
 	// When a law is broken, the sequences in progress are given up.
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
-	end := time.Now().Add(s.For)
+	end := time.Now().Add(s.Duration)
 	var mu sync.Mutex
 	var n uint64
-	known := s.known(w)
+	sequences := s.knownSequences(w)
 	work := func() {
 		for time.Now().Before(end) && ctx.Err() == nil {
 			mu.Lock()
 			var next func(*Play) (Step, bool)
 			own := first + n
-			if len(known) > 0 {
-				next, known = Replay(known[0]), known[1:]
+			if len(sequences) > 0 {
+				next, sequences = Replay(sequences[0]), sequences[1:]
 			} else {
 				next = Draw(rand.New(rand.NewPCG(own, own))) //nolint:gosec // a test's choices are no secret
 				n++
@@ -90,18 +90,18 @@ func (s Search) Run(w *World) Found {
 			broken := c.Check()
 			mu.Lock()
 			found.add(c, own, broken)
-			if found.Failures[s.Until] != nil {
+			if found.Failures[s.UntilLaw] != nil {
 				stop()
 			}
 			mu.Unlock()
 			w.Forget(c)
 		}
 	}
-	if s.Together <= 1 {
+	if s.Parallel <= 1 {
 		work() // the test's own goroutine must restart servers
 	} else {
 		var wg sync.WaitGroup
-		for range s.Together {
+		for range s.Parallel {
 			wg.Go(work)
 		}
 		wg.Wait()
@@ -109,11 +109,11 @@ func (s Search) Run(w *World) Found {
 	return found
 }
 
-// known returns the sequences that are played before random ones.
-func (s Search) known(w *World) (known []Sequence) {
+// knownSequences returns the sequences that are played before random ones.
+func (s Search) knownSequences(w *World) (known []Sequence) {
 	var texts []string
-	if s.First != "" {
-		texts = append(texts, s.First)
+	if s.FirstSequence != "" {
+		texts = append(texts, s.FirstSequence)
 	}
 	if s.Corpus {
 		texts = append(texts, Corpus[w.kind]...)
@@ -128,7 +128,7 @@ func (s Search) known(w *World) (known []Sequence) {
 	return known
 }
 
-func (f *Found) add(c *Case, seed uint64, broken []Broken) {
+func (f *SearchResult) add(c *Case, seed uint64, broken []Breach) {
 	f.Sequences++
 	f.Steps += len(c.Sequence)
 	for _, s := range c.Sequence {
@@ -141,39 +141,39 @@ func (f *Found) add(c *Case, seed uint64, broken []Broken) {
 	}
 }
 
-// Demand runs the search. For each broken law, it fails the test with the shortest sequence that it finds.
-func (s Search) Demand(w *World) {
+// RunAndReport runs the search. For each broken law, it fails the test with the shortest sequence that it finds.
+func (s Search) RunAndReport(w *World) {
 	w.Helper()
 	found := s.Run(w)
 	w.Logf("%d sequences with %d steps: %s", found.Sequences, found.Steps, found.tally())
-	w.Logf("| %s | %s | %s | %d | %d | %s |", w.databaseName(), w.kind, s.For, found.Sequences, found.Steps, found.laws())
+	w.Logf("| %s | %s | %s | %d | %d | %s |", w.databaseName(), w.kind, s.Duration, found.Sequences, found.Steps, found.laws())
 	if found.Sequences == 0 {
 		w.Fatal("no sequence came to its end")
 	}
-	end := time.Now().Add(s.Shrink)
+	end := time.Now().Add(s.ShrinkTime)
 	for _, law := range Laws {
 		f := found.Failures[law.Name]
 		if f == nil {
 			continue
 		}
 		w.Logf("the law %s is broken by %d steps, which are made fewer if there is time:\n%s\n%s",
-			law.Name, len(f.Sequence), f.Sequence, strings.Join(f.Broken.How, "\n"))
+			law.Name, len(f.Sequence), f.Sequence, strings.Join(f.Breach.How, "\n"))
 		if left := time.Until(end); left > 0 {
 			w.shorten(f, left)
 		}
-		w.Error(f.text(w.room(), w.Name()))
+		w.Error(f.text(w.testFolder(), w.Name()))
 	}
 }
 
 // shorten replaces the sequence of a failure by the shortest one that still fails.
-func (w *World) shorten(f *Failure, within time.Duration) {
-	shorter := w.Shrink(w.Context(), f.Sequence, f.Broken.Name, within)
+func (w *World) shorten(f *Failure, timeout time.Duration) {
+	shorter := w.Shrink(w.Context(), f.Sequence, f.Breach.Name, timeout)
 	c := w.Play(w.Context(), Replay(shorter))
 	defer w.Forget(c)
 	f.Sequence = shorter
 	for _, b := range c.Check() {
-		if b.Name == f.Broken.Name {
-			f.Broken, f.Story = b, c.story()
+		if b.Name == f.Breach.Name {
+			f.Breach, f.Story = b, c.story()
 		}
 	}
 }
@@ -191,15 +191,15 @@ func (w *World) ReplayGiven() bool {
 	}
 	c := w.Play(w.Context(), Replay(q))
 	for _, b := range c.Check() {
-		f := Failure{Sequence: q, Broken: b, Story: "It follows.\n"}
-		w.Error(f.text(w.room(), w.Name()))
+		f := Failure{Sequence: q, Breach: b, Story: "It follows.\n"}
+		w.Error(f.text(w.testFolder(), w.Name()))
 	}
 	w.Logf("this happened:\n%s", c.story())
 	return true
 }
 
 // laws lists the broken laws.
-func (f *Found) laws() string {
+func (f *SearchResult) laws() string {
 	var names []string
 	for _, l := range Laws {
 		if f.Failures[l.Name] != nil {
@@ -213,7 +213,7 @@ func (f *Found) laws() string {
 }
 
 // tally lists how often each verb was played.
-func (f *Found) tally() string {
+func (f *SearchResult) tally() string {
 	var parts []string
 	for _, v := range verbs {
 		if n := f.Verbs[v.name]; n > 0 {
@@ -226,8 +226,8 @@ func (f *Found) tally() string {
 // text describes the failure for people.
 func (f *Failure) text(room, test string) string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "\nThis law is broken (%s): %s\n", f.Broken.Name, f.Broken.Says)
-	for _, how := range f.Broken.How {
+	fmt.Fprintf(&sb, "\nThis law is broken (%s): %s\n", f.Breach.Name, f.Breach.Sentence)
+	for _, how := range f.Breach.How {
 		sb.WriteString("  - " + how + "\n")
 	}
 	sb.WriteString("\nby this sequence:\n" + f.Sequence.Sentences())
@@ -251,9 +251,9 @@ func (c *Case) story() string {
 		for _, e := range c.Events[id] {
 			fmt.Fprintf(&sb, "  %s event %d %s %s by %s %s %s\n", e.At.Format("05.000"), e.Seq, e.Type, e.RunID+e.QuestionID, e.Actor.Kind, e.Actor.Name, e.Data)
 		}
-		for _, l := range c.Lives[id] {
+		for _, l := range c.Processes[id] {
 			fmt.Fprintf(&sb, "  agent %d of %s from %s to %s\n", l.PID, l.Run, l.Began.UTC().Format("05.000"), l.goneAt.UTC().Format("05.000"))
-			for _, t := range l.Told() {
+			for _, t := range l.Handovers() {
 				fmt.Fprintf(&sb, "    told at %s: messages %v, questions %v\n", t.At.UTC().Format("05.000"), t.Messages, t.Questions)
 			}
 		}

@@ -6,8 +6,8 @@ import "time"
 
 // The searches of the gate are short. `make crash` searches for half an hour.
 var (
-	calm  = Search{For: 12 * time.Second, Shrink: 20 * time.Second, Together: 6, Corpus: true}
-	rough = Search{For: 12 * time.Second, Shrink: 30 * time.Second, Together: 1, Corpus: true}
+	calm  = Search{Duration: 12 * time.Second, ShrinkTime: 20 * time.Second, Parallel: 6, Corpus: true}
+	rough = Search{Duration: 12 * time.Second, ShrinkTime: 30 * time.Second, Parallel: 1, Corpus: true}
 )
 
 // allBugs is false: each run checks one seeded bug, a different one each time.

@@ -25,22 +25,22 @@ func (w *World) Shrink(ctx context.Context, q Sequence, law string, within time.
 			size /= 2
 		}
 	}
-	return w.plainer(ctx, q, law)
+	return w.simplify(ctx, q, law)
 }
 
 // leaveOut looks for size steps in a row that are not needed.
 func (w *World) leaveOut(ctx context.Context, q Sequence, law string, size int) (Sequence, bool) {
 	for end := len(q); end > 0; end -= size {
 		shorter := q.without(max(0, end-size), end)
-		if len(shorter) > 0 && len(shorter) < len(q) && w.breaks(ctx, shorter, law) {
+		if len(shorter) > 0 && len(shorter) < len(q) && w.isBreaking(ctx, shorter, law) {
 			return shorter, true
 		}
 	}
 	return nil, false
 }
 
-// plainer removes the special marks of steps if they do not matter.
-func (w *World) plainer(ctx context.Context, q Sequence, law string) Sequence {
+// simplify removes the special marks of steps if they do not matter.
+func (w *World) simplify(ctx context.Context, q Sequence, law string) Sequence {
 	for i := range q {
 		for _, change := range []func(*Step){
 			func(s *Step) { s.Beside = false },
@@ -49,7 +49,7 @@ func (w *World) plainer(ctx context.Context, q Sequence, law string) Sequence {
 		} {
 			next := q.without(len(q), len(q))
 			change(&next[i])
-			if next[i] != q[i] && w.breaks(ctx, next, law) {
+			if next[i] != q[i] && w.isBreaking(ctx, next, law) {
 				q = next
 			}
 		}
@@ -57,8 +57,8 @@ func (w *World) plainer(ctx context.Context, q Sequence, law string) Sequence {
 	return q
 }
 
-// breaks reports whether the sequence breaks the law when it is played.
-func (w *World) breaks(ctx context.Context, q Sequence, law string) bool {
+// isBreaking reports whether the sequence breaks the law when it is played.
+func (w *World) isBreaking(ctx context.Context, q Sequence, law string) bool {
 	for range tries {
 		c := w.Play(ctx, Replay(q))
 		broken := c.Check()

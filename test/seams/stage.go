@@ -17,8 +17,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Told is one thing that an agent was told by its worker.
-type Told struct {
+// Handover is one thing that an agent was told by its worker.
+type Handover struct {
 	Run string
 	At  time.Time
 	// Raw is the complete text, as it came.
@@ -27,9 +27,9 @@ type Told struct {
 	Messages, Questions []string
 }
 
-// toldFrom reads a resume context.
-func toldFrom(run string, raw json.RawMessage) Told {
-	t := Told{Run: run, At: time.Now(), Raw: string(raw)}
+// parseHandover reads a resume context.
+func parseHandover(run string, raw json.RawMessage) Handover {
+	t := Handover{Run: run, At: time.Now(), Raw: string(raw)}
 	var rc fermata.ResumeContext
 	if err := json.Unmarshal(raw, &rc); err != nil {
 		return t
@@ -75,8 +75,8 @@ type report struct {
 // errAgentGone means that the agent's process ended before it replied.
 var errAgentGone = errors.New("the agent is gone")
 
-// Life is one process of an agent.
-type Life struct {
+// AgentProcess is one process of an agent.
+type AgentProcess struct {
 	Task, Run string
 	PID       int
 	Began     time.Time
@@ -84,32 +84,34 @@ type Life struct {
 	// perform carries out an order. lastBeat returns when one of the agent's processes was last seen alive.
 	perform  func(ctx context.Context, o order) (report, error)
 	lastBeat func() time.Time
-	// listens reports whether the agent takes orders at the moment.
-	listens func() bool
+	// isListening reports whether the agent takes orders at the moment.
+	isListening func() bool
 	// session is set if the agent is Claude Code.
 	session *session
 
-	mu   sync.Mutex
-	told []Told
-	// ending is when the agent was told to end. deaf is true if it ignores SIGTERM, parent if it left a child behind.
-	ending       time.Time
-	deaf, parent bool
-	gone         chan struct{}
-	goneAt       time.Time
+	mu        sync.Mutex
+	handovers []Handover
+	// toldToEnd is when the agent was told to end. deaf is true if it ignores SIGTERM, parent if it left a child behind.
+	toldToEnd       time.Time
+	deaf, leftChild bool
+	gone            chan struct{}
+	goneAt          time.Time
 }
 
-// alive reports whether the agent is running, takes orders and was not told to end.
-func (l *Life) alive() bool { return l.goesOn() && (l.listens == nil || l.listens()) }
+// isAlive reports whether the agent is running, takes orders and was not told to end.
+func (l *AgentProcess) isAlive() bool {
+	return l.isRunning() && (l.isListening == nil || l.isListening())
+}
 
-// goesOn reports whether the agent is running and was not told to end.
-func (l *Life) goesOn() bool {
+// isRunning reports whether the agent is running and was not told to end.
+func (l *AgentProcess) isRunning() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.goneAt.IsZero() && l.ending.IsZero()
+	return l.goneAt.IsZero() && l.toldToEnd.IsZero()
 }
 
-// ends records that the process has ended.
-func (l *Life) ends() {
+// markEnded records that the process has ended.
+func (l *AgentProcess) markEnded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.goneAt.IsZero() {
@@ -118,16 +120,16 @@ func (l *Life) ends() {
 	}
 }
 
-// Told returns what the agent was told so far.
-func (l *Life) Told() []Told {
+// Handovers returns what the agent was told so far.
+func (l *AgentProcess) Handovers() []Handover {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]Told(nil), l.told...)
+	return append([]Handover(nil), l.handovers...)
 }
 
 // puppet is the connection to an agent of the tests' own.
 type puppet struct {
-	*Life
+	*AgentProcess
 	conn    net.Conn
 	folder  string
 	replies map[int]chan report // Life.mu guards it
@@ -155,7 +157,7 @@ func (p *puppet) perform(ctx context.Context, o order) (report, error) {
 	o.N = len(p.replies) + 1
 	p.replies[o.N] = ch
 	if o.Do == "end" {
-		p.ending = time.Now()
+		p.toldToEnd = time.Now()
 	}
 	err := json.NewEncoder(p.conn).Encode(o)
 	p.mu.Unlock()
@@ -180,7 +182,7 @@ func (p *puppet) take(r report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(r.Told) > 0 {
-		p.told = append(p.told, toldFrom(p.Run, r.Told))
+		p.handovers = append(p.handovers, parseHandover(p.Run, r.Told))
 	}
 	if ch := p.replies[r.Did]; ch != nil {
 		p.replies[r.Did] = nil
@@ -188,23 +190,23 @@ func (p *puppet) take(r report) {
 	}
 }
 
-// stage is the place to which the agents report.
-type stage struct {
+// agentHub is the place to which the agents report.
+type agentHub struct {
 	// folder is where the agents write the time. socket is where they connect.
 	folder, socket string
-	bell           *bell
+	bell           *changeSignal
 	mu             sync.Mutex
-	lives          map[string][]*Life // by task
+	processes      map[string][]*AgentProcess // by task
 }
 
-// newStage opens a stage. Its folder has a short name, because the path of a socket must be short.
-func newStage(tb testing.TB, b *bell) *stage {
+// newAgentHub opens a stage. Its folder has a short name, because the path of a socket must be short.
+func newAgentHub(tb testing.TB, b *changeSignal) *agentHub {
 	tb.Helper()
 	folder, err := os.MkdirTemp("", "seams-") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &stage{folder: folder, socket: filepath.Join(folder, "stage"), bell: b, lives: map[string][]*Life{}}
+	s := &agentHub{folder: folder, socket: filepath.Join(folder, "stage"), bell: b, processes: map[string][]*AgentProcess{}}
 	listener, err := net.Listen("unix", s.socket) //nolint:noctx // it is closed with the test
 	if err != nil {
 		tb.Fatal(err)
@@ -226,49 +228,49 @@ func newStage(tb testing.TB, b *bell) *stage {
 }
 
 // attend reads all reports of one agent.
-func (s *stage) attend(conn net.Conn) {
+func (s *agentHub) attend(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	reports := json.NewDecoder(conn)
 	var first report
 	if err := reports.Decode(&first); err != nil || first.Hello == nil {
 		return
 	}
-	p := &puppet{conn: conn, folder: s.folder, replies: map[int]chan report{}, Life: &Life{
+	p := &puppet{conn: conn, folder: s.folder, replies: map[int]chan report{}, AgentProcess: &AgentProcess{
 		Task: first.Hello.Task, Run: first.Hello.Run, PID: first.Hello.PID, Began: time.Now(),
-		gone: make(chan struct{}), told: []Told{toldFrom(first.Hello.Run, first.Hello.Context)},
+		gone: make(chan struct{}), handovers: []Handover{parseHandover(first.Hello.Run, first.Hello.Context)},
 	}}
-	p.Life.perform, p.Life.lastBeat = p.perform, p.lastBeat
-	s.enter(p.Life)
+	p.AgentProcess.perform, p.AgentProcess.lastBeat = p.perform, p.lastBeat
+	s.register(p.AgentProcess)
 	for {
 		var r report
 		if err := reports.Decode(&r); err != nil {
 			break
 		}
 		p.take(r)
-		s.bell.ring()
+		s.bell.signal()
 	}
-	p.ends()
-	s.bell.ring()
+	p.markEnded()
+	s.bell.signal()
 }
 
-// enter adds an agent to the stage.
-func (s *stage) enter(l *Life) {
+// register adds an agent to the stage.
+func (s *agentHub) register(l *AgentProcess) {
 	s.mu.Lock()
-	s.lives[l.Task] = append(s.lives[l.Task], l)
+	s.processes[l.Task] = append(s.processes[l.Task], l)
 	s.mu.Unlock()
-	s.bell.ring()
+	s.bell.signal()
 }
 
-// of returns the processes of a task's agents so far.
-func (s *stage) of(task string) []*Life {
+// agentsOf returns the processes of a task's agents so far.
+func (s *agentHub) agentsOf(task string) []*AgentProcess {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*Life(nil), s.lives[task]...)
+	return append([]*AgentProcess(nil), s.processes[task]...)
 }
 
-// last returns the latest agent of the run, or nil.
-func (s *stage) last(task, run string) *Life {
-	lives := s.of(task)
+// lastAgent returns the latest agent of the run, or nil.
+func (s *agentHub) lastAgent(task, run string) *AgentProcess {
+	lives := s.agentsOf(task)
 	for i := len(lives) - 1; i >= 0; i-- {
 		if lives[i].Run == run {
 			return lives[i]
@@ -278,10 +280,10 @@ func (s *stage) last(task, run string) *Life {
 }
 
 // forget drops a task and the files of its agents.
-func (s *stage) forget(task string) {
+func (s *agentHub) forget(task string) {
 	s.mu.Lock()
-	lives := s.lives[task]
-	delete(s.lives, task)
+	lives := s.processes[task]
+	delete(s.processes, task)
 	s.mu.Unlock()
 	for _, l := range lives {
 		found, _ := filepath.Glob(filepath.Join(s.folder, l.Run+".*"))
@@ -291,8 +293,8 @@ func (s *stage) forget(task string) {
 	}
 }
 
-// heard reports whether one of these contexts contains the text.
-func heard(told []Told, text string) bool {
+// hasHeard reports whether one of these contexts contains the text.
+func hasHeard(told []Handover, text string) bool {
 	for i := range told {
 		if strings.Contains(told[i].Raw, text) {
 			return true

@@ -57,9 +57,9 @@ func (q Sequence) Sentences() string {
 	var sb strings.Builder
 	for i, s := range q {
 		v, _ := verbOf(s.Verb)
-		line := v.says
+		line := v.sentence
 		if s.Task != 0 {
-			line = fmt.Sprintf(v.says, "task "+string(s.Task))
+			line = fmt.Sprintf(v.sentence, "task "+string(s.Task))
 		}
 		if len(v.variants) > 0 {
 			line += ": " + v.variants[s.N%len(v.variants)]

@@ -17,8 +17,8 @@ import (
 // freeTool is a tool that a rule allows. Any other tool needs an approval.
 const freeTool = "Look"
 
-// soon is the deadline of questions that a timeout closes.
-const soon = "1s"
+// shortTimeout is the deadline of questions that a timeout closes.
+const shortTimeout = "1s"
 
 // view is the state by which a verb is chosen.
 type view struct {
@@ -26,7 +26,7 @@ type view struct {
 	reason  string
 	pending *fermata.Question
 	// agent is true if the agent is running and listens.
-	agent, deaf, parent bool
+	agent, deaf, leftChild bool
 	// claude is true if the agent is Claude Code and its model may reply.
 	claude bool
 	// held is true if an answer can be taken back.
@@ -37,26 +37,26 @@ type view struct {
 	worker, rough bool
 }
 
-func (v view) ended() bool { return v.state.IsEnded() }
-func (v view) paused() bool {
+func (v view) isEnded() bool { return v.state.IsEnded() }
+func (v view) isPaused() bool {
 	return v.state == fermata.TaskDeferred && v.reason == fermata.ReasonPaused
 }
-func (v view) stopped() bool { return v.ended() || v.paused() }
+func (v view) isStopped() bool { return v.isEnded() || v.isPaused() }
 
 // verb is an act or event that a step can have.
 type verb struct {
 	name string
-	// says is a sentence with a place for the task.
-	says     string
+	// sentence is a sentence with a place for the task.
+	sentence string
 	variants []string
-	// fits returns a weight for how well the verb fits. 0 means not at all.
-	fits func(v view) int
-	act  func(p *Play, r *role, n int)
-	// world marks events on the machines, which happen only in rough worlds.
-	world bool
+	// weight returns a weight for how well the verb fits. 0 means not at all.
+	weight func(v view) int
+	act    func(p *Play, r *playTask, n int)
+	// onMachines marks events on the machines, which happen only in rough worlds.
+	onMachines bool
 }
 
-func when(holds bool, weight int) int {
+func weightIf(holds bool, weight int) int {
 	if holds {
 		return weight
 	}
@@ -71,7 +71,7 @@ func init() { verbs = slices.Concat(peopleVerbs, agentVerbs, claudeVerbs, worldV
 func verbOf(name string) (verb, bool) {
 	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name })
 	if i < 0 {
-		return verb{says: name + " %s"}, false
+		return verb{sentence: name + " %s"}, false
 	}
 	return verbs[i], true
 }
@@ -87,117 +87,119 @@ func verbNames() []string {
 // peopleVerbs are the acts of people.
 var peopleVerbs = []verb{
 	{
-		name: "create", says: "A person creates %s", variants: []string{"ready", "ready", "put off for a second"},
-		fits: func(v view) int { return when(v.state == "", 100) },
-		act:  (*Play).create,
+		name: "create", sentence: "A person creates %s", variants: []string{"ready", "ready", "put off for a second"},
+		weight: func(v view) int { return weightIf(v.state == "", 100) },
+		act:    (*Play).create,
 	},
 	{
-		name: "message", says: "A person writes into the thread of %s", variants: []string{"alice", "bob"},
-		fits: func(v view) int { return when(v.state != "", 12) },
-		act:  (*Play).message,
+		name: "message", sentence: "A person writes into the thread of %s", variants: []string{"alice", "bob"},
+		weight: func(v view) int { return weightIf(v.state != "", 12) },
+		act:    (*Play).message,
 	},
 	{
-		name: "clarify", says: "A person asks back about the question of %s", variants: []string{"alice", "bob"},
-		fits: func(v view) int { return when(v.pending != nil, 6) },
-		act:  (*Play).clarify,
+		name: "clarify", sentence: "A person asks back about the question of %s", variants: []string{"alice", "bob"},
+		weight: func(v view) int { return weightIf(v.pending != nil, 6) },
+		act:    (*Play).clarify,
 	},
 	{
-		name: "answer", says: "A person answers the question of %s",
+		name: "answer", sentence: "A person answers the question of %s",
 		variants: []string{"alice, yes", "bob, yes", "alice, no", "bob, no"},
-		fits:     func(v view) int { return when(v.pending != nil, 16) },
+		weight:   func(v view) int { return weightIf(v.pending != nil, 16) },
 		act:      (*Play).answer,
 	},
 	{
-		name: "answer-edited", says: "A person approves the action of %s with edits",
-		fits: func(v view) int { return when(v.pending != nil && v.pending.Type == fermata.Approval, 4) },
-		act:  (*Play).answerEdited,
+		name: "answer-edited", sentence: "A person approves the action of %s with edits",
+		weight: func(v view) int { return weightIf(v.pending != nil && v.pending.Type == fermata.Approval, 4) },
+		act:    (*Play).answerEdited,
 	},
 	{
-		name: "answer-to-undo", says: "alice answers the question of %s and may take it back for a second",
-		fits: func(v view) int { return when(v.pending != nil, 5) },
-		act:  (*Play).answerToUndo,
+		name: "answer-to-undo", sentence: "alice answers the question of %s and may take it back for a second",
+		weight: func(v view) int { return weightIf(v.pending != nil, 5) },
+		act:    (*Play).answerToUndo,
 	},
 	{
-		name: "undo", says: "alice takes back her answer to %s",
-		fits: func(v view) int { return when(v.held, 20) },
-		act:  (*Play).undo,
+		name: "undo", sentence: "alice takes back her answer to %s",
+		weight: func(v view) int { return weightIf(v.held, 20) },
+		act:    (*Play).undo,
 	},
 	{
-		name: "late-answer", says: "alice answers the question of %s that time closed, and restarts the task",
-		fits: func(v view) int { return when(v.timedOut, 10) },
-		act:  (*Play).lateAnswer,
+		name: "late-answer", sentence: "alice answers the question of %s that time closed, and restarts the task",
+		weight: func(v view) int { return weightIf(v.timedOut, 10) },
+		act:    (*Play).lateAnswer,
 	},
 	{
-		name: "answer-closed", says: "bob answers a question of %s that is closed",
-		fits: func(v view) int { return when(v.answered, 5) },
-		act:  (*Play).answerClosed,
+		name: "answer-closed", sentence: "bob answers a question of %s that is closed",
+		weight: func(v view) int { return weightIf(v.answered, 5) },
+		act:    (*Play).answerClosed,
 	},
 	{
-		name: "extend", says: "A person puts the deadline of the question of %s off",
-		fits: func(v view) int { return when(v.pending != nil && v.pending.Deadline != nil, 2) },
-		act:  (*Play).extend,
+		name: "extend", sentence: "A person puts the deadline of the question of %s off",
+		weight: func(v view) int { return weightIf(v.pending != nil && v.pending.Deadline != nil, 2) },
+		act:    (*Play).extend,
 	},
 	{
-		name: "withdraw", says: "A person cancels the question of %s",
-		fits: func(v view) int { return when(v.pending != nil, 3) },
-		act:  (*Play).withdraw,
+		name: "withdraw", sentence: "A person cancels the question of %s",
+		weight: func(v view) int { return weightIf(v.pending != nil, 3) },
+		act:    (*Play).withdraw,
 	},
 	{
-		name: "expire", says: "The deadline of the question of %s passes",
-		fits: func(v view) int { return when(v.pending != nil && v.pending.Deadline != nil, 8) },
-		act:  (*Play).expire,
+		name: "expire", sentence: "The deadline of the question of %s passes",
+		weight: func(v view) int { return weightIf(v.pending != nil && v.pending.Deadline != nil, 8) },
+		act:    (*Play).expire,
 	},
 	{
-		name: "cancel", says: "A person cancels %s",
-		fits: func(v view) int { return when(v.state != "" && !v.ended(), 5) },
-		act:  (*Play).cancel,
+		name: "cancel", sentence: "A person cancels %s",
+		weight: func(v view) int { return weightIf(v.state != "" && !v.isEnded(), 5) },
+		act:    (*Play).cancel,
 	},
 	{
-		name: "pause", says: "A person pauses %s",
-		fits: func(v view) int { return when(v.state != "" && !v.stopped(), 7) },
-		act:  (*Play).pause,
+		name: "pause", sentence: "A person pauses %s",
+		weight: func(v view) int { return weightIf(v.state != "" && !v.isStopped(), 7) },
+		act:    (*Play).pause,
 	},
 	{
-		name: "resume", says: "A person resumes %s (decide yourself, where a question is pending)",
+		name: "resume", sentence: "A person resumes %s (decide yourself, where a question is pending)",
 		variants: []string{"without a word", "with words"},
-		fits:     func(v view) int { return when(v.pending != nil || v.state == fermata.TaskDeferred, 9) },
+		weight:   func(v view) int { return weightIf(v.pending != nil || v.state == fermata.TaskDeferred, 9) },
 		act:      (*Play).resume,
 	},
 	{
-		name: "reopen", says: "A person reopens %s",
-		fits: func(v view) int { return when(v.ended(), 12) },
-		act:  (*Play).reopen,
+		name: "reopen", sentence: "A person reopens %s",
+		weight: func(v view) int { return weightIf(v.isEnded(), 12) },
+		act:    (*Play).reopen,
 	},
 	{
-		name: "defer", says: "A person puts %s off", variants: []string{"for a second", "for good"},
-		fits: func(v view) int { return when(v.state != "" && !v.ended() && v.state != fermata.TaskInProgress, 3) },
-		act:  (*Play).deferTask,
+		name: "defer", sentence: "A person puts %s off", variants: []string{"for a second", "for good"},
+		weight: func(v view) int {
+			return weightIf(v.state != "" && !v.isEnded() && v.state != fermata.TaskInProgress, 3)
+		},
+		act: (*Play).deferTask,
 	},
 	{
-		name: "edit", says: "A person changes the text of %s",
-		fits: func(v view) int { return when(v.state != "", 2) },
-		act:  (*Play).edit,
+		name: "edit", sentence: "A person changes the text of %s",
+		weight: func(v view) int { return weightIf(v.state != "", 2) },
+		act:    (*Play).edit,
 	},
 	{
-		name: "trespass", says: "Somebody who may not meddles with %s", variants: trespassNames(),
-		fits: func(v view) int { return when(v.state != "", 6) },
-		act:  (*Play).trespass,
+		name: "trespass", sentence: "Somebody who may not meddles with %s", variants: trespassNames(),
+		weight: func(v view) int { return weightIf(v.state != "", 6) },
+		act:    (*Play).trespass,
 	},
 }
 
-func (p *Play) create(r *role, n int) {
-	title := p.w.word()
+func (p *Play) create(r *playTask, n int) {
+	title := p.w.newWord()
 	task := fermata.NewTask{Title: title, Body: "Do as you are told.", MaxAttempts: 20}
 	if n%3 == 2 {
 		task.DeferUntil = new(time.Now().Add(time.Second))
 	}
-	p.try(p.w.alice, "create", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "create", r, func(ctx context.Context) error {
 		t, err := p.w.alice.CreateTask(ctx, task)
 		if err != nil {
 			return err
 		}
-		p.w.named(title, t.ID)
-		p.c.note(func() {
+		p.w.setTitle(title, t.ID)
+		p.c.record(func() {
 			r.id = t.ID
 			p.c.Tasks = append(p.c.Tasks, t.ID)
 			p.c.Letters[t.ID] = r.letter
@@ -214,35 +216,35 @@ func (p *Play) someone(n int) *person {
 	return p.w.alice
 }
 
-func (p *Play) message(r *role, n int) {
-	who, text, run := p.someone(n), p.w.word(), p.listening(r)
-	p.try(who, "message", r, func(ctx context.Context) error {
+func (p *Play) message(r *playTask, n int) {
+	who, text, run := p.someone(n), p.w.newWord(), p.listeningRun(r)
+	p.recordAct(who, "message", r, func(ctx context.Context) error {
 		if _, err := who.PostMessage(ctx, r.id, text); err != nil {
 			return err
 		}
-		p.said(&Word{Kind: wordMessage, Who: who.name, Task: r.id, Text: text, Run: run})
+		p.recordWord(&Word{Kind: wordMessage, Who: who.name, Task: r.id, Text: text, Run: run})
 		return nil
 	})
 }
 
-func (p *Play) clarify(r *role, n int) {
+func (p *Play) clarify(r *playTask, n int) {
 	q := p.question(r)
 	if q == nil {
 		return
 	}
-	who, text, run := p.someone(n), p.w.word(), p.listening(r)
-	p.try(who, "clarify", r, func(ctx context.Context) error {
+	who, text, run := p.someone(n), p.w.newWord(), p.listeningRun(r)
+	p.recordAct(who, "clarify", r, func(ctx context.Context) error {
 		if _, err := who.Clarify(ctx, q.ID, text); err != nil {
 			return err
 		}
-		p.said(&Word{Kind: wordMessage, Who: who.name, Task: r.id, Text: text, Run: run})
+		p.recordWord(&Word{Kind: wordMessage, Who: who.name, Task: r.id, Text: text, Run: run})
 		return nil
 	})
 }
 
 // answerTo makes an answer with a unique text.
 func (p *Play) answerTo(q *fermata.Question, yes bool) (fermata.Answer, string) {
-	text := p.w.word()
+	text := p.w.newWord()
 	if q.Type != fermata.Approval {
 		return fermata.Answer{Answer: text}, text
 	}
@@ -254,30 +256,30 @@ func (p *Play) answerTo(q *fermata.Question, yes bool) (fermata.Answer, string) 
 }
 
 // submit gives an answer and records the server's reply.
-func (p *Play) submit(r *role, who *person, q *fermata.Question, a fermata.Answer, text, step string) {
-	run := p.listening(r)
-	p.try(who, step, r, func(ctx context.Context) error {
+func (p *Play) submit(r *playTask, who *person, q *fermata.Question, a fermata.Answer, text, step string) {
+	run := p.listeningRun(r)
+	p.recordAct(who, step, r, func(ctx context.Context) error {
 		got, err := who.Answer(ctx, q.ID, a)
 		if err != nil {
 			return err
 		}
 		w := &Word{Kind: wordAnswer, Who: who.name, Task: r.id, Text: text, Question: q.ID, Run: run}
 		switch {
-		case got.Held != nil:
+		case got.HeldAnswer != nil:
 			w.Run, w.Held = "", true
-			p.c.note(func() { r.held, r.heldWord = q.ID, w })
-			p.said(w)
+			p.c.record(func() { r.heldQuestion, r.heldWord = q.ID, w })
+			p.recordWord(w)
 		case got.Status == fermata.Answered:
-			p.said(w)
+			p.recordWord(w)
 		case got.Status == fermata.Pending:
-			p.c.note(func() { p.c.Votes = append(p.c.Votes, Vote{who.name, r.id, q.ID, text}) })
+			p.c.record(func() { p.c.Votes = append(p.c.Votes, Vote{who.name, r.id, q.ID, text}) })
 		default: // a late answer
 		}
 		return nil
 	})
 }
 
-func (p *Play) answer(r *role, n int) {
+func (p *Play) answer(r *playTask, n int) {
 	q := p.question(r)
 	if q == nil {
 		return
@@ -286,7 +288,7 @@ func (p *Play) answer(r *role, n int) {
 	p.submit(r, p.someone(n), q, a, text, "answer")
 }
 
-func (p *Play) answerEdited(r *role, _ int) {
+func (p *Play) answerEdited(r *playTask, _ int) {
 	q := p.question(r)
 	if q == nil || q.Type != fermata.Approval || len(q.Action) == 0 {
 		return
@@ -305,7 +307,7 @@ func (p *Play) answerEdited(r *role, _ int) {
 	p.submit(r, p.w.alice, q, a, text, "answer with edits")
 }
 
-func (p *Play) answerToUndo(r *role, _ int) {
+func (p *Play) answerToUndo(r *playTask, _ int) {
 	q := p.question(r)
 	if q == nil {
 		return
@@ -315,46 +317,46 @@ func (p *Play) answerToUndo(r *role, _ int) {
 	p.submit(r, p.w.alice, q, a, text, "answer to undo")
 }
 
-func (p *Play) undo(r *role, _ int) {
-	question, word := p.held(r)
+func (p *Play) undo(r *playTask, _ int) {
+	question, word := p.heldAnswer(r)
 	if question == "" {
 		return
 	}
-	p.try(p.w.alice, "undo", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "undo", r, func(ctx context.Context) error {
 		if _, err := p.w.alice.Undo(ctx, question); err != nil {
 			return err
 		}
-		p.c.note(func() { word.Undone = true })
+		p.c.record(func() { word.Undone = true })
 		return nil
 	})
-	p.c.note(func() { r.held, r.heldWord = "", nil })
+	p.c.record(func() { r.heldQuestion, r.heldWord = "", nil })
 }
 
-// held returns the question for which alice can take her answer back, and the answer.
-func (p *Play) held(r *role) (question string, word *Word) {
-	p.c.note(func() { question, word = r.held, r.heldWord })
+// heldAnswer returns the question for which alice can take her answer back, and the answer.
+func (p *Play) heldAnswer(r *playTask) (question string, word *Word) {
+	p.c.record(func() { question, word = r.heldQuestion, r.heldWord })
 	return question, word
 }
 
-func (p *Play) lateAnswer(r *role, _ int) {
-	q := latest(p.questions(r), fermata.TimedOut)
-	if q == nil || len(q.Resolution.Late) > 0 {
+func (p *Play) lateAnswer(r *playTask, _ int) {
+	q := latestQuestion(p.questions(r), fermata.TimedOut)
+	if q == nil || len(q.Resolution.LateAnswers) > 0 {
 		return
 	}
 	a, text := p.answerTo(q, true)
 	a.Restart = true
-	p.try(p.w.alice, "late answer", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "late answer", r, func(ctx context.Context) error {
 		if _, err := p.w.alice.Answer(ctx, q.ID, a); err != nil {
 			return err
 		}
-		p.said(&Word{Kind: wordAnswer, Who: "alice", Task: r.id, Text: text, Question: q.ID})
+		p.recordWord(&Word{Kind: wordAnswer, Who: "alice", Task: r.id, Text: text, Question: q.ID})
 		return nil
 	})
 }
 
 // answerClosed gives an answer that comes too late. The server must refuse it.
-func (p *Play) answerClosed(r *role, _ int) {
-	q := latest(p.questions(r), fermata.Answered)
+func (p *Play) answerClosed(r *playTask, _ int) {
+	q := latestQuestion(p.questions(r), fermata.Answered)
 	if q == nil || q.Approvals != nil {
 		return
 	}
@@ -363,18 +365,18 @@ func (p *Play) answerClosed(r *role, _ int) {
 	p.submit(r, p.w.bob, q, a, text, "answer of a closed question")
 }
 
-func (p *Play) extend(r *role, _ int) {
+func (p *Play) extend(r *playTask, _ int) {
 	if q := p.question(r); q != nil {
-		p.try(p.w.alice, "extend", r, func(ctx context.Context) error {
+		p.recordAct(p.w.alice, "extend", r, func(ctx context.Context) error {
 			_, err := p.w.alice.Extend(ctx, q.ID, "10m")
 			return err
 		})
 	}
 }
 
-func (p *Play) withdraw(r *role, _ int) {
+func (p *Play) withdraw(r *playTask, _ int) {
 	if q := p.question(r); q != nil {
-		p.try(p.w.alice, "withdraw", r, func(ctx context.Context) error {
+		p.recordAct(p.w.alice, "withdraw", r, func(ctx context.Context) error {
 			_, err := p.w.alice.CancelQuestion(ctx, q.ID, "")
 			return err
 		})
@@ -383,97 +385,97 @@ func (p *Play) withdraw(r *role, _ int) {
 
 // expire waits for a deadline that is near. It does not wait for a distant deadline, which a person has moved, nor for
 // one that a person moves meanwhile.
-func (p *Play) expire(r *role, _ int) {
+func (p *Play) expire(r *playTask, _ int) {
 	q := p.question(r)
 	if q == nil || q.Deadline == nil || time.Until(*q.Deadline) > 10*time.Second {
 		return
 	}
 	passed := func() bool {
-		return p.w.ledger.status(r.id, q.ID) != fermata.Pending || p.w.ledger.isPutOff(r.id, q.ID)
+		return p.w.ledger.status(r.id, q.ID) != fermata.Pending || p.w.ledger.isExtended(r.id, q.ID)
 	}
-	if !p.w.until(p.ctx, p.w.pace.settles, passed) {
-		p.c.stuck("question %s of task %c is pending %s after its deadline", q.ID, r.letter, time.Since(*q.Deadline))
+	if !p.w.awaitCondition(p.ctx, p.w.pace.restTimeout, passed) {
+		p.c.recordStuck("question %s of task %c is pending %s after its deadline", q.ID, r.letter, time.Since(*q.Deadline))
 	}
 }
 
-func (p *Play) cancel(r *role, n int) {
+func (p *Play) cancel(r *playTask, n int) {
 	w := &Word{Kind: wordMessage, Who: "alice", Task: r.id}
 	if n%2 == 1 {
-		w.Text = p.w.word()
+		w.Text = p.w.newWord()
 	}
-	p.try(p.w.alice, "cancel", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "cancel", r, func(ctx context.Context) error {
 		t, err := p.w.alice.CancelTask(ctx, r.id, w.Text)
 		if err != nil {
 			return err
 		}
 		if w.Text != "" {
-			p.said(w)
+			p.recordWord(w)
 		}
 		if t.State == fermata.TaskCancelled {
-			p.stopped(r, "cancel")
+			p.recordStop(r, "cancel")
 		}
 		return nil
 	})
 }
 
-func (p *Play) pause(r *role, _ int) {
-	p.try(p.w.alice, "pause", r, func(ctx context.Context) error {
+func (p *Play) pause(r *playTask, _ int) {
+	p.recordAct(p.w.alice, "pause", r, func(ctx context.Context) error {
 		if _, err := p.w.alice.PauseTask(ctx, r.id); err != nil {
 			return err
 		}
-		p.stopped(r, "pause")
+		p.recordStop(r, "pause")
 		return nil
 	})
 }
 
-func (p *Play) stopped(r *role, how string) {
-	p.c.note(func() { p.c.Stops = append(p.c.Stops, Stop{Task: r.id, How: how, Acked: time.Now()}) })
+func (p *Play) recordStop(r *playTask, how string) {
+	p.c.record(func() { p.c.Stops = append(p.c.Stops, Stop{Task: r.id, How: how, Acked: time.Now()}) })
 }
 
-func (p *Play) resume(r *role, n int) {
-	w := &Word{Kind: wordMessage, Who: "alice", Task: r.id, Began: time.Now(), Run: p.listening(r)}
+func (p *Play) resume(r *playTask, n int) {
+	w := &Word{Kind: wordMessage, Who: "alice", Task: r.id, Began: time.Now(), Run: p.listeningRun(r)}
 	if n%2 == 1 {
-		w.Text = p.w.word()
+		w.Text = p.w.newWord()
 	}
-	if t, err := p.w.admin.Task(p.ctx, r.id); err == nil && t.AsksNow() {
+	if t, err := p.w.admin.Task(p.ctx, r.id); err == nil && t.IsAsking() {
 		w.Kind, w.Question = wordDecision, t.PendingQuestionID
 	}
-	p.try(p.w.alice, "resume", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "resume", r, func(ctx context.Context) error {
 		_, err := p.w.alice.ResumeTask(ctx, r.id, w.Text)
 		if err == nil && (w.Text != "" || w.Question != "") {
-			p.said(w)
+			p.recordWord(w)
 		}
 		return err
 	})
 }
 
-func (p *Play) reopen(r *role, _ int) {
-	p.try(p.w.alice, "reopen", r, func(ctx context.Context) error {
+func (p *Play) reopen(r *playTask, _ int) {
+	p.recordAct(p.w.alice, "reopen", r, func(ctx context.Context) error {
 		_, err := p.w.alice.ReopenTask(ctx, r.id)
 		return err
 	})
 }
 
-func (p *Play) deferTask(r *role, n int) {
+func (p *Play) deferTask(r *playTask, n int) {
 	var until *time.Time
 	if n%2 == 0 {
 		until = new(time.Now().Add(time.Second))
 	}
-	p.try(p.w.alice, "defer", r, func(ctx context.Context) error {
+	p.recordAct(p.w.alice, "defer", r, func(ctx context.Context) error {
 		_, err := p.w.alice.DeferTask(ctx, r.id, until)
 		return err
 	})
 }
 
-func (p *Play) edit(r *role, _ int) {
-	p.try(p.w.alice, "edit", r, func(ctx context.Context) error {
-		_, err := p.w.alice.UpdateTask(ctx, r.id, fermata.TaskPatch{Body: new("Do as you are told. " + p.w.word())})
+func (p *Play) edit(r *playTask, _ int) {
+	p.recordAct(p.w.alice, "edit", r, func(ctx context.Context) error {
+		_, err := p.w.alice.UpdateTask(ctx, r.id, fermata.TaskPatch{Body: new("Do as you are told. " + p.w.newWord())})
 		return err
 	})
 }
 
 // questions returns the questions of the task.
-func (p *Play) questions(r *role) []*fermata.Question {
+func (p *Play) questions(r *playTask) []*fermata.Question {
 	all, _, err := p.w.admin.Questions(p.ctx, client.QuestionQuery{TaskID: r.id, Limit: 100})
 	if err != nil {
 		return nil
@@ -481,8 +483,8 @@ func (p *Play) questions(r *role) []*fermata.Question {
 	return all
 }
 
-// latest returns the newest question with the status, or nil.
-func latest(all []*fermata.Question, status fermata.QuestionStatus) *fermata.Question {
+// latestQuestion returns the newest question with the status, or nil.
+func latestQuestion(all []*fermata.Question, status fermata.QuestionStatus) *fermata.Question {
 	var found *fermata.Question
 	for _, q := range all {
 		if q.Status == status && (found == nil || q.CreatedAt.After(found.CreatedAt)) {
@@ -495,37 +497,37 @@ func latest(all []*fermata.Question, status fermata.QuestionStatus) *fermata.Que
 // worldVerbs are events on the machines.
 var worldVerbs = []verb{
 	{
-		name: "kill-worker", says: "The worker is killed", world: true,
-		fits: func(v view) int { return when(v.rough && v.worker, 5) },
-		act:  (*Play).killWorker,
+		name: "kill-worker", sentence: "The worker is killed", onMachines: true,
+		weight: func(v view) int { return weightIf(v.rough && v.worker, 5) },
+		act:    (*Play).killWorker,
 	},
 	{
-		name: "stop-worker", says: "The worker is told to stop", world: true,
-		fits: func(v view) int { return when(v.rough && v.worker && !v.deaf, 3) },
-		act:  (*Play).stopWorker,
+		name: "stop-worker", sentence: "The worker is told to stop", onMachines: true,
+		weight: func(v view) int { return weightIf(v.rough && v.worker && !v.deaf, 3) },
+		act:    (*Play).stopWorker,
 	},
 	{
-		name: "start-worker", says: "A worker starts", world: true,
-		fits: func(v view) int { return when(v.rough && !v.worker, 25) },
-		act: func(p *Play, _ *role, _ int) {
+		name: "start-worker", sentence: "A worker starts", onMachines: true,
+		weight: func(v view) int { return weightIf(v.rough && !v.worker, 25) },
+		act: func(p *Play, _ *playTask, _ int) {
 			if p.w.worker == nil {
 				p.w.startWorker()
 			}
 		},
 	},
 	{
-		name: "kill-server", says: "The server is killed and starts again", world: true,
-		fits: func(v view) int { return when(v.rough, 5) },
-		act:  func(p *Play, _ *role, _ int) { p.w.restartServer((*process.Child).Kill) },
+		name: "kill-server", sentence: "The server is killed and starts again", onMachines: true,
+		weight: func(v view) int { return weightIf(v.rough, 5) },
+		act:    func(p *Play, _ *playTask, _ int) { p.w.restartServer((*process.Child).Kill) },
 	},
 	{
-		name: "restart-server", says: "The server is told to stop and starts again", world: true,
-		fits: func(v view) int { return when(v.rough, 3) },
-		act:  func(p *Play, _ *role, _ int) { p.w.restartServer((*process.Child).Stop) },
+		name: "restart-server", sentence: "The server is told to stop and starts again", onMachines: true,
+		weight: func(v view) int { return weightIf(v.rough, 3) },
+		act:    func(p *Play, _ *playTask, _ int) { p.w.restartServer((*process.Child).Stop) },
 	},
 }
 
-func (p *Play) killWorker(*role, int) {
+func (p *Play) killWorker(*playTask, int) {
 	if p.w.worker == nil {
 		return
 	}
@@ -536,14 +538,14 @@ func (p *Play) killWorker(*role, int) {
 }
 
 // stopWorker asks the worker to stop. A worker that has only just started is ended by the signal itself.
-func (p *Play) stopWorker(*role, int) {
+func (p *Play) stopWorker(*playTask, int) {
 	if p.w.worker == nil {
 		return
 	}
 	p.w.disturbed.Add(1)
 	p.w.worker.Signal(syscall.SIGTERM)
 	if !patience.Until(p.w.worker.HasEnded) {
-		p.c.stuck("the worker does not end")
+		p.c.recordStuck("the worker does not end")
 		p.w.worker.Kill()
 	}
 	p.w.worker = nil
@@ -556,57 +558,57 @@ func (w *World) restartServer(end func(*process.Child)) {
 	w.disturbed.Add(1)
 	end(w.server.Child)
 	w.serve()
-	w.front.Set(w.server)
+	w.balancer.SetServers(w.server)
 }
 
 // agentVerbs are the acts of agents.
 var agentVerbs = []verb{
 	{
-		name: "agent-prints", says: "The agent of %s prints a line",
-		fits: func(v view) int { return when(v.agent, 2) },
-		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "print", Text: "I work."}) },
+		name: "agent-prints", sentence: "The agent of %s prints a line",
+		weight: func(v view) int { return weightIf(v.agent, 2) },
+		act:    func(p *Play, r *playTask, _ int) { p.sendOrder(r, order{Do: "print", Text: "I work."}) },
 	},
 	{
-		name: "agent-says", says: "The agent of %s writes into the thread",
-		fits: func(v view) int { return when(v.agent, 2) },
-		act: func(p *Play, r *role, _ int) {
-			p.order(r, order{Do: "call", Method: "POST", Path: "/v1/tasks/" + r.id + "/messages", Body: map[string]any{"body": "I work."}})
+		name: "agent-says", sentence: "The agent of %s writes into the thread",
+		weight: func(v view) int { return weightIf(v.agent, 2) },
+		act: func(p *Play, r *playTask, _ int) {
+			p.sendOrder(r, order{Do: "call", Method: "POST", Path: "/v1/tasks/" + r.id + "/messages", Body: map[string]any{"body": "I work."}})
 		},
 	},
 	{
-		name: "agent-asks", says: "The agent of %s asks and works on", variants: askNames,
-		fits: func(v view) int { return when(v.agent && v.pending == nil, 6) },
-		act:  (*Play).agentAsks,
+		name: "agent-asks", sentence: "The agent of %s asks and works on", variants: askNames,
+		weight: func(v view) int { return weightIf(v.agent && v.pending == nil, 6) },
+		act:    (*Play).agentAsks,
 	},
 	{
-		name: "agent-gates", says: "The agent of %s asks for leave to run a command", variants: []string{"the first", "the second"},
-		fits: func(v view) int { return when(v.agent, 6) },
-		act:  (*Play).agentGates,
+		name: "agent-gates", sentence: "The agent of %s asks for leave to run a command", variants: []string{"the first", "the second"},
+		weight: func(v view) int { return weightIf(v.agent, 6) },
+		act:    (*Play).agentGates,
 	},
 	{
-		name: "agent-looks", says: "The agent of %s asks for leave that a rule gives",
-		fits: func(v view) int { return when(v.agent, 4) },
-		act:  (*Play).agentLooks,
+		name: "agent-looks", sentence: "The agent of %s asks for leave that a rule gives",
+		weight: func(v view) int { return weightIf(v.agent, 4) },
+		act:    (*Play).agentLooks,
 	},
 	{
-		name: "late-gate", says: "A gate is asked in the name of %s, which was stopped",
-		fits: func(v view) int { return when(v.stopped(), 8) },
-		act:  (*Play).lateGate,
+		name: "late-gate", sentence: "A gate is asked in the name of %s, which was stopped",
+		weight: func(v view) int { return weightIf(v.isStopped(), 8) },
+		act:    (*Play).lateGate,
 	},
 	{
-		name: "agent-deaf", says: "The agent of %s ignores SIGTERM from now on",
-		fits: func(v view) int { return when(v.agent && !v.deaf, 4) },
-		act:  (*Play).agentDeaf,
+		name: "agent-deaf", sentence: "The agent of %s ignores SIGTERM from now on",
+		weight: func(v view) int { return weightIf(v.agent && !v.deaf, 4) },
+		act:    (*Play).agentDeaf,
 	},
 	{
-		name: "agent-child", says: "The agent of %s starts a program in a session of its own",
-		fits: func(v view) int { return when(v.agent && !v.parent && !v.rough, 2) },
-		act:  (*Play).agentChild,
+		name: "agent-child", sentence: "The agent of %s starts a program in a session of its own",
+		weight: func(v view) int { return weightIf(v.agent && !v.leftChild && !v.rough, 2) },
+		act:    (*Play).agentChild,
 	},
 	{
-		name: "agent-ends", says: "The agent of %s ends", variants: endNames(),
-		fits: func(v view) int { return when(v.agent, 26) },
-		act:  (*Play).agentEnds,
+		name: "agent-ends", sentence: "The agent of %s ends", variants: endNames(),
+		weight: func(v view) int { return weightIf(v.agent, 26) },
+		act:    (*Play).agentEnds,
 	},
 }
 
@@ -616,11 +618,11 @@ var askNames = []string{"a text", "a text within a second, or the task fails", "
 func (p *Play) ask(n int) map[string]any {
 	switch n % len(askNames) {
 	case 1:
-		return map[string]any{"question": "What now?", "timeout": soon, "on_timeout": "fail"}
+		return map[string]any{"question": "What now?", "timeout": shortTimeout, "on_timeout": "fail"}
 	case 2:
-		return map[string]any{"question": "What now?", "timeout": soon, "on_timeout": "default", "default": "as you like"}
+		return map[string]any{"question": "What now?", "timeout": shortTimeout, "on_timeout": "default", "default": "as you like"}
 	case 3:
-		return map[string]any{"type": "approval", "question": "May I?", "timeout": "never", "action": map[string]any{"command": "make it " + p.w.word()}}
+		return map[string]any{"type": "approval", "question": "May I?", "timeout": "never", "action": map[string]any{"command": "make it " + p.w.newWord()}}
 	case 4:
 		return map[string]any{"type": "approval", "question": "May I?", "timeout": "never", "approvals": map[string]any{"required": 2}}
 	default:
@@ -628,42 +630,42 @@ func (p *Play) ask(n int) map[string]any {
 	}
 }
 
-func (p *Play) agentAsks(r *role, n int) {
-	p.order(r, order{Do: "call", Method: "POST", Path: "/v1/tasks/" + r.id + "/questions", Body: p.ask(n)})
+func (p *Play) agentAsks(r *playTask, n int) {
+	p.sendOrder(r, order{Do: "call", Method: "POST", Path: "/v1/tasks/" + r.id + "/questions", Body: p.ask(n)})
 }
 
-func (p *Play) agentGates(r *role, n int) {
+func (p *Play) agentGates(r *playTask, n int) {
 	p.gate(r, "Bash", map[string]any{"command": fmt.Sprintf("echo %d", n%2)})
 }
 
-func (p *Play) agentLooks(r *role, _ int) { p.gate(r, freeTool, map[string]any{}) }
+func (p *Play) agentLooks(r *playTask, _ int) { p.gate(r, freeTool, map[string]any{}) }
 
 // gate makes the agent ask for permission.
-func (p *Play) gate(r *role, tool string, input any) {
+func (p *Play) gate(r *playTask, tool string, input any) {
 	l := p.agent(r)
 	if l == nil {
 		return
 	}
-	g := Gate{Task: r.id, Run: l.Run, Tool: tool, Began: time.Now(), Stopped: p.stoppedNow(r, l.Run)}
+	g := Gate{Task: r.id, Run: l.Run, Tool: tool, Began: time.Now(), Stopped: p.describeStop(r, l.Run)}
 	body := map[string]any{"task_id": r.id, "run_id": l.Run, "tool": tool, "input": input, "runner": "command"}
-	got, err := p.tell(l, order{Do: "call", Method: "POST", Path: "/v1/gates", Body: body})
+	got, err := p.sendOrderTo(l, order{Do: "call", Method: "POST", Path: "/v1/gates", Body: body})
 	if err != nil || got.Status >= 400 || json.Unmarshal(got.Body, &g.Verdict) != nil {
 		return
 	}
-	p.gated(r, g)
+	p.recordGate(r, g)
 }
 
-func (p *Play) gated(r *role, g Gate) {
+func (p *Play) recordGate(r *playTask, g Gate) {
 	g.End = time.Now()
-	if g.Stopped != p.stoppedNow(r, g.Run) {
+	if g.Stopped != p.describeStop(r, g.Run) {
 		g.Stopped = ""
 	}
-	p.c.note(func() { p.c.Gates = append(p.c.Gates, g) })
+	p.c.record(func() { p.c.Gates = append(p.c.Gates, g) })
 }
 
-// stoppedNow describes how the task or the given run was stopped, or returns "" if it was not.
-func (p *Play) stoppedNow(r *role, run string) string {
-	t := p.w.ledger.look(r.id)
+// describeStop describes how the task or the given run was stopped, or returns "" if it was not.
+func (p *Play) describeStop(r *playTask, run string) string {
+	t := p.w.ledger.entryOf(r.id)
 	switch state := p.w.ledger.runState(r.id, run); {
 	case t.State.IsEnded():
 		return "the task is " + string(t.State)
@@ -676,30 +678,30 @@ func (p *Play) stoppedNow(r *role, run string) string {
 	}
 }
 
-func (p *Play) lateGate(r *role, _ int) {
-	g := Gate{Task: r.id, Tool: freeTool, Began: time.Now(), Stopped: p.stoppedNow(r, "")}
-	p.try(p.w.agents, "late gate", r, func(ctx context.Context) error {
+func (p *Play) lateGate(r *playTask, _ int) {
+	g := Gate{Task: r.id, Tool: freeTool, Began: time.Now(), Stopped: p.describeStop(r, "")}
+	p.recordAct(p.w.agents, "late gate", r, func(ctx context.Context) error {
 		v, err := p.w.agents.Gate(ctx, fermata.GateCall{TaskID: r.id, Tool: freeTool, Input: json.RawMessage("{}"), Runner: "command"})
 		if err == nil {
 			g.Verdict = *v
-			p.gated(r, g)
+			p.recordGate(r, g)
 		}
 		return err
 	})
 }
 
-func (p *Play) agentDeaf(r *role, _ int) {
+func (p *Play) agentDeaf(r *playTask, _ int) {
 	if l := p.agent(r); l != nil {
-		if _, err := p.tell(l, order{Do: "deaf"}); err == nil {
-			l.set(func() { l.deaf = true })
+		if _, err := p.sendOrderTo(l, order{Do: "deaf"}); err == nil {
+			l.update(func() { l.deaf = true })
 		}
 	}
 }
 
-func (p *Play) agentChild(r *role, _ int) {
+func (p *Play) agentChild(r *playTask, _ int) {
 	if l := p.agent(r); l != nil {
-		if _, err := p.tell(l, order{Do: "child"}); err == nil {
-			l.set(func() { l.parent = true })
+		if _, err := p.sendOrderTo(l, order{Do: "child"}); err == nil {
+			l.update(func() { l.leftChild = true })
 		}
 	}
 }
@@ -733,7 +735,7 @@ func endNames() []string {
 	return names
 }
 
-func (p *Play) agentEnds(r *role, n int) {
+func (p *Play) agentEnds(r *playTask, n int) {
 	e := endings[n%len(endings)]
 	o := order{Do: "end", Code: e.code}
 	result := e.result
@@ -743,5 +745,5 @@ func (p *Play) agentEnds(r *role, n int) {
 	if result != nil {
 		o.Result, _ = json.Marshal(result)
 	}
-	p.order(r, o)
+	p.sendOrder(r, o)
 }

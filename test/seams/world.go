@@ -52,18 +52,18 @@ type World struct {
 	rough                           bool
 	pace                            pace
 
-	server *process.Server
-	front  *process.Front
-	worker *process.Child
-	// serving and working are the test as the server and the worker see it.
-	serving, working *child
+	server   *process.Server
+	balancer *process.LoadBalancer
+	worker   *process.Child
+	// serverTB and working are the test as the server and the worker see it.
+	serverTB, workerTB *processTB
 
-	bell   *bell
+	bell   *changeSignal
 	ledger *ledger
-	stage  *stage
+	hub    *agentHub
 	// admin created the others. alice and bob may decide, carol may only watch. agents and hands are the tokens of
 	// agents and of the worker. stranger is the token of another worker. eyes may only read.
-	admin, alice, bob, carol, agents, hands, stranger, eyes *person
+	admin, alice, bob, carol, agents, workerPerson, stranger, readerPerson *person
 
 	// claude is nil if the agents are the tests' own.
 	claude *Claude
@@ -102,21 +102,21 @@ func (k Kind) String() string {
 func NewWorld(tb testing.TB, binary string, database []string, kind Kind) *World {
 	tb.Helper()
 	w := &World{
-		TB: tb, binary: binary, address: ports.Address(tb), folder: process.Folder(tb),
-		database: database, kind: kind, rough: kind == Rough || kind == RealRough, pace: usual, bell: &bell{},
+		TB: tb, binary: binary, address: ports.Address(tb), folder: process.TempFolder(tb),
+		database: database, kind: kind, rough: kind == Rough || kind == RealRough, pace: usualPace, bell: &changeSignal{},
 	}
-	w.ledger, w.stage = newLedger(w.bell), newStage(tb, w.bell)
+	w.ledger, w.hub = newLedger(w.bell), newAgentHub(tb, w.bell)
 	if kind == Real || kind == RealRough {
 		w.claude = newClaude(tb, w)
 	} else {
 		w.puppet = Puppet(tb)
 	}
 	w.serve()
-	w.front = process.NewFront(tb, w.server)
-	w.front.Patient = true
-	w.admin = &person{"admin", w.server.FirstToken, w.front.Client(tb, w.server.FirstToken)}
-	w.people()
-	w.rules()
+	w.balancer = process.NewLoadBalancer(tb, w.server)
+	w.balancer.RetriesUntilReply = true
+	w.admin = &person{"admin", w.server.FirstToken, w.balancer.Client(tb, w.server.FirstToken)}
+	w.makePeople()
+	w.setRules()
 	ctx, cancel := context.WithCancel(context.Background())
 	tb.Cleanup(cancel)
 	go func() { _ = w.admin.Stream(ctx, client.StreamQuery{FromStart: true}, w.follow) }()
@@ -141,27 +141,27 @@ func Puppet(tb testing.TB) string {
 	return out
 }
 
-// child is the test as seen by a process that ends before the test does. The output of the process is shown only if the
+// processTB is the test as seen by a process that ends before the test does. The output of the process is shown only if the
 // process ran to the end of the test.
-type child struct {
+type processTB struct {
 	testing.TB
 	over atomic.Bool
 }
 
 // Failed hides the failure of the test from processes that are over.
-func (c *child) Failed() bool { return !c.over.Load() && c.TB.Failed() }
+func (c *processTB) Failed() bool { return !c.over.Load() && c.TB.Failed() }
 
 func (w *World) serve() {
 	w.Helper()
-	if w.serving != nil {
-		w.serving.over.Store(true)
+	if w.serverTB != nil {
+		w.serverTB.over.Store(true)
 	}
-	w.serving = &child{TB: w.TB}
-	w.server = process.Serve(w.serving, w.binary, w.database, "--listen", w.address)
+	w.serverTB = &processTB{TB: w.TB}
+	w.server = process.Serve(w.serverTB, w.binary, w.database, "--listen", w.address)
 }
 
-// people makes a token for each person.
-func (w *World) people() {
+// makePeople makes a token for each person.
+func (w *World) makePeople() {
 	w.Helper()
 	human := func(name string, role fermata.Role, scopes ...fermata.Scope) *person {
 		return w.token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Role: role, Scopes: scopes})
@@ -173,9 +173,9 @@ func (w *World) people() {
 	w.bob = human("bob", fermata.RoleResponder, fermata.ScopeAnswer, fermata.ScopeRead)
 	w.carol = human("carol", fermata.RoleViewer, fermata.ScopeAnswer, fermata.ScopeAsk, fermata.ScopeRead)
 	w.agents = agent("agents", fermata.ScopeAsk)
-	w.hands = agent("hands", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	w.workerPerson = agent("hands", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
 	w.stranger = agent("stranger", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
-	w.eyes = agent("eyes", fermata.ScopeRead)
+	w.readerPerson = agent("eyes", fermata.ScopeRead)
 }
 
 func (w *World) token(n fermata.NewToken) *person {
@@ -184,12 +184,12 @@ func (w *World) token(n fermata.NewToken) *person {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &person{n.Name, made.Secret, w.front.Client(w, made.Secret)}
+	return &person{n.Name, made.Secret, w.balancer.Client(w, made.Secret)}
 }
 
-// rules allows short deadlines of questions, answers that can be taken back for a second, and one tool that runs
+// setRules allows short deadlines of questions, answers that can be taken back for a second, and one tool that runs
 // without a question.
-func (w *World) rules() {
+func (w *World) setRules() {
 	w.Helper()
 	policy, err := w.admin.Policy(w.Context())
 	if err != nil {
@@ -213,30 +213,30 @@ func (w *World) startWorker() {
 			lease = realLease
 		}
 	}
-	env := []string{"FERMATA_URL=" + w.server.URL, "FERMATA_TOKEN=" + w.hands.token, "FERMATA_AGENT_TOKEN=" + w.agents.token}
+	env := []string{"FERMATA_URL=" + w.server.URL, "FERMATA_TOKEN=" + w.workerPerson.token, "FERMATA_AGENT_TOKEN=" + w.agents.token}
 	args := []string{"worker", "--name", "w", "--lease", lease.String(), "--folder", w.folder, "--log-level", "warn"}
 	if w.claude != nil {
 		env = append(slices.Clone(w.claude.env), env...)
 		args = append(append(args, w.claude.flags()...), "--concurrency", fmt.Sprint(realSlots))
 	} else {
-		args = append(args, "--concurrency", fmt.Sprint(slots), "--", w.puppet, w.stage.socket, w.stage.folder)
+		args = append(args, "--concurrency", fmt.Sprint(slots), "--", w.puppet, w.hub.socket, w.hub.folder)
 	}
-	if w.working != nil {
-		w.working.over.Store(true)
+	if w.workerTB != nil {
+		w.workerTB.over.Store(true)
 	}
-	w.working = &child{TB: w.TB}
-	w.worker = process.Start(w.working, w.binary, env, args...)
+	w.workerTB = &processTB{TB: w.TB}
+	w.worker = process.Start(w.workerTB, w.binary, env, args...)
 	w.workers.Add(1)
 }
 
-// named stores the title of a task. The title is unique.
-func (w *World) named(title, task string) {
+// setTitle stores the title of a task. The title is unique.
+func (w *World) setTitle(title, task string) {
 	w.titles.Store(title, task)
-	w.bell.ring()
+	w.bell.signal()
 }
 
-// titled returns the task whose title is in the text.
-func (w *World) titled(text string) (task string) {
+// taskTitled returns the task whose title is in the text.
+func (w *World) taskTitled(text string) (task string) {
 	w.titles.Range(func(title, id any) bool {
 		if strings.Contains(text, "# "+title.(string)) {
 			task = id.(string)
@@ -246,10 +246,10 @@ func (w *World) titled(text string) (task string) {
 	return task
 }
 
-// until waits for a condition that a change of the ledger or of the stage may make true, and reports whether it became
+// awaitCondition waits for a condition that a change of the ledger or of the stage may make true, and reports whether it became
 // true in time.
-func (w *World) until(ctx context.Context, within time.Duration, holds func() bool) bool {
-	limit := time.NewTimer(within)
+func (w *World) awaitCondition(ctx context.Context, timeout time.Duration, holds func() bool) bool {
+	limit := time.NewTimer(timeout)
 	defer limit.Stop()
 	for {
 		next := w.bell.next()
@@ -266,18 +266,18 @@ func (w *World) until(ctx context.Context, within time.Duration, holds func() bo
 	}
 }
 
-// atRest reports whether the task needs a new act to move on: its agent is running and waits for orders, or no worker
+// isAtRest reports whether the task needs a new act to move on: its agent is running and waits for orders, or no worker
 // will take the task.
-func (w *World) atRest(task string) bool {
-	t := w.ledger.look(task)
+func (w *World) isAtRest(task string) bool {
+	t := w.ledger.entryOf(task)
 	switch {
 	case t.State == "":
 		return false
-	case t.State.Claimable():
+	case t.State.IsClaimable():
 		return w.worker == nil
 	case t.State == fermata.TaskInProgress:
-		l := w.stage.last(task, t.Run)
-		return w.worker == nil || l != nil && l.alive()
+		l := w.hub.lastAgent(task, t.Run)
+		return w.worker == nil || l != nil && l.isAlive()
 	default:
 		return true
 	}
@@ -291,16 +291,16 @@ func (w *World) databaseName() string {
 	return "SQLite"
 }
 
-// room returns the folder of the tests that play in such a world.
-func (w *World) room() string {
+// testFolder returns the folder of the tests that play in such a world.
+func (w *World) testFolder() string {
 	if w.claude != nil {
 		return "./test/seams/claude"
 	}
 	return "./test/seams"
 }
 
-// word returns a unique text.
-func (w *World) word() string { return fmt.Sprintf("word-%d-", w.words.Add(1)) }
+// newWord returns a unique text.
+func (w *World) newWord() string { return fmt.Sprintf("word-%d-", w.words.Add(1)) }
 
 // refusalOf returns the error in a problem document.
 func refusalOf(status int, text []byte) error {
@@ -314,8 +314,8 @@ func refusalOf(status int, text []byte) error {
 	return fermata.Errorf(p.Code, "%s", p.Detail)
 }
 
-// refused reports whether an error is a refusal by the rules, and not a failure of the server.
-func refused(err error) bool {
+// isRefusal reports whether an error is a refusal by the rules, and not a failure of the server.
+func isRefusal(err error) bool {
 	if err == nil || errors.Is(err, errAgentGone) {
 		return true
 	}

@@ -28,7 +28,7 @@ type killed struct {
 	*testing.T
 	slack  *standinslack.Server
 	server *process.Server
-	front  *process.Front
+	front  *process.LoadBalancer
 	admin  *client.Client
 	token  string
 	ada    string
@@ -39,14 +39,14 @@ func newKilled(t *testing.T, database []string) *killed {
 	k := &killed{T: t, slack: standinslack.New()}
 	t.Cleanup(k.slack.Close)
 	k.server = process.Serve(t, process.Binary(t), database, "--allow-networks", "127.0.0.0/8")
-	k.front = process.NewFront(t, k.server)
-	k.front.Patient = true
+	k.front = process.NewLoadBalancer(t, k.server)
+	k.front.RetriesUntilReply = true
 	k.token = k.server.FirstToken
 	k.admin = k.front.Client(t, k.token)
 	if _, err := k.admin.AddMember(t.Context(), client.NewMember{Handle: "ada", Role: fermata.RoleResponder}); err != nil {
 		t.Fatal(err)
 	}
-	k.ada, _ = k.slack.Person("Ada")
+	k.ada, _ = k.slack.AddPerson("Ada")
 	k.call(http.MethodPut, "/v1/members/ada/identities/slack", map[string]any{"id": k.ada})
 	k.call(http.MethodPost, "/v1/channels", map[string]any{"name": "slack", "kind": "slack", "settings": k.slack.Settings()})
 	return k
@@ -100,7 +100,7 @@ func (k *killed) ask(n int) []string {
 // seen counts the messages about each question, and those that are open.
 func (k *killed) seen() (messages map[string]int, open int) {
 	messages = map[string]int{}
-	for _, m := range k.slack.Seen(k.ada) {
+	for _, m := range k.slack.VisibleMessages(k.ada) {
 		messages[m.Question]++
 		if !m.Closed {
 			open++
@@ -113,7 +113,7 @@ func (k *killed) seen() (messages map[string]int, open int) {
 // rather than sent twice: every message says in the end how its question ended.
 func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 	t.Parallel()
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		k := newKilled(t, database)
 		hold := make(chan struct{})
@@ -127,7 +127,7 @@ func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 		close(hold)
 		patience.Await(t, "Slack has done it", func() bool { messages, _ := k.seen(); return len(messages) == underWay })
 		k.server = process.Serve(t, process.Binary(t), database, "--allow-networks", "127.0.0.0/8")
-		k.front.Set(k.server)
+		k.front.SetServers(k.server)
 		ids = append(ids, k.ask(afterwards)...)
 		k.rest()
 		messages, _ := k.seen()

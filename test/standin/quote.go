@@ -2,8 +2,8 @@ package standin
 
 import "strings"
 
-// Unquoted returns a Markdown text without its quotations and code.
-func Unquoted(body string) string {
+// StripQuotes returns a Markdown text without its quotations and code.
+func StripQuotes(body string) string {
 	var own []string
 	fence := ""
 	for line := range strings.SplitSeq(body, "\n") {

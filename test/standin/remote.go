@@ -7,17 +7,17 @@ type Remote interface {
 	Kind() string
 	// Settings returns the settings of a channel that uses the stand-in.
 	Settings() map[string]any
-	// Person adds a person to the service.
-	Person(name string) (identityID, email string)
-	// Seen returns the messages that the person sees, the newest last.
-	Seen(person string) []Message
+	// AddPerson adds a person to the service.
+	AddPerson(name string) (identityID, email string)
+	// VisibleMessages returns the messages that the person sees, the newest last.
+	VisibleMessages(person string) []Message
 	// Reply acts as the person: it presses, picks or types.
 	Reply(person string, m Message, r Reply) error
-	// Told returns the texts that the person was told, apart from messages.
-	Told(person string) []string
-	// Inbound sets the address at which the server takes requests of the
+	// Feedback returns the texts that the person was told, apart from messages.
+	Feedback(person string) []string
+	// SetInbound sets the address at which the server takes requests of the
 	// service, if the service sends any.
-	Inbound(url string)
+	SetInbound(url string)
 }
 
 // Message is a message that a person sees.

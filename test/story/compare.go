@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Events reads every event.
-func Events(c *client.Client) ([]*fermata.Event, error) {
+// ReadEvents reads every event.
+func ReadEvents(c *client.Client) ([]*fermata.Event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	var all []*fermata.Event
@@ -28,10 +28,10 @@ func Events(c *client.Client) ([]*fermata.Event, error) {
 func (s *Story) Recheck() {
 	s.tb.Helper()
 	s.mu.Lock()
-	fresh := s.fresh
-	s.fresh = nil
-	want := make(map[string]end, len(fresh))
-	for _, id := range fresh {
+	ids := s.newEnds
+	s.newEnds = nil
+	want := make(map[string]end, len(ids))
+	for _, id := range ids {
 		want[id] = s.ends[id]
 	}
 	s.mu.Unlock()
@@ -46,8 +46,8 @@ func (s *Story) Recheck() {
 	}
 }
 
-// told is the story according to the events.
-type told struct {
+// eventSummary is the story according to the events.
+type eventSummary struct {
 	asked   map[string]int
 	ends    map[string][]end
 	task    map[string]string // of a question
@@ -58,9 +58,9 @@ type told struct {
 	ended   map[string]int
 }
 
-func (s *Story) read(events []*fermata.Event) told {
+func (s *Story) summarize(events []*fermata.Event) eventSummary {
 	s.tb.Helper()
-	x := told{
+	x := eventSummary{
 		asked: map[string]int{}, ends: map[string][]end{}, task: map[string]string{}, claims: map[string]string{},
 		claimed: map[string]int{}, lost: map[string]int{}, closed: map[string]int{}, ended: map[string]int{},
 	}
@@ -73,7 +73,7 @@ func (s *Story) read(events []*fermata.Event) told {
 			x.asked[e.QuestionID]++
 			x.task[e.QuestionID] = e.TaskID
 		case fermata.EventQuestionAnswered, fermata.EventQuestionCancelled, fermata.EventQuestionTimedOut:
-			x.ends[e.QuestionID] = append(x.ends[e.QuestionID], s.endIn(e))
+			x.ends[e.QuestionID] = append(x.ends[e.QuestionID], s.endOfEvent(e))
 			x.closed[e.TaskID]++
 		case fermata.EventTaskClaimed:
 			x.claims[e.RunID] = e.TaskID
@@ -88,7 +88,7 @@ func (s *Story) read(events []*fermata.Event) told {
 	return x
 }
 
-func (s *Story) endIn(e *fermata.Event) end {
+func (s *Story) endOfEvent(e *fermata.Event) end {
 	s.tb.Helper()
 	var data struct {
 		Answers map[string]any `json:"answers"`
@@ -107,7 +107,7 @@ func (s *Story) endIn(e *fermata.Event) end {
 // compare compares the events with the log.
 func (s *Story) compare(events []*fermata.Event) {
 	s.tb.Helper()
-	x := s.read(events)
+	x := s.summarize(events)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compareQuestions(x)
@@ -122,11 +122,11 @@ func (s *Story) compare(events []*fermata.Event) {
 		lost += n
 	}
 	s.tb.Logf("%d tasks, %d questions, %d runs of which %d were lost, %d events, %d acknowledgements; %d requests repeated, %d replies of 500 or more",
-		len(s.tasks), len(x.asked), len(x.claims), lost, len(events), s.Acknowledged.Load(), s.front.Repeated.Load(), s.front.Refused.Load())
+		len(s.tasks), len(x.asked), len(x.claims), lost, len(events), s.Acknowledged.Load(), s.balancer.Repeated.Load(), s.balancer.ServerErrors.Load())
 }
 
 // compareQuestions checks that each question was asked once and closed once, as acknowledged.
-func (s *Story) compareQuestions(x told) {
+func (s *Story) compareQuestions(x eventSummary) {
 	s.tb.Helper()
 	for id := range s.asked {
 		if x.asked[id] != 1 {
@@ -158,7 +158,7 @@ func (s *Story) compareQuestions(x told) {
 
 // compareRuns checks that each task is done once. It was claimed once to begin with, once for each end of a question,
 // and once for each lost lease.
-func (s *Story) compareRuns(x told) {
+func (s *Story) compareRuns(x eventSummary) {
 	s.tb.Helper()
 	for id := range s.tasks {
 		if x.ended[id] != 1 {

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// answer makes a person answer questions, and now and then cancel one.
-func (s *Story) answer(c *client.Client, handle string) {
+// answerQuestions makes a person answer questions, and now and then cancel one.
+func (s *Story) answerQuestions(c *client.Client, handle string) {
 	for n := 0; ; n++ {
 		var id string
 		select {
@@ -29,27 +29,27 @@ func (s *Story) answer(c *client.Client, handle string) {
 		lost, isError := errors.AsType[*fermata.Error](err)
 		switch {
 		case err == nil:
-			s.closed(id, mine, endOf(q.Resolution))
+			s.recordClosed(id, mine, endOf(q.Resolution))
 		case isError && lost.Code == fermata.CodeQuestionClosed && lost.Question != nil:
-			s.closed(id, endOf(lost.Question.Resolution), endOf(lost.Question.Resolution))
+			s.recordClosed(id, endOf(lost.Question.Resolution), endOf(lost.Question.Resolution))
 		default:
-			s.fault("close question %s: %v", id, err)
+			s.failTest("close question %s: %v", id, err)
 		}
 	}
 }
 
-// closed records how a question closed, according to a server. Everything that servers say about a question must agree.
-func (s *Story) closed(id string, want, said end) {
-	s.noted(func(l *log) {
+// recordClosed records how a question closed, according to a server. Everything that servers say about a question must agree.
+func (s *Story) recordClosed(id string, want, said end) {
+	s.record(func(l *log) {
 		if said != want {
-			s.fault("question %s: %v was acknowledged with %v", id, want, said)
+			s.failTest("question %s: %v was acknowledged with %v", id, want, said)
 		}
 		before, known := l.ends[id]
 		if known && before != said {
-			s.fault("question %s was said to have ended with %v, and with %v", id, before, said)
+			s.failTest("question %s was said to have ended with %v, and with %v", id, before, said)
 		}
 		l.ends[id] = said
-		l.fresh = append(l.fresh, id)
+		l.newEnds = append(l.newEnds, id)
 	})
 }
 

@@ -18,16 +18,16 @@ import (
 const (
 	workers = 8
 	people  = 6
-	// open is how many tasks are in progress at the same time.
-	open = 32
+	// maxOpenTasks is how many tasks are in progress at the same time.
+	maxOpenTasks = 32
 )
 
 // Story is the load and its log.
 type Story struct {
-	tb     testing.TB
-	front  *process.Front
-	random *process.Random
-	admin  *client.Client
+	tb       testing.TB
+	balancer *process.LoadBalancer
+	random   *process.Random
+	admin    *client.Client
 
 	// Acknowledged counts the changes that a server acknowledged.
 	Acknowledged atomic.Int64
@@ -36,10 +36,10 @@ type Story struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	// slots holds a place for each task in progress. questions holds the questions that a person has to answer.
-	slots     chan struct{}
-	questions chan string
-	creating  context.Context
-	enough    context.CancelFunc
+	slots        chan struct{}
+	questions    chan string
+	creating     context.Context
+	stopCreating context.CancelFunc
 
 	mu sync.Mutex
 	log
@@ -51,43 +51,43 @@ type log struct {
 	// asked holds the questions that the end of a run opened. ends holds how each closed.
 	asked map[string]bool
 	ends  map[string]end
-	// fresh holds the ends since the last Recheck.
-	fresh []string
+	// newEnds holds the ends since the last Recheck.
+	newEnds []string
 	// claims maps the runs that workers were given to their tasks. finished holds the runs that ended with a result.
 	claims   map[string]string
 	finished map[string]bool
 	// handed maps a question to the runs that were handed its end.
-	handed map[string][]handed
+	handed map[string][]handover
 	done   map[string]bool
-	seen   []seen
+	seen   []seenEvent
 }
 
 // end is how a question closed: its status and the value.
 type end struct{ status, value string }
 
-type handed struct {
+type handover struct {
 	run string
 	end end
 }
 
-type seen struct {
+type seenEvent struct {
 	seq  int64
 	hash string
 }
 
 // Begin starts the load through the front. The token is an admin's.
-func Begin(tb testing.TB, front *process.Front, random *process.Random, token string) *Story {
+func Begin(tb testing.TB, front *process.LoadBalancer, random *process.Random, token string) *Story {
 	tb.Helper()
 	s := &Story{
-		tb: tb, front: front, random: random, admin: front.Client(tb, token),
-		slots: make(chan struct{}, open), questions: make(chan string, 8*open),
+		tb: tb, balancer: front, random: random, admin: front.Client(tb, token),
+		slots: make(chan struct{}, maxOpenTasks), questions: make(chan string, 8*maxOpenTasks),
 		log: log{
 			tasks: map[string]bool{}, asked: map[string]bool{}, ends: map[string]end{}, claims: map[string]string{},
-			finished: map[string]bool{}, handed: map[string][]handed{}, done: map[string]bool{},
+			finished: map[string]bool{}, handed: map[string][]handover{}, done: map[string]bool{},
 		},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.creating, s.enough = context.WithCancel(s.ctx)
+	s.creating, s.stopCreating = context.WithCancel(s.ctx)
 	tb.Cleanup(func() { s.stop(); s.wg.Wait() })
 
 	agent := s.token(fermata.NewToken{Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk}})
@@ -97,9 +97,9 @@ func Begin(tb testing.TB, front *process.Front, random *process.Random, token st
 	for n := range people {
 		handle := fmt.Sprintf("person-%d", n)
 		c := s.token(fermata.NewToken{Name: handle, Kind: fermata.ActorHuman, Member: handle, Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
-		s.wg.Go(func() { s.answer(c, handle) })
+		s.wg.Go(func() { s.answerQuestions(c, handle) })
 	}
-	s.wg.Go(s.create)
+	s.wg.Go(s.createTasks)
 	s.wg.Go(s.follow)
 	return s
 }
@@ -110,18 +110,18 @@ func (s *Story) token(n fermata.NewToken) *client.Client {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	return s.front.Client(s.tb, t.Secret)
+	return s.balancer.Client(s.tb, t.Secret)
 }
 
-// fault fails the test, unless the story has ended.
-func (s *Story) fault(format string, args ...any) {
+// failTest fails the test, unless the story has ended.
+func (s *Story) failTest(format string, args ...any) {
 	if s.ctx.Err() == nil {
 		s.tb.Errorf(format, args...)
 	}
 }
 
-// create keeps as many tasks in progress as there are slots.
-func (s *Story) create() {
+// createTasks keeps as many tasks in progress as there are slots.
+func (s *Story) createTasks() {
 	for n := 0; ; n++ {
 		select {
 		case s.slots <- struct{}{}:
@@ -130,16 +130,16 @@ func (s *Story) create() {
 		}
 		t, err := s.admin.CreateTask(s.ctx, fermata.NewTask{Title: fmt.Sprintf("Task %d", n), MaxAttempts: 100})
 		if err != nil {
-			s.fault("create a task: %v", err)
+			s.failTest("create a task: %v", err)
 			<-s.slots
 			continue
 		}
-		s.noted(func(l *log) { l.tasks[t.ID] = true })
+		s.record(func(l *log) { l.tasks[t.ID] = true })
 	}
 }
 
-// noted writes acknowledged facts into the log.
-func (s *Story) noted(write func(*log)) {
+// record writes acknowledged facts into the log.
+func (s *Story) record(write func(*log)) {
 	s.mu.Lock()
 	write(&s.log)
 	s.mu.Unlock()
@@ -151,16 +151,16 @@ func (s *Story) follow() {
 	err := s.admin.Stream(s.ctx, client.StreamQuery{FromStart: true}, func(e *fermata.Event) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.seen = append(s.seen, seen{e.Seq, e.Hash})
+		s.seen = append(s.seen, seenEvent{e.Seq, e.Hash})
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
-		s.fault("the stream of events ended: %v", err)
+		s.failTest("the stream of events ended: %v", err)
 	}
 }
 
-// Flow waits until the servers have acknowledged n more changes.
-func (s *Story) Flow(n int) {
+// AwaitChanges waits until the servers have acknowledged n more changes.
+func (s *Story) AwaitChanges(n int) {
 	s.tb.Helper()
 	until := s.Acknowledged.Load() + int64(n)
 	patience.Await(s.tb, fmt.Sprintf("%d more acknowledgements", n), func() bool {
@@ -171,13 +171,13 @@ func (s *Story) Flow(n int) {
 // End lets the tasks in progress end, and stops the load.
 func (s *Story) End() {
 	s.tb.Helper()
-	s.enough()
+	s.stopCreating()
 	patience.Await(s.tb, "every task is done", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.done) == len(s.tasks) && len(s.slots) == 0
 	})
-	events, err := Events(s.admin)
+	events, err := ReadEvents(s.admin)
 	if err != nil {
 		s.tb.Fatal(err)
 	}

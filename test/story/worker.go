@@ -27,9 +27,9 @@ func (s *Story) work(c *client.Client, name string) {
 		switch {
 		case errors.Is(err, client.ErrNoTask):
 		case err != nil:
-			s.fault("claim: %v", err)
+			s.failTest("claim: %v", err)
 		default:
-			s.claimed(claim)
+			s.recordClaim(claim)
 			if !leaves {
 				s.run(c, claim)
 			}
@@ -37,16 +37,16 @@ func (s *Story) work(c *client.Client, name string) {
 	}
 }
 
-// claimed records the run that a worker was given. No other worker may have been given the same run.
-func (s *Story) claimed(claim *fermata.Claim) {
-	s.noted(func(l *log) {
+// recordClaim records the run that a worker was given. No other worker may have been given the same run.
+func (s *Story) recordClaim(claim *fermata.Claim) {
+	s.record(func(l *log) {
 		if _, twice := l.claims[claim.Run.ID]; twice {
-			s.fault("run %s was given to two workers", claim.Run.ID)
+			s.failTest("run %s was given to two workers", claim.Run.ID)
 		}
 		l.claims[claim.Run.ID] = claim.Task.ID
 		for _, q := range claim.Context.Questions {
 			got := endOf(q.Resolution)
-			l.handed[q.QuestionID] = append(l.handed[q.QuestionID], handed{claim.Run.ID, got})
+			l.handed[q.QuestionID] = append(l.handed[q.QuestionID], handover{claim.Run.ID, got})
 		}
 	})
 }
@@ -61,12 +61,12 @@ func (s *Story) run(c *client.Client, claim *fermata.Claim) {
 	var at step
 	if len(claim.Context.Checkpoint) > 0 {
 		if err := json.Unmarshal(claim.Context.Checkpoint, &at); err != nil {
-			s.fault("the checkpoint of %s: %v", claim.Task.ID, err)
+			s.failTest("the checkpoint of %s: %v", claim.Task.ID, err)
 			return
 		}
 	}
 	if at.Asked > 0 && len(claim.Context.Questions) != 1 {
-		s.fault("run %s resumes task %s after question %d with %d ends, not with one",
+		s.failTest("run %s resumes task %s after question %d with %d ends, not with one",
 			claim.Run.ID, claim.Task.ID, at.Asked, len(claim.Context.Questions))
 	}
 	f := fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted}
@@ -78,10 +78,10 @@ func (s *Story) run(c *client.Client, claim *fermata.Claim) {
 	}
 	t, err := c.Finish(s.ctx, claim.Run.ID, f)
 	if err != nil {
-		s.fault("finish run %s of task %s: %v", claim.Run.ID, claim.Task.ID, err)
+		s.failTest("finish run %s of task %s: %v", claim.Run.ID, claim.Task.ID, err)
 		return
 	}
-	s.noted(func(l *log) {
+	s.record(func(l *log) {
 		l.finished[claim.Run.ID] = true
 		if f.Question == nil {
 			l.done[t.ID] = true

@@ -45,16 +45,16 @@ const steps = 40
 func TestCompatibleVersionsServeTogether(t *testing.T) {
 	database := process.Postgres(t)
 	servers := []*process.Server{process.Serve(t, today(t), database)}
-	front := process.NewFront(t, servers...)
+	front := process.NewLoadBalancer(t, servers...)
 	s := story.Begin(t, front, process.NewRandom(t), servers[0].FirstToken)
-	s.Flow(steps)
+	s.AwaitChanges(steps)
 	servers = append(servers, process.Serve(t, next(t), database))
-	front.Set(servers...)
-	s.Flow(steps)
+	front.SetServers(servers...)
+	s.AwaitChanges(steps)
 	servers[0].Stop()
 	servers[0] = process.Serve(t, today(t), database)
-	front.Set(servers...)
-	s.Flow(steps)
+	front.SetServers(servers...)
+	s.AwaitChanges(steps)
 	s.Recheck()
 	s.End()
 }
@@ -62,7 +62,7 @@ func TestCompatibleVersionsServeTogether(t *testing.T) {
 // A program that would damage a database refuses to start on it, says what to do,
 // and leaves it as it is.
 func TestIncompatibleVersionRefusesToStart(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		newer := process.Serve(t, breaking(t), database)
 		token := newer.FirstToken
 		if status, body := send(t, http.MethodPost, newer.URL+"/v1/tasks", token, `{"title": "Written by the newer version"}`); status != http.StatusCreated {
@@ -138,12 +138,12 @@ func TestReplicaFrozenInsideAMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	front := process.NewFront(t, older)
+	front := process.NewLoadBalancer(t, older)
 	admin := front.Client(t, older.FirstToken)
 	if _, err = admin.CreateTask(t.Context(), fermata.NewTask{Title: "Written beside a migration that stands still"}); err != nil {
 		t.Errorf("a write at the older version: %v", err)
 	}
-	front.Set(process.Serve(t, next(t), database))
+	front.SetServers(process.Serve(t, next(t), database))
 	if _, err = admin.CreateTask(t.Context(), fermata.NewTask{Title: "Written after the migration"}); err != nil {
 		t.Errorf("a write at the newer version: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestReplicaFrozenInsideAMigration(t *testing.T) {
 	if err = frozen.Wait(); err == nil {
 		t.Error("the replica that stood still inside its migration ended well")
 	}
-	if said := "the migration stood still for too long"; !frozen.Wrote(said) {
+	if said := "the migration stood still for too long"; !frozen.HasWritten(said) {
 		t.Errorf("it does not say %q:\n%s", said, frozen.Output())
 	}
 	verifyChain(t, older.URL, older.FirstToken)

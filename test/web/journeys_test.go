@@ -87,7 +87,7 @@ func find(t *testing.T) []string {
 func startBrowser(t *testing.T) string {
 	cmd := exec.Command("node", "browser_server.mjs")
 	cmd.Stderr = os.Stderr
-	return process.StartBeside(t, cmd)
+	return process.StartHelper(t, cmd)
 }
 
 // run runs a journey. Its output is in a file at once, so that it can be read

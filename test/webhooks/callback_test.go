@@ -53,22 +53,22 @@ func outcomes(t *testing.T, r *standin.Receiver) map[string]outcome {
 // named, with its state, however the server and the receiver fail meanwhile.
 func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 	t.Parallel()
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		w := begin(t, database)
 		r, gone := standin.New(t), standin.New(t)
-		r.Faults(func(a *standin.Attempt) standin.Fault {
+		r.SetFaults(func(a *standin.Attempt) standin.Fault {
 			if a.Try == 1 {
 				return standin.Fail
 			}
 			return standin.None
 		})
-		gone.Faults(func(*standin.Attempt) standin.Fault { return standin.Gone })
+		gone.SetFaults(func(*standin.Attempt) standin.Fault { return standin.Gone })
 
 		ask := fermata.Ask{
 			Question: "Deploy?", ResponseType: fermata.ResponseBoolean, CallbackURL: r.URL, State: json.RawMessage(`{"build":4711}`),
 		}
-		_, err := w.admin.AskOutside(t.Context(), client.Outside{Ask: ask})
+		_, err := w.admin.AskOutside(t.Context(), client.OutsideQuestion{Ask: ask})
 		refused(t, err, "callback_url", "fermata channel add callback")
 		w.call(http.MethodPost, "/v1/channels", map[string]any{
 			"name": "answers", "kind": "callback", "settings": map[string]any{"secret": standin.Secret, "allow_private": true},
@@ -82,7 +82,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 		refused(t, err, "callback_url", "")
 		wrong := ask
 		wrong.CallbackURL = "ftp://ann:secret@example.com"
-		_, err = w.admin.AskOutside(t.Context(), client.Outside{Ask: wrong})
+		_, err = w.admin.AskOutside(t.Context(), client.OutsideQuestion{Ask: wrong})
 		refused(t, err, "callback_url", "")
 
 		answered, cancelled, unheard := w.ask(ask), w.ask(ask), ask
@@ -121,7 +121,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 // ask asks from outside.
 func (w *world) ask(a fermata.Ask) *fermata.Question {
 	w.t.Helper()
-	q, err := w.admin.AskOutside(w.t.Context(), client.Outside{Ask: a})
+	q, err := w.admin.AskOutside(w.t.Context(), client.OutsideQuestion{Ask: a})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -23,13 +23,13 @@ const faultyPercent = 20
 // however often the server is killed; what arrives twice has one id.
 func TestEveryDeliveryArrives(t *testing.T) {
 	t.Parallel()
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		w := begin(t, database)
 		random := process.NewRandom(t)
 		r := standin.New(t)
-		r.Forget()
-		r.Faults(func(a *standin.Attempt) standin.Fault {
+		r.DiscardBodies()
+		r.SetFaults(func(a *standin.Attempt) standin.Fault {
 			switch {
 			case a.Number%(deliveries/4) == 0:
 				return standin.Busy
@@ -49,7 +49,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 		}()
 		for n := range kills {
 			at := (n + 1) * deliveries / (kills + 1)
-			patience.Await(t, "the load goes on", func() bool { return r.Came() >= at })
+			patience.Await(t, "the load goes on", func() bool { return r.ReceivedCount() >= at })
 			w.kill()
 		}
 		patience.Receive(t, "all tasks are created", made)
@@ -58,7 +58,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 			t.Fatalf("%d tasks were created, want %d", len(want), deliveries)
 		}
 		// What is missing is told below.
-		patience.Until(func() bool { return len(r.Taken()) >= deliveries })
+		patience.Until(func() bool { return len(r.AcceptedCounts()) >= deliveries })
 		arrived(t, r, want)
 		patience.Await(t, "every delivery is sent", func() bool {
 			return len(w.deliveries("lab", "waiting")) == 0 && len(w.deliveries("lab", "failed")) == 0
@@ -74,12 +74,12 @@ func TestEveryDeliveryArrives(t *testing.T) {
 func arrived(t *testing.T, r *standin.Receiver, want map[int64]bool) {
 	t.Helper()
 	twice := 0
-	for _, n := range r.Taken() {
+	for _, n := range r.AcceptedCounts() {
 		if n > 1 {
 			twice++
 		}
 	}
-	t.Logf("%d requests, %d deliveries taken, %d of them more than once", r.Came(), len(r.Taken()), twice)
+	t.Logf("%d requests, %d deliveries taken, %d of them more than once", r.ReceivedCount(), len(r.AcceptedCounts()), twice)
 	ids := map[int64]string{}
 	for id, seq := range r.Seqs() {
 		if other, ok := ids[seq]; ok {
@@ -98,8 +98,8 @@ func arrived(t *testing.T, r *standin.Receiver, want map[int64]bool) {
 	if slices.Sort(missing); len(missing) > 0 {
 		t.Errorf("%d events did not arrive: %v", len(missing), missing[:min(len(missing), 20)])
 	}
-	if r.Changed() > 0 || r.Forged() > 0 {
-		t.Errorf("%d requests differ from the first with their id, %d have no valid signature", r.Changed(), r.Forged())
+	if r.ChangedCount() > 0 || r.ForgedCount() > 0 {
+		t.Errorf("%d requests differ from the first with their id, %d have no valid signature", r.ChangedCount(), r.ForgedCount())
 	}
 }
 
@@ -109,7 +109,7 @@ func TestBrokenReceiverDelaysNoOther(t *testing.T) {
 	works := standin.New(t)
 	for name, fault := range map[string]standin.Fault{"hangs": standin.Hang, "fails": standin.Fail, "drops": standin.Drop} {
 		r := standin.New(t)
-		r.Faults(func(*standin.Attempt) standin.Fault { return fault })
+		r.SetFaults(func(*standin.Attempt) standin.Fault { return fault })
 		w.addChannel(name, r.Settings())
 	}
 	settings := works.Settings()
@@ -118,7 +118,7 @@ func TestBrokenReceiverDelaysNoOther(t *testing.T) {
 	const n = 100
 	w.createTasks(n)
 	// Well below what the one that hangs costs: fifteen seconds a delivery.
-	patience.Await(t, "the receiver that works has everything", func() bool { return len(works.Taken()) == n })
+	patience.Await(t, "the receiver that works has everything", func() bool { return len(works.AcceptedCounts()) == n })
 	if c := w.channel("fails"); c.LastError == "" || !c.Enabled {
 		t.Errorf("the channel that fails: %+v", c)
 	}
@@ -137,10 +137,10 @@ func TestSecretIsChangedWithoutAGap(t *testing.T) {
 	}
 	arrives := func(what string, secrets ...string) {
 		t.Helper()
-		r.Secrets(secrets...)
-		n := len(r.Taken())
+		r.SetSecrets(secrets...)
+		n := len(r.AcceptedCounts())
 		w.createTasks(1)
-		patience.Await(t, what, func() bool { return len(r.Taken()) == n+1 })
+		patience.Await(t, what, func() bool { return len(r.AcceptedCounts()) == n+1 })
 	}
 	arrives("a receiver with the secret", first)
 	var changed channel
@@ -153,16 +153,16 @@ func TestSecretIsChangedWithoutAGap(t *testing.T) {
 	arrives("a receiver that has the new secret", second)
 	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"settings": map[string]any{"previous_secret": nil}}, nil)
 	arrives("a receiver after the change", second)
-	r.Secrets(first)
+	r.SetSecrets(first)
 	w.createTasks(1)
-	patience.Await(t, "the old secret is not valid any more", func() bool { return r.Forged() == 1 })
+	patience.Await(t, "the old secret is not valid any more", func() bool { return r.ForgedCount() == 1 })
 }
 
 func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
 	t.Parallel()
 	w := begin(t, process.SQLite(t))
 	r := standin.New(t)
-	r.Faults(func(*standin.Attempt) standin.Fault { return standin.Gone })
+	r.SetFaults(func(*standin.Attempt) standin.Fault { return standin.Gone })
 	settings := r.Settings()
 	settings["events"] = []string{"task.created"}
 	w.addChannel("hook", settings)
@@ -170,16 +170,16 @@ func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
 	patience.Await(t, "the channel is switched off", func() bool { return !w.channel("hook").Enabled })
 	w.createTasks(1)
 	dead := w.deliveries("hook", "dead")
-	if len(dead) != 1 || r.Came() != 1 {
-		t.Fatalf("%d requests came, these were given up: %+v", r.Came(), dead)
+	if len(dead) != 1 || r.ReceivedCount() != 1 {
+		t.Fatalf("%d requests came, these were given up: %+v", r.ReceivedCount(), dead)
 	}
 	if c := w.channel("hook"); c.LastError == "" {
 		t.Errorf("the channel does not say why: %+v", c)
 	}
-	r.Faults(nil)
+	r.SetFaults(nil)
 	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"enabled": true}, nil)
 	w.call(http.MethodPost, "/v1/deliveries/"+dead[0].ID+"/redeliver", nil, nil)
-	patience.Await(t, "it arrives after all", func() bool { return r.Taken()[dead[0].ID] == 1 })
+	patience.Await(t, "it arrives after all", func() bool { return r.AcceptedCounts()[dead[0].ID] == 1 })
 }
 
 func TestRedelivery(t *testing.T) {
@@ -196,8 +196,8 @@ func TestRedelivery(t *testing.T) {
 		return len(sent) == 1
 	})
 	w.call(http.MethodPost, "/v1/deliveries/"+sent[0].ID+"/redeliver", nil, nil)
-	patience.Await(t, "it arrives again", func() bool { return r.Taken()[sent[0].ID] == 2 })
-	if r.Changed() > 0 {
+	patience.Await(t, "it arrives again", func() bool { return r.AcceptedCounts()[sent[0].ID] == 2 })
+	if r.ChangedCount() > 0 {
 		t.Error("the repetition differs")
 	}
 }
@@ -217,7 +217,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 		} `json:"problems"`
 	}
 	w.call(http.MethodPost, "/v1/channels/hook/test", map[string]any{}, &result)
-	if result.OK || len(result.Problems) == 0 || result.Problems[0].Hint == "" || r.Came() != 0 {
-		t.Errorf("%+v, %d requests came", result, r.Came())
+	if result.OK || len(result.Problems) == 0 || result.Problems[0].Hint == "" || r.ReceivedCount() != 0 {
+		t.Errorf("%+v, %d requests came", result, r.ReceivedCount())
 	}
 }

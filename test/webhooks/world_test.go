@@ -24,7 +24,7 @@ type world struct {
 	binary   string
 	database []string
 	server   *process.Server
-	front    *process.Front
+	front    *process.LoadBalancer
 	token    string
 	admin    *client.Client
 }
@@ -33,8 +33,8 @@ func begin(t *testing.T, database []string) *world {
 	t.Helper()
 	w := &world{t: t, binary: process.Binary(t), database: database}
 	w.server = process.Serve(t, w.binary, database)
-	w.front = process.NewFront(t, w.server)
-	w.front.Patient = true
+	w.front = process.NewLoadBalancer(t, w.server)
+	w.front.RetriesUntilReply = true
 	w.token = w.server.FirstToken
 	w.admin = w.front.Client(t, w.token)
 	return w
@@ -45,7 +45,7 @@ func (w *world) kill() {
 	w.t.Helper()
 	w.server.Kill()
 	w.server = process.Serve(w.t, w.binary, w.database)
-	w.front.Set(w.server)
+	w.front.SetServers(w.server)
 }
 
 // call calls the API and decodes the reply into out.

@@ -15,7 +15,7 @@ import (
 // started is ended by the worker that comes next, the task is offered again after
 // the lease, and the run that was lost says no more.
 func TestWorkerIsKilled(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
 		task := s.create()
 		first := s.worker("first")
@@ -42,11 +42,11 @@ func TestWorkerIsKilled(t *testing.T) {
 // knows the run's token. For a worker that comes back with the right token too late, see [TestSuspendedWorkerComesBack].
 func (s *shop) refused(run *fermata.Run) {
 	s.Helper()
-	worker := process.NewFront(s, s.server).Client(s, s.token)
+	worker := process.NewLoadBalancer(s, s.server).Client(s, s.token)
 	ctx, token := s.Context(), fermata.NewFencingToken()
 	_, heartbeat := worker.Heartbeat(ctx, run.ID, fermata.Heartbeat{Token: token})
 	_, appended := worker.AppendLog(ctx, run.ID, token, "I am still here\n")
-	progress := worker.RunProgress(ctx, run.ID, fermata.Progress{Message: "half way", Token: token})
+	progress := worker.ReportRunProgress(ctx, run.ID, fermata.Progress{Message: "half way", Token: token})
 	_, finish := worker.Finish(ctx, run.ID, fermata.Finish{Token: token, Result: fermata.ResultCompleted, Summary: "stale"})
 	_, asks := worker.Finish(ctx, run.ID, fermata.Finish{
 		Token: token, Result: fermata.ResultNeedsInput, Question: &fermata.Ask{Question: "Am I late?"},
@@ -64,7 +64,7 @@ func (s *shop) refused(run *fermata.Run) {
 // A server that is away for longer than a lease: the agent ends meanwhile, and its
 // worker hands the result in when the server is back.
 func TestResultOutlivesTheServersAbsence(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
 		task := s.create()
 		first := s.worker("first")
@@ -78,7 +78,7 @@ func TestResultOutlivesTheServersAbsence(t *testing.T) {
 
 		token := s.server.FirstToken
 		s.server = process.Serve(t, s.binary, database, "--listen", address)
-		s.admin = process.NewFront(t, s.server).Client(t, token)
+		s.admin = process.NewLoadBalancer(t, s.server).Client(t, token)
 		if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 1" {
 			t.Errorf("the task was completed %q", done.Summary)
 		}

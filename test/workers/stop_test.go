@@ -10,7 +10,7 @@ import (
 // SIGTERM of a server with workers inside: the agents are stopped, their tasks
 // are handed back unharmed, and the next start goes on with them.
 func TestStopHandsTasksBack(t *testing.T) {
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		marks := t.TempDir()
 		inside := []string{"--workers", "1", "--", "sh", "-c", agent, "agent", marks}
 		s := newShop(t, marks, database, inside...)
@@ -22,7 +22,7 @@ func TestStopHandsTasksBack(t *testing.T) {
 
 		token := s.server.FirstToken
 		s.server = process.Serve(t, s.binary, database)
-		s.admin = process.NewFront(t, s.server).Client(t, token)
+		s.admin = process.NewLoadBalancer(t, s.server).Client(t, token)
 		back := s.becomes(task.ID, fermata.TaskOpen)
 		if back.Attempts != 0 {
 			t.Errorf("handing the task back counts as %d lost runs", back.Attempts)
@@ -31,7 +31,7 @@ func TestStopHandsTasksBack(t *testing.T) {
 		s.server.Stop()
 
 		s.server = process.Serve(t, s.binary, database, inside...)
-		s.admin = process.NewFront(t, s.server).Client(t, token)
+		s.admin = process.NewLoadBalancer(t, s.server).Client(t, token)
 		if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
 			t.Errorf("the task was completed %q", done.Summary)
 		}

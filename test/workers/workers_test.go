@@ -55,7 +55,7 @@ func newShop(t *testing.T, marks string, database []string, serve ...string) *sh
 	t.Helper()
 	s := &shop{T: t, binary: process.Binary(t), marks: marks}
 	s.server = process.Serve(t, s.binary, database, serve...)
-	s.admin = process.NewFront(t, s.server).Client(t, s.server.FirstToken)
+	s.admin = process.NewLoadBalancer(t, s.server).Client(t, s.server.FirstToken)
 	made, err := s.admin.CreateToken(t.Context(), fermata.NewToken{
 		Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	})

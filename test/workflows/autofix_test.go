@@ -35,10 +35,10 @@ func newHub(w *world) *hub {
 	w.git(h.clone, "add", ".")
 	w.git(h.clone, "commit", "-qm", "The shop")
 	w.git(h.clone, "push", "-q", "origin", standin.Base)
-	h.Origin(h.origin)
+	h.SetOrigin(h.origin)
 	h.AddIssue(issue)
 	h.WriteIssue(issue, "Names with quotes break the page", "See the title.")
-	h.Inbound(w.server.URL)
+	h.SetInbound(w.server.URL)
 	return h
 }
 
@@ -50,7 +50,7 @@ func (h *hub) begin(w *world) {
 	w.edit("tools.yaml", "runner: claude", "runner: command")
 	w.edit("README.md", "token=env:GITHUB_TOKEN", "token="+standin.Token+" poll=1s webhook_secret='"+standin.Secret+"' api_url="+h.API(),
 		"--runner claude --allow-task-commands &", "--runner command --allow-task-commands -- "+agent+" &")
-	w.script(fmt.Sprintf("REPOSITORY=%s CLONE=%s GITHUB_ID=%d\n", standin.Repository, h.clone, h.User("ada", "write")) + w.readme())
+	w.script(fmt.Sprintf("REPOSITORY=%s CLONE=%s GITHUB_ID=%d\n", standin.Repository, h.clone, h.AddUser("ada", "write")) + w.readme())
 }
 
 // label puts the label on the issue, and delivers the webhook once more.
@@ -59,7 +59,7 @@ func (h *hub) label(w *world) {
 	h.Label("ada", issue, "auto-fix")
 	at := slices.IndexFunc(h.Deliveries(), func(d *standin.Delivery) bool { return d.Event == "issues" })
 	if d := h.Redeliver(h.Deliveries()[at]); d.Status != 200 {
-		w.Fatalf("the webhook is answered %d %s", d.Status, d.Answer)
+		w.Fatalf("the webhook is answered %d %s", d.Status, d.Response)
 	}
 }
 

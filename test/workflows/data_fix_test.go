@@ -17,7 +17,7 @@ const corrected = "id,name,country\n1,Ann,DE\n2,Bob,DE\n3,Cho,DE"
 // The commands of the README, on both databases.
 func TestDataFix(t *testing.T) {
 	t.Parallel()
-	process.EachDatabase(t, func(t *testing.T, database []string) {
+	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
 		w := newWorld(t, "data-fix", database)
 		w.script(w.readme())

@@ -30,7 +30,7 @@ func TestDeploymentGate(t *testing.T) {
 			t.Cleanup(hub.Close)
 			hub.Grant("deployments", "write")
 			hub.Grant("actions", "read")
-			hub.Inbound(w.server.URL)
+			hub.SetInbound(w.server.URL)
 			key := filepath.Join(w.home, "app.pem")
 			w.ok(os.WriteFile(key, []byte(hub.PrivateKey()), 0o600))
 			w.edit("README.md", "webhook_secret=env:GITHUB_WEBHOOK_SECRET", "webhook_secret='"+standin.Secret+"' poll=off api_url="+hub.API())

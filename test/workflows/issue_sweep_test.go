@@ -21,7 +21,7 @@ func TestIssueSweep(t *testing.T) {
 		hub.AddIssue(number)
 		hub.WriteIssue(number, title, "")
 	}
-	hub.User("ada", "write")
+	hub.AddUser("ada", "write")
 	hub.Label("ada", 24, "kept")
 	hub.CloseIssue(standin.Issue)
 	w.edit("README.md", "token=env:GITHUB_TOKEN", "token="+standin.Token+" poll=1s api_url="+hub.API())

@@ -116,7 +116,7 @@ func missed(w *world, folder string, due time.Time) {
 	w.ok(db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		rows, err := tx.Schedules("nightly-report")
 		for _, row := range rows {
-			tx.MoveSchedule(row, due)
+			tx.SetNextFire(row, due)
 		}
 		return err
 	}))

@@ -36,7 +36,7 @@ func newWorld(t *testing.T, example string, database []string) *world {
 	t.Helper()
 	w := &world{T: t, binary: process.Binary(t), database: database, project: filepath.Join(t.TempDir(), example), home: t.TempDir()}
 	w.serve()
-	w.admin = process.NewFront(t, w.server).Client(t, w.server.FirstToken)
+	w.admin = process.NewLoadBalancer(t, w.server).Client(t, w.server.FirstToken)
 	w.ok(os.CopyFS(w.project, os.DirFS(filepath.Join("..", "..", "examples", example))))
 	policy, err := w.admin.Policy(t.Context())
 	w.ok(err)
@@ -56,7 +56,7 @@ func (w *world) serve() {
 	w.server = process.Serve(w, w.binary, w.database, "--allow-networks", "127.0.0.0/8")
 	if token != "" {
 		w.server.FirstToken = token
-		w.admin = process.NewFront(w.T, w.server).Client(w, token)
+		w.admin = process.NewLoadBalancer(w.T, w.server).Client(w, token)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 // RunByLink checks a channel that cannot vouch for the person who answers. An
 // answer there may decide only what a link may decide.
 func RunByLink(t *testing.T, c Config) {
-	l := newLab(t, c)
+	l := newHarness(t, c)
 	for name, value := range map[string]any{"format": "toml", "colour": "yaml"} {
 		q := l.ask(fermata.Ask{Title: "Which " + name, Question: "Which?", Options: choice})
-		l.answered(q, map[string]any{"answer": value})
+		l.answerAndCheck(q, map[string]any{"answer": value})
 	}
 	for title, a := range map[string]fermata.Ask{
 		"an approval":   {Type: fermata.Approval, Action: json.RawMessage(`{"command":"deploy"}`)},
@@ -22,7 +22,7 @@ func RunByLink(t *testing.T, c Config) {
 	} {
 		a.Title = title
 		q := l.ask(a)
-		m := l.sees("ann", q)
+		m := l.awaitMessage("ann", q)
 		value := "toml"
 		if a.Type == fermata.Approval {
 			value = fermata.Approve
@@ -32,5 +32,5 @@ func RunByLink(t *testing.T, c Config) {
 		}
 		l.checkPending(q)
 	}
-	l.scanned()
+	l.checkScan()
 }

@@ -25,8 +25,8 @@ func TestWall(t *testing.T) {
 			tb.Cleanup(w.Close)
 			return w
 		},
-		Kinds:    []delivery.Kind{wall.NewKind(delivery.ToPeople)},
-		Linkless: true, Forge: forgeClicks, Replay: replayClick,
+		Kinds:        []delivery.Kind{wall.NewKind(delivery.ToPeople)},
+		WithoutLinks: true, Forge: forgeClicks, Replay: replayClick,
 	})
 }
 
@@ -42,7 +42,7 @@ func TestSlack(t *testing.T) {
 
 func TestGitHub(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, channeltest.Config{ByName: true, Everybody: true, Forge: forgeGitHub, Replay: replayGitHub, New: func(tb testing.TB) standin.Remote {
+	channeltest.Run(t, channeltest.Config{PeopleByName: true, SharedMessages: true, Forge: forgeGitHub, Replay: replayGitHub, New: func(tb testing.TB) standin.Remote {
 		tb.Helper()
 		s := github.New()
 		tb.Cleanup(s.Close)
@@ -52,7 +52,7 @@ func TestGitHub(t *testing.T) {
 
 func TestEmail(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, channeltest.Config{ByName: true, Thanked: true, Forge: forgeMail, Replay: replayMail, New: func(tb testing.TB) standin.Remote {
+	channeltest.Run(t, channeltest.Config{PeopleByName: true, ConfirmsAnswer: true, Forge: forgeMail, Replay: replayMail, New: func(tb testing.TB) standin.Remote {
 		tb.Helper()
 		return email.NewRemote(tb)
 	}})
@@ -63,7 +63,7 @@ func TestEmail(t *testing.T) {
 func TestEmailWithoutAServerThatVouches(t *testing.T) {
 	t.Parallel()
 	channeltest.RunByLink(t, channeltest.Config{
-		ByName: true, Thanked: true, Settings: map[string]any{"authserv_id": nil}, New: func(tb testing.TB) standin.Remote {
+		PeopleByName: true, ConfirmsAnswer: true, Settings: map[string]any{"authserv_id": nil}, New: func(tb testing.TB) standin.Remote {
 			tb.Helper()
 			return email.NewRemote(tb)
 		},
@@ -73,7 +73,7 @@ func TestEmailWithoutAServerThatVouches(t *testing.T) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	channeltest.Run(t, channeltest.Config{
-		Name: "push", ByName: true, Pages: true, Linkless: true,
+		Name: "push", PeopleByName: true, AnswersOnPage: true, WithoutLinks: true,
 		New: func(tb testing.TB) standin.Remote {
 			tb.Helper()
 			s, err := push.Start()
@@ -93,12 +93,12 @@ func TestPush(t *testing.T) {
 }
 
 func TestWebhook(t *testing.T) {
-	channeltest.RunMachine(t, channeltest.Config{ByName: true, Everybody: true, New: func(tb testing.TB) standin.Remote {
+	channeltest.RunMachine(t, channeltest.Config{PeopleByName: true, SharedMessages: true, New: func(tb testing.TB) standin.Remote {
 		tb.Helper()
 		return webhook.New(tb)
-	}}, func(tb testing.TB, r standin.Remote) []channeltest.Heard {
+	}}, func(tb testing.TB, r standin.Remote) []channeltest.HeardMessage {
 		tb.Helper()
-		var all []channeltest.Heard
+		var all []channeltest.HeardMessage
 		for _, a := range r.(*webhook.Receiver).Attempts() {
 			var told struct {
 				Data struct {
@@ -109,7 +109,7 @@ func TestWebhook(t *testing.T) {
 			if err := json.Unmarshal(a.Body, &told); err != nil || a.Invalid != nil {
 				tb.Errorf("%s came with %v, %v", a.Body, err, a.Invalid)
 			}
-			all = append(all, channeltest.Heard{ID: a.ID, Type: a.Type, Question: cmp.Or(told.Data.QuestionID, told.Data.Question.ID)})
+			all = append(all, channeltest.HeardMessage{ID: a.ID, Type: a.Type, Question: cmp.Or(told.Data.QuestionID, told.Data.Question.ID)})
 		}
 		return all
 	})

@@ -28,14 +28,14 @@ import (
 type Config struct {
 	// New makes the stand-in, and stops it after the test.
 	New func(tb testing.TB) standin.Remote
-	// ByName reports whether the stand-in knows people by their names instead
+	// PeopleByName reports whether the stand-in knows people by their names instead
 	// of their ids.
-	ByName bool
-	// Everybody reports whether all people see the same message.
-	Everybody bool
-	// Thanked reports whether the person who answers is told so, and sees no
+	PeopleByName bool
+	// SharedMessages reports whether all people see the same message.
+	SharedMessages bool
+	// ConfirmsAnswer reports whether the person who answers is told so, and sees no
 	// message change.
-	Thanked bool
+	ConfirmsAnswer bool
 	// Settings are added to the settings of the stand-in. The value nil removes
 	// a setting.
 	Settings map[string]any
@@ -47,26 +47,26 @@ type Config struct {
 	// Join makes the person reachable over the channel, signed in with the
 	// token. It is nil if the person's identity in the remote system is enough.
 	Join func(tb testing.TB, r standin.Remote, url, token, person string)
-	// Pages reports whether a question without buttons is answered on its page.
-	Pages bool
-	// Linkless reports whether messages contain no address. The device that
+	// AnswersOnPage reports whether a question without buttons is answered on its page.
+	AnswersOnPage bool
+	// WithoutLinks reports whether messages contain no address. The device that
 	// shows them knows the server's address.
-	Linkless bool
+	WithoutLinks bool
 	// Forge sends the answer "toml" to the message, which the person never
 	// gave: with a bad signature, too old, or in another person's name. It is
 	// nil if the channel brings no answers back.
-	Forge Say
+	Forge AnswerFunc
 	// Replay answers "toml" as the person, and then sends exactly the same
 	// again.
-	Replay Say
+	Replay AnswerFunc
 }
 
-// Say says something about a message that a person sees. inbound is the address
+// AnswerFunc says something about a message that a person sees. inbound is the address
 // at which the server takes the requests of the remote system.
-type Say func(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message)
+type AnswerFunc func(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message)
 
-// lab is one server with one channel and two people.
-type lab struct {
+// harness is one server with one channel and two people.
+type harness struct {
 	*testing.T
 	Config
 	remote standin.Remote
@@ -80,33 +80,33 @@ type lab struct {
 
 // Run checks that a channel keeps every promise.
 func Run(t *testing.T, c Config) {
-	for name, fact := range map[string]func(*lab){
-		"every question is asked and answered":   everyQuestion,
-		"every end updates the message":          everyEnd,
-		"the second is told who was first":       answerSecond,
-		"who may not is told so":                 notEligible,
-		"text that imitates ours is text":        imitation,
-		"forged and repeated ones count nothing": forged,
+	for name, fact := range map[string]func(*harness){
+		"every question is asked and answered":   testEveryQuestion,
+		"every end updates the message":          testEveryEnd,
+		"the second is told who was first":       testSecondAnswer,
+		"who may not is told so":                 testNotEligible,
+		"text that imitates ours is text":        testImitation,
+		"forged and repeated ones count nothing": testForged,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, c)
+			l := newHarness(t, c)
 			fact(l)
-			l.scanned()
+			l.checkScan()
 		})
 	}
 }
 
-// inbound is the path at which the requests of the remote system arrive.
-const inbound = "/v1/inbound/there"
+// inboundPath is the path at which the requests of the remote system arrive.
+const inboundPath = "/v1/inbound/there"
 
-func newLab(t *testing.T, c Config) *lab {
+func newHarness(t *testing.T, c Config) *harness {
 	t.Helper()
-	l := &lab{T: t, Config: c, remote: c.New(t), people: map[string]string{}}
+	l := &harness{T: t, Config: c, remote: c.New(t), people: map[string]string{}}
 	l.url = l.serve()
 	url := l.url
 	for _, name := range []string{"ann", "bob"} {
-		l.person(url, name)
+		l.addPerson(url, name)
 	}
 	settings := l.remote.Settings()
 	for name, value := range c.Settings {
@@ -114,7 +114,7 @@ func newLab(t *testing.T, c Config) *lab {
 			delete(settings, name)
 		}
 	}
-	l.remote.Inbound(url + inbound)
+	l.remote.SetInbound(url + inboundPath)
 	name := c.Name
 	if name == "" {
 		name = "there"
@@ -139,19 +139,19 @@ func newLab(t *testing.T, c Config) *lab {
 }
 
 // serve starts the server and returns its address.
-func (l *lab) serve() string {
+func (l *harness) serve() string {
 	l.Helper()
-	ready := make(chan app.Served, 1)
+	ready := make(chan app.RunningServer, 1)
 	ended := make(chan error, 1)
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		ended <- app.Serve(ctx, app.ServeOptions{
 			Listen: "127.0.0.1:0", Data: l.TempDir(), AllowNetworks: []string{"127.0.0.0/8"}, Channels: l.Kinds, Version: "test",
-			Log: slog.New(slog.NewTextHandler(&log, nil)), Out: io.Discard, Ready: func(s app.Served) { ready <- s },
+			Log: slog.New(slog.NewTextHandler(&log, nil)), Out: io.Discard, Ready: func(s app.RunningServer) { ready <- s },
 		})
 	}()
-	var served app.Served
+	var served app.RunningServer
 	select {
 	case served = <-ready:
 	case err := <-ended:
@@ -177,10 +177,10 @@ func (l *lab) serve() string {
 	return served.URL
 }
 
-// person adds a member who has an identity in the remote system.
-func (l *lab) person(url, name string) {
+// addPerson adds a member who has an identity in the remote system.
+func (l *harness) addPerson(url, name string) {
 	l.Helper()
-	id, email := l.remote.Person(name)
+	id, email := l.remote.AddPerson(name)
 	_, err := l.admin.AddMember(l.Context(), client.NewMember{Handle: name, Email: email, Role: fermata.RoleResponder})
 	l.ok(err)
 	if id != "" {
@@ -188,7 +188,7 @@ func (l *lab) person(url, name string) {
 		l.ok(err)
 	}
 	l.people[name] = id
-	if l.ByName {
+	if l.PeopleByName {
 		l.people[name] = name
 	}
 	if l.Join != nil {
@@ -199,7 +199,7 @@ func (l *lab) person(url, name string) {
 	}
 }
 
-func (l *lab) ok(err error) {
+func (l *harness) ok(err error) {
 	l.Helper()
 	if err != nil {
 		l.Fatalf("unexpected error: %v", err)
@@ -207,16 +207,16 @@ func (l *lab) ok(err error) {
 }
 
 // await waits until a condition holds, and fails the test after the time limit.
-func (l *lab) await(what string, holds func() bool) {
+func (l *harness) await(what string, holds func() bool) {
 	l.Helper()
 	if !patience.Until(holds) {
 		l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, l.describeSent())
 	}
 }
 
-func (l *lab) ask(a fermata.Ask) *fermata.Question {
+func (l *harness) ask(a fermata.Ask) *fermata.Question {
 	l.Helper()
-	q, err := l.agent.AskOutside(l.Context(), client.Outside{Ask: a})
+	q, err := l.agent.AskOutside(l.Context(), client.OutsideQuestion{Ask: a})
 	l.ok(err)
 	l.asked = append(l.asked, q)
 	return q
@@ -224,19 +224,19 @@ func (l *lab) ask(a fermata.Ask) *fermata.Question {
 
 // askUntilTold asks a question and waits until the channel has announced it. If
 // the question times out before, it is asked again with twice the timeout.
-func (l *lab) askUntilTold(title string, timeout time.Duration, told func(q *fermata.Question) bool) *fermata.Question {
+func (l *harness) askUntilTold(title string, timeout time.Duration, isTold func(q *fermata.Question) bool) *fermata.Question {
 	l.Helper()
 	for ; ; timeout *= 2 {
 		q := l.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(timeout.String())})
-		l.await(title+": it is told", func() bool { return told(q) || l.status(q) != fermata.Pending })
-		if told(q) {
+		l.await(title+": it is told", func() bool { return isTold(q) || l.status(q) != fermata.Pending })
+		if isTold(q) {
 			return q
 		}
 	}
 }
 
 // status returns the current state of the question.
-func (l *lab) status(q *fermata.Question) fermata.QuestionStatus {
+func (l *harness) status(q *fermata.Question) fermata.QuestionStatus {
 	l.Helper()
 	now, err := l.admin.Question(l.Context(), q.ID)
 	l.ok(err)
@@ -244,13 +244,13 @@ func (l *lab) status(q *fermata.Question) fermata.QuestionStatus {
 }
 
 // messagesAbout lists the messages about the question that a person sees.
-func (l *lab) messagesAbout(person string, q *fermata.Question) []standin.Message {
-	return slices.DeleteFunc(l.remote.Seen(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
+func (l *harness) messagesAbout(person string, q *fermata.Question) []standin.Message {
+	return slices.DeleteFunc(l.remote.VisibleMessages(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
 }
 
-// sees waits until the person sees a message about the question, and returns
+// awaitMessage waits until the person sees a message about the question, and returns
 // the last one.
-func (l *lab) sees(person string, q *fermata.Question) standin.Message {
+func (l *harness) awaitMessage(person string, q *fermata.Question) standin.Message {
 	l.Helper()
 	var found []standin.Message
 	l.await(person+" sees "+q.Title, func() bool {
@@ -261,10 +261,10 @@ func (l *lab) sees(person string, q *fermata.Question) standin.Message {
 }
 
 // awaitWords waits until a person is told words that contain one of the parts.
-func (l *lab) awaitWords(person string, parts ...string) {
+func (l *harness) awaitWords(person string, parts ...string) {
 	l.Helper()
 	l.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
-		for _, words := range l.remote.Told(l.people[person]) {
+		for _, words := range l.remote.Feedback(l.people[person]) {
 			for _, part := range parts {
 				if strings.Contains(strings.ToLower(words), part) {
 					return true
@@ -277,11 +277,11 @@ func (l *lab) awaitWords(person string, parts ...string) {
 
 // awaitClosed waits until every message about the question says that it is
 // closed.
-func (l *lab) awaitClosed(q *fermata.Question, answerer string) {
+func (l *harness) awaitClosed(q *fermata.Question, answerer string) {
 	l.Helper()
 	l.await("every message says that it is closed", func() bool {
 		for name := range l.people {
-			if l.Thanked && name == answerer {
+			if l.ConfirmsAnswer && name == answerer {
 				continue
 			}
 			for _, m := range l.messagesAbout(name, q) {
@@ -294,7 +294,7 @@ func (l *lab) awaitClosed(q *fermata.Question, answerer string) {
 	})
 }
 
-func (l *lab) checkPending(q *fermata.Question) {
+func (l *harness) checkPending(q *fermata.Question) {
 	l.Helper()
 	if now := l.status(q); now != fermata.Pending {
 		l.Fatalf("the question is %s", now)
@@ -318,9 +318,9 @@ var items = map[string]struct {
 	"date":         {fermata.Item{Prompt: "When?", ResponseType: fermata.ResponseDate}, "2026-12-24"},
 }
 
-// everyQuestion asks every type of question with every response type, and
+// testEveryQuestion asks every type of question with every response type, and
 // answers it over the channel.
-func everyQuestion(l *lab) {
+func testEveryQuestion(l *harness) {
 	for _, typ := range []fermata.QuestionType{fermata.Blocking, fermata.NonBlocking, fermata.ErrorRecovery} {
 		for name, each := range items {
 			it := each.item
@@ -328,25 +328,25 @@ func everyQuestion(l *lab) {
 				it.Default = each.value
 			}
 			q := l.ask(fermata.Ask{Type: typ, Title: string(typ) + " " + name, Items: []fermata.Item{it}})
-			l.answered(q, map[string]any{"answer": each.value})
+			l.answerAndCheck(q, map[string]any{"answer": each.value})
 		}
 	}
 	q := l.ask(fermata.Ask{Title: "Several", Items: []fermata.Item{
 		{Key: "format", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: choice},
 		{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText},
 	}})
-	l.answered(q, map[string]any{"format": "toml", "name": "otter"})
+	l.answerAndCheck(q, map[string]any{"format": "toml", "name": "otter"})
 	for _, value := range []string{fermata.Approve, fermata.Reject} {
 		q := l.ask(fermata.Ask{Type: fermata.Approval, Title: "May it " + value + "?", Action: json.RawMessage(`{"command":"deploy"}`)})
-		l.answered(q, map[string]any{"answer": value})
+		l.answerAndCheck(q, map[string]any{"answer": value})
 	}
 }
 
-// answered answers the question as ann, and checks what became of the answer.
-func (l *lab) answered(q *fermata.Question, answers map[string]any) {
+// answerAndCheck answers the question as ann, and checks what became of the answer.
+func (l *harness) answerAndCheck(q *fermata.Question, answers map[string]any) {
 	l.Helper()
-	m := l.sees("ann", q)
-	l.sentOnce(q)
+	m := l.awaitMessage("ann", q)
+	l.checkSentOnce(q)
 	l.ok(l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: answers}))
 	var now *fermata.Question
 	l.await(q.Title+" is answered with "+fmt.Sprint(answers), func() bool {
@@ -356,7 +356,7 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 		return now.Status != fermata.Pending
 	})
 	r := now.Resolution
-	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != l.remote.Kind() && (!l.Pages || r.Channel != "web") {
+	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != l.remote.Kind() && (!l.AnswersOnPage || r.Channel != "web") {
 		l.Errorf("%s: by %+v over %q (-want +got):\n%s", q.Title, r.AnsweredBy, r.Channel, diff)
 	}
 	l.awaitClosed(q, "ann")
@@ -366,40 +366,40 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 type ending struct {
 	timeout time.Duration // of the question
 	event   string
-	do      func(l *lab, q *fermata.Question) error
+	do      func(l *harness, q *fermata.Question) error
 }
 
 // ends are all the ways in which a question ends.
 var ends = map[string]ending{
-	"answered": {time.Hour, "question.answered", func(l *lab, q *fermata.Question) error {
+	"answered": {time.Hour, "question.answered", func(l *harness, q *fermata.Question) error {
 		_, err := l.admin.Answer(l.Context(), q.ID, fermata.Answer{Answer: "toml"})
 		return err
 	}},
-	"cancelled": {time.Hour, "question.cancelled", func(l *lab, q *fermata.Question) error {
+	"cancelled": {time.Hour, "question.cancelled", func(l *harness, q *fermata.Question) error {
 		_, err := l.agent.CancelQuestion(l.Context(), q.ID, "not needed")
 		return err
 	}},
-	"timed out": {3 * time.Second, "question.timed_out", func(*lab, *fermata.Question) error { return nil }},
+	"timed out": {3 * time.Second, "question.timed_out", func(*harness, *fermata.Question) error { return nil }},
 }
 
-// everyEnd ends questions in every way.
-func everyEnd(l *lab) {
+// testEveryEnd ends questions in every way.
+func testEveryEnd(l *harness) {
 	for name, end := range ends {
 		q := l.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return len(l.messagesAbout("ann", q)) > 0 })
 		l.ok(end.do(l, q))
 		l.await("it has ended", func() bool { return l.status(q) != fermata.Pending })
-		l.await("the message says so", func() bool { return l.sees("ann", q).Closed })
-		dead := slices.DeleteFunc(l.sees("ann", q).Buttons, func(b string) bool { return strings.HasPrefix(b, "Open") })
+		l.await("the message says so", func() bool { return l.awaitMessage("ann", q).Closed })
+		dead := slices.DeleteFunc(l.awaitMessage("ann", q).Buttons, func(b string) bool { return strings.HasPrefix(b, "Open") })
 		if len(dead) > 0 {
 			l.Errorf("%s: dead buttons %q", name, dead)
 		}
 	}
 }
 
-// answerSecond answers a question that another person has answered.
-func answerSecond(l *lab) {
+// testSecondAnswer answers a question that another person has answered.
+func testSecondAnswer(l *harness) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
-	ann, bob := l.sees("ann", q), l.sees("bob", q)
+	ann, bob := l.awaitMessage("ann", q), l.awaitMessage("bob", q)
 	l.ok(l.remote.Reply(l.people["ann"], ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
 	l.await("it is answered", func() bool { return l.status(q) == fermata.Answered })
 	if err := l.remote.Reply(l.people["bob"], bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
@@ -408,11 +408,11 @@ func answerSecond(l *lab) {
 	l.awaitClosed(q, "ann")
 }
 
-// notEligible answers a question that is assigned to another person.
-func notEligible(l *lab) {
+// testNotEligible answers a question that is assigned to another person.
+func testNotEligible(l *harness) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice, Assignees: []string{"ann"}})
-	m := l.sees("ann", q)
-	if !l.Everybody {
+	m := l.awaitMessage("ann", q)
+	if !l.SharedMessages {
 		if n := len(l.messagesAbout("bob", q)); n > 0 {
 			l.Errorf("bob sees what is for ann")
 		}
@@ -423,21 +423,21 @@ func notEligible(l *lab) {
 	l.checkPending(q)
 }
 
-// forged runs the hooks, and checks that forged answers do not count and
+// testForged runs the hooks, and checks that forged answers do not count and
 // repeated ones count once.
-func forged(l *lab) {
+func testForged(l *harness) {
 	if l.Forge == nil {
 		return
 	}
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
-	l.Forge(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", q))
+	l.Forge(l.T, l.remote, l.url+inboundPath, l.people["ann"], l.awaitMessage("ann", q))
 	l.checkPending(q)
 	again := l.ask(fermata.Ask{Question: "Which format again?", Options: choice})
-	l.Replay(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", again))
+	l.Replay(l.T, l.remote, l.url+inboundPath, l.people["ann"], l.awaitMessage("ann", again))
 	// Messages arrive in order. So all of them have arrived when the last
 	// answer counts.
 	last := l.ask(fermata.Ask{Question: "And which format last?", Options: choice})
-	l.answered(last, map[string]any{"answer": "toml"})
+	l.answerAndCheck(last, map[string]any{"answer": "toml"})
 	l.checkPending(q)
 	events, _, err := l.admin.Events(l.Context(), client.EventQuery{Limit: 500, Types: []fermata.EventType{
 		fermata.EventQuestionAnswered, fermata.EventQuestionAnsweredLate, fermata.EventQuestionVoteCast,

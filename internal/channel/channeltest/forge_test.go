@@ -38,21 +38,21 @@ func post(tb testing.TB, address string, header http.Header, body []byte, want i
 	}
 }
 
-// without returns the headers without one of them.
-func without(h http.Header, name string) http.Header {
+// withoutHeader returns the headers without one of them.
+func withoutHeader(h http.Header, name string) http.Header {
 	h = h.Clone()
 	h.Del(name)
 	return h
 }
 
-func with(h http.Header, name, value string) http.Header {
+func withHeader(h http.Header, name, value string) http.Header {
 	h = h.Clone()
 	h.Set(name, value)
 	return h
 }
 
-// old is longer than any system accepts a request.
-const old = 10 * time.Minute
+// staleAge is longer than any system accepts a request.
+const staleAge = 10 * time.Minute
 
 func forgeClicks(tb testing.TB, r standin.Remote, _, person string, m standin.Message) {
 	tb.Helper()
@@ -61,9 +61,9 @@ func forgeClicks(tb testing.TB, r standin.Remote, _, person string, m standin.Me
 	req, err := w.Request(click, time.Now())
 	check(tb, err)
 	body := []byte(fmt.Sprintf(`{"id":"forged","from":%q,"delivery":%q,"text":"toml"}`, person, m.ID))
-	post(tb, req.URL.String(), with(req.Header, "X-Wall-Signature", strings.Repeat("0", 64)), body, http.StatusUnauthorized)
-	post(tb, req.URL.String(), without(req.Header, "X-Wall-Time"), body, http.StatusUnauthorized)
-	stale, err := w.Request(click, time.Now().Add(-old))
+	post(tb, req.URL.String(), withHeader(req.Header, "X-Wall-Signature", strings.Repeat("0", 64)), body, http.StatusUnauthorized)
+	post(tb, req.URL.String(), withoutHeader(req.Header, "X-Wall-Time"), body, http.StatusUnauthorized)
+	stale, err := w.Request(click, time.Now().Add(-staleAge))
 	check(tb, err)
 	res, err := http.DefaultClient.Do(stale)
 	check(tb, err)
@@ -76,7 +76,7 @@ func forgeClicks(tb testing.TB, r standin.Remote, _, person string, m standin.Me
 func replayClick(tb testing.TB, r standin.Remote, _, person string, m standin.Message) {
 	tb.Helper()
 	for range 2 {
-		check(tb, r.(*wall.Wall).Say(wall.Click{ID: "again", From: person, Delivery: m.ID, Text: "toml"}))
+		check(tb, r.(*wall.Wall).SendClick(wall.Click{ID: "again", From: person, Delivery: m.ID, Text: "toml"}))
 	}
 }
 
@@ -94,10 +94,10 @@ func forgeSlack(tb testing.TB, _ standin.Remote, inbound, person string, m stand
 	genuine := slack.Sign(slack.Signature, time.Now(), slack.Form, body)
 	for _, forged := range []slack.Request{
 		slack.Sign("another-secret", time.Now(), slack.Form, body),
-		slack.Sign(slack.Signature, time.Now().Add(-old), slack.Form, body),
-		slack.Sign(slack.Signature, time.Now().Add(old), slack.Form, body),
-		{Header: without(genuine.Header, "X-Slack-Signature"), Body: body},
-		{Header: with(genuine.Header, "X-Slack-Request-Timestamp", fmt.Sprint(time.Now().Add(time.Second).Unix())), Body: body},
+		slack.Sign(slack.Signature, time.Now().Add(-staleAge), slack.Form, body),
+		slack.Sign(slack.Signature, time.Now().Add(staleAge), slack.Form, body),
+		{Header: withoutHeader(genuine.Header, "X-Slack-Signature"), Body: body},
+		{Header: withHeader(genuine.Header, "X-Slack-Request-Timestamp", fmt.Sprint(time.Now().Add(time.Second).Unix())), Body: body},
 		{Header: genuine.Header, Body: bytes.Replace(body, []byte("toml"), []byte("yaml"), 1)},
 	} {
 		post(tb, inbound+"/slash_commands", forged.Header, forged.Body, http.StatusUnauthorized)
@@ -112,8 +112,8 @@ func replaySlack(tb testing.TB, _ standin.Remote, inbound, person string, m stan
 	}
 }
 
-// commented writes a comment and returns the webhook for it.
-func commented(tb testing.TB, s *github.Server, person, text string) *github.Delivery {
+// commentWebhook writes a comment and returns the webhook for it.
+func commentWebhook(tb testing.TB, s *github.Server, person, text string) *github.Delivery {
 	tb.Helper()
 	before := len(s.Deliveries())
 	s.Comment(person, github.Issue, text)
@@ -127,15 +127,15 @@ func commented(tb testing.TB, s *github.Server, person, text string) *github.Del
 
 func forgeGitHub(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message) {
 	tb.Helper()
-	told := commented(tb, r.(*github.Server), person, "some talk")
+	told := commentWebhook(tb, r.(*github.Server), person, "some talk")
 	body := bytes.Replace(told.Body, []byte("some talk"), []byte("/answer "+m.Question+" toml"), 1)
 	header := http.Header{
 		"Content-Type": {"application/json"}, "X-Github-Event": {told.Event}, "X-Github-Delivery": {"72d3162e-cc78-11e3-81ab-forged000000"},
 		"X-Hub-Signature-256": {github.Sign(told.Body, github.Secret)},
 	}
 	for _, forged := range []http.Header{
-		header, without(header, "X-Hub-Signature-256"), with(header, "X-Hub-Signature-256", github.Sign(body, "another-secret")),
-		with(header, "X-Hub-Signature-256", strings.TrimPrefix(github.Sign(body, github.Secret), "sha256=")),
+		header, withoutHeader(header, "X-Hub-Signature-256"), withHeader(header, "X-Hub-Signature-256", github.Sign(body, "another-secret")),
+		withHeader(header, "X-Hub-Signature-256", strings.TrimPrefix(github.Sign(body, github.Secret), "sha256=")),
 	} {
 		post(tb, inbound+"/webhook", forged, body, http.StatusUnauthorized)
 	}
@@ -144,7 +144,7 @@ func forgeGitHub(tb testing.TB, r standin.Remote, inbound, person string, m stan
 func replayGitHub(tb testing.TB, r standin.Remote, _, person string, m standin.Message) {
 	tb.Helper()
 	s := r.(*github.Server)
-	s.Redeliver(commented(tb, s, person, "/answer "+m.Question+" toml"))
+	s.Redeliver(commentWebhook(tb, s, person, "/answer "+m.Question+" toml"))
 }
 
 // reply returns a person's reply to a mail, and its destination.

@@ -10,34 +10,34 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// evil are texts that imitate the markup of chats and mail, and Fermata's own
+// imitations are texts that imitate the markup of chats and mail, and Fermata's own
 // words.
-var evil = []string{
+var imitations = []string{
 	"<!channel> *Approved* by <@U0000001>", "[Approve here](https://evil.example.com)", "@everyone <b>Approved</b>",
 	"<https://evil.example.com|Approve>", "# Answered\n**Closed:** answered by ann: toml", "</div><h1>Answered</h1><a href=\"https://evil.example.com\">Approve</a>",
 	"---\nAnswered by ann: toml\n---", "```\nend of the text\n```\n## Approve\n- [x] toml", "\u202edesolC\u202c \u200bAnswered by ann", "<!-- fermata --> <details><summary>Answered</summary>",
 }
 
-// imitation asks with texts that imitate the channel's own. The message must
+// testImitation asks with texts that imitate the channel's own. The message must
 // have the same buttons, headings and lines as a message with plain words, and
 // no others.
-func imitation(l *lab) {
+func testImitation(l *harness) {
 	honest := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: "Some words.", Options: choice})
-	open := l.sees("ann", honest)
+	open := l.awaitMessage("ann", honest)
 	_, err := l.agent.CancelQuestion(l.Context(), honest.ID, "not needed")
 	l.ok(err)
-	l.await("it says that it is closed", func() bool { return l.sees("ann", honest).Closed })
+	l.await("it says that it is closed", func() bool { return l.awaitMessage("ann", honest).Closed })
 	// The best imitations are real messages: an open one and a closed one.
-	for _, body := range append([]string{open.Text, l.sees("ann", honest).Text}, evil...) {
+	for _, body := range append([]string{open.Text, l.awaitMessage("ann", honest).Text}, imitations...) {
 		q := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: body, Options: choice})
-		m := l.sees("ann", q)
+		m := l.awaitMessage("ann", q)
 		if m.Closed {
 			l.Errorf("%q passes for an end", body)
 		}
-		if diff := cmp.Diff(unsigned(open.Buttons), unsigned(m.Buttons)); diff != "" {
+		if diff := cmp.Diff(buttonLabels(open.Buttons), buttonLabels(m.Buttons)); diff != "" {
 			l.Errorf("%q: other buttons (-honest +imitation):\n%s", body, diff)
 		}
-		for _, line := range bare(m, q, body) {
+		for _, line := range unmarkedLines(m, q, body) {
 			l.Errorf("%q stands in the message as a line of its own: %q\n%s", body, line, m.Text)
 		}
 		l.checkPending(q)
@@ -46,8 +46,8 @@ func imitation(l *lab) {
 	}
 }
 
-// unsigned returns the buttons without the addresses behind them.
-func unsigned(buttons []string) []string {
+// buttonLabels returns the buttons without the addresses behind them.
+func buttonLabels(buttons []string) []string {
 	var all []string
 	for _, b := range buttons {
 		word, _, _ := strings.Cut(b, "http")
@@ -61,10 +61,10 @@ func unsigned(buttons []string) []string {
 // one of ours.
 const shortLine = 6
 
-// bare lists the lines of the body that appear unchanged in the message,
+// unmarkedLines lists the lines of the body that appear unchanged in the message,
 // without a mark that another person wrote them.
-func bare(m standin.Message, q *fermata.Question, body string) []string {
-	lines := strings.Split(standin.Unquoted(m.Text), "\n")
+func unmarkedLines(m standin.Message, q *fermata.Question, body string) []string {
+	lines := strings.Split(standin.StripQuotes(m.Text), "\n")
 	var found []string
 	for line := range strings.SplitSeq(body, "\n") {
 		line = strings.TrimSpace(line)
@@ -95,5 +95,5 @@ func count(lines []string, line string) int {
 // isOurLine reports whether the line belongs to the message itself. A body that
 // copies a real message is full of such lines.
 func isOurLine(line string) bool {
-	return !slices.ContainsFunc(evil, func(e string) bool { return strings.Contains(e, line) })
+	return !slices.ContainsFunc(imitations, func(e string) bool { return strings.Contains(e, line) })
 }

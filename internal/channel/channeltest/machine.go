@@ -11,39 +11,39 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// Heard is a message that a machine received: its id, its type and the id of
+// HeardMessage is a message that a machine received: its id, its type and the id of
 // its question.
-type Heard struct{ ID, Type, Question string }
+type HeardMessage struct{ ID, Type, Question string }
 
 // RunMachine checks the promises of a channel to machines, which do not answer.
 // A machine hears of a question once and of its end once, for every kind of
 // end. It hears of it again, under the same id, when an operator redelivers it.
 // The function heard must return only signed messages.
-func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remote) []Heard) {
+func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remote) []HeardMessage) {
 	t.Parallel()
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := &machine{lab: newLab(t, c), read: heard}
+			m := &machine{harness: newHarness(t, c), read: heard}
 			want := map[string]int{"question.asked": 1, "notice.asked": 1}
 			q := m.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return cmp.Equal(want, m.countHeard(q)) })
-			m.ok(end.do(m.lab, q))
+			m.ok(end.do(m.harness, q))
 			want[end.event], want["notice.closed"] = 1, 1
 			m.await("everything is heard", func() bool { return len(m.countHeard(q)) >= len(want) })
 			if diff := cmp.Diff(want, m.countHeard(q)); diff != "" {
 				t.Errorf("what was heard (-want +got):\n%s", diff)
 			}
 			m.redeliver(q)
-			m.scanned()
+			m.checkScan()
 		})
 	}
 }
 
 // machine is a lab in which a program receives the messages of the channel.
 type machine struct {
-	*lab
+	*harness
 	// read returns the messages that the program received.
-	read func(tb testing.TB, r standin.Remote) []Heard
+	read func(tb testing.TB, r standin.Remote) []HeardMessage
 }
 
 // countHeard counts the received messages about a question by type.
@@ -61,7 +61,7 @@ func (m *machine) countHeard(q *fermata.Question) map[string]int {
 func (m *machine) redeliver(q *fermata.Question) {
 	m.Helper()
 	all := m.read(m.T, m.remote)
-	first := all[slices.IndexFunc(all, func(h Heard) bool { return h.Question == q.ID && h.Type == "question.asked" })]
+	first := all[slices.IndexFunc(all, func(h HeardMessage) bool { return h.Question == q.ID && h.Type == "question.asked" })]
 	m.await("it is noted as sent", func() bool {
 		rows, _, err := m.admin.Deliveries(m.Context(), client.DeliveryQuery{State: fermata.DeliverySent, Limit: 500})
 		m.ok(err)

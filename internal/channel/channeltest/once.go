@@ -14,12 +14,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// sentOnce waits until all people see the question, and checks that nobody
+// checkSentOnce waits until all people see the question, and checks that nobody
 // received it twice.
-func (l *lab) sentOnce(q *fermata.Question) {
+func (l *harness) checkSentOnce(q *fermata.Question) {
 	l.Helper()
 	for name := range l.people {
-		l.sees(name, q)
+		l.awaitMessage(name, q)
 		if n := len(l.messagesAbout(name, q)); n != 1 {
 			l.Errorf("%s sees %q %d times", name, q.Title, n)
 		}
@@ -38,7 +38,7 @@ func (l *lab) sentOnce(q *fermata.Question) {
 			l.Errorf("%q was sent to %s %d times", q.Title, to, n)
 		}
 	}
-	if want := len(l.people); !l.Everybody && len(sent) != want || l.Everybody && len(sent) != 1 {
+	if want := len(l.people); !l.SharedMessages && len(sent) != want || l.SharedMessages && len(sent) != 1 {
 		l.Errorf("%q was sent to %v", q.Title, sent)
 	}
 }
@@ -46,7 +46,7 @@ func (l *lab) sentOnce(q *fermata.Question) {
 // sentContents returns all messages as an operator reads them later in a
 // browser. It checks that no link in them can answer, and that the operator's
 // API token can read none of them.
-func (l *lab) sentContents() []string {
+func (l *harness) sentContents() []string {
 	l.Helper()
 	var rows []*fermata.Delivery
 	// People may see a message before the server has recorded it.
@@ -63,7 +63,7 @@ func (l *lab) sentContents() []string {
 			l.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
 		}
 		shown := l.delivery(browser, d.ID)
-		if answers.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
+		if answerLink.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
 			l.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
 		}
 		all = append(all, shown.Content)
@@ -72,7 +72,7 @@ func (l *lab) sentContents() []string {
 }
 
 // deliveries lists all deliveries of the lab.
-func (l *lab) deliveries() []*fermata.Delivery {
+func (l *harness) deliveries() []*fermata.Delivery {
 	l.Helper()
 	var all []*fermata.Delivery
 	for cursor, more := "", true; more; more = cursor != "" {
@@ -83,11 +83,11 @@ func (l *lab) deliveries() []*fermata.Delivery {
 	return all
 }
 
-// answers matches an address by which a person can answer.
-var answers = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
+// answerLink matches an address by which a person can answer.
+var answerLink = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
 
 // browser signs the admin in with a browser, and returns its cookie.
-func (l *lab) browser() string {
+func (l *harness) browser() string {
 	l.Helper()
 	link, err := l.admin.MakeLink(l.Context(), "admin")
 	l.ok(err)
@@ -102,7 +102,7 @@ func (l *lab) browser() string {
 }
 
 // delivery reads a delivery with the cookie of a browser.
-func (l *lab) delivery(cookie, id string) *fermata.Delivery {
+func (l *harness) delivery(cookie, id string) *fermata.Delivery {
 	l.Helper()
 	res := l.fetch(http.MethodGet, "/v1/deliveries/"+id, "", cookie)
 	defer func() { _ = res.Body.Close() }()
@@ -112,7 +112,7 @@ func (l *lab) delivery(cookie, id string) *fermata.Delivery {
 }
 
 // fetch sends a request as a page of the server does.
-func (l *lab) fetch(method, path, body, cookie string) *http.Response {
+func (l *harness) fetch(method, path, body, cookie string) *http.Response {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(body))
 	l.ok(err)
@@ -130,7 +130,7 @@ func (l *lab) fetch(method, path, body, cookie string) *http.Response {
 
 // describeSent describes what became of every message, for the failure message
 // of a test.
-func (l *lab) describeSent() string {
+func (l *harness) describeSent() string {
 	rows, _, err := l.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})
 	if err != nil {
 		return err.Error()

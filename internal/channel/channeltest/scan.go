@@ -23,12 +23,12 @@ type scanner struct {
 	tb   testing.TB
 	base *url.URL
 	seen map[string]bool
-	// asked are the addresses that the scanner has opened.
-	asked []string
+	// opened are the addresses that the scanner has opened.
+	opened []string
 }
 
-// mostAddresses is how many addresses one scan opens at most.
-const mostAddresses = 400
+// maxAddresses is how many addresses one scan opens at most.
+const maxAddresses = 400
 
 var links = regexp.MustCompile(`https?://[^\s<>"'|\\)]+`)
 
@@ -66,11 +66,11 @@ func (s *scanner) open(texts ...string) {
 // page leads to.
 func (s *scanner) visit(address string) (further []string) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host != s.base.Host || s.seen[address] || len(s.asked) >= mostAddresses {
+	if err != nil || u.Host != s.base.Host || s.seen[address] || len(s.opened) >= maxAddresses {
 		return nil
 	}
 	s.seen[address] = true
-	s.asked = append(s.asked, address)
+	s.opened = append(s.opened, address)
 	for _, opener := range openers {
 		s.request(http.MethodHead, address, opener)
 		further = s.request(http.MethodGet, address, opener)
@@ -96,12 +96,12 @@ func (s *scanner) request(method, address, opener string) []string {
 	if err != nil || res.StatusCode >= http.StatusInternalServerError {
 		s.tb.Errorf("%s %s: %s, %v", method, address, res.Status, err)
 	}
-	return leadsTo(page, res.Request.URL)
+	return linkTargets(page, res.Request.URL)
 }
 
-// leadsTo lists the targets of the links and forms of a page. A form's address
+// linkTargets lists the targets of the links and forms of a page. A form's address
 // carries the values that its fields already have.
-func leadsTo(page []byte, at *url.URL) []string {
+func linkTargets(page []byte, at *url.URL) []string {
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		return nil
@@ -138,21 +138,21 @@ func attribute(node *html.Node, key string) string {
 	return ""
 }
 
-// scanned opens every address in every message of the lab, and checks that no
+// checkScan opens every address in every message of the lab, and checks that no
 // question has changed.
-func (l *lab) scanned() {
+func (l *harness) checkScan() {
 	l.Helper()
 	before := l.states()
 	s := newScanner(l.T, l.url)
 	for name := range l.people {
-		for _, m := range l.remote.Seen(l.people[name]) {
+		for _, m := range l.remote.VisibleMessages(l.people[name]) {
 			s.open(m.Text)
 		}
 	}
 	for _, content := range l.sentContents() {
 		s.open(content)
 	}
-	if len(s.asked) == 0 && !l.Linkless && len(before) > 0 {
+	if len(s.opened) == 0 && !l.WithoutLinks && len(before) > 0 {
 		l.Error("no message has an address in it")
 	}
 	if after := l.states(); !slices.Equal(before, after) {
@@ -161,7 +161,7 @@ func (l *lab) scanned() {
 }
 
 // states describes the current state of each question of the lab.
-func (l *lab) states() []string {
+func (l *harness) states() []string {
 	l.Helper()
 	var all []string
 	for _, q := range l.asked {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// away matches the beginning of the subject of an automatic reply that no
+// autoReplySubject matches the beginning of the subject of an automatic reply that no
 // header declares as one. A person's reply begins with the subject of our mail.
-var away = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
+var autoReplySubject = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
 
-// automatic says why a mail was not written by a person. It is empty if a
+// automaticReason says why a mail was not written by a person. It is empty if a
 // person wrote it. An automatic mail never counts and is never answered,
 // because two machines could write to each other forever.
-func (r *reply) automatic() string {
+func (r *reply) automaticReason() string {
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(r.header.Get(name))) }
 	if kind, _, _ := r.header.ContentType(); kind == "multipart/report" || kind == "message/delivery-status" || r.header.Has("X-Failed-Recipients") {
 		return "a report about a mail"
@@ -25,7 +25,7 @@ func (r *reply) automatic() string {
 			return "an automatic reply"
 		}
 	}
-	if subject, err := r.header.Subject(); err == nil && away.MatchString(strings.TrimSpace(subject)) {
+	if subject, err := r.header.Subject(); err == nil && autoReplySubject.MatchString(strings.TrimSpace(subject)) {
 		return "an automatic reply"
 	}
 	switch get("Precedence") {

@@ -17,11 +17,11 @@ type Channel struct {
 	*config
 	env notice.Env
 	log *slog.Logger
-	// told limits the mails about replies, per person. ended holds the ends
+	// tellLimiters limits the mails about replies, per person. ended holds the ends
 	// that a person was told. Only Listen uses them.
-	told  map[string]*rate.Limiter
-	ended map[string]bool
-	now   func() time.Time
+	tellLimiters map[string]*rate.Limiter
+	toldEnds     map[string]bool
+	now          func() time.Time
 }
 
 // Open makes a channel from its settings. It connects to nothing.
@@ -34,11 +34,11 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Channel{config: c, env: env, log: log, told: map[string]*rate.Limiter{}, ended: map[string]bool{}, now: time.Now}, nil
+	return &Channel{config: c, env: env, log: log, tellLimiters: map[string]*rate.Limiter{}, toldEnds: map[string]bool{}, now: time.Now}, nil
 }
 
-// sent is the data by which the channel finds a mail later.
-type sent struct {
+// mailRef is the data by which the channel finds a mail later.
+type mailRef struct {
 	MessageID  string   `json:"message_id"`
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject"`
@@ -51,10 +51,10 @@ type sent struct {
 // same Message-ID.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Email == "" {
-		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
+		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
 			WithHint("an admin sets one at the member"))
 	}
-	l, err := c.write(n)
+	l, err := c.compose(n)
 	if err != nil {
 		return notice.Receipt{}, err
 	}
@@ -69,15 +69,15 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Re
 	if n.Outcome == nil {
 		return before, nil
 	}
-	var ref sent
+	var ref mailRef
 	if err := json.Unmarshal(before.Ref, &ref); err != nil {
-		return before, notice.Hopeless(fermata.Internal("read where a mail went", err))
+		return before, notice.Permanent(fermata.Internal("read where a mail went", err))
 	}
 	ended := string(n.Outcome.Status) + "." + stamp(n.Outcome.At)
 	if ref.Ended == ended || answeredByMail(n) {
 		return before, nil
 	}
-	l, err := c.writeEnd(n, ref)
+	l, err := c.composeOutcome(n, ref)
 	if err != nil {
 		return before, err
 	}
@@ -106,14 +106,14 @@ func answeredByMail(n *notice.Notice) bool {
 func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
 	msg, err := l.message(c.config)
 	if err != nil {
-		return notice.Receipt{}, notice.Hopeless(err)
+		return notice.Receipt{}, notice.Permanent(err)
 	}
-	if err := c.keepWords(ctx, l); err != nil {
+	if err := c.storeWords(ctx, l); err != nil {
 		return notice.Receipt{}, err
 	}
 	if err := c.smtp.send(ctx, msg); err != nil {
 		return notice.Receipt{}, err
 	}
-	ref, err := json.Marshal(sent{MessageID: l.MessageID, References: l.References, Subject: l.Subject, To: l.To.Address})
+	ref, err := json.Marshal(mailRef{MessageID: l.MessageID, References: l.References, Subject: l.Subject, To: l.To.Address})
 	return notice.Receipt{Ref: ref, Content: l.content()}, err
 }

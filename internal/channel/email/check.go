@@ -22,7 +22,7 @@ func (c *Channel) checkSMTP(ctx context.Context) error {
 	if err != nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the outgoing server's address: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	conn, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Channel) checkIMAP(ctx context.Context) error {
 	if c.imap == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin+time.Second)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout+time.Second)
 	defer cancel()
 	box, err := c.openMailbox(ctx)
 	if err != nil {
@@ -54,29 +54,29 @@ func (c *Channel) checkIMAP(ctx context.Context) error {
 // do.
 func explain(what, field string, err error) error {
 	var (
-		dns       *net.DNSError
-		unknown   x509.UnknownAuthorityError
-		otherName x509.HostnameError
-		old       x509.CertificateInvalidError
-		timeout   net.Error
-		told      *fermata.Error
+		dns         *net.DNSError
+		unknown     x509.UnknownAuthorityError
+		otherName   x509.HostnameError
+		invalidCert x509.CertificateInvalidError
+		timeout     net.Error
+		domainErr   *fermata.Error
 	)
 	e := fermata.Errorf(fermata.CodeUnavailable, "%s cannot be used: %w", what, err)
 	text := strings.ToLower(err.Error())
 	switch {
-	case errors.As(err, &told):
-		return told
+	case errors.As(err, &domainErr):
+		return domainErr
 	case errors.As(err, &dns):
 		return e.WithHint("there is no such host: check the name in %s", field)
 	case errors.As(err, &unknown):
 		return e.WithHint("its certificate is from an authority that this machine does not know: put the authority's certificate into ca")
 	case errors.As(err, &otherName):
 		return e.WithHint("its certificate is for another name: use one of its names in %s", field)
-	case errors.As(err, &old):
+	case errors.As(err, &invalidCert):
 		return e.WithHint("its certificate is not valid now: renew it, or check the clock of this machine")
 	case strings.Contains(text, "starttls"):
 		return e.WithHint("the server offers no TLS at this port: use %ss:// with the port that speaks TLS from the start", field)
-	case authFailed(text):
+	case isAuthFailure(text):
 		return e.WithHint("check the user in %s and the password; many providers want an app password here", field)
 	case strings.Contains(text, "first record does not look like a tls handshake"):
 		return e.WithHint("the port does not speak TLS from the start: use %s:// instead of %ss://", field, field)
@@ -89,7 +89,7 @@ func explain(what, field string, err error) error {
 	}
 }
 
-func authFailed(text string) bool {
+func isAuthFailure(text string) bool {
 	for _, word := range []string{"535", "534", "530", "auth", "login", "password", "credential"} {
 		if strings.Contains(text, word) {
 			return true

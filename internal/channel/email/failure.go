@@ -8,18 +8,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// verdict makes an error final if the server refuses the recipient for good.
+// classifySendError makes an error final if the server refuses the recipient for good.
 // Other errors may go away, so they are retried. That includes a failed
 // sign-in, because operators can repair it. SMTP has no way to say how long to
 // wait.
-func verdict(err error) error {
+func classifySendError(err error) error {
 	var refused *gomail.SendError
 	if !errors.As(err, &refused) || refused.IsTemp() || refused.ErrorCode() < 500 {
 		return err
 	}
 	switch refused.Reason {
 	case gomail.ErrSMTPRcptTo, gomail.ErrSMTPDataClose, gomail.ErrGetRcpts:
-		return notice.Hopeless(err)
+		return notice.Permanent(err)
 	default:
 		return err
 	}

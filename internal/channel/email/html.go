@@ -19,8 +19,8 @@ func htmlText(s string) (text string, doubtful bool) {
 		return "", false
 	}
 	w := htmlWriter{}
-	w.node(doc)
-	return w.b.String(), w.doubtful || hasSheet(doc)
+	w.writeNode(doc)
+	return w.b.String(), w.doubtful || hasHidingStyleSheet(doc)
 }
 
 type htmlWriter struct {
@@ -43,14 +43,14 @@ const (
 	signatureLine = "-- "
 )
 
-func (w *htmlWriter) node(n *html.Node) {
+func (w *htmlWriter) writeNode(n *html.Node) {
 	if n.Type == html.TextNode {
-		w.text(n.Data)
+		w.writeText(n.Data)
 		return
 	}
 	if n.Type == html.ElementNode && !w.all {
 		w.doubtful = w.doubtful || !w.original && !isQuote(n) && mayHide(n)
-		if isHidden(n) || w.mark(n) {
+		if isHidden(n) || w.replaceElement(n) {
 			return
 		}
 	}
@@ -63,52 +63,52 @@ func (w *htmlWriter) node(n *html.Node) {
 		// Many mail programs show this text in place of the picture.
 		for _, a := range n.Attr {
 			if a.Key == "alt" && a.Val != "" {
-				w.text(" " + a.Val + " ")
+				w.writeText(" " + a.Val + " ")
 			}
 		}
 	default:
 	}
 	block := blocks[n.DataAtom]
 	if block {
-		w.newline()
+		w.endLine()
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		w.node(c)
+		w.writeNode(c)
 	}
 	if block {
-		w.newline()
+		w.endLine()
 	}
 }
 
-// mark writes the line that replaces an element. done reports whether nothing
+// replaceElement writes the line that replaces an element. done reports whether nothing
 // below the element is text of the person.
-func (w *htmlWriter) mark(n *html.Node) (done bool) {
+func (w *htmlWriter) replaceElement(n *html.Node) (done bool) {
 	switch {
 	case isQuote(n):
-		w.line(quoteLine)
+		w.writeLine(quoteLine)
 		return true
 	case n.DataAtom == atom.Hr:
-		w.line(ruleLine)
+		w.writeLine(ruleLine)
 		return true
 	case hasName(n, "gmail_signature", "moz-signature", "signature"):
-		w.line(signatureLine)
+		w.writeLine(signatureLine)
 	case hasName(n, "moz-cite-prefix", "gmail_attr"):
 		// It introduces the quotation that comes next.
 		return true
 	case hasName(n, "gmail_quote", "protonmail_quote", "tutanota_quote", "yahoo_quoted"):
-		return w.container(n)
+		return w.writeContainer(n)
 	case hasName(n, "appendonsend", "divrplyfwdmsg", "mail-editor-reference-message-container"):
-		w.line(originLine)
+		w.writeLine(originLine)
 		w.original = true
 	}
 	return false
 }
 
-// container writes an element that holds a quotation and its introduction. The
+// writeContainer writes an element that holds a quotation and its introduction. The
 // text after the quotation is the person's.
-func (w *htmlWriter) container(n *html.Node) (done bool) {
+func (w *htmlWriter) writeContainer(n *html.Node) (done bool) {
 	if !hasQuote(n) {
-		w.line(originLine)
+		w.writeLine(originLine)
 		w.original = true
 		return false
 	}
@@ -117,7 +117,7 @@ func (w *htmlWriter) container(n *html.Node) (done bool) {
 		c = c.NextSibling
 	}
 	for ; c != nil; c = c.NextSibling {
-		w.node(c)
+		w.writeNode(c)
 	}
 	return true
 }
@@ -154,16 +154,16 @@ func hasName(n *html.Node, names ...string) bool {
 	return false
 }
 
-func (w *htmlWriter) line(s string) {
+func (w *htmlWriter) writeLine(s string) {
 	if w.all {
 		return
 	}
-	w.newline()
+	w.endLine()
 	w.b.WriteString(s + "\n")
 }
 
-// text writes text as a browser does: any run of white space becomes one space.
-func (w *htmlWriter) text(s string) {
+// writeText writes text as a browser does: any run of white space becomes one space.
+func (w *htmlWriter) writeText(s string) {
 	words := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }), " ")
 	soFar := w.b.String()
 	inLine := soFar != "" && !strings.HasSuffix(soFar, "\n") && !strings.HasSuffix(soFar, " ")
@@ -179,7 +179,7 @@ func (w *htmlWriter) text(s string) {
 	}
 }
 
-func (w *htmlWriter) newline() {
+func (w *htmlWriter) endLine() {
 	if s := w.b.String(); s != "" && !strings.HasSuffix(s, "\n") {
 		w.b.WriteString("\n")
 	}
@@ -191,9 +191,9 @@ var blocks = map[atom.Atom]bool{
 	atom.H5: true, atom.H6: true, atom.Center: true, atom.Td: true, atom.Th: true,
 }
 
-// unseen matches styles that make an element invisible. Mails hide previews,
+// hidingStyle matches styles that make an element invisible. Mails hide previews,
 // and text for filters, in such elements.
-var unseen = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
+var hidingStyle = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
 
 // isHidden reports whether an element is invisible to a person.
 func isHidden(n *html.Node) bool {
@@ -202,7 +202,7 @@ func isHidden(n *html.Node) bool {
 		case "hidden":
 			return true
 		case "style":
-			if unseen.MatchString(squeezeStyle(a.Val)) {
+			if hidingStyle.MatchString(squeezeStyle(a.Val)) {
 				return true
 			}
 		}

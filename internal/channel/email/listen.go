@@ -13,12 +13,12 @@ import (
 // The pause before Listen connects to an unreachable mailbox again doubles from firstRest to longRest. Each pause is
 // randomized.
 const (
-	firstRest = time.Second
-	longRest  = 5 * time.Minute
+	minReconnectDelay = time.Second
+	maxReconnectDelay = 5 * time.Minute
 )
 
 // Listen reads replies until ctx ends. It connects again as often as needed.
-func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error {
 	if c.imap == nil {
 		<-ctx.Done()
 		return nil
@@ -27,96 +27,96 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 		c.log.WarnContext(ctx, "replies by mail decide questions of low risk only, because no mail server vouches for who wrote them",
 			"remedy", "name it: --mail-authserv-id, or authserv_id of the channel")
 	}
-	rest := firstRest
+	delay := minReconnectDelay
 	for {
 		began := time.Now()
 		err := c.listenOnce(ctx, hear)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it ended because it was to end
 		}
-		if time.Since(began) > longRest {
-			rest = firstRest
+		if time.Since(began) > maxReconnectDelay {
+			delay = minReconnectDelay
 		}
-		c.log.WarnContext(ctx, "the mailbox of the channel cannot be read, trying again", "in", rest, "error", err)
+		c.log.WarnContext(ctx, "the mailbox of the channel cannot be read, trying again", "in", delay, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(rest/2 + rand.N(rest)): //nolint:gosec // spread, no secret
+		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // spread, no secret
 		}
-		rest = min(rest*2, longRest)
+		delay = min(delay*2, maxReconnectDelay)
 	}
 }
 
 // listenOnce reads replies over one connection.
-func (c *Channel) listenOnce(ctx context.Context, hear notice.Hear) error {
+func (c *Channel) listenOnce(ctx context.Context, hear notice.InboundHandler) error {
 	box, err := c.openMailbox(ctx)
 	if err != nil {
 		return err
 	}
 	defer box.close()
 	for {
-		at, err := c.look(ctx, box, hear)
+		pos, err := c.readNewMails(ctx, box, hear)
 		if err != nil {
 			return err
 		}
 		wait := c.poll
-		if box.idles && len(at.Again) == 0 {
-			wait = idleFor
+		if box.supportsIdle && len(pos.Retry) == 0 {
+			wait = idleTimeout
 		}
-		if err := box.wait(ctx, at.rest(wait)); err != nil {
+		if err := box.wait(ctx, pos.waitTime(wait)); err != nil {
 			return err
 		}
 	}
 }
 
-// look reads the mails that came since the last look, and returns how far the mailbox was read.
-func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (*place, error) {
-	at, err := c.loadPlace(ctx, box.validity)
+// readNewMails reads the mails that came since the last look, and returns how far the mailbox was read.
+func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.InboundHandler) (*mailboxPosition, error) {
+	pos, err := c.loadPosition(ctx, box.validity)
 	if err != nil {
 		return nil, err
 	}
-	uids, err := box.find(at)
+	uids, err := box.find(pos)
 	if err != nil {
 		return nil, err
 	}
-	if at.fresh {
-		uids = at.start(uids, box.next)
-		if err := c.storePlace(ctx, at); err != nil {
+	if pos.isNew {
+		uids = pos.start(uids, box.next)
+		if err := c.storePosition(ctx, pos); err != nil {
 			return nil, err
 		}
 	}
-	for start := 0; start < len(uids); start += atOnce {
-		mails, err := box.headers(uids[start:min(start+atOnce, len(uids))])
+	for start := 0; start < len(uids); start += fetchBatchSize {
+		mails, err := box.headers(uids[start:min(start+fetchBatchSize, len(uids))])
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range mails {
-			done, err := c.read(ctx, box, m, at, hear)
+			done, err := c.read(ctx, box, m, pos, hear)
 			if err != nil {
 				return nil, err
 			}
-			at.pass(m.uid, done)
+			pos.advance(m.uid, done)
 		}
-		if err := c.storePlace(ctx, at); err != nil {
+		if err := c.storePosition(ctx, pos); err != nil {
 			return nil, err
 		}
 	}
-	return at, c.payAll(ctx, at)
+	return pos, c.sendPending(ctx, pos)
 }
 
 // read processes one mail. done is false if the mail must be looked at again.
-func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place, hear notice.Hear) (done bool, err error) {
+func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *mailboxPosition, hear notice.InboundHandler) (done bool, err error) {
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {
 		// The mailbox may have other uses, so mails that are not ours stay unchanged.
 		return true, nil //nolint:nilerr // what cannot be read is not ours
 	}
 	log := c.log.With("message", r.id(m.header), "delivery", r.delivery)
-	if why := r.automatic(); why != "" {
+	if why := r.automaticReason(); why != "" {
 		log.InfoContext(ctx, "a mail was not read as an answer", "because", "it is "+why)
 		return true, c.fileMail(box, m)
 	}
-	if at.hasSeen(r.id(m.header)) {
+	if pos.hasSeen(r.id(m.header)) {
 		return true, c.fileMail(box, m)
 	}
 	text, err := box.text(m.uid)
@@ -135,42 +135,42 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 		log.WarnContext(ctx, "a reply could not be taken yet", "error", err)
 		return false, nil
 	}
-	if err := c.tell(ctx, r, verdict, at); err != nil {
+	if err := c.tell(ctx, r, verdict, pos); err != nil {
 		log.WarnContext(ctx, "a person could not be told what became of a reply", "error", err)
-		if at.tries(m.uid) < mostTries {
+		if pos.attempts(m.uid) < maxTellAttempts {
 			return false, nil
 		}
-		at.owe(c.owed(r, verdict))
+		pos.addPending(c.newPendingMessage(r, verdict))
 	}
-	at.remember(r.id(m.header))
-	at.pass(m.uid, true)
+	pos.remember(r.id(m.header))
+	pos.advance(m.uid, true)
 	// Store the place after each mail, because the other mails of this look may take long, or never end.
-	return true, errors.Join(c.fileMail(box, m), c.storePlace(ctx, at))
+	return true, errors.Join(c.fileMail(box, m), c.storePosition(ctx, pos))
 }
 
 // inbound turns a reply into an Inbound. sent are the words of the mail that it replies to.
-func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice.Inbound {
+func (c *Channel) inbound(r *reply, m incomingMail, body splitReply, sent wordSet) *notice.Inbound {
 	secret, whole := cutOpenOnly(r.token)
 	local, _, _ := strings.Cut(r.from.Address, "@")
-	text, signature, unknown := said.read(sent, r.from.Name+" "+strings.ReplaceAll(local, ".", " "))
+	text, signature, unknown := body.read(sent, r.from.Name+" "+strings.ReplaceAll(local, ".", " "))
 	in := &notice.Inbound{
 		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, Signature: signature, At: m.at,
 		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
 	}
 	// A mail server vouches only for a domain. Only the secret shows that the person received the mail.
-	switch p, why := c.prove(r); {
+	switch p, why := c.verifySender(r); {
 	case p == forged:
-		in.From.Denied = "your mail server did not vouch that the mail comes from " + r.from.Address + " (" + why + ")"
+		in.From.DenialReason = "your mail server did not vouch that the mail comes from " + r.from.Address + " (" + why + ")"
 		in.From.Remedy = c.remedy(r)
 	case secret == "":
-		in.From.Denied = "the mail does not hold what binds it to the question"
+		in.From.DenialReason = "the mail does not hold what binds it to the question"
 		in.From.Remedy = "reply to the mail with the question itself"
 	case !whole:
-		in.From.Denied = "the mail could not show all of what will run"
-	case said.doubt != "":
-		in.From.Denied, in.From.Remedy = said.doubt, said.remedy
+		in.From.DenialReason = "the mail could not show all of what will run"
+	case body.doubt != "":
+		in.From.DenialReason, in.From.Remedy = body.doubt, body.remedy
 	case unknown:
-		in.From.Denied, in.From.Remedy = unknownDoubt, quoteRemedy
+		in.From.DenialReason, in.From.Remedy = unknownDoubt, quoteRemedy
 	default:
 		in.From.Email = r.from.Address
 	}
@@ -178,4 +178,4 @@ func (c *Channel) inbound(r *reply, m incoming, said said, sent wordSet) *notice
 }
 
 // fileMail marks a mail as processed.
-func (c *Channel) fileMail(box *mailbox, m incoming) error { return box.fileMail(m.uid, c.moveTo) }
+func (c *Channel) fileMail(box *mailbox, m incomingMail) error { return box.fileMail(m.uid, c.moveTo) }

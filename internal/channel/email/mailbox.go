@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	connectWithin = 30 * time.Second
-	// idleFor is the longest wait without a command to the server. A connection
+	connectTimeout = 30 * time.Second
+	// idleTimeout is the longest wait without a command to the server. A connection
 	// that died unnoticed is found after it.
-	idleFor = 4 * time.Minute
-	// backTo is how far back unread mails are read in a mailbox that Fermata
+	idleTimeout = 4 * time.Minute
+	// initialLookback is how far back unread mails are read in a mailbox that Fermata
 	// does not know yet.
-	backTo = 14 * 24 * time.Hour
-	// atOnce is how many headers one command fetches.
-	atOnce = 50
+	initialLookback = 14 * 24 * time.Hour
+	// fetchBatchSize is how many headers one command fetches.
+	fetchBatchSize = 50
 )
 
 // mailbox is an open mailbox.
@@ -31,15 +31,15 @@ type mailbox struct {
 	// next is the UID that the next mail was to get when the mailbox was
 	// opened.
 	next imap.UID
-	// idles reports whether the server announces new mail (IDLE). came receives
+	// supportsIdle reports whether the server announces new mail (IDLE). came receives
 	// a value for each announcement.
-	idles bool
-	came  chan struct{}
-	stop  func() bool
+	supportsIdle bool
+	newMail      chan struct{}
+	stop         func() bool
 }
 
-// incoming is a mail whose header was read.
-type incoming struct {
+// incomingMail is a mail whose header was read.
+type incomingMail struct {
 	uid    imap.UID
 	header []byte
 	at     time.Time
@@ -47,7 +47,7 @@ type incoming struct {
 
 // openMailbox connects, signs in and opens the mailbox.
 func (c *Channel) openMailbox(ctx context.Context) (*mailbox, error) {
-	box := &mailbox{came: make(chan struct{}, 1)}
+	box := &mailbox{newMail: make(chan struct{}, 1)}
 	client, err := c.imap.dial(ctx, box.handler())
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (c *Channel) openMailbox(ctx context.Context) (*mailbox, error) {
 		box.close()
 		return nil, mailboxError("the folder "+c.mailbox+" cannot be opened", err)
 	}
-	box.validity, box.next, box.idles = selected.UIDValidity, selected.UIDNext, client.Caps().Has(imap.CapIdle)
+	box.validity, box.next, box.supportsIdle = selected.UIDValidity, selected.UIDNext, client.Caps().Has(imap.CapIdle)
 	return box, nil
 }
 
@@ -77,7 +77,7 @@ func (b *mailbox) handler() *imapclient.UnilateralDataHandler {
 	return &imapclient.UnilateralDataHandler{Mailbox: func(data *imapclient.UnilateralDataMailbox) {
 		if data.NumMessages != nil {
 			select {
-			case b.came <- struct{}{}:
+			case b.newMail <- struct{}{}:
 			default:
 			}
 		}
@@ -86,7 +86,7 @@ func (b *mailbox) handler() *imapclient.UnilateralDataHandler {
 
 // dial connects. It uses TLS, except for a server on this machine.
 func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHandler) (*imapclient.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	options := &imapclient.Options{TLSConfig: s.config, UnilateralDataHandler: handler}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address())
@@ -103,7 +103,7 @@ func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHan
 		}
 		return checkGreeting(imapclient.New(secured, options))
 	}
-	if !s.local() {
+	if !s.isLocal() {
 		return imapclient.NewStartTLS(conn, options)
 	}
 	return checkGreeting(imapclient.New(conn, options))
@@ -122,10 +122,10 @@ func (b *mailbox) close() {
 }
 
 // find returns the mails to look at, in the order in which they arrived.
-func (b *mailbox) find(at *place) ([]imap.UID, error) {
-	criteria := &imap.SearchCriteria{UID: []imap.UIDSet{{{Start: at.Next, Stop: 0}}}}
-	if at.fresh {
-		criteria = &imap.SearchCriteria{NotFlag: []imap.Flag{imap.FlagSeen}, Since: time.Now().Add(-backTo)}
+func (b *mailbox) find(pos *mailboxPosition) ([]imap.UID, error) {
+	criteria := &imap.SearchCriteria{UID: []imap.UIDSet{{{Start: pos.Next, Stop: 0}}}}
+	if pos.isNew {
+		criteria = &imap.SearchCriteria{NotFlag: []imap.Flag{imap.FlagSeen}, Since: time.Now().Add(-initialLookback)}
 	}
 	data, err := b.client.UIDSearch(criteria, nil).Wait()
 	if err != nil {
@@ -134,11 +134,11 @@ func (b *mailbox) find(at *place) ([]imap.UID, error) {
 	var uids []imap.UID
 	for _, uid := range data.AllUIDs() {
 		// The range n:* always contains the last mail.
-		if uid >= at.Next {
+		if uid >= pos.Next {
 			uids = append(uids, uid)
 		}
 	}
-	for uid := range at.Again {
+	for uid := range pos.Retry {
 		uids = append(uids, uid)
 	}
 	slices.Sort(uids)
@@ -146,7 +146,7 @@ func (b *mailbox) find(at *place) ([]imap.UID, error) {
 }
 
 // headers fetches the headers of mails. A mail may have been deleted meanwhile.
-func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
+func (b *mailbox) headers(uids []imap.UID) ([]incomingMail, error) {
 	section := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true}
 	found, err := b.client.Fetch(imap.UIDSetNum(uids...), &imap.FetchOptions{
 		UID: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{section},
@@ -154,11 +154,11 @@ func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
 	if err != nil {
 		return nil, err
 	}
-	have := map[imap.UID]incoming{}
+	have := map[imap.UID]incomingMail{}
 	for _, m := range found {
-		have[m.UID] = incoming{uid: m.UID, header: m.FindBodySection(section), at: m.InternalDate}
+		have[m.UID] = incomingMail{uid: m.UID, header: m.FindBodySection(section), at: m.InternalDate}
 	}
-	mails := make([]incoming, 0, len(uids))
+	mails := make([]incomingMail, 0, len(uids))
 	for _, uid := range uids {
 		m := have[uid]
 		m.uid = uid // a deleted mail is passed like any other
@@ -168,8 +168,8 @@ func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
 }
 
 // body fetches the first most bytes of a mail.
-func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
-	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: most}}
+func (b *mailbox) body(uid imap.UID, maxBytes int64) ([]byte, error) {
+	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxBytes}}
 	found, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{section}}).Collect()
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -179,16 +179,16 @@ func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
 
 // text returns the text of a mail. It first reads the beginning. If the text
 // may continue after it, it reads the whole mail.
-func (b *mailbox) text(uid imap.UID) (said, error) {
-	body, err := b.body(uid, mostRead)
-	if err != nil || len(body) < mostRead {
+func (b *mailbox) text(uid imap.UID) (splitReply, error) {
+	body, err := b.body(uid, initialReadSize)
+	if err != nil || len(body) < initialReadSize {
 		return textOf(body), err
 	}
-	if body, err = b.body(uid, largeRead); err != nil {
-		return said{}, err
+	if body, err = b.body(uid, maxReadSize); err != nil {
+		return splitReply{}, err
 	}
 	found := textOf(body)
-	if len(body) >= largeRead && found.doubt == "" {
+	if len(body) >= maxReadSize && found.doubt == "" {
 		found.doubt, found.remedy = longDoubt, oneTextRemedy
 	}
 	return found, nil
@@ -210,20 +210,20 @@ func (b *mailbox) fileMail(uid imap.UID, to string) error {
 }
 
 // wait returns when new mail may have arrived, and after most at the latest.
-func (b *mailbox) wait(ctx context.Context, most time.Duration) error {
-	timer := time.NewTimer(most)
+func (b *mailbox) wait(ctx context.Context, maxWait time.Duration) error {
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
-	if b.idles {
+	if b.supportsIdle {
 		idle, err := b.client.Idle()
 		if err != nil {
 			return err
 		}
-		b.sit(ctx, timer.C)
+		b.awaitEvent(ctx, timer.C)
 		if err := errors.Join(idle.Close(), idle.Wait()); err != nil {
 			return err
 		}
 	} else {
-		b.sit(ctx, timer.C)
+		b.awaitEvent(ctx, timer.C)
 		if err := b.client.Noop().Wait(); err != nil {
 			return err
 		}
@@ -236,11 +236,11 @@ func (b *mailbox) wait(ctx context.Context, most time.Duration) error {
 	}
 }
 
-func (b *mailbox) sit(ctx context.Context, late <-chan time.Time) {
+func (b *mailbox) awaitEvent(ctx context.Context, timeout <-chan time.Time) {
 	select {
 	case <-ctx.Done():
-	case <-late:
-	case <-b.came:
+	case <-timeout:
+	case <-b.newMail:
 	case <-b.client.Closed():
 	}
 }

@@ -18,7 +18,7 @@ import (
 // reply is a mail that arrived.
 type reply struct {
 	header mail.Header
-	named
+	replyTarget
 	// from is the author. It is empty if the mail does not have exactly one
 	// From address.
 	from netmail.Address
@@ -36,22 +36,22 @@ func (c *config) readHeader(raw []byte) (*reply, error) {
 	}
 	for _, name := range []string{"To", "Cc", "Delivered-To", "X-Original-To", "Envelope-To"} {
 		for fields := r.header.FieldsByKey(name); fields.Next(); {
-			c.nameByAddress(&r.named, fields.Value())
+			c.readReplyAddress(&r.replyTarget, fields.Value())
 		}
 	}
 	// The id of the mail that was replied to comes first, then the ids before
 	// it, latest first.
 	ids := strings.Fields(r.header.Get("References"))
 	for _, id := range strings.Fields(r.header.Get("In-Reply-To")) {
-		c.name(&r.named, id)
+		c.readMailID(&r.replyTarget, id)
 	}
 	for i := len(ids) - 1; i >= 0; i-- {
-		c.name(&r.named, ids[i])
+		c.readMailID(&r.replyTarget, ids[i])
 	}
 	return r, nil
 }
 
-func (c *config) nameByAddress(n *named, field string) {
+func (c *config) readReplyAddress(n *replyTarget, field string) {
 	list, err := netmail.ParseAddressList(field)
 	if err != nil {
 		list = []*netmail.Address{{Address: strings.Trim(field, "<> \t")}}
@@ -84,16 +84,16 @@ func (r *reply) id(raw []byte) string {
 }
 
 const (
-	// mostRead is how many bytes of a mail are read at first. The person's
+	// initialReadSize is how many bytes of a mail are read at first. The person's
 	// words are mostly at the top. If a file comes before them, largeRead bytes
 	// are read, as many as mail servers accept.
-	mostRead  = 256 << 10
-	largeRead = 64 << 20
+	initialReadSize = 256 << 10
+	maxReadSize     = 64 << 20
 	// longestPart is how many bytes of a text are read, with its quotations.
 	// longestReply is how many are passed on.
 	longestPart  = 1 << 20
 	longestReply = 64 << 10
-	deepest      = 8
+	maxPartDepth = 8
 )
 
 // These are the doubts about a mail, and their remedies.
@@ -109,27 +109,27 @@ const (
 
 // textOf returns the text of a mail, cut at its quotations. It has a doubt if
 // the person may have seen a different text.
-func textOf(raw []byte) said {
+func textOf(raw []byte) splitReply {
 	e, err := message.Read(bytes.NewReader(raw))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-		return said{}
+		return splitReply{}
 	}
-	texts := slices.DeleteFunc(textsOf(e, deepest), func(t text) bool { return strings.TrimSpace(t.s) == "" && t.doubt == "" })
+	texts := slices.DeleteFunc(textsOf(e, maxPartDepth), func(t text) bool { return strings.TrimSpace(t.s) == "" && t.doubt == "" })
 	if len(texts) == 0 {
-		return said{}
+		return splitReply{}
 	}
 	// A file that is shown inside the mail is not what the person wrote.
 	first := max(0, slices.IndexFunc(texts, func(t text) bool { return !t.isFile }))
-	found := split(texts[first].s)
+	found := splitQuotations(texts[first].s)
 	switch {
 	case texts[first].doubt != "":
 		found.doubt, found.remedy = texts[first].doubt, plainRemedy
 	case len(texts) > 1:
 		found.doubt, found.remedy = severalDoubt, oneTextRemedy
-	case len(found.above)+len(found.after) > longestReply:
+	case len(found.aboveQuote)+len(found.afterQuote) > longestReply:
 		found.doubt, found.remedy = longDoubt, plainRemedy
 	}
-	found.above, found.after = found.above[:min(len(found.above), longestReply)], found.after[:min(len(found.after), longestReply)]
+	found.aboveQuote, found.afterQuote = found.aboveQuote[:min(len(found.aboveQuote), longestReply)], found.afterQuote[:min(len(found.afterQuote), longestReply)]
 	return found
 }
 

@@ -22,15 +22,15 @@ func FuzzHeader(f *testing.F) {
 		f.Add([]byte(head))
 	}
 	c := &Channel{config: &config{
-		authServID: server, from: &mail.Address{Address: "fermata@example.com"}, replyTo: "fermata+" + tokenPlace + "@example.com",
+		authServID: server, from: &mail.Address{Address: "fermata@example.com"}, replyTo: "fermata+" + tokenPlaceholder + "@example.com",
 	}}
 	f.Fuzz(func(t *testing.T, head []byte) {
 		r, err := c.readHeader(head)
 		if err != nil {
 			return
 		}
-		_ = r.automatic()
-		in := c.inbound(r, incoming{header: head, at: time.Unix(0, 0)}, said{above: "yes"}, nil)
+		_ = r.automaticReason()
+		in := c.inbound(r, incomingMail{header: head, at: time.Unix(0, 0)}, splitReply{aboveQuote: "yes"}, nil)
 		if in.From.Email == "" {
 			return
 		}

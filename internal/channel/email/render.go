@@ -17,7 +17,7 @@ var htmlSource string
 var textSource string
 
 var (
-	htmlLetter = template.Must(template.New("html").Funcs(template.FuncMap{"agent": unlinked}).Parse(htmlSource))
+	htmlLetter = template.Must(template.New("html").Funcs(template.FuncMap{"agent": breakLinks}).Parse(htmlSource))
 	textLetter = texttemplate.Must(texttemplate.New("text").Parse(textSource))
 )
 
@@ -35,7 +35,7 @@ type page struct {
 	// Deadline says until when to answer. How says how to answer by a reply.
 	// Note is what the person should know about replies.
 	Deadline, Note string
-	How            []how
+	How            []instructionPart
 	Buttons        []button
 	List           []entry
 	Facts          []string
@@ -59,9 +59,9 @@ type option struct {
 	Recommended, Danger      bool
 }
 
-// how is one part of an instruction. If Code is set, Text is to be typed
+// instructionPart is one part of an instruction. If Code is set, Text is to be typed
 // exactly.
-type how struct {
+type instructionPart struct {
 	Text string
 	Code bool
 }
@@ -76,16 +76,16 @@ type entry struct{ Title, Facts, Deadline, URL string }
 
 // render writes both parts of the mail. reply reports whether the person may
 // answer by a reply; the mail says so.
-func (l *letter) render(n *notice.Notice, reply bool, publicURL string) error {
-	p := page{Subject: l.Subject, Preheader: notice.Short(n), Note: note(n, reply), Buttons: buttons(n)}
-	shown := *n
-	if !reply {
+func (l *letter) render(n *notice.Notice, canReply bool, publicURL string) error {
+	p := page{Subject: l.Subject, Preheader: notice.ShortText(n), Note: note(n, canReply), Buttons: buttons(n)}
+	view := *n
+	if !canReply {
 		// Otherwise the plain text would ask for a reply.
-		shown.Decide = false
+		view.Decide = false
 	}
-	p.Text = strings.TrimRight(notice.Text(&shown), "\n")
+	p.Text = strings.TrimRight(notice.Text(&view), "\n")
 	if n.Question != nil {
-		p.question(n, reply)
+		p.fillQuestion(n, canReply)
 	} else {
 		p.Head, p.Body, p.List = notice.OneLine(n.Title), clipText(n.Body), entries(n, publicURL)
 		p.Text += addresses(p.List)
@@ -98,7 +98,7 @@ func entries(n *notice.Notice, publicURL string) []entry {
 	var list []entry
 	for _, q := range n.Questions {
 		e := entry{
-			Title: notice.OneLine(q.Title), Facts: strings.Join(append(notice.Belongs(q), notice.Facts(q)...), " · "),
+			Title: notice.OneLine(q.Title), Facts: strings.Join(append(notice.TaskAndProject(q), notice.Facts(q)...), " · "),
 			Deadline: notice.Deadline(&notice.Notice{Question: q, To: n.To, At: n.At}),
 		}
 		if publicURL != "" {
@@ -120,7 +120,7 @@ func addresses(list []entry) string {
 	return b.String()
 }
 
-func (p *page) question(n *notice.Notice, reply bool) {
+func (p *page) fillQuestion(n *notice.Notice, canReply bool) {
 	q := n.Question
 	// The title is left out here because the box of the agent's text has it.
 	untitled := *q
@@ -128,9 +128,9 @@ func (p *page) question(n *notice.Notice, reply bool) {
 	head := strings.TrimSuffix(notice.Headline(&notice.Notice{Purpose: n.Purpose, Question: &untitled}), ": ")
 	p.Head = head + askedBy(n)
 	p.Title, p.Body, p.Items = notice.OneLine(q.Title), clipText(q.Body), items(q)
-	p.context(q)
+	p.fillContext(q)
 	if len(q.Action) > 0 {
-		parts, tooLong := notice.Action(q, notice.LongestText)
+		parts, tooLong := notice.BoundedActionParts(q, notice.LongestText)
 		for _, part := range parts {
 			p.Boxes = append(p.Boxes, box{part.Head, part.Text, true})
 		}
@@ -141,17 +141,17 @@ func (p *page) question(n *notice.Notice, reply bool) {
 		}
 	}
 	if n.Outcome != nil {
-		p.Short = endWords(n)
+		p.Short = outcomeText(n)
 	} else {
 		p.Deadline = notice.Deadline(n)
-		if reply {
-			p.How = parts(notice.HowToAnswer(q))
+		if canReply {
+			p.How = splitInstruction(notice.HowToAnswer(q))
 		}
 	}
 	p.Facts = append(p.Facts, "Question "+q.ID)
 }
 
-func (p *page) context(q *fermata.Question) {
+func (p *page) fillContext(q *fermata.Question) {
 	c := q.Context
 	if c == nil {
 		return
@@ -174,52 +174,52 @@ func items(q *fermata.Question) []item {
 	var list []item
 	for i := range q.Items {
 		it := &q.Items[i]
-		shown := item{}
+		out := item{}
 		switch {
 		case len(q.Items) > 1:
-			shown.Prompt = it.Key + ": " + notice.Clean(it.Prompt)
+			out.Prompt = it.Key + ": " + notice.Clean(it.Prompt)
 		case it.Prompt != q.Title:
-			shown.Prompt = notice.Clean(it.Prompt)
+			out.Prompt = notice.Clean(it.Prompt)
 		}
 		marks := notice.Marks(it)
 		for j, o := range it.Options {
-			shown.Options = append(shown.Options, option{
+			out.Options = append(out.Options, option{
 				Mark: marks[j], Label: notice.OneLine(o.Text()), Description: notice.Clean(o.Description),
 				Recommended: o.Recommended, Danger: o.Danger,
 			})
 		}
 		if it.Default != nil {
-			shown.Default = notice.AnswerWords(&fermata.Question{Items: q.Items[i : i+1]}, map[string]any{it.Key: it.Default})
+			out.Default = notice.AnswerWords(&fermata.Question{Items: q.Items[i : i+1]}, map[string]any{it.Key: it.Default})
 		}
-		list = append(list, shown)
+		list = append(list, out)
 	}
 	return list
 }
 
 func askedBy(n *notice.Notice) string {
-	by := n.Question.AskedBy.Name
-	if by == "" {
-		by = string(n.Question.AskedBy.Kind)
+	asker := n.Question.AskedBy.Name
+	if asker == "" {
+		asker = string(n.Question.AskedBy.Kind)
 	}
-	told := " from " + notice.OneLine(by)
+	line := " from " + notice.OneLine(asker)
 	if n.TaskTitle != "" {
-		told += ", task “" + cut(notice.OneLine(n.TaskTitle), 120) + "”"
+		line += ", task “" + cut(notice.OneLine(n.TaskTitle), 120) + "”"
 	}
 	if n.Project != "" {
-		told += ", project " + notice.OneLine(n.Project)
+		line += ", project " + notice.OneLine(n.Project)
 	}
 	if facts := notice.Facts(n.Question); len(facts) > 0 {
-		told += ", " + strings.Join(facts, ", ")
+		line += ", " + strings.Join(facts, ", ")
 	}
-	return told
+	return line
 }
 
 // note says what becomes of a reply.
-func note(n *notice.Notice, reply bool) string {
+func note(n *notice.Notice, canReply bool) string {
 	switch {
 	case n.Question == nil || n.Outcome != nil:
 		return ""
-	case reply:
+	case canReply:
 		return "You can answer by a reply to this mail: only what stands at its top counts, and only from " + n.To.Email + ". You are told what became of it."
 	case n.Answer != "":
 		return "A reply to this mail is no answer: please press the button."
@@ -273,12 +273,12 @@ func (l *letter) fill(p page) error {
 	return nil
 }
 
-// actionWhole reports whether the mail shows all of what will run.
-func actionWhole(n *notice.Notice) bool {
+// isActionWhole reports whether the mail shows all of what will run.
+func isActionWhole(n *notice.Notice) bool {
 	if n.Question == nil || len(n.Question.Action) == 0 {
 		return true
 	}
-	_, tooLong := notice.Action(n.Question, notice.LongestText)
+	_, tooLong := notice.BoundedActionParts(n.Question, notice.LongestText)
 	return tooLong == ""
 }
 
@@ -292,23 +292,23 @@ func clipText(s string) string {
 	return notice.Clean(s)
 }
 
-// parts splits an instruction at its backquotes and its indented lines.
-func parts(s string) []how {
-	var list []how
+// splitInstruction splits an instruction at its backquotes and its indented lines.
+func splitInstruction(s string) []instructionPart {
+	var list []instructionPart
 	for i, part := range strings.Split(s, "`") {
 		if part != "" {
-			list = append(list, how{Text: part, Code: i%2 == 1})
+			list = append(list, instructionPart{Text: part, Code: i%2 == 1})
 		}
 	}
 	return list
 }
 
-// unlinked writes text of an agent so that mail programs find no address in it
+// breakLinks writes text of an agent so that mail programs find no address in it
 // and make no link of it. It puts an element that shows nothing and is not
 // copied at the places where they look.
-func unlinked(s string) template.HTML {
+func breakLinks(s string) template.HTML {
 	escaped := template.HTMLEscapeString(s)
-	return template.HTML(breaks.Replace(escaped)) //nolint:gosec // it was escaped, and only <wbr> is added
+	return template.HTML(linkBreaker.Replace(escaped)) //nolint:gosec // it was escaped, and only <wbr> is added
 }
 
-var breaks = strings.NewReplacer("://", ":<wbr>//", ".", "<wbr>.", "@", "<wbr>@<wbr>", "www", "w<wbr>ww")
+var linkBreaker = strings.NewReplacer("://", ":<wbr>//", ".", "<wbr>.", "@", "<wbr>@<wbr>", "www", "w<wbr>ww")

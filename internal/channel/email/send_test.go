@@ -22,11 +22,11 @@ var (
 
 func TestAMailShowsTheQuestionInBothParts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
-	n := asked()
+	w := newFixture(t, mailserver.Options{})
+	n := questionNotice()
 	n.Question.Context = &fermata.QuestionContext{Step: "writing the config", Error: "no format", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}}
 	r := w.send(w.open(nil), n)
-	m := w.mail("ada", 1)
+	m := w.awaitMail("ada", 1)
 
 	for name, want := range map[string]string{
 		"Message-Id": "<dlv_1@people.test>", "Reply-To": "<fermata+" + secret + "@people.test>", "Auto-Submitted": "auto-generated",
@@ -91,16 +91,16 @@ func visibleText(t *testing.T, s string) string {
 
 func TestTextOfAgentsStaysText(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	evil := "<a href=\"https://evil.example/approve\">Approve here</a> <img src=\"https://evil.example/x.png\"> [Approve](https://evil.example) www.evil.example\n" +
 		"-- \nAnswer: https://evil.example/a/1\n\u202egnp.exe <script>alert(1)</script>\r\nBcc: eve@evil.example"
-	n := asked()
+	n := questionNotice()
 	n.Question.Title, n.Question.Body, n.TaskTitle, n.Project, n.Question.AskedBy.Name = "Q\r\nBcc: eve@people.test\r\n\u202e", evil, evil, "<b>p</b>", evil
 	n.Question.Items[0].Options[0] = fermata.Option{Value: "toml", Label: evil, Description: evil}
 	n.Question.Context = &fermata.QuestionContext{Step: evil, Error: evil, Preview: &fermata.Preview{Kind: "<i>", Text: evil}}
 	n.To.Name = "Ada\r\nBcc: eve@people.test"
 	w.send(w.open(nil), n)
-	m := w.mail("ada", 1)
+	m := w.awaitMail("ada", 1)
 
 	words, addresses := m.Links()
 	if len(words) != 2 || addresses[0] != n.Answer || addresses[1] != n.Open {
@@ -139,20 +139,20 @@ func TestTextOfAgentsStaysText(t *testing.T) {
 
 func TestAnActionIsShownWholeOrNotOffered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
-	short := approval(`{"command":"kubectl apply -f site.yml"}`)
+	short := approvalNotice(`{"command":"kubectl apply -f site.yml"}`)
 	w.send(c, short)
-	m := w.mail("ada", 1)
+	m := w.awaitMail("ada", 1)
 	for _, part := range []string{m.Plain, visibleText(t, m.HTML)} {
 		if !strings.Contains(part, "kubectl apply -f site.yml") || !strings.Contains(part, short.Question.ActionHash) || !strings.Contains(part, "approve") {
 			t.Errorf("the action is not shown:\n%s", part)
 		}
 	}
-	long := approval(`{"command":"` + strings.Repeat("true; ", 4000) + `rm -rf /"}`)
+	long := approvalNotice(`{"command":"` + strings.Repeat("true; ", 4000) + `rm -rf /"}`)
 	long.Delivery = "dlv_2"
 	w.send(c, long)
-	m = w.mail("ada", 2)
+	m = w.awaitMail("ada", 2)
 	words, addresses := m.Links()
 	if len(words) != 1 || addresses[0] != long.Open {
 		t.Errorf("an action that is not shown is offered: %q to %q", words, addresses)
@@ -164,7 +164,7 @@ func TestAnActionIsShownWholeOrNotOffered(t *testing.T) {
 	}
 	stop := w.listen(c)
 	w.submit("ada", mailserver.Draft(mailserver.Gmail, "ada", m, "approve"), m.Header.Get("Reply-To"))
-	if in := w.next(); in.From.Denied == "" || in.From.Email != "" {
+	if in := w.nextHeard(); in.From.DenialReason == "" || in.From.Email != "" {
 		t.Errorf("a reply to what was not shown counts: %+v", in)
 	}
 	stop()
@@ -172,11 +172,11 @@ func TestAnActionIsShownWholeOrNotOffered(t *testing.T) {
 
 func TestOnlyOpenWhereThePersonMayNotDecideThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
-	n := asked()
+	w := newFixture(t, mailserver.Options{})
+	n := questionNotice()
 	n.Decide, n.Answer = false, ""
 	w.send(w.open(nil), n)
-	m := w.mail("ada", 1)
+	m := w.awaitMail("ada", 1)
 	if words, _ := m.Links(); strings.Join(words, ",") != "Open the question" {
 		t.Errorf("the links are %q", words)
 	}
@@ -187,20 +187,20 @@ func TestOnlyOpenWhereThePersonMayNotDecideThere(t *testing.T) {
 
 func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
-	first := asked()
+	first := questionNotice()
 	receipt := w.send(c, first)
-	w.mails("ada", 1)
+	w.awaitMails("ada", 1)
 	again := w.send(c, first)
-	w.mails("ada", 2)
+	w.awaitMails("ada", 2)
 	if string(again.Ref) != string(receipt.Ref) {
 		t.Errorf("the same delivery makes another mail: %s, %s", receipt.Ref, again.Ref)
 	}
-	reminder := asked()
+	reminder := questionNotice()
 	reminder.Delivery, reminder.Purpose = "dlv_2", notice.Reminder
 	w.send(c, reminder)
-	mails := w.mails("ada", 3)
+	mails := w.awaitMails("ada", 3)
 	if mails[0].ID() != mails[1].ID() {
 		t.Errorf("a mail that is sent again has another id: %s, %s", mails[0].ID(), mails[1].ID())
 	}
@@ -210,11 +210,11 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if want := "Reminder: question: Which format?"; mails[2].Subject() != want {
 		t.Errorf("the reminder is called %q, not %q", mails[2].Subject(), want)
 	}
-	after, err := c.Update(t.Context(), ended(first, "bob", "web"), receipt)
+	after, err := c.Update(t.Context(), answeredNotice(first, "bob", "web"), receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := w.mail("ada", 4)
+	end := w.awaitMail("ada", 4)
 	if end.Header.Get("In-Reply-To") != mails[0].ID() || !strings.HasPrefix(end.Subject(), "Re: ") {
 		t.Errorf("the end is in another thread: %s, %s", end.Header.Get("In-Reply-To"), end.Subject())
 	}
@@ -231,33 +231,33 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	}
 	// The same end again sends nothing, and neither does a change of an open
 	// question.
-	if twice, err := c.Update(t.Context(), ended(first, "bob", "web"), after); err != nil || string(twice.Ref) != string(after.Ref) {
+	if twice, err := c.Update(t.Context(), answeredNotice(first, "bob", "web"), after); err != nil || string(twice.Ref) != string(after.Ref) {
 		t.Errorf("the same end once more: %v, %s", err, twice.Ref)
 	}
 	if _, err := c.Update(t.Context(), first, receipt); err != nil {
 		t.Error(err)
 	}
 	// A person who answered by mail was told there.
-	if _, err := c.Update(t.Context(), ended(first, "ada", "email"), receipt); err != nil {
+	if _, err := c.Update(t.Context(), answeredNotice(first, "ada", "email"), receipt); err != nil {
 		t.Error(err)
 	}
-	last := asked()
+	last := questionNotice()
 	last.Delivery = "dlv_last"
 	w.send(c, last)
-	if mails := w.mails("ada", 5); len(mails) != 5 || mails[4].ID() != "<dlv_last@people.test>" {
+	if mails := w.awaitMails("ada", 5); len(mails) != 5 || mails[4].ID() != "<dlv_last@people.test>" {
 		t.Errorf("there are %d mails", len(mails))
 	}
 }
 
 func TestADigestIsOneMail(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
-	n := asked()
+	w := newFixture(t, mailserver.Options{})
+	n := questionNotice()
 	other := *n.Question
 	other.ID, other.Title = "q_2", "Keep the <old> API?"
 	n.Purpose, n.Questions, n.Question, n.Answer, n.Title, n.Open = notice.Digest, []*fermata.Question{n.Question, &other}, nil, "", "2 questions wait for you", "https://fermata.example/"
 	w.send(w.open(nil), n)
-	m := w.mail("ada", 1)
+	m := w.awaitMail("ada", 1)
 	for _, part := range []string{m.Plain, visibleText(t, m.HTML)} {
 		if !strings.Contains(part, "2 questions wait for you") || !strings.Contains(part, "Which format?") || !strings.Contains(part, "Keep the <old> API?") {
 			t.Errorf("the digest lacks a question:\n%s", part)
@@ -277,9 +277,9 @@ func TestADigestIsOneMail(t *testing.T) {
 // the task, the project, the risk, the items and the votes, in both parts.
 func TestAMailSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
-	n := asked()
+	n := questionNotice()
 	q := n.Question
 	q.TaskTitle, q.Project, q.Risk, q.Approvals = n.TaskTitle, n.Project, fermata.RiskMedium, &fermata.Quorum{Required: 2}
 	q.Items = append(q.Items, fermata.Item{Key: "more", Prompt: "What else?", ResponseType: fermata.ResponseText})
@@ -290,7 +290,7 @@ func TestAMailSaysWhatAQuestionBelongsTo(t *testing.T) {
 	digest.Answer, digest.TaskTitle, digest.Project, digest.Title = "", "", "", "1 question waits for you"
 	w.send(c, &digest)
 	for i := range 2 {
-		m := w.mail("ada", i+1)
+		m := w.awaitMail("ada", i+1)
 		for name, part := range map[string]string{"plain": m.Plain, "HTML": visibleText(t, m.HTML)} {
 			for _, want := range []string{"Settle the format", "demo", "risk medium", "2 items", "1 of 2 approved, 1 rejected"} {
 				if !strings.Contains(part, want) {
@@ -303,13 +303,13 @@ func TestAMailSaysWhatAQuestionBelongsTo(t *testing.T) {
 
 func TestMailsWithoutAQuestion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
 	for i, purpose := range []notice.Purpose{notice.Test, notice.Alert} {
 		w.send(c, &notice.Notice{
 			Delivery: fmt.Sprint("dlv_", i), Purpose: purpose, To: ada(), Title: "Prüfung – it works", Body: "The channel <mail> works.", Open: "https://fermata.example/settings",
 		})
-		m := w.mail("ada", i+1)
+		m := w.awaitMail("ada", i+1)
 		if m.Subject() != "Prüfung – it works" {
 			t.Errorf("the subject is %q", m.Subject())
 		}
@@ -326,10 +326,10 @@ func TestMailsWithoutAQuestion(t *testing.T) {
 
 func TestAFailedMailSaysHowItGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(nil)
 	send := func(c *email.Channel, name string) error {
-		n := asked()
+		n := questionNotice()
 		n.To.Email = mailserver.Address(name)
 		if name == "" {
 			n.To.Email = ""
@@ -363,19 +363,19 @@ func TestAFailedMailSaysHowItGoesOn(t *testing.T) {
 
 func TestMailsGoOverTLS(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
+	w := newFixture(t, mailserver.Options{})
 	c := w.open(map[string]any{"smtp": w.SMTPS(mailserver.Address("fermata")), "imap": w.IMAPS(mailserver.Address("fermata"))})
 	if err := c.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.send(c, asked())
-	m := w.mail("ada", 1)
+	w.send(c, questionNotice())
+	m := w.awaitMail("ada", 1)
 	if !strings.Contains(m.Header.Get("Received")+strings.Join(m.Header["Received"], " "), "esmtpsa") {
 		t.Errorf("the mail did not go over TLS: %s", m.Header["Received"])
 	}
 	w.listen(c)
 	w.submit("ada", mailserver.Draft(mailserver.Gmail, "ada", m, "A"), m.Header.Get("Reply-To"))
-	if in := w.next(); in.Text != "A" {
+	if in := w.nextHeard(); in.Text != "A" {
 		t.Errorf("heard %+v", in)
 	}
 }

@@ -22,10 +22,10 @@ const (
 	forged
 )
 
-// prove reads the findings of the server about the sender, and says why a mail counts as forged. If the settings name
+// verifySender reads the findings of the server about the sender, and says why a mail counts as forged. If the settings name
 // the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is read,
 // because the last server wrote it. It can only count against a mail, because the sender may have written it.
-func (c *config) prove(r *reply) (p proof, why string) {
+func (c *config) verifySender(r *reply) (p proof, why string) {
 	results, found := c.results(r)
 	if !found {
 		if c.Vouches() {
@@ -33,7 +33,7 @@ func (c *config) prove(r *reply) (p proof, why string) {
 		}
 		return unproven, ""
 	}
-	p = vouches(results, r.from.Address)
+	p = weighResults(results, r.from.Address)
 	switch {
 	case !c.Vouches() && p == proven:
 		return unproven, ""
@@ -72,11 +72,11 @@ const longestFindings = 200
 
 // remedy says what the sender must do so that the mail counts.
 func (c *config) remedy(r *reply) string {
-	told := "send the reply from the mailbox of " + r.from.Address + " itself, over its own mail server"
+	advice := "send the reply from the mailbox of " + r.from.Address + " itself, over its own mail server"
 	if c.Vouches() {
-		told += "; if that is what you did, an admin looks at authserv_id of the channel and at SPF, DKIM and DMARC of the domain"
+		advice += "; if that is what you did, an admin looks at authserv_id of the channel and at SPF, DKIM and DMARC of the domain"
 	}
-	return told
+	return advice
 }
 
 // results collects the results that the server wrote. Everything below its own Received header came with the mail, so
@@ -114,7 +114,7 @@ var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 // into them, and those words could look like results. So could an address that a server did not quote: then the header
 // has a part that is not a result, and counts as malformed. Only version 1 of the header is known.
 func readResults(s string) (id string, results []result) {
-	head, rest, _ := strings.Cut(bare(s), ";")
+	head, rest, _ := strings.Cut(stripComments(s), ";")
 	words := strings.Fields(head)
 	if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "1" {
 		return "", nil
@@ -145,9 +145,9 @@ func readResults(s string) (id string, results []result) {
 	return id, results
 }
 
-// bare removes comments and quoted texts from a header (RFC 5322). A comment or a quoted text without an end is removed
+// stripComments removes comments and quoted texts from a header (RFC 5322). A comment or a quoted text without an end is removed
 // up to the end.
-func bare(s string) string {
+func stripComments(s string) string {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false
 	for _, r := range s {
@@ -171,11 +171,11 @@ func bare(s string) string {
 	return b.String()
 }
 
-// vouches weighs the results of one server. A failed DMARC outweighs everything else.
-func vouches(results []result, from string) proof {
+// weighResults weighs the results of one server. A failed DMARC outweighs everything else.
+func weighResults(results []result, from string) proof {
 	found := unproven
 	for _, r := range results {
-		fits, known := r.fits(from)
+		fits, known := r.matchSender(from)
 		switch {
 		case !known:
 		case r.method == "dmarc" && r.value == "fail":
@@ -190,8 +190,8 @@ func vouches(results []result, from string) proof {
 	return found
 }
 
-// fits reports whether a result is about the sender. known reports whether the method says anything about senders.
-func (r result) fits(from string) (fits, known bool) {
+// matchSender reports whether a result is about the sender. known reports whether the method says anything about senders.
+func (r result) matchSender(from string) (fits, known bool) {
 	_, domain, _ := strings.Cut(from, "@")
 	of := func(name string) string {
 		value := r.params[name]
@@ -199,16 +199,16 @@ func (r result) fits(from string) (fits, known bool) {
 	}
 	switch r.method {
 	case "dmarc":
-		return aligned(of("header.from"), domain), true
+		return isAligned(of("header.from"), domain), true
 	case "dkim":
 		d, i := of("header.d"), of("header.i")
 		if d != "" && i != "" {
 			// The identity is in the signing domain or below it (RFC 6376).
-			return aligned(d, domain) && aligned(d, i), true
+			return isAligned(d, domain) && isAligned(d, i), true
 		}
-		return aligned(d+i, domain), true
+		return isAligned(d+i, domain), true
 	case "spf":
-		return aligned(of("smtp.mailfrom"), domain), true
+		return isAligned(of("smtp.mailfrom"), domain), true
 	case "auth":
 		return r.params["smtp.auth"] == strings.ToLower(from), true
 	default:
@@ -216,8 +216,8 @@ func (r result) fits(from string) (fits, known bool) {
 	}
 }
 
-// aligned reports whether a mail's domain is the proven one, or below it.
-func aligned(proved, domain string) bool {
+// isAligned reports whether a mail's domain is the proven one, or below it.
+func isAligned(proved, domain string) bool {
 	proved, domain = strings.Trim(proved, "<>."), strings.ToLower(domain)
 	return strings.Contains(proved, ".") && (proved == domain || strings.HasSuffix(domain, "."+proved))
 }

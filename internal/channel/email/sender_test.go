@@ -56,7 +56,7 @@ func TestProve(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, why := c.prove(r)
+				got, why := c.verifySender(r)
 				if got != want {
 					t.Errorf("the server called %q: got %v, want %v", name, got, want)
 				}
@@ -83,7 +83,7 @@ func TestAMailThatNobodyVouchesForIsToldWhy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, why := c.prove(r); !strings.Contains(why, want) {
+		if _, why := c.verifySender(r); !strings.Contains(why, want) {
 			t.Errorf("%s: %q", headers, why)
 		}
 	}

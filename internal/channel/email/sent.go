@@ -17,8 +17,8 @@ import (
 // each mail it stores the hashes of every three words in a row.
 
 const (
-	// run is how many words in a row make one piece.
-	run       = 3
+	// runLength is how many words in a row make one piece.
+	runLength = 3
 	hashBytes = 3
 	// sentKey is the prefix of the key. The id of the delivery follows it.
 	sentKey = "sent."
@@ -39,9 +39,9 @@ func wordsOf(text string) []string {
 // pieces returns the hash of each run of words.
 func pieces(words []string) []uint32 {
 	var all []uint32
-	for i := 0; i+run <= len(words); i++ {
+	for i := 0; i+runLength <= len(words); i++ {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(strings.Join(words[i:i+run], " ")))
+		_, _ = h.Write([]byte(strings.Join(words[i:i+runLength], " ")))
 		all = append(all, h.Sum32()&(1<<(8*hashBytes)-1))
 	}
 	return all
@@ -58,7 +58,7 @@ func (s wordSet) has(text string) bool {
 	covered := 0 // all words before this position are covered
 	for i, piece := range pieces(words) {
 		if s[piece] && i <= covered {
-			covered = i + run
+			covered = i + runLength
 		}
 	}
 	return covered == len(words)
@@ -117,9 +117,9 @@ func (c *Channel) sentWords(ctx context.Context, delivery string) (wordSet, erro
 	return readWordSet(text), err
 }
 
-// keepWords stores the pieces of a mail before it is sent, so that a reply to
+// storeWords stores the pieces of a mail before it is sent, so that a reply to
 // it is understood.
-func (c *Channel) keepWords(ctx context.Context, l *letter) error {
+func (c *Channel) storeWords(ctx context.Context, l *letter) error {
 	if c.imap == nil || c.env.Store == nil || l.Delivery == "" || l.Question == "" {
 		return nil
 	}
@@ -127,8 +127,8 @@ func (c *Channel) keepWords(ctx context.Context, l *letter) error {
 	if err != nil {
 		return err
 	}
-	news := sent.add(l.Subject + "\n" + l.Text)
-	if sent.add(allText(l.HTML)) || news {
+	changed := sent.add(l.Subject + "\n" + l.Text)
+	if sent.add(allText(l.HTML)) || changed {
 		return c.env.Store(ctx, sentKey+l.Delivery, sent.String())
 	}
 	return nil
@@ -141,6 +141,6 @@ func allText(s string) string {
 		return ""
 	}
 	w := htmlWriter{all: true}
-	w.node(doc)
+	w.writeNode(doc)
 	return w.b.String()
 }

@@ -30,11 +30,11 @@ func Schema() json.RawMessage { return bytes.Clone(schema) }
 func Secrets() []string { return []string{"smtp", "imap", "password", "imap_password"} }
 
 const (
-	tokenPlace = "{token}"
-	// pollEvery is how often a mailbox is checked if its server does not announce new mail. leastPoll is the shortest
+	tokenPlaceholder = "{token}"
+	// defaultPoll is how often a mailbox is checked if its server does not announce new mail. leastPoll is the shortest
 	// interval that the settings may give.
-	pollEvery = 30 * time.Second
-	leastPoll = time.Second
+	defaultPoll = 30 * time.Second
+	minPoll     = time.Second
 	// longestLocal is how many characters the part before the @ may have (RFC 5321).
 	longestLocal = 64
 )
@@ -78,8 +78,8 @@ type server struct {
 
 func (s *server) address() string { return net.JoinHostPort(s.host, s.port) }
 
-// local reports whether the server runs on this machine. Only then may a connection go without TLS.
-func (s *server) local() bool {
+// isLocal reports whether the server runs on this machine. Only then may a connection go without TLS.
+func (s *server) isLocal() bool {
 	ip := net.ParseIP(s.host)
 	return s.host == "localhost" || ip != nil && ip.IsLoopback()
 }
@@ -87,10 +87,10 @@ func (s *server) local() bool {
 // readSettings checks the settings. It connects to nothing.
 func readSettings(raw json.RawMessage) (*config, error) {
 	s := settings{Mailbox: "INBOX"}
-	if err := strictjson.Settings(raw, &s); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &s); err != nil {
 		return nil, err
 	}
-	c := &config{mailbox: s.Mailbox, moveTo: s.MoveTo, authServID: s.AuthServID, poll: pollEvery}
+	c := &config{mailbox: s.Mailbox, moveTo: s.MoveTo, authServID: s.AuthServID, poll: defaultPoll}
 	var err error
 	if c.from, err = mail.ParseAddress(s.From); err != nil {
 		return nil, invalid("from", "must be a mail address, such as fermata@example.com or Fermata <fermata@example.com>")
@@ -105,7 +105,7 @@ func readSettings(raw json.RawMessage) (*config, error) {
 	}
 	c.smtp = *smtp
 	if s.Poll != "" {
-		if c.poll, err = time.ParseDuration(s.Poll); err != nil || c.poll < leastPoll {
+		if c.poll, err = time.ParseDuration(s.Poll); err != nil || c.poll < minPoll {
 			return nil, invalid("poll", "must be a duration of at least a second, such as 30s")
 		}
 	}
@@ -139,7 +139,7 @@ func (c *config) readReplies(s settings, trust *x509.CertPool) error {
 		c.replyTo = c.from.Address
 	}
 	// A token of letters replaces the real one while the address is checked.
-	a, err := mail.ParseAddress(strings.Replace(c.replyTo, tokenPlace, "token", 1))
+	a, err := mail.ParseAddress(strings.Replace(c.replyTo, tokenPlaceholder, "token", 1))
 	if err != nil || a.Name != "" || strings.Contains(a.Address, "{") {
 		return invalid("reply_to", "must be a mail address, such as answers+{token}@example.com")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// sendWithin is the time limit for one mail.
-const sendWithin = 30 * time.Second
+// sendTimeout is the time limit for one mail.
+const sendTimeout = 30 * time.Second
 
 // client makes a client of the server. Mails go over TLS; a server on this
 // machine may do without.
@@ -20,11 +20,11 @@ func (s *server) client() (*gomail.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts, auth := []gomail.Option{gomail.WithTimeout(sendWithin), gomail.WithTLSConfig(s.config)}, gomail.SMTPAuthAutoDiscover
+	opts, auth := []gomail.Option{gomail.WithTimeout(sendTimeout), gomail.WithTLSConfig(s.config)}, gomail.SMTPAuthAutoDiscover
 	switch {
 	case s.tls:
 		opts = append(opts, gomail.WithSSL())
-	case s.local():
+	case s.isLocal():
 		// Without TLS, the library does not choose a way to sign in by itself.
 		opts, auth = append(opts, gomail.WithTLSPolicy(gomail.TLSOpportunistic)), gomail.SMTPAuthPlain
 	default:
@@ -40,14 +40,14 @@ func (s *server) client() (*gomail.Client, error) {
 func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
 	client, err := s.client()
 	if err != nil {
-		return notice.Hopeless(err)
+		return notice.Permanent(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
 		// The server has taken the mail. An error after that is no reason to
 		// send it again.
-		return verdict(err)
+		return classifySendError(err)
 	}
 	return nil
 }

@@ -17,31 +17,31 @@ import (
 // do not write to each other forever. Other messages are gathered and sent in
 // one mail.
 const (
-	tellBurst = 10
-	tellEvery = 6 * time.Minute
-	tellsKept = 10_000
+	tellBurst      = 10
+	tellInterval   = 6 * time.Minute
+	maxTellEntries = 10_000
 )
 
 // tell mails a person what became of a reply. If the person had too many mails,
 // it gathers the message for the next one. The mail about the same reply always
 // has the same Message-ID.
-func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *place) error {
+func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, pos *mailboxPosition) error {
 	if v.Words == "" {
 		return nil
 	}
-	end := c.endOf(r, v)
-	left, may := tellBurst, true
+	end := c.endKey(r, v)
+	left, allowed := tellBurst, true
 	if end == "" {
-		left, may = c.mayTell(r.from.Address)
+		left, allowed = c.allowTell(r.from.Address)
 	}
-	if !may {
-		at.owe(c.owed(r, v))
+	if !allowed {
+		pos.addPending(c.newPendingMessage(r, v))
 		return nil
 	}
 	if left == 0 {
 		v.Words += "\n\n" + limitWords()
 	}
-	l, err := c.writeVerdict(r, v)
+	l, err := c.composeVerdict(r, v)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *plac
 		return err
 	}
 	if end != "" {
-		c.ended[end] = true
+		c.toldEnds[end] = true
 	}
 	return nil
 }
@@ -58,23 +58,23 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *plac
 // it.
 func limitWords() string {
 	return fmt.Sprintf("This is the last mail about a single reply of yours for now. What becomes of the next ones is gathered and mailed "+
-		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellEvery.Minutes()))
+		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellInterval.Minutes()))
 }
 
-// endOf names the end that a person is told in answer to a reply: that the
+// endKey names the end that a person is told in answer to a reply: that the
 // reply counted, or that the question is closed. Each end is told to a person
 // once, whatever the limit. A question has few ends, so two machines cannot
 // continue forever. It is empty for any other verdict, and for an end that was
 // told before.
-func (c *Channel) endOf(r *reply, v notice.Verdict) string {
+func (c *Channel) endKey(r *reply, v notice.Verdict) string {
 	if v.Question == nil || !v.Counted && v.Code != fermata.CodeQuestionClosed {
 		return ""
 	}
 	end := fmt.Sprintf("%s %s %t %s", r.from.Address, v.Question.ID, v.Counted, v.Question.Status)
-	if len(c.ended) >= tellsKept {
-		clear(c.ended)
+	if len(c.toldEnds) >= maxTellEntries {
+		clear(c.toldEnds)
 	}
-	if c.ended[end] {
+	if c.toldEnds[end] {
 		return ""
 	}
 	return end
@@ -89,7 +89,7 @@ func (c *Channel) post(ctx context.Context, l *letter) error {
 		c.log.WarnContext(ctx, "a reply came from an address that cannot be written to", "error", err)
 		return nil
 	}
-	if err := c.keepWords(ctx, l); err != nil {
+	if err := c.storeWords(ctx, l); err != nil {
 		return err
 	}
 	err = c.smtp.send(ctx, msg)
@@ -100,32 +100,32 @@ func (c *Channel) post(ctx context.Context, l *letter) error {
 	return err
 }
 
-func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
-	l := c.answerTo(r)
+func (c *Channel) composeVerdict(r *reply, v notice.Verdict) (*letter, error) {
+	l := c.newResponse(r)
 	if !v.Counted && c.replyTo != "" {
 		// The person can answer again.
 		secret, whole := cutOpenOnly(r.token)
 		l.ReplyTo = c.replyAddress(token(secret, whole))
 	}
 	l.addQuestion(v.Question)
-	return l, l.renderShort(v.Words, v.Question, c.pageOf(v.Question))
+	return l, l.renderShort(v.Words, v.Question, c.pageURL(v.Question))
 }
 
-// pageOf returns the address of a question's page, or "" if there is none.
-func (c *Channel) pageOf(q *fermata.Question) string {
+// pageURL returns the address of a question's page, or "" if there is none.
+func (c *Channel) pageURL(q *fermata.Question) string {
 	if q == nil || c.env.PublicURL == "" {
 		return ""
 	}
 	return strings.TrimRight(c.env.PublicURL, "/") + "/questions/" + q.ID
 }
 
-// answerTo begins a mail in answer to a reply.
-func (c *Channel) answerTo(r *reply) *letter {
+// newResponse begins a mail in answer to a reply.
+func (c *Channel) newResponse(r *reply) *letter {
 	l := &letter{
-		To: mail.Address{Address: r.from.Address}, Subject: r.answerSubject(), Auto: "auto-replied", Delivery: r.delivery,
+		To: mail.Address{Address: r.from.Address}, Subject: r.responseSubject(), Auto: "auto-replied", Delivery: r.delivery,
 	}
 	id, _ := r.header.MessageID()
-	l.MessageID = c.id(toldID + digest(r.from.Address+" "+id+" "+r.token))
+	l.MessageID = c.id(responseID + digest(r.from.Address+" "+id+" "+r.token))
 	if id != "" {
 		l.InReplyTo = "<" + id + ">"
 	}
@@ -138,8 +138,8 @@ func (c *Channel) answerTo(r *reply) *letter {
 	return l
 }
 
-// answerSubject returns the subject of a mail in answer to the reply.
-func (r *reply) answerSubject() string {
+// responseSubject returns the subject of a mail in answer to the reply.
+func (r *reply) responseSubject() string {
 	subject, err := r.header.Subject()
 	if err != nil || subject == "" {
 		subject = "Your reply"
@@ -153,17 +153,17 @@ func (r *reply) answerSubject() string {
 // longestThread is how many ids References holds.
 const longestThread = 20
 
-// mayTell reports whether a person may be mailed now, and counts the mail
+// allowTell reports whether a person may be mailed now, and counts the mail
 // against the limit. left is how many mails remain after it.
-func (c *Channel) mayTell(address string) (left int, may bool) {
-	bucket, ok := c.told[address]
+func (c *Channel) allowTell(address string) (remaining int, allowed bool) {
+	bucket, ok := c.tellLimiters[address]
 	if !ok {
-		if len(c.told) >= tellsKept {
-			clear(c.told)
+		if len(c.tellLimiters) >= maxTellEntries {
+			clear(c.tellLimiters)
 		}
-		bucket = rate.NewLimiter(rate.Every(tellEvery), tellBurst)
-		c.told[address] = bucket
+		bucket = rate.NewLimiter(rate.Every(tellInterval), tellBurst)
+		c.tellLimiters[address] = bucket
 	}
-	may = bucket.AllowN(c.now(), 1)
-	return int(bucket.TokensAt(c.now())), may
+	allowed = bucket.AllowN(c.now(), 1)
+	return int(bucket.TokensAt(c.now())), allowed
 }

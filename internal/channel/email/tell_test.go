@@ -16,34 +16,34 @@ import (
 // burst is how many mails about single replies a person gets before the limit.
 const burst = 10
 
-// stopped is a clock that stands still until it is moved forward.
-type stopped struct{ ahead atomic.Int64 }
+// manualClock is a clock that stands still until it is moved forward.
+type manualClock struct{ ahead atomic.Int64 }
 
-func (s *stopped) now() time.Time { return noon.Add(time.Duration(s.ahead.Load())) }
+func (s *manualClock) now() time.Time { return noon.Add(time.Duration(s.ahead.Load())) }
 
-// refuse sends replies of ada that are refused, each about a different
+// sendRefusedReplies sends replies of ada that are refused, each about a different
 // question.
-func (w *world) refuse(from, to int) {
+func (w *fixture) sendRefusedReplies(from, to int) {
 	w.t.Helper()
 	for i := from; i < to; i++ {
-		q := asked().Question
+		q := questionNotice().Question
 		q.ID = fmt.Sprintf("q_%d", i)
-		w.say(notice.Verdict{Code: fermata.CodeInvalidRequest, Words: fmt.Sprintf("Reply %d is no option.", i), Question: q}, 0)
-		w.submit("ada", plain(fmt.Sprint("r", i), adas, replyTo, ""), replyTo)
-		w.next()
+		w.setVerdict(notice.Verdict{Code: fermata.CodeInvalidRequest, Words: fmt.Sprintf("Reply %d is no option.", i), Question: q}, 0)
+		w.submit("ada", plainMail(fmt.Sprint("r", i), adaFrom, replyTo, ""), replyTo)
+		w.nextHeard()
 	}
 	w.awaitSeen("fermata", to)
 }
 
 func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
-	clock := &stopped{}
+	w := newFixture(t, mailserver.Options{})
+	clock := &manualClock{}
 	c := w.open(nil)
 	c.SetClock(clock.now)
 	stop := w.listen(c)
-	w.refuse(0, burst+2)
-	told := w.mails("ada", burst)
+	w.sendRefusedReplies(0, burst+2)
+	told := w.awaitMails("ada", burst)
 	if len(told) != burst {
 		t.Fatalf("ada got %d mails at once", len(told))
 	}
@@ -67,7 +67,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 	c = w.open(nil)
 	c.SetClock(clock.now)
 	stop = w.listen(c)
-	gathered := w.mail("ada", burst+1)
+	gathered := w.awaitMail("ada", burst+1)
 	for i := burst; i < burst+2; i++ {
 		for _, want := range []string{fmt.Sprintf("Reply %d is no option.", i), fmt.Sprintf("https://fermata.example/questions/q_%d", i)} {
 			if !strings.Contains(gathered.Plain, want) {
@@ -86,7 +86,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 }
 
 // awaitGone waits until the channel has stored its place without the text.
-func (w *world) awaitGone(text string) {
+func (w *fixture) awaitGone(text string) {
 	w.t.Helper()
 	patience.Await(w.t, "the channel has stored its place without "+text, func() bool {
 		got, _ := w.store.load(w.t.Context(), "mailbox")
@@ -96,40 +96,40 @@ func (w *world) awaitGone(text string) {
 
 func TestEveryThreadTellsItsEndWhateverTheLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, mailserver.Options{})
-	clock := &stopped{}
+	w := newFixture(t, mailserver.Options{})
+	clock := &manualClock{}
 	c := w.open(nil)
 	c.SetClock(clock.now)
 	w.listen(c)
-	w.refuse(0, burst)
-	w.mails("ada", burst)
+	w.sendRefusedReplies(0, burst)
+	w.awaitMails("ada", burst)
 
-	counts := asked()
-	after := ended(counts, "ada", "email")
-	w.say(notice.Verdict{Counted: true, Words: "Your answer counts: answered by ada: TOML.", Question: after.Question}, 0)
-	w.submit("ada", plain("counts", adas, replyTo, ""), replyTo)
-	w.next()
-	if m := w.mail("ada", burst+1); !strings.Contains(m.Plain, "Your answer counts") {
+	counts := questionNotice()
+	after := answeredNotice(counts, "ada", "email")
+	w.setVerdict(notice.Verdict{Counted: true, Words: "Your answer counts: answered by ada: TOML.", Question: after.Question}, 0)
+	w.submit("ada", plainMail("counts", adaFrom, replyTo, ""), replyTo)
+	w.nextHeard()
+	if m := w.awaitMail("ada", burst+1); !strings.Contains(m.Plain, "Your answer counts") {
 		t.Errorf("ada was told\n%s", m.Plain)
 	}
 
-	late := asked()
+	late := questionNotice()
 	late.Question.ID = "q_late"
-	after = ended(late, "bob", "web")
-	w.say(notice.Verdict{Code: fermata.CodeQuestionClosed, Words: "Somebody was first: answered by bob: TOML.", Question: after.Question}, 0)
-	w.submit("ada", plain("late", adas, replyTo, ""), replyTo)
-	w.next()
-	if m := w.mail("ada", burst+2); !strings.Contains(m.Plain, "Somebody was first") {
+	after = answeredNotice(late, "bob", "web")
+	w.setVerdict(notice.Verdict{Code: fermata.CodeQuestionClosed, Words: "Somebody was first: answered by bob: TOML.", Question: after.Question}, 0)
+	w.submit("ada", plainMail("late", adaFrom, replyTo, ""), replyTo)
+	w.nextHeard()
+	if m := w.awaitMail("ada", burst+2); !strings.Contains(m.Plain, "Somebody was first") {
 		t.Errorf("ada was told\n%s", m.Plain)
 	}
 
 	// A machine that keeps replying is told the same end only once.
 	for i := range 3 {
-		w.submit("ada", plain(fmt.Sprint("again", i), adas, replyTo, ""), replyTo)
-		w.next()
+		w.submit("ada", plainMail(fmt.Sprint("again", i), adaFrom, replyTo, ""), replyTo)
+		w.nextHeard()
 	}
 	w.awaitSeen("fermata", burst+5)
-	if told := w.mails("ada", burst+2); len(told) != burst+2 {
+	if told := w.awaitMails("ada", burst+2); len(told) != burst+2 {
 		t.Errorf("ada got %d mails", len(told))
 	}
 	w.awaitStored(`"owed"`)

@@ -16,7 +16,7 @@ const (
 	// question and person, and toldID of an answer to a reply.
 	replyID    = "reply."
 	questionID = "thread."
-	toldID     = "told."
+	responseID = "told."
 	// deliveryID is the prefix of ids of deliveries.
 	deliveryID = "dlv_"
 	// openOnly marks the secret in a mail that could not show the whole action.
@@ -48,21 +48,21 @@ func token(reply string, whole bool) string {
 // replyAddress returns the address for a reply. It contains the secret if the
 // settings have a place for it and it fits.
 func (c *config) replyAddress(token string) string {
-	if !strings.Contains(c.replyTo, tokenPlace) {
+	if !strings.Contains(c.replyTo, tokenPlaceholder) {
 		return c.replyTo
 	}
-	address := strings.Replace(c.replyTo, tokenPlace, token, 1)
+	address := strings.Replace(c.replyTo, tokenPlaceholder, token, 1)
 	if local, _, _ := strings.Cut(address, "@"); token != "" && len(local) <= longestLocal {
 		return address
 	}
 	// Without a token, answers+{token}@… becomes answers@…
-	bare := strings.Replace(c.replyTo, "+"+tokenPlace, "", 1)
-	return strings.Replace(bare, tokenPlace, "", 1)
+	bare := strings.Replace(c.replyTo, "+"+tokenPlaceholder, "", 1)
+	return strings.Replace(bare, tokenPlaceholder, "", 1)
 }
 
 // tokenOf finds the secret in an address that replies go to.
 func (c *config) tokenOf(address string) string {
-	before, after, ok := strings.Cut(c.replyTo, tokenPlace)
+	before, after, ok := strings.Cut(c.replyTo, tokenPlaceholder)
 	if !ok || len(address) <= len(before)+len(after) {
 		return ""
 	}
@@ -73,12 +73,12 @@ func (c *config) tokenOf(address string) string {
 	return address[len(before):end]
 }
 
-// named holds what the headers of a reply name.
-type named struct{ token, delivery string }
+// replyTarget holds what the headers of a reply name.
+type replyTarget struct{ token, delivery string }
 
-// name reads the token and the delivery from an id of Fermata's. The first
+// readMailID reads the token and the delivery from an id of Fermata's. The first
 // values found stay.
-func (c *config) name(n *named, id string) {
+func (c *config) readMailID(n *replyTarget, id string) {
 	local, domain, ok := strings.Cut(strings.Trim(id, "<> \t"), "@")
 	if !ok || !strings.EqualFold(domain, c.domain()) {
 		return

@@ -73,7 +73,7 @@ var length = regexp.MustCompile(`^([1-9][0-9]{1,3}(\.[0-9]+)?(px|pt|%)?|auto)$`)
 // hides the whole element, so that its text is not read either.
 func isHarmlessStyle(style string) bool {
 	s := squeezeStyle(style)
-	if moves.MatchString(s) && !onlyHides.MatchString(s) {
+	if hidingDeclaration.MatchString(s) && !displayNone.MatchString(s) {
 		return false
 	}
 	seen := map[string]bool{}
@@ -88,19 +88,19 @@ func isHarmlessStyle(style string) bool {
 	return true
 }
 
-// onlyHides matches the one way to hide an element that no other style undoes.
-var onlyHides = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
+// displayNone matches the one way to hide an element that no other style undoes.
+var displayNone = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
 
 var (
-	looks = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
+	harmlessProperty = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
 		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
 	// signFont matches fonts that draw other signs in place of letters.
 	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
-	// far matches a length that may move text out of sight. tiny matches a font
+	// largeLength matches a length that may move text out of sight. tiny matches a font
 	// size or line height at which text cannot be read.
-	far   = regexp.MustCompile(`[0-9]{3,}`)
-	tiny  = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
-	apart = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
+	largeLength  = regexp.MustCompile(`[0-9]{3,}`)
+	tinySize     = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
+	smallSpacing = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)
 )
 
 // isHarmlessDeclaration reports whether one declaration of a style changes only
@@ -118,25 +118,25 @@ func isHarmlessDeclaration(name, value string) bool {
 	case "text-decoration", "text-decoration-line":
 		return value == "none" || strings.HasPrefix(value, "underline") || value == "initial" || value == "inherit"
 	case "text-indent", "letter-spacing", "word-spacing":
-		return apart.MatchString(value) && !strings.HasPrefix(value, "-")
+		return smallSpacing.MatchString(value) && !strings.HasPrefix(value, "-")
 	case "text-transform", "float", "font-variant-caps", "direction", "text-shadow":
 		return value == "none" || value == "normal" || value == "ltr" || value == "start"
 	case "font", "font-size", "line-height":
-		return !tiny.MatchString(value) && !signFont.MatchString(value)
+		return !tinySize.MatchString(value) && !signFont.MatchString(value)
 	case "font-family":
 		return !signFont.MatchString(value)
 	case "vertical-align", "margin", "margin-left", "margin-right", "margin-top", "margin-bottom", "padding", "padding-left", "padding-right", "padding-top", "padding-bottom":
-		return !far.MatchString(value)
+		return !largeLength.MatchString(value)
 	default:
-		return looks.MatchString(name) && !strings.Contains(value, "url(") && !strings.Contains(value, "var(") && !strings.Contains(value, "calc(")
+		return harmlessProperty.MatchString(name) && !strings.Contains(value, "url(") && !strings.Contains(value, "var(") && !strings.Contains(value, "calc(")
 	}
 }
 
-// hasSheet reports whether the mail contains a style sheet that may hide text.
+// hasHidingStyleSheet reports whether the mail contains a style sheet that may hide text.
 // A style sheet applies to the whole mail, wherever it is.
-func hasSheet(doc *html.Node) bool {
+func hasHidingStyleSheet(doc *html.Node) bool {
 	for c := range doc.Descendants() {
-		if c.DataAtom == atom.Style && !isHarmless(textBelow(c)) || c.DataAtom == atom.Link {
+		if c.DataAtom == atom.Style && !isHarmlessSheet(textBelow(c)) || c.DataAtom == atom.Link {
 			return true
 		}
 	}
@@ -196,26 +196,26 @@ func isLight(colour string) bool {
 	return known && (light < 0 || light >= darkestPaper)
 }
 
-// moves matches styles that may put the text of an element out of sight.
-var moves = regexp.MustCompile(`(^|;)(position|clip|clip-path|transform|text-indent|left|right|top|bottom|filter|mask|zoom|content-visibility|all):` +
+// hidingDeclaration matches styles that may put the text of an element out of sight.
+var hidingDeclaration = regexp.MustCompile(`(^|;)(position|clip|clip-path|transform|text-indent|left|right|top|bottom|filter|mask|zoom|content-visibility|all):` +
 	`|(^|;)color:(transparent|rgba\(|hsla\(|white|#fff|rgb\(255,255,255\)|#[0-9a-f]{3}0(;|!|$)|#[0-9a-f]{6}00(;|!|$))` +
 	`|(^|;)(height|width|max-width|line-height|font-size|max-height):([01]?(\.[0-9]+)?(px|pt)|(0?\.0[0-9]*|0)[a-z%]*|[0-9](\.[0-9]+)?%)(;|!|$)` +
 	`|(^|;)margin[a-z-]*:[^;]*-[0-9.]|/\*|\\`)
 
-// space matches a length in a style sheet that moves text only a little.
-const space = `([0-9]{1,2}(\.[0-9]+)?(px|pt)?|[0-9](\.[0-9]+)?(em|rem|cm|in))`
+// smallLength matches a length in a style sheet that moves text only a little.
+const smallLength = `([0-9]{1,2}(\.[0-9]+)?(px|pt)?|[0-9](\.[0-9]+)?(em|rem|cm|in))`
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|<!--|-->`)
 	rule     = regexp.MustCompile(`^([^{}@]+)\{([^{}]*)\}`)
-	// harmless matches declarations that hide nothing: little space around
+	// harmlessDeclaration matches declarations that hide nothing: little space around
 	// text, and the look of its letters.
-	harmless = regexp.MustCompile(`^(margin|margin-top|margin-bottom|padding|padding-top|padding-bottom) ?: ?` + space + `( ` + space + `)* ?(!important)?$` +
+	harmlessDeclaration = regexp.MustCompile(`^(margin|margin-top|margin-bottom|padding|padding-top|padding-bottom) ?: ?` + smallLength + `( ` + smallLength + `)* ?(!important)?$` +
 		`|^(font-family|font-weight|font-style|text-decoration|text-align|word-wrap|word-break|overflow-wrap) ?: ?[a-z0-9 ,'"-]+(!important)?$`)
 )
 
-// isHarmless reports whether no rule of a style sheet can hide text.
-func isHarmless(sheet string) bool {
+// isHarmlessSheet reports whether no rule of a style sheet can hide text.
+func isHarmlessSheet(sheet string) bool {
 	rest := strings.TrimSpace(strings.ToLower(comments.ReplaceAllString(sheet, "")))
 	for rest != "" {
 		found := rule.FindStringSubmatch(rest)
@@ -223,7 +223,7 @@ func isHarmless(sheet string) bool {
 			return false
 		}
 		for declaration := range strings.SplitSeq(found[2], ";") {
-			if d := strings.Join(strings.Fields(declaration), " "); d != "" && !harmless.MatchString(d) {
+			if d := strings.Join(strings.Fields(declaration), " "); d != "" && !harmlessDeclaration.MatchString(d) {
 				return false
 			}
 		}

@@ -12,22 +12,22 @@ import (
 // cut longer ones anyway.
 const longestSubject = 120
 
-// write makes the mail of a notice.
-func (c *Channel) write(n *notice.Notice) (*letter, error) {
+// compose makes the mail of a notice.
+func (c *Channel) compose(n *notice.Notice) (*letter, error) {
 	l := &letter{
 		To: mail.Address{Name: cleanName(n.To.Name), Address: n.To.Email}, Subject: subject(n),
 		MessageID: c.id(n.Delivery), Auto: "auto-generated", Delivery: n.Delivery,
 	}
-	shown := *n
-	whole := actionWhole(n)
-	if !whole {
+	view := *n
+	isWhole := isActionWhole(n)
+	if !isWhole {
 		// Nobody may decide without seeing the whole action.
-		shown.Decide, shown.Answer = false, ""
+		view.Decide, view.Answer = false, ""
 	}
 	if n.Question != nil {
-		c.thread(l, n, whole)
+		c.thread(l, n, isWhole)
 	}
-	return l, l.render(&shown, c.replyTo != "" && shown.Decide, c.env.PublicURL)
+	return l, l.render(&view, c.replyTo != "" && view.Decide, c.env.PublicURL)
 }
 
 // thread puts the mail into the thread of its question. It writes the secret
@@ -49,8 +49,8 @@ func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
 	}
 }
 
-// writeEnd makes the short mail that says how a question ended.
-func (c *Channel) writeEnd(n *notice.Notice, ref sent) (*letter, error) {
+// composeOutcome makes the short mail that says how a question ended.
+func (c *Channel) composeOutcome(n *notice.Notice, ref mailRef) (*letter, error) {
 	local := strings.Trim(ref.MessageID, "<>")
 	local, _, _ = strings.Cut(local, "@")
 	l := &letter{
@@ -60,10 +60,10 @@ func (c *Channel) writeEnd(n *notice.Notice, ref sent) (*letter, error) {
 		Auto: "auto-generated", Delivery: n.Delivery,
 	}
 	l.addQuestion(n.Question)
-	return l, l.renderShort(endWords(n), n.Question, n.Open)
+	return l, l.renderShort(outcomeText(n), n.Question, n.Open)
 }
 
-func endWords(n *notice.Notice) string {
+func outcomeText(n *notice.Notice) string {
 	return sentence("This question was " + notice.OneLine(n.Outcome.Words))
 }
 
@@ -77,11 +77,11 @@ func subject(n *notice.Notice) string {
 }
 
 // cut shortens a text to at most most characters.
-func cut(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
+func cut(s string, maxRunes int) string {
+	if utf8.RuneCountInString(s) <= maxRunes {
 		return s
 	}
-	return string([]rune(s)[:most-1]) + "…"
+	return string([]rune(s)[:maxRunes-1]) + "…"
 }
 
 // cleanName returns a name in a form that a header can hold.

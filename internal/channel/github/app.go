@@ -24,9 +24,9 @@ func (s *Settings) key() (*rsa.PrivateKey, error) {
 type bearer struct {
 	host  string
 	token func(ctx context.Context) (string, error)
-	// refused is called if GitHub refuses the token.
-	refused func()
-	base    http.RoundTripper
+	// onRefused is called if GitHub refuses the token.
+	onRefused func()
+	base      http.RoundTripper
 }
 
 // RoundTrip sends the request with the token.
@@ -41,8 +41,8 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	signed := r.Clone(r.Context())
 	signed.Header.Set("Authorization", "Bearer "+token)
 	resp, err := b.base.RoundTrip(signed)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized && b.refused != nil {
-		b.refused()
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && b.onRefused != nil {
+		b.onRefused()
 	}
 	return resp, err
 }
@@ -76,8 +76,8 @@ type installation struct {
 // renewBefore is how long before its expiry a token is replaced.
 const renewBefore = 5 * time.Minute
 
-// current returns a valid token.
-func (i *installation) current(ctx context.Context) (string, error) {
+// currentToken returns a valid token.
+func (i *installation) currentToken(ctx context.Context) (string, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.token != "" && time.Now().Before(i.expires.Add(-renewBefore)) {

@@ -17,18 +17,18 @@ import (
 
 // Channel asks questions in comments on issues of GitHub.
 type Channel struct {
-	client   *Client
-	settings Settings
-	env      notice.Env
-	every    time.Duration
+	client       *Client
+	settings     Settings
+	env          notice.Env
+	pollInterval time.Duration
 
 	// issues are locks for single issues, so that two readers of one comment do
 	// not say the same thing twice.
 	issues [64]sync.Mutex
-	// done are the comments and deliveries that were already processed.
-	done recent
-	// looks caches what the channel has written on issues.
-	looks looks
+	// processed are the comments and deliveries that were already processed.
+	processed recentKeys
+	// views caches what the channel has written on issues.
+	views viewCache
 }
 
 // Open makes a channel from its settings. It connects to nothing.
@@ -51,7 +51,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if err != nil {
 		return nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: err.Error()})
 	}
-	return &Channel{client: client, settings: s, env: env, every: every}, nil
+	return &Channel{client: client, settings: s, env: env, pollInterval: every}, nil
 }
 
 // ref is the data by which the channel finds a comment again.
@@ -66,7 +66,7 @@ type ref struct {
 // question that is already on the issue is not asked there twice.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
+		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
 			WithHint("use a channel of the kind webhook"))
 	}
 	at, err := c.place(n)
@@ -78,15 +78,15 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	if n.Question != nil {
 		since = n.Question.CreatedAt
 	}
-	if err := c.remember(ctx, at, since); err != nil {
+	if err := c.rememberIssue(ctx, at, since); err != nil {
 		return notice.Receipt{}, err
 	}
-	seen, err := c.look(ctx, at)
+	seen, err := c.readView(ctx, at)
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	body := write(n, c.greeting(ctx, n))
-	defer c.looks.forget(at)
+	body := renderComment(n, c.greeting(ctx, n))
+	defer c.views.forget(at)
 	to := ref{Place: at}
 	if old := seen.findSent(n); old != nil {
 		to.Comment, body = old.ID, old.Body
@@ -117,11 +117,11 @@ func (r ref) receipt(body string) (notice.Receipt, error) {
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	var to ref
 	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
-		return sent, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
+		return sent, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
 	}
 	defer c.lock(to.Place)()
-	defer c.looks.forget(to.Place)
-	body := write(n, c.greeting(ctx, n))
+	defer c.views.forget(to.Place)
+	body := renderComment(n, c.greeting(ctx, n))
 	switch err := c.client.Edit(ctx, to.Place, to.Comment, body); statusOf(err) {
 	case http.StatusNotFound, http.StatusGone:
 		// The comment was deleted, so it shows nothing wrong.
@@ -146,15 +146,15 @@ func (c *Channel) place(n *notice.Notice) (Place, error) {
 		target = strconv.Itoa(c.settings.Issue)
 	}
 	if target == "" {
-		return Place{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the question names no issue, and the channel has no usual one").
+		return Place{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "the question names no issue, and the channel has no usual one").
 			WithHint(`set the metadata github_issue of the question to "owner/repo#123", or the channel's repository and issue`))
 	}
 	at, err := ParsePlace(target, c.settings.Repository)
 	if err != nil {
-		return at, notice.Hopeless(asError(err))
+		return at, notice.Permanent(asError(err))
 	}
 	if !c.settings.allows(at) {
-		return at, notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
+		return at, notice.Permanent(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
 			WithHint("add it to the channel's repositories"))
 	}
 	return at, nil
@@ -166,15 +166,15 @@ func (c *Channel) greeting(ctx context.Context, n *notice.Notice) string {
 	if n.Outcome != nil {
 		return ""
 	}
-	logins := c.asked(ctx, n)
+	logins := c.assigneeLogins(ctx, n)
 	if len(logins) == 0 {
 		return ""
 	}
 	return "For @" + strings.Join(logins, ", @") + "."
 }
 
-// asked returns the logins of the people that the question is for.
-func (c *Channel) asked(ctx context.Context, n *notice.Notice) []string {
+// assigneeLogins returns the logins of the people that the question is for.
+func (c *Channel) assigneeLogins(ctx context.Context, n *notice.Notice) []string {
 	var logins []string
 	for _, id := range append([]string{n.To.ID}, n.To.People...) {
 		if login := c.login(ctx, id); login != "" && !slices.Contains(logins, login) {
@@ -208,10 +208,10 @@ func (c *Channel) lock(at Place) func() {
 // has questions.
 func (p Place) sinceKey() string { return "issue/" + p.String() }
 
-// remember stores the fact that the issue has questions, before the first
+// rememberIssue stores the fact that the issue has questions, before the first
 // comment is written. It is stored once. Comments on issues without questions
 // are ignored.
-func (c *Channel) remember(ctx context.Context, at Place, since time.Time) error {
+func (c *Channel) rememberIssue(ctx context.Context, at Place, since time.Time) error {
 	known, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || known != "" {
 		return err

@@ -65,7 +65,7 @@ func (c *Channel) Check(ctx context.Context) error {
 		}
 		c.checkIssue(ctx, f)
 	}
-	if c.settings.WebhookSecret != "" && c.env.PublicURL == "" && c.every == 0 {
+	if c.settings.WebhookSecret != "" && c.env.PublicURL == "" && c.pollInterval == 0 {
 		f.add("settings.webhook_secret", "GitHub cannot reach this server: it has no public address, and poll is off",
 			"start the server with its public address, or set poll")
 	}

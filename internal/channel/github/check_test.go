@@ -21,9 +21,9 @@ func TestCheck(t *testing.T) {
 		"a token that works":      {},
 		"an App that works":       {change: app},
 		"an App, webhook alone":   {change: map[string]any{"app_id": standin.AppID, "repository": nil, "issue": nil}},
-		"a classic token":         {prepare: func(s *standin.Server) { s.Scope("repo, read:org") }},
-		"a classic token, public": {prepare: func(s *standin.Server) { s.Scope("public_repo") }},
-		"too small a scope":       {prepare: func(s *standin.Server) { s.Scope("read:org") }, want: "neither the scope repo", hint: "give it the scope repo"},
+		"a classic token":         {prepare: func(s *standin.Server) { s.SetScopes("repo, read:org") }},
+		"a classic token, public": {prepare: func(s *standin.Server) { s.SetScopes("public_repo") }},
+		"too small a scope":       {prepare: func(s *standin.Server) { s.SetScopes("read:org") }, want: "neither the scope repo", hint: "give it the scope repo"},
 		"a wrong token":           {change: map[string]any{"token": "ghp_wrong"}, want: "401", hint: "make a new one"},
 		"an App's installation as a token": {prepare: func(s *standin.Server) { s.Fail("GET /user", 403) },
 			want: "no person's or machine's account", hint: "app_id, private_key and installation_id"},
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, test.change)
+			w := newFixture(t, test.change)
 			if test.prepare != nil {
 				test.prepare(w.hub)
 			}
@@ -69,12 +69,12 @@ func TestCheck(t *testing.T) {
 
 func TestWebhookWithoutAnAddressIsFound(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := newFixture(t, nil)
 	env := w.env()
 	env.PublicURL = ""
 	settings := w.hub.Settings()
 	settings["poll"] = "off"
-	channel, err := github.Open(raw(t, settings), env)
+	channel, err := github.Open(mustEncode(t, settings), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestSettings(t *testing.T) {
 				delete(settings, k)
 			}
 		}
-		w := &world{t: t, kept: &kept{}}
-		_, err := github.Open(raw(t, settings), w.env())
+		w := &fixture{t: t, store: &memoryStore{}}
+		_, err := github.Open(mustEncode(t, settings), w.env())
 		var e *fermata.Error
 		switch {
 		case test.want == "" && err == nil:

@@ -27,8 +27,8 @@ type Check struct {
 	URL   string
 }
 
-// mostCheckPages is how many pages of checks are read for one commit.
-const mostCheckPages = 10
+// maxCheckPages is how many pages of checks are read for one commit.
+const maxCheckPages = 10
 
 // Checks returns the checks of a commit and their common state: failure if one
 // check failed, else pending if one is not done.
@@ -65,7 +65,7 @@ func combineChecks(all []Check) CheckState {
 func (c *Client) checkRuns(ctx context.Context, at Place, commit string) ([]Check, error) {
 	all := []Check{}
 	options := &gh.ListCheckRunsOptions{ListOptions: gh.ListOptions{PerPage: 100}}
-	for range mostCheckPages {
+	for range maxCheckPages {
 		some, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
 			return nil, apiFailure("read the checks of "+commit+" in "+at.repository(), err)
@@ -97,7 +97,7 @@ func stateOfRun(r *gh.CheckRun) CheckState {
 func (c *Client) statuses(ctx context.Context, at Place, commit string) ([]Check, error) {
 	all := []Check{}
 	options := &gh.ListOptions{PerPage: 100}
-	for range mostCheckPages {
+	for range maxCheckPages {
 		some, resp, err := c.api.Repositories.GetCombinedStatus(ctx, at.Owner, at.Repo, commit, options)
 		if err != nil {
 			return nil, apiFailure("read the statuses of "+commit+" in "+at.repository(), err)

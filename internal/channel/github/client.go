@@ -21,15 +21,15 @@ type Client struct {
 
 	settings Settings
 
-	mu     sync.Mutex
-	self   Account
-	rights map[string]right
-	logins map[int64]string
+	mu          sync.Mutex
+	self        Account
+	permissions map[string]cachedPermission
+	logins      map[int64]string
 }
 
 // NewClient returns a client. It connects to nothing.
 func NewClient(s Settings, base *http.Client) (*Client, error) {
-	c := &Client{settings: s, rights: map[string]right{}, logins: map[int64]string{}}
+	c := &Client{settings: s, permissions: map[string]cachedPermission{}, logins: map[int64]string{}}
 	address, err := url.Parse(s.APIURL)
 	if err != nil {
 		return nil, err
@@ -38,19 +38,19 @@ func NewClient(s Settings, base *http.Client) (*Client, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	signed := func(b *bearer) (*gh.Client, error) {
+	newSignedClient := func(b *bearer) (*gh.Client, error) {
 		b.host, b.base = address.Host, transport
 		return gh.NewClient(gh.WithHTTPClient(base), gh.WithTransport(b), gh.WithURLs(&s.APIURL, nil), gh.WithUserAgent("fermata"))
 	}
 	if s.AppID == 0 {
-		c.api, err = signed(&bearer{token: func(context.Context) (string, error) { return s.Token, nil }})
+		c.api, err = newSignedClient(&bearer{token: func(context.Context) (string, error) { return s.Token, nil }})
 		return c, err
 	}
-	if c.app, err = signed(&bearer{token: c.settings.appToken}); err != nil {
+	if c.app, err = newSignedClient(&bearer{token: c.settings.appToken}); err != nil {
 		return nil, err
 	}
 	in := &installation{id: s.InstallationID, app: c.app}
-	c.api, err = signed(&bearer{token: in.current, refused: in.forget})
+	c.api, err = newSignedClient(&bearer{token: in.currentToken, onRefused: in.forget})
 	return c, err
 }
 
@@ -76,9 +76,9 @@ type Comment struct {
 	} `json:"performed_via_github_app"`
 }
 
-// byProgram reports whether a program wrote the comment, by itself or through a
+// isByProgram reports whether a program wrote the comment, by itself or through a
 // person's account.
-func (c *Comment) byProgram() bool { return c.User.Type != "User" || c.App != nil }
+func (c *Comment) isByProgram() bool { return c.User.Type != "User" || c.App != nil }
 
 // do sends a request and decodes the response.
 func (c *Client) do(ctx context.Context, act, method, path string, body, into any) (*gh.Response, error) {
@@ -119,8 +119,8 @@ func (c *Client) Issue(ctx context.Context, at Place) (*gh.Issue, error) {
 	return issue, apiFailure("read "+at.String(), err)
 }
 
-// mostPages is how many pages of a list are read at once.
-const mostPages = 50
+// maxPages is how many pages of a list are read at once.
+const maxPages = 50
 
 // Comments returns the comments of an issue that were written or changed after
 // since, oldest first.
@@ -130,7 +130,7 @@ func (c *Client) Comments(ctx context.Context, at Place, since time.Time) ([]Com
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	for n := 1; n != 0 && n <= mostPages; {
+	for n := 1; n != 0 && n <= maxPages; {
 		query.Set("page", strconv.Itoa(n))
 		var some []Comment
 		resp, err := c.do(ctx, "read the comments of "+at.String(), http.MethodGet,
@@ -166,8 +166,8 @@ func (c *Client) React(ctx context.Context, at Place, id int64, content string) 
 	return apiFailure("react to a comment on "+at.String(), err)
 }
 
-// reacted reports whether the client's account has reacted to a comment.
-func (c *Client) reacted(ctx context.Context, at Place, id int64) (bool, error) {
+// hasReacted reports whether the client's account has reacted to a comment.
+func (c *Client) hasReacted(ctx context.Context, at Place, id int64) (bool, error) {
 	self, err := c.Self(ctx)
 	if err != nil {
 		return false, err
@@ -242,7 +242,7 @@ func (c *Client) Login(ctx context.Context, id int64) (string, error) {
 	if _, err := c.do(ctx, "ask GitHub for a login", http.MethodGet, "user/"+strconv.FormatInt(id, 10), nil, &a); err != nil {
 		return "", err
 	}
-	if !owner.MatchString(a.Login) {
+	if !ownerPattern.MatchString(a.Login) {
 		return "", apiFailure("ask GitHub for a login", errors.New("it is malformed"))
 	}
 	c.mu.Lock()

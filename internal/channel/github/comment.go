@@ -29,82 +29,82 @@ var measures = []measure{
 	{body: 500},
 }
 
-// write returns the comment for a notice, with its mark. A question is shown with its current state.
-func write(n *notice.Notice, greeting string) string {
+// renderComment returns the comment for a notice, with its mark. A question is shown with its current state.
+func renderComment(n *notice.Notice, greeting string) string {
 	if n.Question == nil {
-		return writeOther(n)
+		return renderOther(n)
 	}
 	var text string
 	for _, m := range measures {
-		if text = writeQuestion(n, greeting, m); utf8.RuneCountInString(text) <= longestComment {
+		if text = renderQuestion(n, greeting, m); utf8.RuneCountInString(text) <= longestComment {
 			break
 		}
 	}
 	return text
 }
 
-func writeQuestion(n *notice.Notice, greeting string, m measure) string {
+func renderQuestion(n *notice.Notice, greeting string, m measure) string {
 	q := n.Question
-	sheet := &sheet{}
-	sheet.add("### %s %s", heading(n), phrase(q.Title))
+	b := &commentBuilder{}
+	b.add("### %s %s", heading(n), phrase(q.Title))
 	if n.Outcome != nil {
-		sheet.add("**Closed:** %s.", escapeVisible(n.Outcome.Words))
+		b.add("**Closed:** %s.", escapeVisible(n.Outcome.Words))
 	} else if greeting != "" {
-		sheet.add("%s", greeting)
+		b.add("%s", greeting)
 	}
 	if q.Body != "" {
-		sheet.add("%s", block(shorten(q.Body, m.body)))
+		b.add("%s", block(shorten(q.Body, m.body)))
 	}
 	if q.Context != nil && m.context > 0 {
-		sheet.context(q.Context, m.context)
+		b.addContext(q.Context, m.context)
 	}
 	whole := m.all
 	if len(q.Action) > 0 && m.all {
 		// Escaping does not make the action longer, because it is written as code. The limit leaves room for the rest
 		// of the comment.
-		parts, tooLong := notice.Action(q, longestComment/2)
+		parts, tooLong := notice.BoundedActionParts(q, longestComment/2)
 		whole = tooLong == ""
 		for _, part := range parts {
 			language := "json"
 			if part.Command {
 				language = "sh"
 			}
-			sheet.add("%s:", part.Head)
-			sheet.add("%s", fence(language, part.Text))
+			b.add("%s:", part.Head)
+			b.add("%s", fence(language, part.Text))
 		}
 		switch {
 		case !whole:
-			sheet.add("What will run is %s.", tooLong)
+			b.add("What will run is %s.", tooLong)
 		case q.ActionHash != "":
-			sheet.add("<sub>sha256 %s</sub>", code(q.ActionHash))
+			b.add("<sub>sha256 %s</sub>", code(q.ActionHash))
 		}
 	}
 	if m.all {
-		sheet.items(q, m.description)
+		b.addItems(q, m.description)
 	}
 	state := stateClosed
 	if n.Outcome == nil {
-		state = sheet.explainAnswering(n, whole)
+		state = b.explainAnswering(n, whole)
 	}
-	sheet.footer(n)
+	b.addFooter(n)
 	found := mark{delivery: n.Delivery, question: q.ID, state: state, words: wordsOf(q)}
 	found.undecided = n.Outcome != nil && n.Outcome.Status != fermata.Answered
 	if state == stateOpen {
 		found.action = q.ActionHash
 	}
-	sheet.add("%s", found)
-	return sheet.String()
+	b.add("%s", found)
+	return b.String()
 }
 
-// sheet is a comment that is being written: parts with an empty line between them.
-type sheet struct{ parts []string }
+// commentBuilder is a comment that is being written: parts with an empty line between them.
+type commentBuilder struct{ parts []string }
 
-func (s *sheet) add(format string, args ...any) {
+func (s *commentBuilder) add(format string, args ...any) {
 	s.parts = append(s.parts, fmt.Sprintf(format, args...))
 }
 
 // String returns the comment.
-func (s *sheet) String() string { return strings.Join(s.parts, "\n\n") }
+func (s *commentBuilder) String() string { return strings.Join(s.parts, "\n\n") }
 
 func heading(n *notice.Notice) string {
 	head := map[fermata.QuestionType]string{
@@ -126,18 +126,18 @@ func heading(n *notice.Notice) string {
 	return head + ":"
 }
 
-// context shows the context that the asker gave. A notice for a public place contains only context that may be public.
-func (s *sheet) context(c *fermata.QuestionContext, most int) {
+// addContext shows the context that the asker gave. A notice for a public place contains only context that may be public.
+func (s *commentBuilder) addContext(c *fermata.QuestionContext, maxChars int) {
 	if c.Text != "" {
 		s.add("Context:")
-		s.add("%s", fence("text", notice.Clean(shorten(c.Text, most))))
+		s.add("%s", fence("text", notice.Clean(shorten(c.Text, maxChars))))
 	}
 	if c.Step != "" {
 		s.add("Step: %s", phrase(c.Step))
 	}
 	if c.Error != "" {
 		s.add("Error:")
-		s.add("%s", fence("text", notice.Clean(shorten(c.Error, most))))
+		s.add("%s", fence("text", notice.Clean(shorten(c.Error, maxChars))))
 	}
 	if c.Preview != nil {
 		info := map[string]string{"diff": "diff", "json": "json"}[c.Preview.Kind]
@@ -145,12 +145,12 @@ func (s *sheet) context(c *fermata.QuestionContext, most int) {
 			info = "text"
 		}
 		s.add("Preview:")
-		s.add("%s", fence(info, notice.Exact(shorten(c.Preview.Text, most))))
+		s.add("%s", fence(info, notice.CleanStrictly(shorten(c.Preview.Text, maxChars))))
 	}
 }
 
-// items lists the prompts and the options.
-func (s *sheet) items(q *fermata.Question, description int) {
+// addItems lists the prompts and the options.
+func (s *commentBuilder) addItems(q *fermata.Question, description int) {
 	for i := range q.Items {
 		it := &q.Items[i]
 		switch {
@@ -203,15 +203,15 @@ func options(it *fermata.Item, description int) string {
 	return strings.Join(lines, "\n")
 }
 
-func cut(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
+func cut(s string, maxRunes int) string {
+	if runes := []rune(s); len(runes) > maxRunes {
+		return string(runes[:maxRunes]) + "…"
 	}
 	return s
 }
 
 // explainAnswering tells how to answer and until when, and returns the state of the comment.
-func (s *sheet) explainAnswering(n *notice.Notice, whole bool) string {
+func (s *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
 	state := stateOpen
 	if n.Decide && whole {
 		s.add("**To answer**, write a comment here that begins with %s.", beginning(n.Question))
@@ -226,11 +226,11 @@ func (s *sheet) explainAnswering(n *notice.Notice, whole bool) string {
 	deadline := "It waits until somebody answers."
 	if q := n.Question; q.Deadline != nil {
 		// Readers of an issue live in different time zones.
-		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), escapeVisible(notice.AtDeadline(q)))
+		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), escapeVisible(notice.DeadlineEffect(q)))
 	}
 	s.add("%s", deadline)
-	if votes := votes(n.Question); votes != "" {
-		s.add("%s", votes)
+	if voteText := votes(n.Question); voteText != "" {
+		s.add("%s", voteText)
 	}
 	return state
 }
@@ -243,14 +243,14 @@ func beginning(q *fermata.Question) string {
 	it := &q.Items[0]
 	switch it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
-		told := oneOf(notice.Marks(it)) + ", or the value"
+		text := oneOf(notice.Marks(it)) + ", or the value"
 		if it.ResponseType == fermata.ResponseMultiChoice {
-			told += " – several with commas between them"
+			text += " – several with commas between them"
 		}
 		if it.TakesOther() {
-			told += ", or with `other: your text`"
+			text += ", or with `other: your text`"
 		}
-		return told + "; a comment can follow behind a colon"
+		return text + "; a comment can follow behind a colon"
 	case fermata.ResponseBoolean:
 		return "`yes` or `no`"
 	case fermata.ResponseApproval:
@@ -311,34 +311,34 @@ func votes(q *fermata.Question) string {
 	if q.Approvals == nil || q.Approvals.Required < 2 {
 		return ""
 	}
-	told := fmt.Sprintf("%d people must approve; %s.", q.Approvals.Required, notice.Votes(q))
+	text := fmt.Sprintf("%d people must approve; %s.", q.Approvals.Required, notice.Votes(q))
 	for _, v := range q.Votes {
-		told += fmt.Sprintf(" %s: %s.", phrase(v.By.Name), phrase(v.Value))
+		text += fmt.Sprintf(" %s: %s.", phrase(v.By.Name), phrase(v.Value))
 	}
-	return told
+	return text
 }
 
-// footer says which task, project and asker the question belongs to. It links to the page that needs a sign-in, because
+// addFooter says which task, project and asker the question belongs to. It links to the page that needs a sign-in, because
 // other people can read the comment. They must not see the signed address.
-func (s *sheet) footer(n *notice.Notice) {
+func (s *commentBuilder) addFooter(n *notice.Notice) {
 	q := n.Question
 	if link := address(n.Open); link != "" {
 		s.add("[Open the question](%s)", link)
 	}
-	told := "Asked by " + phrase(q.AskedBy.Name)
+	text := "Asked by " + phrase(q.AskedBy.Name)
 	if q.AskedBy.Name == "" {
-		told = "Asked by the " + string(q.AskedBy.Kind)
+		text = "Asked by the " + string(q.AskedBy.Kind)
 	}
 	if n.TaskTitle != "" && n.TaskTitle != q.Title {
-		told += " for " + phrase(n.TaskTitle)
+		text += " for " + phrase(n.TaskTitle)
 	}
 	if n.Project != "" {
-		told += " in " + phrase(n.Project)
+		text += " in " + phrase(n.Project)
 	}
 	if q.RunID != "" {
-		told += " · run " + code(q.RunID)
+		text += " · run " + code(q.RunID)
 	}
-	s.add("<sub>%s · question %s</sub>", told, code(q.ID))
+	s.add("<sub>%s · question %s</sub>", text, code(q.ID))
 }
 
 // address returns the link, or "" if the link has a character that could end the text around it.
@@ -349,9 +349,9 @@ func address(link string) string {
 	return link
 }
 
-// writeOther writes a notice without a question: a digest, an alert, a test.
-func writeOther(n *notice.Notice) string {
-	s := &sheet{}
+// renderOther writes a notice without a question: a digest, an alert, a test.
+func renderOther(n *notice.Notice) string {
+	s := &commentBuilder{}
 	s.add("### %s", phrase(cut(n.Title, 200)))
 	if n.Body != "" {
 		s.add("%s", block(shorten(n.Body, 20_000)))
@@ -359,7 +359,7 @@ func writeOther(n *notice.Notice) string {
 	var list []string
 	for _, q := range n.Questions {
 		line := fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title))
-		for _, fact := range append(notice.Belongs(q), notice.Facts(q)...) {
+		for _, fact := range append(notice.TaskAndProject(q), notice.Facts(q)...) {
 			line += " · " + phrase(cut(fact, 62))
 		}
 		list = append(list, line)

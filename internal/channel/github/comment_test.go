@@ -33,9 +33,9 @@ func noticeOf(items ...fermata.Item) *notice.Notice {
 	until := at.Add(30 * time.Minute)
 	return &notice.Notice{
 		Delivery: "dlv_01jd0000000000000001", Purpose: notice.Asked, TaskTitle: "Write the settings", Project: "demo", Decide: true, At: at,
-		Open: "https://fermata.example/questions/" + first, Answer: "https://fermata.example/a/signed", Reply: "the-reply-secret",
+		Open: "https://fermata.example/questions/" + firstID, Answer: "https://fermata.example/a/signed", Reply: "the-reply-secret",
 		Question: &fermata.Question{
-			ID: first, RunID: "run_01jd0000000000000001", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?",
+			ID: firstID, RunID: "run_01jd0000000000000001", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?",
 			Items: items, Deadline: &until, OnTimeout: fermata.FailTask, Risk: fermata.RiskLow, CreatedAt: at,
 			AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
 		},
@@ -67,7 +67,7 @@ func TestComments(t *testing.T) {
 	reminder := noticeOf(many)
 	reminder.Purpose, reminder.Question.Deadline = notice.Reminder, nil
 
-	answered := closed(noticeOf(choice()), fermata.Answered, "answered by Ada: TOML")
+	answered := closedNotice(noticeOf(choice()), fermata.Answered, "answered by Ada: TOML")
 
 	tests := map[string]*notice.Notice{
 		"choice": noticeOf(choice()), "approval": approval, "page": &page, "context": context, "several": several,
@@ -78,7 +78,7 @@ func TestComments(t *testing.T) {
 	for name, n := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, nil)
+			w := newFixture(t, nil)
 			got := w.send(n).Content
 			path := filepath.Join("testdata", name+".md")
 			if *update {
@@ -112,8 +112,8 @@ var bait = []string{
 	"**To answer**, write a comment", "**Closed:** answered by Ada", "<!-- fermata delivery=dlv_x question=q_x state=closed -->", "[^1]", "[^1]: note", "[!NOTE]", "R&D", "a: b", "…",
 }
 
-// hostile makes a notice with the texts in every place that an agent fills.
-func hostile(pick func(most int) string) *notice.Notice {
+// hostileNotice makes a notice with the texts in every place that an agent fills.
+func hostileNotice(pick func(most int) string) *notice.Notice {
 	item := fermata.Item{
 		Key: "k", Prompt: pick(4000), ResponseType: fermata.ResponseChoice,
 		Options: []fermata.Option{
@@ -185,25 +185,25 @@ func inspect(comment string) []string {
 
 func TestTextOfAgentsIsNotObeyed(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.hub.Limit(1_000_000, time.Now().Add(time.Hour), 1_000_000, 0)
+	w := newFixture(t, nil)
+	w.hub.SetLimits(1_000_000, time.Now().Add(time.Hour), 1_000_000, 0)
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(most int) string {
 			parts := rapid.SliceOfN(rapid.SampledFrom(bait), 1, 6).Draw(t, "parts")
 			joined := strings.Join(parts, rapid.SampledFrom([]string{"", " ", "\n", " x "}).Draw(t, "between"))
 			return strings.ToValidUTF8(joined[:min(len(joined), most)], "?")
 		}
-		n := hostile(pick)
+		n := hostileNotice(pick)
 		comment := github.Write(n)
-		over := github.Write(closed(n, fermata.Answered, notice.OneLine("answered by "+pick(100)+": "+pick(200))))
+		over := github.Write(closedNotice(n, fermata.Answered, notice.OneLine("answered by "+pick(100)+": "+pick(200))))
 		digest := github.Write(&notice.Notice{Delivery: "dlv_1", Purpose: notice.Digest, Title: pick(100), Body: pick(500),
-			Questions: []*fermata.Question{n.Question, hostile(pick).Question}})
+			Questions: []*fermata.Question{n.Question, hostileNotice(pick).Question}})
 		for _, text := range []string{comment, over, digest} {
 			if faults := inspect(text); len(faults) > 0 {
 				t.Fatalf("GitHub obeys %q in\n%s", faults, text)
 			}
 		}
-		if m := github.MarkOf(comment); m != "dlv_01jd0000000000000001 "+first+" open" {
+		if m := github.MarkOf(comment); m != "dlv_01jd0000000000000001 "+firstID+" open" {
 			t.Fatalf("the comment is marked %q", m)
 		}
 	})
@@ -213,7 +213,7 @@ func TestTextOfAgentsIsNotObeyed(t *testing.T) {
 func TestTextOfAgentsIsShown(t *testing.T) {
 	t.Parallel()
 	for _, one := range bait {
-		comment := github.Write(hostile(func(int) string { return "x" + one + "y" }))
+		comment := github.Write(hostileNotice(func(int) string { return "x" + one + "y" }))
 		if faults := inspect(comment); len(faults) > 0 {
 			t.Errorf("%q: GitHub obeys %q", one, faults)
 		}
@@ -280,12 +280,12 @@ func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 		if len(samples) == 0 {
 			t.Errorf("no sample for %s", it.ResponseType)
 		}
-		w := start(t, nil)
-		w.send(w.question(first, it))
-		w.webhooks()
+		w := newFixture(t, nil)
+		w.send(w.question(firstID, it))
+		w.serveWebhooks()
 		for i, sample := range slices.DeleteFunc(samples, func(s string) bool { return s == "-" }) {
 			w.comment(fmt.Sprintf("person%d", i), sample)
-			if got := len(w.desk.list()); got != i+1 {
+			if got := len(w.server.heardMessages()); got != i+1 {
 				t.Errorf("%s: the sample %q is not heard", it.ResponseType, sample)
 			}
 		}

@@ -21,8 +21,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// office is the delivery of the server, with GitHub as its only channel.
-type office struct {
+// serverFixture is the delivery of the server, with GitHub as its only channel.
+type serverFixture struct {
 	*testing.T
 	hub *standin.Server
 	e   *engine.Engine
@@ -40,14 +40,14 @@ var (
 	}
 )
 
-func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *office {
+func newServerFixture(t *testing.T, settings func(*standin.Server) map[string]any) *serverFixture {
 	t.Helper()
-	o := &office{T: t, hub: standin.New()}
+	o := &serverFixture{T: t, hub: standin.New()}
 	t.Cleanup(o.hub.Close)
 	db := storetest.Open(t, storetest.SQLite(t))
 	o.e = engine.New(db, engine.Options{})
 	o.s = delivery.New(delivery.Options{DB: db, Engine: o.e, PublicURL: "https://fermata.example", Kinds: []delivery.Kind{{
-		Name: github.Kind, To: delivery.ToPlace, Settings: github.Schema, Secrets: github.Secrets, Public: github.Public,
+		Name: github.Kind, Audience: delivery.ToPlace, Settings: github.Schema, Secrets: github.Secrets, Public: github.Public,
 		Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 			return github.Open(settings, env)
 		},
@@ -61,7 +61,7 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	o.hub.Inbound(server.URL)
+	o.hub.SetInbound(server.URL)
 	o.ok(o.e.Start(t.Context()))
 	o.ok(o.s.Start(t.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,7 +70,7 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 	go func() { defer close(done); o.s.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 	for _, name := range []string{"ann", "bob"} {
-		id, _ := o.hub.Person(name)
+		id, _ := o.hub.AddPerson(name)
 		_, err := o.e.AddMember(t.Context(), boss, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
 		o.ok(err)
 		_, err = o.s.SetIdentity(t.Context(), boss, name, fermata.Identity{Kind: github.Kind, ID: id})
@@ -82,33 +82,33 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 	_, err = o.s.SetRoutes(t.Context(), boss, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
 	o.ok(err)
 	patience.Await(t, "the channel is planned for", func() bool {
-		plan, err := db.In(t.Context(), store.DefaultWorkspace).Plan()
+		plan, err := db.Reader(t.Context(), store.DefaultWorkspace).Plan()
 		o.ok(err)
 		return plan.Seq >= 0
 	})
 	return o
 }
 
-func (o *office) ok(err error) {
+func (o *serverFixture) ok(err error) {
 	o.Helper()
 	if err != nil {
 		o.Fatal(err)
 	}
 }
 
-func (o *office) ask(a fermata.Ask) *fermata.Question {
+func (o *serverFixture) ask(a fermata.Ask) *fermata.Question {
 	o.Helper()
-	q, err := o.e.AskOutside(o.Context(), builder, "", "", a)
+	q, err := o.e.AskExternal(o.Context(), builder, "", "", a)
 	o.ok(err)
 	return q
 }
 
-// seen waits for the comment with the question.
-func (o *office) seen(q *fermata.Question, closed bool) remote.Message {
+// awaitComment waits for the comment with the question.
+func (o *serverFixture) awaitComment(q *fermata.Question, closed bool) remote.Message {
 	o.Helper()
 	var found remote.Message
 	patience.Await(o.T, "the comment stands on the issue", func() bool {
-		for _, m := range o.hub.Seen("anybody") {
+		for _, m := range o.hub.VisibleMessages("anybody") {
 			if m.Question == q.ID && m.Closed == closed {
 				found = m
 				return true
@@ -119,17 +119,17 @@ func (o *office) seen(q *fermata.Question, closed bool) remote.Message {
 	return found
 }
 
-func (o *office) question(id string) *fermata.Question {
+func (o *serverFixture) question(id string) *fermata.Question {
 	o.Helper()
 	q, err := o.e.Question(o.Context(), boss, id)
 	o.ok(err)
 	return q
 }
 
-func (o *office) told(person, words string) {
+func (o *serverFixture) awaitTold(person, words string) {
 	o.Helper()
 	patience.Await(o.T, person+" is told: "+words, func() bool {
-		return slices.ContainsFunc(o.hub.Told(person), func(s string) bool { return strings.Contains(s, words) })
+		return slices.ContainsFunc(o.hub.Feedback(person), func(s string) bool { return strings.Contains(s, words) })
 	})
 }
 
@@ -151,24 +151,24 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t, settings)
+			o := newServerFixture(t, settings)
 			test, err := o.s.TestChannel(t.Context(), boss, "github", "")
 			if err != nil || !test.OK {
 				t.Fatalf("the test says %+v, %v", test, err)
 			}
 			q := o.ask(fermata.Ask{Question: "Which format?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}, Assignees: []string{"ann", "bob"}})
-			m := o.seen(q, false)
+			m := o.awaitComment(q, false)
 			if !strings.Contains(m.Text, "For @ann, @bob.") {
 				t.Errorf("ann and bob do not learn of it: %s", m.Text)
 			}
 			patience.Await(t, "they are assigned", func() bool { return slices.Equal(o.hub.Assignees(standin.Issue), []string{"ann", "bob"}) })
-			o.hub.User("eve", "write")
+			o.hub.AddUser("eve", "write")
 			o.hub.Comment("eve", standin.Issue, "A")
-			o.told("eve", "Eve is nobody who may answer here")
+			o.awaitTold("eve", "Eve is nobody who may answer here")
 			o.hub.Comment("bob", standin.Issue, "C")
 			o.hub.Comment("ann", standin.Issue, "B: it is what we know")
-			o.told("ann", "+1")
-			if m := o.seen(q, true); !strings.Contains(m.Text, "**Closed:** answered by ann: yaml.") {
+			o.awaitTold("ann", "+1")
+			if m := o.awaitComment(q, true); !strings.Contains(m.Text, "**Closed:** answered by ann: yaml.") {
 				t.Errorf("the comment says %s", m.Text)
 			}
 			r := o.question(q.ID).Resolution
@@ -176,7 +176,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 				t.Errorf("it was resolved as %+v", r)
 			}
 			o.hub.Comment("bob", standin.Issue, "toml")
-			o.told("bob", "Somebody was first: answered by ann: yaml.")
+			o.awaitTold("bob", "Somebody was first: answered by ann: yaml.")
 			patience.Await(t, "nobody is assigned any more", func() bool { return len(o.hub.Assignees(standin.Issue)) == 0 && len(o.hub.Labels(standin.Issue)) == 0 })
 		})
 	}
@@ -185,8 +185,8 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 // The event of a label names the member who owns the account. An unknown account belongs to nobody.
 func TestServerNamesWhoPutALabel(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, (*standin.Server).Settings)
-	o.hub.User("eve", "write")
+	o := newServerFixture(t, (*standin.Server).Settings)
+	o.hub.AddUser("eve", "write")
 	o.hub.Label("ann", standin.Issue, "auto-fix")
 	o.hub.Label("eve", standin.Issue, "later")
 	var by map[string]fermata.Actor
@@ -201,7 +201,7 @@ func TestServerNamesWhoPutALabel(t *testing.T) {
 		}
 		return len(by) == 2
 	})
-	if by["auto-fix"].Kind != fermata.ActorHuman || by["auto-fix"].Name != "ann" || by["later"] != fermata.System {
+	if by["auto-fix"].Kind != fermata.ActorHuman || by["auto-fix"].Name != "ann" || by["later"] != fermata.SystemActor {
 		t.Errorf("the labels are by %+v", by)
 	}
 }
@@ -209,7 +209,7 @@ func TestServerNamesWhoPutALabel(t *testing.T) {
 // Each form of answer arrives unchanged.
 func TestServerHearsEveryForm(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })
+	o := newServerFixture(t, func(s *standin.Server) map[string]any { return s.Settings() })
 	item := func(key string, form fermata.ResponseType) fermata.Item {
 		it := fermata.Item{Key: key, Prompt: "What of " + key + "?", ResponseType: form}
 		if form == fermata.ResponseChoice || form == fermata.ResponseMultiChoice {
@@ -229,21 +229,21 @@ func TestServerHearsEveryForm(t *testing.T) {
 		all = append(all, item(string(form), form))
 		answers[string(form)] = forms[form]
 		q := o.ask(fermata.Ask{Items: []fermata.Item{item("it", form)}})
-		o.ok(o.hub.Reply("ann", o.seen(q, false), remote.Reply{Answers: map[string]any{"it": forms[form]}}))
-		o.seen(q, true)
-		got, want := raw(t, o.question(q.ID).Resolution.Answer), raw(t, forms[form])
+		o.ok(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: map[string]any{"it": forms[form]}}))
+		o.awaitComment(q, true)
+		got, want := mustEncode(t, o.question(q.ID).Resolution.Answer), mustEncode(t, forms[form])
 		if string(got) != string(want) {
 			t.Errorf("%s: answered %s, want %s", form, got, want)
 		}
 	}
 	q := o.ask(fermata.Ask{Title: "All of it", Items: all})
-	o.ok(o.hub.Reply("ann", o.seen(q, false), remote.Reply{Answers: answers}))
-	o.seen(q, true)
-	if got, want := raw(t, o.question(q.ID).Resolution.Answers), raw(t, answers); string(got) != string(want) {
+	o.ok(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: answers}))
+	o.awaitComment(q, true)
+	if got, want := mustEncode(t, o.question(q.ID).Resolution.Answers), mustEncode(t, answers); string(got) != string(want) {
 		t.Errorf("answered %s, want %s", got, want)
 	}
 	action := o.ask(fermata.Ask{Question: "May it?", ResponseType: fermata.ResponseApproval, Action: json.RawMessage(`{"command":"make"}`)})
-	m := o.seen(action, false)
+	m := o.awaitComment(action, false)
 	// The server knows what was shown after it has recorded the delivery.
 	patience.Await(t, "the delivery is noted", func() bool {
 		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
@@ -252,7 +252,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 	})
 	if strings.Contains(m.Text, "To answer") {
 		o.ok(o.hub.Reply("bob", m, remote.Reply{Text: "reject: not before lunch"}))
-		o.seen(action, true)
+		o.awaitComment(action, true)
 		if r := o.question(action.ID).Resolution; r.Answer != fermata.Reject || r.Comment != "not before lunch" {
 			t.Errorf("it was resolved as %+v", r)
 		}
@@ -264,12 +264,12 @@ func TestServerHearsEveryForm(t *testing.T) {
 // Each way in which a question ends is reported in the place where it was asked.
 func TestServerClosesTheComment(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })
+	o := newServerFixture(t, func(s *standin.Server) map[string]any { return s.Settings() })
 	q := o.ask(fermata.Ask{Question: "Go on?", ResponseType: fermata.ResponseBoolean})
-	o.seen(q, false)
+	o.awaitComment(q, false)
 	_, err := o.e.CancelQuestion(o.Context(), boss, q.ID, "")
 	o.ok(err)
-	if m := o.seen(q, true); !strings.Contains(m.Text, "cancelled by") {
+	if m := o.awaitComment(q, true); !strings.Contains(m.Text, "cancelled by") {
 		t.Errorf("the comment says %s", m.Text)
 	}
 }

@@ -36,16 +36,16 @@ func (e *event) actionsRun() int64 {
 	return id
 }
 
-// deploymentRequested processes the webhook of a job that waits to deploy because the App protects the environment.
-func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
-	if ignored := c.ignoresDeployment(e); ignored != "" {
+// handleDeployment processes the webhook of a job that waits to deploy because the App protects the environment.
+func (c *Channel) handleDeployment(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
+	if ignored := c.deploymentIgnoreReason(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
 	repository, _ := c.settings.spellRepository(e.Repository.FullName)
 	run := e.actionsRun()
-	_, err := hear(ctx, &notice.Inbound{ID: fmt.Sprintf("deployment/%d", e.Deployment.ID), At: e.Deployment.CreatedAt, Happened: &notice.Happening{
+	_, err := hear(ctx, &notice.Inbound{ID: fmt.Sprintf("deployment/%d", e.Deployment.ID), At: e.Deployment.CreatedAt, RemoteEvent: &notice.RemoteEvent{
 		Type: fermata.EventDeploymentRequested, By: e.deployer().identity(),
 		Data: map[string]any{
 			"repository": repository, "environment": e.Environment, "ref": e.Deployment.Ref, "sha": e.Deployment.SHA, "run": run,
@@ -72,8 +72,8 @@ func (e *event) runURL(run int64) string {
 	return fmt.Sprintf("%s/actions/runs/%d", e.Repository.HTMLURL, run)
 }
 
-// ignoresDeployment says why the channel need not decide on an event. It is empty if the channel must decide.
-func (c *Channel) ignoresDeployment(e *event) string {
+// deploymentIgnoreReason says why the channel need not decide on an event. It is empty if the channel must decide.
+func (c *Channel) deploymentIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
 	case c.settings.AppID == 0:
@@ -83,7 +83,7 @@ func (c *Channel) ignoresDeployment(e *event) string {
 	case e.Deployment.ID <= 0 || e.Environment == "" || e.actionsRun() <= 0 || e.Sender.ID <= 0 || !named:
 		return "it names no deployment, no environment, no run or nobody who began it"
 	}
-	return c.ignoresPlace(e, "the deployment", e.Deployment.CreatedAt)
+	return c.placeIgnoreReason(e, "the deployment", e.Deployment.CreatedAt)
 }
 
 // These are the states that a review gives to a deployment.

@@ -14,22 +14,22 @@ import (
 
 func TestADeploymentThatWaitsIsHeardOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off", "app_id": standin.AppID})
-	w.webhooks()
-	id := w.hub.User("ada", "write")
+	w := newFixture(t, map[string]any{"poll": "off", "app_id": standin.AppID})
+	w.serveWebhooks()
+	id := w.hub.AddUser("ada", "write")
 	run := w.hub.Deploy("ada", "production")
 	sent := w.hub.Deliveries()
-	if len(sent) != 1 || sent[0].Answer != "heard\n" {
+	if len(sent) != 1 || sent[0].Response != "heard\n" {
 		t.Fatalf("the webhooks are %+v", sent)
 	}
 	if again := w.hub.Redeliver(sent[0]); again.Status != http.StatusOK {
-		t.Errorf("delivered again, it is answered %d %s", again.Status, again.Answer)
+		t.Errorf("delivered again, it is answered %d %s", again.Status, again.Response)
 	}
-	heard := w.desk.list()
-	if len(heard) != 1 || heard[0].Happened == nil || heard[0].Happened.Type != fermata.EventDeploymentRequested {
+	heard := w.server.heardMessages()
+	if len(heard) != 1 || heard[0].RemoteEvent == nil || heard[0].RemoteEvent.Type != fermata.EventDeploymentRequested {
 		t.Fatalf("heard %+v", heard)
 	}
-	got := heard[0].Happened
+	got := heard[0].RemoteEvent
 	want := map[string]any{
 		"repository": standin.Repository, "environment": "production", "ref": standin.Base, "sha": w.hub.BranchAt(standin.Base), "run": run,
 		"deployment": run + 1, "event": "push", "actor": "ada", "url": fmt.Sprintf("https://github.example/%s/actions/runs/%d", standin.Repository, run),
@@ -64,12 +64,12 @@ func TestDeploymentsThatAreNotHeard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, tt.change)
+			w := newFixture(t, tt.change)
 			elsewhere := httptest.NewServer(http.NotFoundHandler())
 			t.Cleanup(elsewhere.Close)
-			w.hub.Inbound(elsewhere.URL)
+			w.hub.SetInbound(elsewhere.URL)
 			if name == "one of three days ago" {
-				w.hub.Clock(func() time.Time { return time.Now().Add(-73 * time.Hour) })
+				w.hub.SetClock(func() time.Time { return time.Now().Add(-73 * time.Hour) })
 			}
 			w.hub.Deploy("ada", "production")
 			d := w.hub.Deliveries()[0]
@@ -78,11 +78,11 @@ func TestDeploymentsThatAreNotHeard(t *testing.T) {
 				t.Fatalf("%s is not in %s", tt.old, d.Body)
 			}
 			d.Body = []byte(body)
-			w.webhooks()
-			if got := w.hub.Redeliver(d); got.Status != http.StatusOK || !strings.Contains(got.Answer, "ignored: ") || !strings.Contains(got.Answer, tt.words) {
-				t.Errorf("the webhook is answered %d %s", got.Status, got.Answer)
+			w.serveWebhooks()
+			if got := w.hub.Redeliver(d); got.Status != http.StatusOK || !strings.Contains(got.Response, "ignored: ") || !strings.Contains(got.Response, tt.words) {
+				t.Errorf("the webhook is answered %d %s", got.Status, got.Response)
 			}
-			if heard := w.desk.list(); len(heard) != 0 {
+			if heard := w.server.heardMessages(); len(heard) != 0 {
 				t.Errorf("heard %+v", heard)
 			}
 		})

@@ -44,10 +44,10 @@ func examples(t *testing.T) map[string][]json.RawMessage {
 func TestPublishedExamples(t *testing.T) {
 	t.Parallel()
 	settings := map[string]any{"poll": "off", "repository": "Codertocat/Hello-World", "issue": nil}
-	w := start(t, settings)
+	w := newFixture(t, settings)
 	// The issue of the examples has questions, so that its comments are read.
 	const issue = "issue/Codertocat/Hello-World#1"
-	if err := w.kept.store(t.Context(), issue, time.Now().Format(time.RFC3339)); err != nil {
+	if err := w.store.store(t.Context(), issue, time.Now().Format(time.RFC3339)); err != nil {
 		t.Fatal(err)
 	}
 	all, read := 0, 0
@@ -68,7 +68,7 @@ func TestPublishedExamples(t *testing.T) {
 			w.hub.Requests()
 			// All of them are about one comment, which a channel reads only
 			// once.
-			h := w.open(settings).Handler(w.desk.hear)
+			h := w.open(settings).Handler(w.server.hear)
 			r := request(&standin.Delivery{Event: event, GUID: "72d3162e-cc78-11e3-81ab-" + strings.Repeat("0", 12)}, body, standin.Sign(body, standin.Secret))
 			got := status(h, r)
 			asked := len(w.hub.Requests()) > 0

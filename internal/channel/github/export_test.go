@@ -3,7 +3,7 @@ package github
 import "github.com/fermata-hq/fermata/internal/notice"
 
 // Write returns the comment for a notice.
-func Write(n *notice.Notice) string { return write(n, "") }
+func Write(n *notice.Notice) string { return renderComment(n, "") }
 
 // MarkOf returns the delivery, the question and the state in the mark of a
 // comment.

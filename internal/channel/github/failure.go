@@ -23,8 +23,8 @@ type refusal struct {
 // Unwrap returns the error that says how to continue.
 func (r *refusal) Unwrap() error { return r.SendError }
 
-// unspoken is how long to wait if GitHub names no time. Its documentation asks for at least one minute.
-const unspoken = time.Minute
+// defaultRetryWait is how long to wait if GitHub names no time. Its documentation asks for at least one minute.
+const defaultRetryWait = time.Minute
 
 // apiFailure turns an error of the API into one with a code, a hint and the next step.
 func apiFailure(act string, err error) error {
@@ -43,17 +43,17 @@ func apiFailure(act string, err error) error {
 	case errors.As(err, &primary):
 		return limitFailure(act, max(time.Until(primary.Rate.Reset.Time), 0)+time.Second)
 	case errors.As(err, &secondary):
-		wait := unspoken
+		wait := defaultRetryWait
 		if secondary.RetryAfter != nil {
 			wait = *secondary.RetryAfter
 		}
 		return limitFailure(act, wait)
 	case errors.As(err, &moved):
 		// The request does not follow a repository that moved, because another owner may take its old name.
-		return &refusal{status: moved.StatusCode, SendError: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
+		return &refusal{status: moved.StatusCode, SendError: notice.Permanent(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
 			WithHint("name the repository as it is called now, in the channel's settings and in the questions"))}
 	case errors.As(err, &refused) && refused.Response != nil:
-		return explain(act, refused)
+		return responseFailure(act, refused)
 	default:
 		return unsureFailure(fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
 			WithHint("check that the server may reach GitHub's API, and api_url"))
@@ -68,7 +68,7 @@ func unsureFailure(err error) *notice.SendError {
 		*e = *known
 		e.Err = err
 	}
-	e.Unsure = true
+	e.MayHaveArrived = true
 	return e
 }
 
@@ -76,31 +76,31 @@ func limitFailure(act string, wait time.Duration) error {
 	e := fermata.Errorf(fermata.CodeRateLimited, "%s: GitHub asks to wait for %s", act, wait.Round(time.Second)).
 		WithHint("a GitHub App has limits of its own; a longer poll needs fewer requests")
 	e.RetryAfter = wait
-	return &refusal{status: http.StatusTooManyRequests, SendError: &notice.SendError{Err: e, After: wait}}
+	return &refusal{status: http.StatusTooManyRequests, SendError: &notice.SendError{Err: e, Wait: wait}}
 }
 
-func explain(act string, r *gh.ErrorResponse) error {
+func responseFailure(act string, r *gh.ErrorResponse) error {
 	status := r.Response.StatusCode
 	if seconds, err := strconv.Atoi(r.Response.Header.Get("Retry-After")); err == nil && status != http.StatusServiceUnavailable {
 		return limitFailure(act, time.Duration(seconds)*time.Second)
 	}
-	as := func(code fermata.Code, final bool, hint string) error {
+	failureWith := func(code fermata.Code, final bool, hint string) error {
 		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
 		return &refusal{status: status, SendError: &notice.SendError{Err: err, Final: final}}
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		return as(fermata.CodeUnauthenticated, false, "the token or the App's key is wrong, revoked or expired: make a new one and set it")
+		return failureWith(fermata.CodeUnauthenticated, false, "the token or the App's key is wrong, revoked or expired: make a new one and set it")
 	case http.StatusForbidden:
-		return as(fermata.CodeForbidden, false, "give the token or the App the permission Issues: read and write (for pull requests also Pull requests: read and write); a locked conversation takes no comment")
+		return failureWith(fermata.CodeForbidden, false, "give the token or the App the permission Issues: read and write (for pull requests also Pull requests: read and write); a locked conversation takes no comment")
 	case http.StatusNotFound, http.StatusGone:
-		return as(fermata.CodeNotFound, true, "check owner, repository and number, and that the token or the App's installation includes the repository")
+		return failureWith(fermata.CodeNotFound, true, "check owner, repository and number, and that the token or the App's installation includes the repository")
 	case http.StatusUnprocessableEntity:
-		return as(fermata.CodeInvalidRequest, true, "GitHub does not take what was sent")
+		return failureWith(fermata.CodeInvalidRequest, true, "GitHub does not take what was sent")
 	case http.StatusTooManyRequests:
-		return limitFailure(act, unspoken)
+		return limitFailure(act, defaultRetryWait)
 	default:
-		return unsureFailure(as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com"))
+		return unsureFailure(failureWith(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com"))
 	}
 }
 
@@ -125,9 +125,9 @@ func statusOf(err error) int {
 	return 0
 }
 
-// refusedFor reports whether GitHub refused the request for good: the object does not exist, or the account may not
+// isRefused reports whether GitHub refused the request for good: the object does not exist, or the account may not
 // touch it.
-func refusedFor(err error) bool {
+func isRefused(err error) bool {
 	switch statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
 		return true

@@ -21,12 +21,12 @@ type IssueFilter struct {
 }
 
 // Issues lists at most most issues of a repository, and reports whether there are more. It leaves pull requests out.
-func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) (found []*gh.Issue, more bool, err error) {
+func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, limit int) (found []*gh.Issue, more bool, err error) {
 	options := &gh.IssueListByRepoOptions{
 		State: f.State, Assignee: f.Assignee, Creator: f.Author, Labels: f.Labels, Since: f.Since, Sort: f.Sort, Direction: f.Order,
 		ListOptions: gh.ListOptions{PerPage: perPage},
 	}
-	for range mostPages {
+	for range maxPages {
 		some, resp, err := c.api.Issues.ListByRepo(ctx, at.Owner, at.Repo, options)
 		if err != nil {
 			return nil, false, apiFailure("list the issues of "+at.repository(), err)
@@ -35,7 +35,7 @@ func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) 
 			if i.IsPullRequest() {
 				continue
 			}
-			if len(found) == most {
+			if len(found) == limit {
 				return found, true, nil
 			}
 			found = append(found, i)
@@ -60,21 +60,21 @@ type Search struct {
 
 // Search returns at most most issues or pull requests that GitHub finds, and the total number that it found. Results in
 // other repositories are left out.
-func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (found []*gh.Issue, total int, err error) {
+func (c *Client) Search(ctx context.Context, at Place, s Search, limit int) (found []*gh.Issue, total int, err error) {
 	kind := "is:issue"
 	if s.Pulls {
 		kind = "is:pull-request"
 	}
 	query := strings.Join([]string{"repo:" + at.repository(), kind, s.Query}, " ")
 	options := &gh.SearchOptions{Sort: s.Sort, Order: s.Order, ListOptions: gh.ListOptions{Page: 1, PerPage: perPage}}
-	for options.Page != 0 && len(found) < most {
+	for options.Page != 0 && len(found) < limit {
 		some, resp, err := c.api.Search.Issues(ctx, query, options)
 		if err != nil {
 			return nil, 0, apiFailure("search in "+at.repository(), err)
 		}
 		total = some.GetTotal()
 		for _, i := range some.Issues {
-			if len(found) < most && isIn(at, i) {
+			if len(found) < limit && isIn(at, i) {
 				found = append(found, i)
 			}
 		}

@@ -10,57 +10,57 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// arrived is a comment or a review that a person wrote.
-type arrived struct {
+// inboundComment is a comment or a review that a person wrote.
+type inboundComment struct {
 	Comment
-	at Place
+	place Place
 	// edited reports whether the comment had been changed before it was first
 	// read. A person with write access to the repository can change the
 	// comments of others.
 	edited bool
 	// kind is empty for a comment on an issue or pull request. verdict reports
 	// whether it is a review that approves or requests changes.
-	kind    string
-	verdict bool
+	kind       string
+	isDecision bool
 }
 
-func (a *arrived) key() string {
+func (a *inboundComment) key() string {
 	if a.kind != "" {
 		return fmt.Sprintf("%s/%d", a.kind, a.ID)
 	}
 	return fmt.Sprintf("comment/%d", a.ID)
 }
 
-// read passes an answer on and tells its author what became of it. A comment
+// readComment passes an answer on and tells its author what became of it. A comment
 // that answers nothing is left alone. It returns an error if the comment must
 // be read again.
-func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
-	if c.done.has(a.key()) || a.byProgram() || firstWords(a.Body) == "" {
+func (c *Channel) readComment(ctx context.Context, hear notice.InboundHandler, a inboundComment) error {
+	if c.processed.has(a.key()) || a.isByProgram() || firstWords(a.Body) == "" {
 		return nil
 	}
-	if _, known, err := c.knownSince(ctx, a.at); err != nil || !known {
+	if _, known, err := c.knownSince(ctx, a.place); err != nil || !known {
 		return err
 	}
 	if ours, err := c.isOwnComment(ctx, a); ours || err != nil {
-		return c.tolerate(ctx, err)
+		return c.tolerateRefusal(ctx, err)
 	}
-	defer c.lock(a.at)()
-	if c.done.has(a.key()) {
+	defer c.lock(a.place)()
+	if c.processed.has(a.key()) {
 		return nil
 	}
-	seen, err := c.lookFor(ctx, a)
+	seen, err := c.viewFor(ctx, a)
 	if err != nil {
-		return c.tolerate(ctx, err)
+		return c.tolerateRefusal(ctx, err)
 	}
-	if err := c.answer(ctx, hear, a, seen); err != nil {
+	if err := c.passOnAnswer(ctx, hear, a, seen); err != nil {
 		return err
 	}
-	c.done.add(a.key())
+	c.processed.add(a.key())
 	return nil
 }
 
 // isOwnComment reports whether the channel itself wrote the comment.
-func (c *Channel) isOwnComment(ctx context.Context, a arrived) (bool, error) {
+func (c *Channel) isOwnComment(ctx context.Context, a inboundComment) (bool, error) {
 	if _, marked := readMark(a.Body); !marked {
 		return false, nil
 	}
@@ -68,53 +68,53 @@ func (c *Channel) isOwnComment(ctx context.Context, a arrived) (bool, error) {
 	return self.ID == a.User.ID, err
 }
 
-func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen *written) error {
-	stood := seen.standingAt(a.CreatedAt)
-	picked, ok := stood.pick(a.Body, time.Now())
-	if a.verdict {
-		picked, ok = stood.findReviewed(a.Body)
+func (c *Channel) passOnAnswer(ctx context.Context, hear notice.InboundHandler, a inboundComment, seen *issueView) error {
+	view := seen.viewAt(a.CreatedAt)
+	picked, ok := view.findTarget(a.Body, time.Now())
+	if a.isDecision {
+		picked, ok = view.findReviewTarget(a.Body)
 	}
 	switch {
 	case !ok:
 		return nil
 	case a.User.ID == seen.self.ID:
-		return c.tell(ctx, a, seen, verdict{words: "this account is the one that Fermata writes with, so its comments do not count. Please answer with your own."})
+		return c.tell(ctx, a, seen, feedback{words: "this account is the one that Fermata writes with, so its comments do not count. Please answer with your own."})
 	case a.edited:
-		return c.edited(ctx, a, seen, picked)
+		return c.rejectEdited(ctx, a, seen, picked)
 	case picked.problem != "":
-		return c.tell(ctx, a, seen, verdict{words: picked.problem, about: picked.HTMLURL})
+		return c.tell(ctx, a, seen, feedback{words: picked.problem, questionURL: picked.HTMLURL})
 	}
-	denied, err := c.client.DenialReason(ctx, a.at, a.User)
+	denied, err := c.client.DenialReason(ctx, a.place, a.User)
 	if err != nil {
 		return err
 	}
-	where, err := json.Marshal(ref{Place: a.at, Comment: a.ID})
+	refJSON, err := json.Marshal(ref{Place: a.place, Comment: a.ID})
 	if err != nil {
 		return err
 	}
 	in := notice.Inbound{
-		ID: a.key(), Question: picked.mark.question, Text: picked.text, Context: where, At: a.CreatedAt,
-		From: notice.Identity{Kind: Kind, ID: fmt.Sprint(a.User.ID), Name: a.User.Login, Denied: denied},
+		ID: a.key(), Question: picked.mark.question, Text: picked.text, Context: refJSON, At: a.CreatedAt,
+		From: notice.Identity{Kind: Kind, ID: fmt.Sprint(a.User.ID), Name: a.User.Login, DenialReason: denied},
 	}
-	if err := vouch(ctx, hear, &in, picked.mark.action); err != nil {
+	if err := bindAction(ctx, hear, &in, picked.mark.action); err != nil {
 		return err
 	}
 	v, err := hear(ctx, &in)
 	if err != nil {
 		return err
 	}
-	return c.tell(ctx, a, seen, verdict{counted: v.Counted, words: escapeText(v.Words), about: picked.HTMLURL})
+	return c.tell(ctx, a, seen, feedback{counted: v.Counted, words: escapeText(v.Words), questionURL: picked.HTMLURL})
 }
 
-// vouch binds an answer to the action that the comment shows. It uses the hash
+// bindAction binds an answer to the action that the comment shows. It uses the hash
 // in the mark of that comment, even if the server has sent a newer one since.
-func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action string) error {
+func bindAction(ctx context.Context, hear notice.InboundHandler, in *notice.Inbound, action string) error {
 	if action == "" {
 		return nil
 	}
-	look := *in
-	look.ID, look.Text = "", ""
-	v, err := hear(ctx, &look)
+	query := *in
+	query.ID, query.Text = "", ""
+	v, err := hear(ctx, &query)
 	if err != nil || v.Question == nil {
 		return err
 	}
@@ -126,17 +126,17 @@ func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action str
 	return nil
 }
 
-// edited tells the author that a changed comment does not count, unless the
+// rejectEdited tells the author that a changed comment does not count, unless the
 // author has already been told what became of it.
-func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked pick) error {
-	told, err := false, error(nil)
+func (c *Channel) rejectEdited(ctx context.Context, a inboundComment, seen *issueView, picked answerTarget) error {
+	alreadyTold, err := false, error(nil)
 	if a.kind == "" {
-		told, err = c.client.reacted(ctx, a.at, a.ID)
+		alreadyTold, err = c.client.hasReacted(ctx, a.place, a.ID)
 	}
-	if err != nil || told {
-		return c.tolerate(ctx, err)
+	if err != nil || alreadyTold {
+		return c.tolerateRefusal(ctx, err)
 	}
-	return c.tell(ctx, a, seen, verdict{about: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
+	return c.tell(ctx, a, seen, feedback{questionURL: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
 }
 
 // escapeText writes words that may contain text of other people.
@@ -144,26 +144,26 @@ func escapeText(words string) string {
 	if !strings.Contains(strings.TrimSpace(words), "\n") {
 		return escapeVisible(words)
 	}
-	if strings.ContainsFunc(words, notice.Hidden) {
+	if strings.ContainsFunc(words, notice.IsHidden) {
 		words = notice.Clean(words)
 	}
 	return "\n\n" + quote(words)
 }
 
-// verdict is the message to the author of a comment. words are Markdown, and
+// feedback is the message to the author of a comment. words are Markdown, and
 // about is the address of the question.
-type verdict struct {
-	counted bool
-	words   string
-	about   string
+type feedback struct {
+	counted     bool
+	words       string
+	questionURL string
 }
 
 const (
-	// mostReplies is how many replies in words one person gets within an hour
+	// maxReplies is how many replies in words one person gets within an hour
 	// on an issue. Anybody can comment, and a reply notifies everybody on the
 	// issue.
-	mostReplies = 5
-	hour        = time.Hour
+	maxReplies  = 5
+	replyWindow = time.Hour
 )
 
 // lastReply announces the limit in the last reply before it.
@@ -173,12 +173,12 @@ const lastReply = "This is the last reply to you here for an hour. A comment of 
 
 // tell adds a reaction to the comment. If the comment did not count, it also
 // says why.
-func (c *Channel) tell(ctx context.Context, a arrived, seen *written, v verdict) error {
+func (c *Channel) tell(ctx context.Context, a inboundComment, seen *issueView, v feedback) error {
 	reaction := "confused"
 	if v.counted {
 		reaction = "+1"
 	}
-	if err := c.tolerate(ctx, c.react(ctx, a, reaction)); err != nil || v.counted {
+	if err := c.tolerateRefusal(ctx, c.react(ctx, a, reaction)); err != nil || v.counted {
 		return err
 	}
 	replies := 0
@@ -188,25 +188,25 @@ func (c *Channel) tell(ctx context.Context, a arrived, seen *written, v verdict)
 		if o.mark.reply == a.ID {
 			return nil
 		}
-		if o.mark.to == a.User.ID && time.Since(o.CreatedAt) < hour {
+		if o.mark.person == a.User.ID && time.Since(o.CreatedAt) < replyWindow {
 			latest = o
 			replies++
 		}
 	}
-	if replies >= mostReplies {
-		return c.tellBelow(ctx, a, latest, v)
+	if replies >= maxReplies {
+		return c.extendLastReply(ctx, a, latest, v)
 	}
-	if replies == mostReplies-1 {
+	if replies == maxReplies-1 {
 		v.words += "\n\n" + lastReply
 	}
 	to := "To this comment: "
-	if owner.MatchString(a.User.Login) {
+	if ownerPattern.MatchString(a.User.Login) {
 		to = "@" + a.User.Login + ": "
 	}
-	if link := address(v.about); link != "" {
+	if link := address(v.questionURL); link != "" {
 		v.words += "\n\n([the question](" + link + "))"
 	}
-	defer c.looks.forget(a.at)
-	_, err := c.client.Comment(ctx, a.at, to+v.words+"\n\n"+mark{reply: a.ID, to: a.User.ID}.String())
-	return c.tolerate(ctx, err)
+	defer c.views.forget(a.place)
+	_, err := c.client.Comment(ctx, a.place, to+v.words+"\n\n"+mark{reply: a.ID, person: a.User.ID}.String())
+	return c.tolerateRefusal(ctx, err)
 }

@@ -14,40 +14,40 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// ways runs a test with each of the ways in which comments arrive.
-func ways(t *testing.T, test func(t *testing.T, change map[string]any, hearing func(*world))) {
+// forEachTransport runs a test with each of the ways in which comments arrive.
+func forEachTransport(t *testing.T, test func(t *testing.T, change map[string]any, hearing func(*fixture))) {
 	t.Helper()
 	t.Run("webhook", func(t *testing.T) {
 		t.Parallel()
-		test(t, map[string]any{"poll": "off"}, func(w *world) { w.webhooks() })
+		test(t, map[string]any{"poll": "off"}, func(w *fixture) { w.serveWebhooks() })
 	})
 	t.Run("polling", func(t *testing.T) {
 		t.Parallel()
-		test(t, map[string]any{"webhook_secret": nil}, func(w *world) { w.listen() })
+		test(t, map[string]any{"webhook_secret": nil}, func(w *fixture) { w.listen() })
 	})
 	t.Run("both", func(t *testing.T) {
 		t.Parallel()
-		test(t, app, func(w *world) { w.webhooks(); w.listen() })
+		test(t, app, func(w *fixture) { w.serveWebhooks(); w.listen() })
 	})
 }
 
 func TestCommentAnswers(t *testing.T) {
 	t.Parallel()
-	ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
-		w := start(t, change)
-		w.send(w.question(first, choice()))
+	forEachTransport(t, func(t *testing.T, change map[string]any, hearing func(*fixture)) {
+		w := newFixture(t, change)
+		w.send(w.question(firstID, choice()))
 		hearing(w)
 		id := w.comment("ada", "B: people read it\n\nand so do I")
-		patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+		patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "ada: toml" })
 		patience.Await(t, "Ada sees that it counts", func() bool { return slices.Equal(w.hub.Reactions(id), []string{"+1"}) })
 		late := w.comment("grace", "A")
 		patience.Await(t, "Grace sees that it does not", func() bool { return slices.Equal(w.hub.Reactions(late), []string{"confused"}) })
 		patience.Await(t, "Grace is told who was first", func() bool {
-			return slices.ContainsFunc(w.hub.Told("grace"), func(s string) bool { return strings.Contains(s, "answered before, by ada: toml") })
+			return slices.ContainsFunc(w.hub.Feedback("grace"), func(s string) bool { return strings.Contains(s, "answered before, by ada: toml") })
 		})
-		in := w.desk.list()[0]
-		ada := strconv.FormatInt(w.hub.User("ada", "write"), 10)
-		if in.From.Kind != "github" || in.From.ID != ada || in.From.Name != "ada" || in.From.Denied != "" || in.Question != first {
+		in := w.server.heardMessages()[0]
+		ada := strconv.FormatInt(w.hub.AddUser("ada", "write"), 10)
+		if in.From.Kind != "github" || in.From.ID != ada || in.From.Name != "ada" || in.From.DenialReason != "" || in.Question != firstID {
 			t.Errorf("heard %+v", in)
 		}
 	})
@@ -86,9 +86,9 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 		{"the command, loud", []fermata.Item{choice()}, "/Answer  toml ", "toml"},
 		{"the command with nonsense", []fermata.Item{choice()}, "/answer whatever", "whatever"},
 		{"another command", []fermata.Item{choice()}, "/answered B", ""},
-		{"the id", []fermata.Item{choice()}, "/answer " + first + " B", "B"},
+		{"the id", []fermata.Item{choice()}, "/answer " + firstID + " B", "B"},
 		{"the end of the id", []fermata.Item{choice()}, "/answer aaaaaa B", "B"},
-		{"the id without the command", []fermata.Item{choice()}, first + " B", "B"},
+		{"the id without the command", []fermata.Item{choice()}, firstID + " B", "B"},
 		{"below a quotation", []fermata.Item{choice()}, "> - **A** · JSON\n> - **B** · TOML\n\nB", "B"},
 		{"within a quotation", []fermata.Item{choice()}, "> B", ""},
 		{"on the second line", []fermata.Item{choice()}, "Thanks for asking.\nB", ""},
@@ -118,12 +118,12 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, nil)
-			n := w.question(first, test.items...)
+			w := newFixture(t, nil)
+			n := w.question(firstID, test.items...)
 			w.send(n)
-			w.webhooks()
+			w.serveWebhooks()
 			id := w.comment("ada", test.comment)
-			heard := w.desk.list()
+			heard := w.server.heardMessages()
 			switch {
 			case test.want == "" && (len(heard) > 0 || len(w.hub.Reactions(id)) > 0 || len(w.comments()) != 2):
 				t.Errorf("%q is taken for an answer: %+v", test.comment, heard)
@@ -136,9 +136,9 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 
 func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
-		w := start(t, change)
-		w.send(w.question(first, choice()))
+	forEachTransport(t, func(t *testing.T, change map[string]any, hearing func(*fixture)) {
+		w := newFixture(t, change)
+		w.send(w.question(firstID, choice()))
 		hearing(w)
 		ids := []int64{
 			w.hub.CommentAs("dependabot[bot]", "Bot", 0, "B"),
@@ -147,8 +147,8 @@ func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 		deleted := w.hub.Comment("ada", standin.Issue, "words of no weight")
 		w.hub.Delete(deleted)
 		w.comment("grace", "A")
-		patience.Await(t, "the answer of a person counts", func() bool { return w.desk.answer(first) == "grace: json" })
-		if heard := w.desk.list(); len(heard) != 1 {
+		patience.Await(t, "the answer of a person counts", func() bool { return w.server.countedAnswer(firstID) == "grace: json" })
+		if heard := w.server.heardMessages(); len(heard) != 1 {
 			t.Errorf("heard %+v", heard)
 		}
 		for _, id := range ids {
@@ -162,14 +162,14 @@ func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 // The machine's own comments never count, even if a person writes them with its account. That person is told.
 func TestOwnAccountIsToldThatItDoesNotCount(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.comment(standin.Machine, "B")
-	if len(w.desk.list()) != 0 {
+	if len(w.server.heardMessages()) != 0 {
 		t.Error("an own comment is heard")
 	}
-	told := w.hub.Told(standin.Machine)
+	told := w.hub.Feedback(standin.Machine)
 	if len(told) != 2 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "the one that Fermata writes with") }) {
 		t.Errorf("told %q", told)
 	}
@@ -179,16 +179,16 @@ func TestOwnAccountIsToldThatItDoesNotCount(t *testing.T) {
 // comments of others.
 func TestEditsAreIgnored(t *testing.T) {
 	t.Parallel()
-	ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
-		w := start(t, change)
-		w.send(w.question(first, choice()))
+	forEachTransport(t, func(t *testing.T, change map[string]any, hearing func(*fixture)) {
+		w := newFixture(t, change)
+		w.send(w.question(firstID, choice()))
 		talk := w.hub.Comment("ada", standin.Issue, "We should talk about it.")
 		w.hub.Backdate(talk, time.Hour)
 		hearing(w)
-		w.hub.User("mallory", "write")
+		w.hub.AddUser("mallory", "write")
 		w.hub.Edit(talk, "mallory", "A")
 		w.comment("ada", "B")
-		patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+		patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "ada: toml" })
 		if got := w.hub.Reactions(talk); len(got) != 0 {
 			t.Errorf("an edited comment of an hour ago got %q", got)
 		}
@@ -197,19 +197,19 @@ func TestEditsAreIgnored(t *testing.T) {
 
 func TestCommentThatWasChangedBeforeItWasReadIsRefused(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil})
-	w.hub.Clock(func() time.Time { return time.Now().Add(-4 * time.Second) })
-	w.send(w.question(first, choice()))
-	w.hub.Clock(func() time.Time { return time.Now().Add(-2 * time.Second) })
+	w := newFixture(t, map[string]any{"webhook_secret": nil})
+	w.hub.SetClock(func() time.Time { return time.Now().Add(-4 * time.Second) })
+	w.send(w.question(firstID, choice()))
+	w.hub.SetClock(func() time.Time { return time.Now().Add(-2 * time.Second) })
 	id := w.hub.Comment("ada", standin.Issue, "B")
-	w.hub.Clock(time.Now)
-	w.hub.User("mallory", "write")
+	w.hub.SetClock(time.Now)
+	w.hub.AddUser("mallory", "write")
 	w.hub.Edit(id, "mallory", "A")
 	w.listen()
 	patience.Await(t, "Ada is told", func() bool {
-		return slices.ContainsFunc(w.hub.Told("ada"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
+		return slices.ContainsFunc(w.hub.Feedback("ada"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
 	})
-	if len(w.desk.list()) != 0 {
+	if len(w.server.heardMessages()) != 0 {
 		t.Error("the changed comment is heard")
 	}
 }
@@ -219,14 +219,14 @@ func TestPermissionIsLookedUp(t *testing.T) {
 	for permission, may := range map[string]bool{"admin": true, "maintain": true, "write": true, "triage": false, "read": false, "": false} {
 		t.Run("permission "+permission, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, nil)
-			w.send(w.question(first, choice()))
-			w.webhooks()
-			w.hub.User("ada", permission)
+			w := newFixture(t, nil)
+			w.send(w.question(firstID, choice()))
+			w.serveWebhooks()
+			w.hub.AddUser("ada", permission)
 			id := w.hub.Comment("ada", standin.Issue, "B")
 			w.hub.Deliveries()
-			heard := w.desk.list()
-			if len(heard) != 1 || (heard[0].From.Denied == "") != may {
+			heard := w.server.heardMessages()
+			if len(heard) != 1 || (heard[0].From.DenialReason == "") != may {
 				t.Fatalf("heard %+v", heard)
 			}
 			if may {
@@ -235,7 +235,7 @@ func TestPermissionIsLookedUp(t *testing.T) {
 			if got := w.hub.Reactions(id); !slices.Equal(got, []string{"confused"}) {
 				t.Errorf("the comment got %q", got)
 			}
-			if told := w.hub.Told("ada"); len(told) != 2 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "only people with write access") }) {
+			if told := w.hub.Feedback("ada"); len(told) != 2 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "only people with write access") }) {
 				t.Errorf("told %q", told)
 			}
 		})
@@ -245,34 +245,34 @@ func TestPermissionIsLookedUp(t *testing.T) {
 // If the account cannot look up write access, nobody has it.
 func TestPermissionThatCannotBeLookedUpIsNone(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.hub.Permit(standin.Machine, "read")
 	w.comment("ada", "B")
-	if heard := w.desk.list(); len(heard) != 1 || !strings.Contains(heard[0].From.Denied, "may not look up") {
+	if heard := w.server.heardMessages(); len(heard) != 1 || !strings.Contains(heard[0].From.DenialReason, "may not look up") {
 		t.Errorf("heard %+v", heard)
 	}
 }
 
 func TestSeveralQuestionsOnAnIssue(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.send(w.question(second, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.send(w.question(secondID, choice()))
+	w.serveWebhooks()
 	w.comment("ada", "B")
-	if len(w.desk.list()) != 0 {
-		t.Fatalf("heard %+v although two questions are open", w.desk.list())
+	if len(w.server.heardMessages()) != 0 {
+		t.Fatalf("heard %+v although two questions are open", w.server.heardMessages())
 	}
-	told := w.hub.Told("ada")
+	told := w.hub.Feedback("ada")
 	if !slices.ContainsFunc(told, func(s string) bool {
 		return strings.Contains(s, "2 questions are open here") && strings.Contains(s, "`aaaaaa`") && strings.Contains(s, "`bbbbbb`")
 	}) {
 		t.Errorf("Ada is told %q", told)
 	}
 	w.comment("ada", "/answer bbbbbb A")
-	if w.desk.answer(second) != "ada: json" || w.desk.answer(first) != "" {
+	if w.server.countedAnswer(secondID) != "ada: json" || w.server.countedAnswer(firstID) != "" {
 		t.Error("the answer went to the wrong question")
 	}
 	if talk := w.comment("ada", "Both are good questions."); len(w.hub.Reactions(talk)) != 0 {
@@ -289,24 +289,24 @@ func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	} {
 		t.Run(comment, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, nil)
-			w.send(w.question(first, choice()))
-			w.send(w.question(second, yesNo))
-			w.webhooks()
+			w := newFixture(t, nil)
+			w.send(w.question(firstID, choice()))
+			w.send(w.question(secondID, yesNo))
+			w.serveWebhooks()
 			w.comment("ada", comment)
-			if got := [2]string{w.desk.answer(first), w.desk.answer(second)}; got != want {
-				t.Errorf("the answers are %q, want %q; heard %+v", got, want, w.desk.list())
+			if got := [2]string{w.server.countedAnswer(firstID), w.server.countedAnswer(secondID)}; got != want {
+				t.Errorf("the answers are %q, want %q; heard %+v", got, want, w.server.heardMessages())
 			}
 		})
 	}
 	t.Run("a text may be anything behind the command", func(t *testing.T) {
 		t.Parallel()
-		w := start(t, nil)
-		w.send(w.question(first, fermata.Item{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText}))
-		w.send(w.question(second, yesNo))
-		w.webhooks()
+		w := newFixture(t, nil)
+		w.send(w.question(firstID, fermata.Item{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText}))
+		w.send(w.question(secondID, yesNo))
+		w.serveWebhooks()
 		w.comment("ada", "/answer yes")
-		if heard := w.desk.list(); len(heard) != 0 {
+		if heard := w.server.heardMessages(); len(heard) != 0 {
 			t.Errorf("heard %+v", heard)
 		}
 	})
@@ -320,24 +320,24 @@ func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
 		fermata.Cancelled: "withdrawn", fermata.TimedOut: "nobody answered", fermata.Answered: "answered by grace: toml",
 	} {
 		t.Run(string(status), func(t *testing.T) {
-			ways(t, func(t *testing.T, change map[string]any, hearing func(*world)) {
-				w := start(t, change)
-				asked := w.question(first, choice())
+			forEachTransport(t, func(t *testing.T, change map[string]any, hearing func(*fixture)) {
+				w := newFixture(t, change)
+				asked := w.question(firstID, choice())
 				receipt := w.send(asked)
-				if _, err := w.channel.Update(t.Context(), closed(asked, status, words), receipt); err != nil {
+				if _, err := w.channel.Update(t.Context(), closedNotice(asked, status, words), receipt); err != nil {
 					t.Fatal(err)
 				}
-				w.send(w.question(second, choice()))
+				w.send(w.question(secondID, choice()))
 				hearing(w)
 				w.comment("ada", "B")
 				patience.Await(t, "Ada is asked which one she means", func() bool {
-					return w.desk.answer(second) != "" || slices.ContainsFunc(w.hub.Told("ada"), func(s string) bool { return strings.Contains(s, "another question has just closed here") })
+					return w.server.countedAnswer(secondID) != "" || slices.ContainsFunc(w.hub.Feedback("ada"), func(s string) bool { return strings.Contains(s, "another question has just closed here") })
 				})
-				if got := w.desk.answer(second); got != "" {
+				if got := w.server.countedAnswer(secondID); got != "" {
 					t.Errorf("after one that is %s: %s", status, got)
 				}
 				w.comment("ada", "/answer bbbbbb B")
-				patience.Await(t, "the answer counts", func() bool { return w.desk.answer(second) == "ada: toml" })
+				patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(secondID) == "ada: toml" })
 			})
 		})
 	}
@@ -345,23 +345,23 @@ func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
 
 func TestQuestionOfAnotherIssueCannotBeNamed(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := newFixture(t, nil)
 	w.hub.AddIssue(8)
-	w.send(w.question(first, choice()))
-	there := w.question(second, choice())
+	w.send(w.question(firstID, choice()))
+	there := w.question(secondID, choice())
 	there.To.Target = "octo/hello#8"
 	w.send(there)
-	w.webhooks()
-	w.comment("ada", "/answer "+second+" A")
-	if heard := w.desk.list(); len(heard) != 1 || heard[0].Question != first || w.desk.answer(second) != "" {
+	w.serveWebhooks()
+	w.comment("ada", "/answer "+secondID+" A")
+	if heard := w.server.heardMessages(); len(heard) != 1 || heard[0].Question != firstID || w.server.countedAnswer(secondID) != "" {
 		t.Errorf("heard %+v", heard)
 	}
 }
 
 func TestIssueWithoutQuestionsIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.serveWebhooks()
 	w.hub.Requests()
 	id := w.comment("ada", "/answer B")
 	if len(w.hub.Reactions(id)) != 0 || len(w.hub.Requests()) != 0 {
@@ -372,30 +372,30 @@ func TestIssueWithoutQuestionsIsLeftAlone(t *testing.T) {
 // A question that the comment does not show completely cannot be decided there.
 func TestQuestionThatIsAnsweredOnItsPage(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n := w.question(first, fermata.Item{Key: "ok", Prompt: "May it?", ResponseType: fermata.ResponseApproval})
+	w := newFixture(t, nil)
+	n := w.question(firstID, fermata.Item{Key: "ok", Prompt: "May it?", ResponseType: fermata.ResponseApproval})
 	n.Question.Type, n.Question.Action = fermata.Approval, []byte(`{"command":"`+strings.Repeat("x", 70_000)+`"}`)
 	w.send(n)
-	w.webhooks()
+	w.serveWebhooks()
 	if got := w.comments()[0]; strings.Contains(got, "To answer") || !strings.Contains(got, "answered on its page") || len(got) > 60_000 {
 		t.Errorf("the comment offers to decide: %.500s", got)
 	}
 	w.comment("ada", "approve")
-	if len(w.desk.list()) != 0 {
+	if len(w.server.heardMessages()) != 0 {
 		t.Error("an approval of what was not shown is heard")
 	}
-	if told := w.hub.Told("ada"); len(told) != 2 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "answered on its page") }) {
+	if told := w.hub.Feedback("ada"); len(told) != 2 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "answered on its page") }) {
 		t.Errorf("told %q", told)
 	}
 }
 
 func TestCommandWithoutAnAnswerIsTold(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.comment("ada", "/answer")
-	if told := w.hub.Told("ada"); len(w.desk.list()) != 0 || len(told) != 2 ||
+	if told := w.hub.Feedback("ada"); len(w.server.heardMessages()) != 0 || len(told) != 2 ||
 		!slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "the answer is missing") }) {
 		t.Errorf("told %q", told)
 	}
@@ -404,10 +404,10 @@ func TestCommandWithoutAnAnswerIsTold(t *testing.T) {
 // Replies are limited, because they notify everybody who follows the issue.
 func TestRepliesToOnePersonAreFew(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
-	w.hub.User("troll", "")
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
+	w.hub.AddUser("troll", "")
 	for range 20 {
 		w.hub.Comment("troll", standin.Issue, "A")
 		w.hub.Deliveries()
@@ -428,23 +428,23 @@ func TestRepliesToOnePersonAreFew(t *testing.T) {
 
 func TestWebhookTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, map[string]any{"poll": "off"})
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.comment("ada", "B")
 	sent := w.hub.Deliveries()
 	again := w.hub.Redeliver(sent[len(sent)-1])
-	if again.Status != http.StatusOK || !strings.Contains(again.Answer, "delivered before") {
-		t.Errorf("a second delivery is answered %d %s", again.Status, again.Answer)
+	if again.Status != http.StatusOK || !strings.Contains(again.Response, "delivered before") {
+		t.Errorf("a second delivery is answered %d %s", again.Status, again.Response)
 	}
 	other := *sent[len(sent)-1]
 	other.GUID = "72d3162e-cc78-11e3-81ab-ffffffffffff" // the signature does not cover the GUID
 	w.hub.Redeliver(&other)
 	// After a restart, the process remembers nothing.
 	w.channel = w.open(nil)
-	w.webhooks()
+	w.serveWebhooks()
 	w.hub.Redeliver(&other)
-	if heard := w.desk.list(); len(heard) != 1 {
+	if heard := w.server.heardMessages(); len(heard) != 1 {
 		t.Errorf("heard %d times", len(heard))
 	}
 	replies := 0
@@ -461,31 +461,31 @@ func TestWebhookTwiceCountsOnce(t *testing.T) {
 // A webhook that could not be processed is delivered again, or fetched by polling.
 func TestTroubleIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
-	troubles := map[string]func(*world){
-		"the server":     func(w *world) { w.desk.fail(1) },
-		"the comments":   func(w *world) { w.hub.Fail("GET /repos/octo/hello/issues/7/comments", http.StatusBadGateway) },
-		"the permission": func(w *world) { w.hub.Fail("GET /repos/octo/hello/collaborators", http.StatusBadGateway) },
-		"the reaction":   func(w *world) { w.hub.Fail("POST /repos/octo/hello/issues/comments", http.StatusBadGateway) },
-		"the limit":      func(w *world) { w.hub.Limit(0, time.Now().Add(10*time.Second), 100, 0) },
+	troubles := map[string]func(*fixture){
+		"the server":     func(w *fixture) { w.server.fail(1) },
+		"the comments":   func(w *fixture) { w.hub.Fail("GET /repos/octo/hello/issues/7/comments", http.StatusBadGateway) },
+		"the permission": func(w *fixture) { w.hub.Fail("GET /repos/octo/hello/collaborators", http.StatusBadGateway) },
+		"the reaction":   func(w *fixture) { w.hub.Fail("POST /repos/octo/hello/issues/comments", http.StatusBadGateway) },
+		"the limit":      func(w *fixture) { w.hub.SetLimits(0, time.Now().Add(10*time.Second), 100, 0) },
 	}
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, map[string]any{"poll": "off"})
-			w.send(w.question(first, choice()))
-			w.webhooks()
+			w := newFixture(t, map[string]any{"poll": "off"})
+			w.send(w.question(firstID, choice()))
+			w.serveWebhooks()
 			trouble(w)
 			id := w.comment("ada", "B")
 			sent := w.hub.Deliveries()
 			last := sent[len(sent)-1]
 			if last.Status != http.StatusServiceUnavailable {
-				t.Fatalf("answered %d %s", last.Status, last.Answer)
+				t.Fatalf("answered %d %s", last.Status, last.Response)
 			}
 			patience.Await(t, "the same delivery counts later", func() bool {
 				return w.hub.Redeliver(last).Status == http.StatusOK
 			})
-			if w.desk.answer(first) != "ada: toml" || !slices.Equal(w.hub.Reactions(id), []string{"+1"}) || len(w.desk.list()) != 1 {
-				t.Errorf("it came to %q, %q", w.desk.answer(first), w.hub.Reactions(id))
+			if w.server.countedAnswer(firstID) != "ada: toml" || !slices.Equal(w.hub.Reactions(id), []string{"+1"}) || len(w.server.heardMessages()) != 1 {
+				t.Errorf("it came to %q, %q", w.server.countedAnswer(firstID), w.hub.Reactions(id))
 			}
 		})
 	}
@@ -494,11 +494,11 @@ func TestTroubleIsNotAcknowledged(t *testing.T) {
 // If a comment is not a valid answer, the person is told in the server's words.
 func TestWordsOfTheServerReachThePerson(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.comment("ada", "/answer xml and @everybody")
-	told := w.hub.Told("ada")
+	told := w.hub.Feedback("ada")
 	if !slices.ContainsFunc(told, func(s string) bool {
 		return strings.Contains(s, "is not an option") && strings.Contains(s, "`") && strings.Contains(s, fmt.Sprintf("#issuecomment-%d", commentID(t, w, 0)))
 	}) {

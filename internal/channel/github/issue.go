@@ -14,7 +14,7 @@ func (c *Client) AddLabels(ctx context.Context, at Place, labels []string) ([]st
 		return c.RemoveLabels(ctx, at, nil)
 	}
 	all, _, err := c.api.Issues.AddLabelsToIssue(ctx, at.Owner, at.Repo, at.Number, labels)
-	return names(all), apiFailure("label "+at.String(), err)
+	return labelNames(all), apiFailure("label "+at.String(), err)
 }
 
 // RemoveLabels removes those labels that an issue has, and returns the
@@ -25,7 +25,7 @@ func (c *Client) RemoveLabels(ctx context.Context, at Place, labels []string) ([
 		return nil, err
 	}
 	rest := []string{}
-	for _, have := range names(issue.Labels) {
+	for _, have := range labelNames(issue.Labels) {
 		if !hasFold(labels, have) {
 			rest = append(rest, have)
 		} else if err := c.Unlabel(ctx, at, have); err != nil {
@@ -35,8 +35,8 @@ func (c *Client) RemoveLabels(ctx context.Context, at Place, labels []string) ([
 	return rest, nil
 }
 
-// names lists labels by name.
-func names(labels []*gh.Label) []string {
+// labelNames lists labels by name.
+func labelNames(labels []*gh.Label) []string {
 	list := []string{}
 	for _, l := range labels {
 		list = append(list, l.GetName())

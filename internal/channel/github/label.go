@@ -52,14 +52,14 @@ type labelling struct {
 // longestTitle is how many characters of an issue's title are stored.
 const longestTitle = 300
 
-// hearLabel tells the server about a label. It skips the labels of the
+// reportLabel tells the server about a label. It skips the labels of the
 // channel's own account: otherwise a workflow could start itself.
-func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling) error {
+func (c *Channel) reportLabel(ctx context.Context, hear notice.InboundHandler, l *labelling) error {
 	self, err := c.client.Self(ctx)
 	if err != nil || self.ID == l.actor.ID {
 		return err
 	}
-	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, Happened: &notice.Happening{
+	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, RemoteEvent: &notice.RemoteEvent{
 		Type: fermata.EventLabelAdded, By: l.actor.identity(),
 		Data: map[string]any{
 			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": shortenText(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
@@ -74,18 +74,18 @@ func (a Account) identity() notice.Identity {
 }
 
 // shortenText returns a text of at most most characters.
-func shortenText(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
+func shortenText(text string, maxRunes int) string {
+	if utf8.RuneCountInString(text) <= maxRunes {
 		return text
 	}
-	return string([]rune(text)[:most-1]) + "…"
+	return string([]rune(text)[:maxRunes-1]) + "…"
 }
 
 // handleLabel processes the webhook of a label. If the channel also polls, the
 // same label is in GitHub's list. Then both use the number of that list entry,
 // so that the label counts once.
-func (c *Channel) handleLabel(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
-	if ignored := c.ignoresLabel(e); ignored != "" {
+func (c *Channel) handleLabel(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
+	if ignored := c.labelIgnoreReason(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
@@ -95,17 +95,17 @@ func (c *Channel) handleLabel(ctx context.Context, hear notice.Hear, id string, 
 		key: "delivery/" + id, repository: repository, actor: e.Sender, label: e.Label.Name, issue: e.Issue, at: e.Issue.UpdatedAt,
 	}
 	var err error
-	if listed && c.every > 0 {
-		err = c.hearListed(ctx, hear, one)
+	if listed && c.pollInterval > 0 {
+		err = c.reportListedLabel(ctx, hear, one)
 	} else {
-		err = c.hearLabel(ctx, hear, one)
+		err = c.reportLabel(ctx, hear, one)
 	}
 	return c.finishDelivery(ctx, id, err, "issue", e.Issue.Number)
 }
 
-// ignoresLabel says why an event is not a new label on an issue of this
+// labelIgnoreReason says why an event is not a new label on an issue of this
 // channel.
-func (c *Channel) ignoresLabel(e *event) string {
+func (c *Channel) labelIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
 	case e.Action != "labeled":
@@ -115,31 +115,31 @@ func (c *Channel) ignoresLabel(e *event) string {
 	case e.Issue.PullRequest != nil:
 		return "it is a pull request"
 	}
-	return c.ignoresPlace(e, "the label", e.Issue.UpdatedAt)
+	return c.placeIgnoreReason(e, "the label", e.Issue.UpdatedAt)
 }
 
 const (
 	// listLag is how long GitHub's list may lag behind a webhook.
 	listLag = time.Second
-	// mostLags is how many times the list is read for one webhook.
-	mostLags = 4
+	// maxListReads is how many times the list is read for one webhook.
+	maxListReads = 4
 )
 
-// hearListed reports a label under the number of its entry in GitHub's list.
-func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling) error {
-	for range mostLags {
+// reportListedLabel reports a label under the number of its entry in GitHub's list.
+func (c *Channel) reportListedLabel(ctx context.Context, hear notice.InboundHandler, l *labelling) error {
+	for range maxListReads {
 		var page []issueEvent
-		_, _, err := (&glance{}).get(ctx, c.client, eventsPath(l.repository, 1), &page)
+		_, _, err := (&etagCache{}).get(ctx, c.client, eventsPath(l.repository, 1), &page)
 		if err != nil {
 			return apiFailure("read what happened to issues in "+l.repository, err)
 		}
 		found := false
 		for _, one := range slices.Backward(page) {
-			if one.Issue.Number != l.issue.Number || !strings.EqualFold(one.Label.Name, l.label) || !one.counts() {
+			if one.Issue.Number != l.issue.Number || !strings.EqualFold(one.Label.Name, l.label) || !one.isNewLabel() {
 				continue
 			}
 			found = true
-			if err := c.hearLabel(ctx, hear, one.labelling(l.repository)); err != nil {
+			if err := c.reportLabel(ctx, hear, one.labelling(l.repository)); err != nil {
 				return err
 			}
 		}
@@ -157,9 +157,9 @@ func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling
 	return fermata.Errorf(fermata.CodeUnavailable, "GitHub's list of what happened in %s does not have it yet", l.repository)
 }
 
-// counts reports whether the entry is a label that was added to an issue
+// isNewLabel reports whether the entry is a label that was added to an issue
 // recently.
-func (e *issueEvent) counts() bool {
+func (e *issueEvent) isNewLabel() bool {
 	return e.Event == "labeled" && e.ID > 0 && e.Issue.Number > 0 && e.Label.Name != "" && e.Issue.PullRequest == nil && time.Since(e.CreatedAt) <= oldestEvent
 }
 
@@ -177,30 +177,30 @@ func eventsPath(repository string, page int) string {
 // labelPoller reads the labels of one repository.
 type labelPoller struct {
 	c          *Channel
-	hear       notice.Hear
+	hear       notice.InboundHandler
 	repository string
-	seen       glance
-	// begun reports whether the position from which labels are read is stored.
-	begun bool
+	seen       etagCache
+	// hasStoredPosition reports whether the position from which labels are read is stored.
+	hasStoredPosition bool
 }
 
 func (p *labelPoller) key() string { return "labels/" + p.repository }
 
-// round reports every new label, the oldest first.
-func (p *labelPoller) round(ctx context.Context) error {
-	pos, err := p.c.position(ctx, p.key())
+// pollOnce reports every new label, the oldest first.
+func (p *labelPoller) pollOnce(ctx context.Context) error {
+	pos, err := p.c.loadPosition(ctx, p.key())
 	if err != nil {
 		return err
 	}
 	fresh, err := p.fetch(ctx, pos)
-	if err != nil || len(fresh) == 0 && p.begun {
+	if err != nil || len(fresh) == 0 && p.hasStoredPosition {
 		return err
 	}
 	for _, one := range slices.Backward(fresh) {
-		if one.counts() {
-			if err := p.c.hearLabel(ctx, p.hear, one.labelling(p.repository)); err != nil {
+		if one.isNewLabel() {
+			if err := p.c.reportLabel(ctx, p.hear, one.labelling(p.repository)); err != nil {
 				// The next round reads all of them again.
-				p.seen = glance{}
+				p.seen = etagCache{}
 				return err
 			}
 		}
@@ -211,7 +211,7 @@ func (p *labelPoller) round(ctx context.Context) error {
 	}
 	pos.markRead()
 	err = p.c.savePosition(ctx, p.key(), pos)
-	p.begun = err == nil
+	p.hasStoredPosition = err == nil
 	return err
 }
 
@@ -219,8 +219,8 @@ func (p *labelPoller) round(ctx context.Context) error {
 func (p *labelPoller) fetch(ctx context.Context, pos *position) ([]issueEvent, error) {
 	oldest := pos.Done.Add(-overlap)
 	var fresh []issueEvent
-	rest := &glance{}
-	for n := 1; n <= mostPages; n++ {
+	rest := &etagCache{}
+	for n := 1; n <= maxPages; n++ {
 		look := rest
 		if n == 1 {
 			look = &p.seen
@@ -228,7 +228,7 @@ func (p *labelPoller) fetch(ctx context.Context, pos *position) ([]issueEvent, e
 		var page []issueEvent
 		resp, changed, err := look.get(ctx, p.c.client, eventsPath(p.repository, n), &page)
 		if err != nil {
-			p.seen = glance{}
+			p.seen = etagCache{}
 			return nil, apiFailure("read what happened to issues in "+p.repository, err)
 		}
 		if !changed {

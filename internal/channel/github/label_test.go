@@ -16,11 +16,11 @@ import (
 
 // labels returns the labels that the desk heard of, the oldest first, as "login
 // label issue".
-func (d *desk) labels() []string {
+func (d *fakeServer) labels() []string {
 	var list []string
-	for _, in := range d.list() {
-		if in.Happened != nil {
-			list = append(list, fmt.Sprintf("%v %v %v", in.Happened.Data["actor"], in.Happened.Data["label"], in.Happened.Data["issue"]))
+	for _, in := range d.heardMessages() {
+		if in.RemoteEvent != nil {
+			list = append(list, fmt.Sprintf("%v %v %v", in.RemoteEvent.Data["actor"], in.RemoteEvent.Data["label"], in.RemoteEvent.Data["issue"]))
 		}
 	}
 	return list
@@ -43,52 +43,52 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, way.change)
+			w := newFixture(t, way.change)
 			w.hub.WriteIssue(standin.Issue, "The title", "The text")
 			if way.hook {
-				w.webhooks()
+				w.serveWebhooks()
 			}
 			w.listen()
-			w.hub.User("ada", "triage")
+			w.hub.AddUser("ada", "triage")
 			w.hub.Label("ada", standin.Issue, "auto-fix")
-			patience.Await(t, "it is heard", func() bool { return len(w.desk.labels()) == 1 })
+			patience.Await(t, "it is heard", func() bool { return len(w.server.labels()) == 1 })
 			w.hub.Unlabel(standin.Issue, "auto-fix")
 			w.hub.Label("ada", standin.Issue, "auto-fix")
-			patience.Await(t, "it is heard again", func() bool { return len(w.desk.labels()) == 2 })
+			patience.Await(t, "it is heard again", func() bool { return len(w.server.labels()) == 2 })
 			for _, d := range w.hub.Deliveries() {
-				if d.Status != http.StatusOK || d.Answer != "heard\n" {
-					t.Errorf("the webhook is answered %d %s", d.Status, d.Answer)
+				if d.Status != http.StatusOK || d.Response != "heard\n" {
+					t.Errorf("the webhook is answered %d %s", d.Status, d.Response)
 				}
 				if again := w.hub.Redeliver(d); again.Status != http.StatusOK {
-					t.Errorf("delivered again, it is answered %d %s", again.Status, again.Answer)
+					t.Errorf("delivered again, it is answered %d %s", again.Status, again.Response)
 				}
 			}
 			// Another process reads the same list, and reports nothing new.
 			w.hub.Requests()
 			w.listenWith(w.open(way.change))
 			if _, nameless := way.change["repository"]; !nameless && way.change["poll"] != "off" {
-				w.looked()
+				w.awaitLabelPoll()
 			}
-			got := w.desk.list()[0]
+			got := w.server.heardMessages()[0]
 			want := map[string]any{
 				"repository": standin.Repository, "issue": standin.Issue, "label": "auto-fix", "actor": "ada", "title": "The title",
 				"url": fmt.Sprintf("%s/%s/issues/%d", w.hub.URL, standin.Repository, standin.Issue),
 			}
-			if fmt.Sprint(got.Happened.Data) != fmt.Sprint(want) || got.Happened.Type != fermata.EventLabelAdded {
-				t.Errorf("heard %s %v, want %v", got.Happened.Type, got.Happened.Data, want)
+			if fmt.Sprint(got.RemoteEvent.Data) != fmt.Sprint(want) || got.RemoteEvent.Type != fermata.EventLabelAdded {
+				t.Errorf("heard %s %v, want %v", got.RemoteEvent.Type, got.RemoteEvent.Data, want)
 			}
-			if id, _ := w.hub.Person("ada"); got.Happened.By.Kind != "github" || got.Happened.By.ID != id {
-				t.Errorf("the label is by %+v, want the account %s", got.Happened.By, id)
+			if id, _ := w.hub.AddPerson("ada"); got.RemoteEvent.By.Kind != "github" || got.RemoteEvent.By.ID != id {
+				t.Errorf("the label is by %+v, want the account %s", got.RemoteEvent.By, id)
 			}
-			if n := len(w.desk.labels()); n != 2 {
-				t.Errorf("heard %d times: %q", n, w.desk.labels())
+			if n := len(w.server.labels()); n != 2 {
+				t.Errorf("heard %d times: %q", n, w.server.labels())
 			}
 		})
 	}
 }
 
-// looked waits until the channel has polled for labels again.
-func (w *world) looked() {
+// awaitLabelPoll waits until the channel has polled for labels again.
+func (w *fixture) awaitLabelPoll() {
 	w.t.Helper()
 	patience.Await(w.t, "it has looked", func() bool {
 		return slices.Contains(w.hub.Requests(), "GET /repos/octo/hello/issues/events")
@@ -100,20 +100,20 @@ func TestLabelsThatAreNotHeard(t *testing.T) {
 	for name, change := range map[string]map[string]any{"webhook": {"poll": "off"}, "polling": {"webhook_secret": nil}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, change)
-			w.webhooks()
-			w.hub.User("ada", "write")
+			w := newFixture(t, change)
+			w.serveWebhooks()
+			w.hub.AddUser("ada", "write")
 			w.hub.AddPull(8)
 			w.hub.Label("ada", 8, "auto-fix")
 			w.hub.Label(standin.Machine, standin.Issue, "auto-fix-skip")
-			w.hub.Clock(func() time.Time { return time.Now().Add(-73 * time.Hour) })
+			w.hub.SetClock(func() time.Time { return time.Now().Add(-73 * time.Hour) })
 			w.hub.Label("ada", standin.Issue, "long ago")
-			w.hub.Clock(time.Now)
+			w.hub.SetClock(time.Now)
 			w.hub.Deliveries()
 			w.listen()
 			w.hub.Label("ada", standin.Issue, "now")
-			patience.Await(t, "the last is heard", func() bool { return len(w.desk.labels()) > 0 })
-			if got := w.desk.labels(); !slices.Equal(got, []string{"ada now 7"}) {
+			patience.Await(t, "the last is heard", func() bool { return len(w.server.labels()) > 0 })
+			if got := w.server.labels(); !slices.Equal(got, []string{"ada now 7"}) {
 				t.Errorf("heard %q", got)
 			}
 		})
@@ -124,12 +124,12 @@ func TestLabelsThatAreNotHeard(t *testing.T) {
 // channel.
 func TestSignedLabelsThatAreNotHeard(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
-	w.hub.User("ada", "write")
-	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
+	w := newFixture(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
+	w.hub.AddUser("ada", "write")
+	w.hub.SetInbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
 	w.hub.Label("ada", standin.Issue, "auto-fix")
 	d := w.hub.Deliveries()[0]
-	h := w.channel.Handler(w.desk.hear)
+	h := w.channel.Handler(w.server.hear)
 	issue := func(e map[string]any) map[string]any { return e["issue"].(map[string]any) }
 	tests := map[string]struct {
 		change func(map[string]any)
@@ -153,17 +153,17 @@ func TestSignedLabelsThatAreNotHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.change(e)
-		body := raw(t, e)
-		got, words := answered(h, request(d, body, standin.Sign(body, standin.Secret)))
-		if got != test.status || !strings.Contains(words, test.words) || len(w.desk.list()) != 0 {
-			t.Errorf("%s is answered %d %s and heard %d times", name, got, words, len(w.desk.list()))
+		body := mustEncode(t, e)
+		got, words := responseOf(h, request(d, body, standin.Sign(body, standin.Secret)))
+		if got != test.status || !strings.Contains(words, test.words) || len(w.server.heardMessages()) != 0 {
+			t.Errorf("%s is answered %d %s and heard %d times", name, got, words, len(w.server.heardMessages()))
 		}
 	}
 	if got := status(h, request(d, d.Body, standin.Sign(d.Body, "another secret, long enough"))); got != http.StatusUnauthorized {
 		t.Errorf("a forged one is answered %d", got)
 	}
-	if got := status(h, request(d, d.Body, standin.Sign(d.Body, standin.Secret))); got != http.StatusOK || len(w.desk.labels()) != 1 {
-		t.Errorf("the genuine one is answered %d and heard %d times", got, len(w.desk.labels()))
+	if got := status(h, request(d, d.Body, standin.Sign(d.Body, standin.Secret))); got != http.StatusOK || len(w.server.labels()) != 1 {
+		t.Errorf("the genuine one is answered %d and heard %d times", got, len(w.server.labels()))
 	}
 }
 
@@ -173,42 +173,42 @@ func TestALabelIsNotLost(t *testing.T) {
 	t.Parallel()
 	t.Run("the list lags", func(t *testing.T) {
 		t.Parallel()
-		w := start(t, nil)
-		w.webhooks()
-		w.hub.User("ada", "write")
+		w := newFixture(t, nil)
+		w.serveWebhooks()
+		w.hub.AddUser("ada", "write")
 		w.hub.Lag(1)
 		w.hub.Label("ada", standin.Issue, "auto-fix")
-		if d := w.hub.Deliveries()[0]; d.Answer != "heard\n" {
-			t.Errorf("the webhook is answered %d %s", d.Status, d.Answer)
+		if d := w.hub.Deliveries()[0]; d.Response != "heard\n" {
+			t.Errorf("the webhook is answered %d %s", d.Status, d.Response)
 		}
 	})
 	t.Run("the server is busy", func(t *testing.T) {
 		t.Parallel()
-		w := start(t, nil)
-		w.webhooks()
-		w.hub.User("ada", "write")
-		w.desk.fail(2)
+		w := newFixture(t, nil)
+		w.serveWebhooks()
+		w.hub.AddUser("ada", "write")
+		w.server.fail(2)
 		w.hub.Label("ada", standin.Issue, "auto-fix")
 		if d := w.hub.Deliveries()[0]; d.Status != http.StatusServiceUnavailable {
-			t.Errorf("the webhook is answered %d %s", d.Status, d.Answer)
+			t.Errorf("the webhook is answered %d %s", d.Status, d.Response)
 		}
 		w.listen()
-		patience.Await(t, "it is found", func() bool { return len(w.desk.labels()) == 1 })
+		patience.Await(t, "it is found", func() bool { return len(w.server.labels()) == 1 })
 	})
 	t.Run("many while nobody looked", func(t *testing.T) {
 		t.Parallel()
-		w := start(t, map[string]any{"webhook_secret": nil})
-		w.hub.User("ada", "write")
+		w := newFixture(t, map[string]any{"webhook_secret": nil})
+		w.hub.AddUser("ada", "write")
 		stop := w.listenWith(w.channel)
-		w.looked()
+		w.awaitLabelPoll()
 		stop()
 		const many = 250
 		for i := range many {
 			w.hub.Label("ada", standin.Issue, fmt.Sprintf("label %d", i))
 		}
 		w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
-		patience.Await(t, "all are heard", func() bool { return len(w.desk.labels()) == many })
-		for i, got := range w.desk.labels() {
+		patience.Await(t, "all are heard", func() bool { return len(w.server.labels()) == many })
+		for i, got := range w.server.labels() {
 			if got != fmt.Sprintf("ada label %d 7", i) {
 				t.Fatalf("number %d is %s", i, got)
 			}

@@ -31,8 +31,8 @@ type mark struct {
 	// reply is the id of the comment that this one replies to. to is the id of
 	// the person. note identifies another comment that must not be written
 	// twice.
-	reply, to int64
-	note      string
+	reply, person int64
+	note          string
 }
 
 const (
@@ -66,7 +66,7 @@ func (m mark) String() string {
 	add("words", strings.Join(m.words, "."))
 	if m.reply != 0 {
 		add("reply", strconv.FormatInt(m.reply, 10))
-		add("to", strconv.FormatInt(m.to, 10))
+		add("to", strconv.FormatInt(m.person, 10))
 	}
 	add("note", unsafeID.ReplaceAllString(m.note, "_"))
 	return "<!-- fermata " + strings.Join(parts, " ") + " -->"
@@ -98,7 +98,7 @@ func readMark(body string) (mark, bool) {
 		case "reply":
 			m.reply, _ = strconv.ParseInt(value, 10, 64)
 		case "to":
-			m.to, _ = strconv.ParseInt(value, 10, 64)
+			m.person, _ = strconv.ParseInt(value, 10, 64)
 		case "note":
 			m.note = value
 		}
@@ -118,8 +118,8 @@ func wordsOf(q *fermata.Question) []string {
 			}
 		}
 	}
-	if notice.TakesNatural(q) {
-		add(aNatural)
+	if notice.TakesPlainYesNo(q) {
+		add(anyYesNo)
 	}
 	for i := range q.Items {
 		it := &q.Items[i]
@@ -134,9 +134,9 @@ func wordsOf(q *fermata.Question) []string {
 			add("approve", "approved", "yes", "y", "ja", "j", "genehmigen", "genehmigt", "/approve")
 			add("reject", "rejected", "no", "n", "nein", "ablehnen", "abgelehnt", "/reject")
 		case fermata.ResponseNumber:
-			add(aNumber)
+			add(anyNumber)
 		case fermata.ResponseDate:
-			add(aDate)
+			add(anyDate)
 		default: // a text begins with any word, so it needs the command; options follow
 		}
 		add(notice.Marks(it)...)
@@ -150,12 +150,12 @@ func wordsOf(q *fermata.Question) []string {
 	return words
 }
 
-// aNumber, aDate and aNatural represent any number, any date and any plain yes
+// anyNumber, aDate and aNatural represent any number, any date and any plain yes
 // or no in the list of words.
 const (
-	aNumber  = "\x00number"
-	aDate    = "\x00date"
-	aNatural = "\x00natural"
+	anyNumber = "\x00number"
+	anyDate   = "\x00date"
+	anyYesNo  = "\x00natural"
 )
 
 var (
@@ -169,30 +169,30 @@ func digest(word string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// begins reports whether the line begins like an answer: with one of the words.
+// beginsAnswer reports whether the line begins like an answer: with one of the words.
 // The line must end after it, or a sign must separate a comment.
-func (m mark) begins(line string) bool {
+func (m mark) beginsAnswer(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
 	head, _, _ := strings.Cut(line, ":")
 	head = strings.TrimSpace(head)
-	if numberLine.MatchString(head) && m.takes(aNumber) || dateLine.MatchString(line) && m.takes(aDate) {
+	if numberLine.MatchString(head) && m.hasWord(anyNumber) || dateLine.MatchString(line) && m.hasWord(anyDate) {
 		return true
 	}
-	if _, plain := notice.Natural(head); plain && m.takes(aNatural) {
+	if _, plain := notice.ParsePlainYesNo(head); plain && m.hasWord(anyYesNo) {
 		return true
 	}
 	for i := range line {
-		if i > 0 && parts(line[i:]) && m.takes(line[:i]) {
+		if i > 0 && isWordEnd(line[i:]) && m.hasWord(line[:i]) {
 			return true
 		}
 	}
-	return line != "" && m.takes(line)
+	return line != "" && m.hasWord(line)
 }
 
-func (m mark) takes(word string) bool { return slices.Contains(m.words, digest(word)) }
+func (m mark) hasWord(word string) bool { return slices.Contains(m.words, digest(word)) }
 
-// parts reports whether a word ends where the rest of the line begins.
-func parts(rest string) bool {
+// isWordEnd reports whether a word ends where the rest of the line begins.
+func isWordEnd(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	if strings.ContainsRune(`,:;.!)"”“»`, r) {
 		return true

@@ -15,36 +15,36 @@ import (
 // GitHub gives no meaning to it.
 
 var (
-	// linked matches text that GitHub links or draws although its characters
+	// autolinked matches text that GitHub links or draws although its characters
 	// are harmless: GH-1 and the like, commits, addresses, emoji.
-	linked = regexp.MustCompile(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
-	// harmless are the allowed signs besides letters, digits and symbols.
-	harmless = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
+	autolinked = regexp.MustCompile(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
+	// harmlessSigns are the allowed signs besides letters, digits and symbols.
+	harmlessSigns = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
 )
 
 // isPlain reports whether GitHub shows the line unchanged.
 func isPlain(line string) bool {
 	for _, r := range line {
-		if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc, unicode.So, unicode.Sc) && !strings.ContainsRune(harmless, r) || r == '$' {
+		if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc, unicode.So, unicode.Sc) && !strings.ContainsRune(harmlessSigns, r) || r == '$' {
 			return false
 		}
 	}
-	return !linked.MatchString(line)
+	return !autolinked.MatchString(line)
 }
 
 // phrase writes another person's text within a line.
-func phrase(s string) string { return inline(strings.TrimSpace(notice.OneLine(s))) }
+func phrase(s string) string { return inlineText(strings.TrimSpace(notice.OneLine(s))) }
 
 // escapeVisible writes words whose hidden characters were already made visible.
 // The numbers that replace these characters must not be escaped again.
 func escapeVisible(s string) string {
-	if strings.ContainsFunc(s, notice.Hidden) {
+	if strings.ContainsFunc(s, notice.IsHidden) {
 		return phrase(s)
 	}
-	return inline(strings.Join(strings.Fields(s), " "))
+	return inlineText(strings.Join(strings.Fields(s), " "))
 }
 
-func inline(line string) string {
+func inlineText(line string) string {
 	if isPlain(line) {
 		return strings.ReplaceAll(line, "&", "&amp;")
 	}
@@ -130,10 +130,10 @@ func wrap(s string, width int) string {
 }
 
 // shorten cuts a text to most characters, and says that it did.
-func shorten(s string, most int) string {
+func shorten(s string, maxRunes int) string {
 	runes := []rune(s)
-	if len(runes) <= most {
+	if len(runes) <= maxRunes {
 		return s
 	}
-	return string(runes[:most]) + "\n… (cut here: open the question to read on)"
+	return string(runes[:maxRunes]) + "\n… (cut here: open the question to read on)"
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// keyHolds is how far back a comment with the same key is searched.
-const keyHolds = 365 * 24 * time.Hour
+// keyLookback is how far back a comment with the same key is searched.
+const keyLookback = 365 * 24 * time.Hour
 
 // keyMark returns a mark with the key, by which the text is found again.
 func keyMark(key string) mark {
@@ -16,8 +16,8 @@ func keyMark(key string) mark {
 	return mark{note: "key_" + hex.EncodeToString(sum[:16])}
 }
 
-// marked returns a text with the mark of a key at its end.
-func marked(body, key string) string {
+// withKeyMark returns a text with the mark of a key at its end.
+func withKeyMark(body, key string) string {
 	if body == "" {
 		return keyMark(key).String()
 	}
@@ -37,7 +37,7 @@ func (c *Client) CommentOnce(ctx context.Context, at Place, body, key string) (w
 	if err != nil {
 		return nil, false, err
 	}
-	comments, err := c.Comments(ctx, at, time.Now().Add(-keyHolds))
+	comments, err := c.Comments(ctx, at, time.Now().Add(-keyLookback))
 	if err != nil {
 		return nil, false, err
 	}
@@ -46,6 +46,6 @@ func (c *Client) CommentOnce(ctx context.Context, at Place, body, key string) (w
 			return &comments[i], false, nil
 		}
 	}
-	written, err = c.Comment(ctx, at, marked(body, key))
+	written, err = c.Comment(ctx, at, withKeyMark(body, key))
 	return written, err == nil, err
 }

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// right is a cached permission of an account in a repository.
-type right struct {
-	denied string
-	until  time.Time
+// cachedPermission is a cached permission of an account in a repository.
+type cachedPermission struct {
+	denialReason string
+	expires      time.Time
 }
 
 const (
-	// rightHolds is how long a permission is cached.
-	rightHolds = 30 * time.Second
-	// mostRights is how many permissions are cached.
-	mostRights = 10_000
+	// permissionCacheTime is how long a permission is cached.
+	permissionCacheTime = 30 * time.Second
+	// maxCachedPermissions is how many permissions are cached.
+	maxCachedPermissions = 10_000
 )
 
 // DenialReason says why GitHub does not let the person decide in the repository. It is empty if GitHub does: a person
@@ -26,25 +26,25 @@ const (
 func (c *Client) DenialReason(ctx context.Context, at Place, who Account) (string, error) {
 	key := strings.ToLower(at.repository()) + " " + who.Login
 	c.mu.Lock()
-	known, ok := c.rights[key]
+	known, ok := c.permissions[key]
 	c.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
-		return known.denied, nil
+	if ok && time.Now().Before(known.expires) {
+		return known.denialReason, nil
 	}
-	denied, err := c.lookUp(ctx, at, who)
+	denied, err := c.lookUpPermission(ctx, at, who)
 	if err != nil {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.rights) >= mostRights {
-		clear(c.rights)
+	if len(c.permissions) >= maxCachedPermissions {
+		clear(c.permissions)
 	}
-	c.rights[key] = right{denied, time.Now().Add(rightHolds)}
+	c.permissions[key] = cachedPermission{denied, time.Now().Add(permissionCacheTime)}
 	return denied, nil
 }
 
-func (c *Client) lookUp(ctx context.Context, at Place, who Account) (string, error) {
+func (c *Client) lookUpPermission(ctx context.Context, at Place, who Account) (string, error) {
 	var level struct {
 		Permission string  `json:"permission"`
 		User       Account `json:"user"`

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pick is the question that a comment answers, and the text of the answer.
-type pick struct {
+// answerTarget is the question that a comment answers, and the text of the answer.
+type answerTarget struct {
 	ownComment
 	text string
 	// problem says why the comment cannot be passed on.
@@ -20,9 +20,9 @@ const (
 	command = "/answer"
 	// shortestEnding is how many characters at the end of an id name a question.
 	shortestEnding = 6
-	// lateFor is how long after a question has closed a comment without /answer is taken for an answer to it. Later it
+	// lateWindow is how long after a question has closed a comment without /answer is taken for an answer to it. Later it
 	// is taken for talk.
-	lateFor = 24 * time.Hour
+	lateWindow = 24 * time.Hour
 )
 
 // firstWords returns the person's words, without a quotation above them.
@@ -50,49 +50,49 @@ func unformat(line string) string {
 	return line
 }
 
-// pick finds the question that a comment answers: the one that it names, or the only open one that it can answer. It
+// findTarget finds the question that a comment answers: the one that it names, or the only open one that it can answer. It
 // returns false if the comment is not an answer.
-func (w *written) pick(body string, now time.Time) (pick, bool) {
+func (w *issueView) findTarget(body string, now time.Time) (answerTarget, bool) {
 	text := firstWords(body)
 	rest, explicit := cutCommand(text)
 	if named, behind, ok := w.findNamed(rest); ok {
-		return pickOf(named, behind), true
+		return newTarget(named, behind), true
 	}
-	open := w.open()
+	open := w.openQuestions()
 	line, _, _ := strings.Cut(text, "\n")
-	if !explicit && !slices.ContainsFunc(open, func(o ownComment) bool { return o.mark.begins(line) }) {
-		late, ok := w.lastClosed(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateFor && o.mark.begins(line) })
+	if !explicit && !slices.ContainsFunc(open, func(o ownComment) bool { return o.mark.beginsAnswer(line) }) {
+		late, ok := w.lastClosed(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateWindow && o.mark.beginsAnswer(line) })
 		if len(open) > 0 || !ok {
-			return pick{}, false
+			return answerTarget{}, false
 		}
-		return pickOf(late, text), true
+		return newTarget(late, text), true
 	}
 	switch {
 	case len(open) == 1:
-		return w.pickUnnamed(open[0], rest), true
+		return w.targetUnnamed(open[0], rest), true
 	case len(open) > 1:
-		takes := taking(open, rest, explicit)
+		takes := questionsFor(open, rest, explicit)
 		if len(takes) == 1 {
-			return w.pickUnnamed(takes[0], rest), true
+			return w.targetUnnamed(takes[0], rest), true
 		}
 		if len(takes) == 0 {
 			takes = open
 		}
-		return pick{problem: whichOne(takes)}, true
+		return answerTarget{problem: askWhichQuestion(takes)}, true
 	}
 	if late, ok := w.lastClosed(func(ownComment) bool { return true }); ok {
-		return pickOf(late, rest), true
+		return newTarget(late, rest), true
 	}
-	return pick{problem: "no question is open here."}, true
+	return answerTarget{problem: "no question is open here."}, true
 }
 
-// taking returns the questions that the text can answer. A question that accepts any text accepts it only after the
+// questionsFor returns the questions that the text can answer. A question that accepts any text accepts it only after the
 // command.
-func taking(open []ownComment, text string, explicit bool) []ownComment {
+func questionsFor(open []ownComment, text string, explicit bool) []ownComment {
 	line, _, _ := strings.Cut(text, "\n")
 	var found []ownComment
 	for _, o := range open {
-		if o.mark.begins(line) || explicit && len(o.mark.words) == 0 {
+		if o.mark.beginsAnswer(line) || explicit && len(o.mark.words) == 0 {
 			found = append(found, o)
 		}
 	}
@@ -103,29 +103,29 @@ func taking(open []ownComment, text string, explicit bool) []ownComment {
 // decided can close when its asker likes. The asker could then put another question in its place, so its time is
 // longer.
 const (
-	undecidedFor = 10 * time.Minute
-	decidedFor   = 30 * time.Second
+	undecidedWindow = 10 * time.Minute
+	decidedWindow   = 30 * time.Second
 )
 
-// pickUnnamed returns the pick of a question that the comment does not name. It is a problem if another question closed
+// targetUnnamed returns the pick of a question that the comment does not name. It is a problem if another question closed
 // shortly before the comment, because the author may have read that one.
-func (w *written) pickUnnamed(o ownComment, text string) pick {
-	before := slices.ContainsFunc(w.comments, func(other ownComment) bool {
-		m, long := other.mark, decidedFor
+func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
+	closedBefore := slices.ContainsFunc(w.comments, func(other ownComment) bool {
+		m, window := other.mark, decidedWindow
 		if m.undecided {
-			long = undecidedFor
+			window = undecidedWindow
 		}
-		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && w.asOf.Sub(other.UpdatedAt) < long
+		return m.question != "" && m.question != o.mark.question && m.state == stateClosed && w.asOf.Sub(other.UpdatedAt) < window
 	})
-	if !before {
-		return pickOf(o, text)
+	if !closedBefore {
+		return newTarget(o, text)
 	}
-	return pick{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
+	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
 }
 
-// pickOf returns the pick of a question. It has a problem if the question takes no comment.
-func pickOf(o ownComment, text string) pick {
-	p := pick{ownComment: o, text: strings.TrimSpace(text)}
+// newTarget returns the pick of a question. It has a problem if the question takes no comment.
+func newTarget(o ownComment, text string) answerTarget {
+	p := answerTarget{ownComment: o, text: strings.TrimSpace(text)}
 	switch {
 	case o.mark.state == statePage:
 		p.problem = "this question is answered on its page, not by a comment."
@@ -148,7 +148,7 @@ func cutCommand(text string) (string, bool) {
 }
 
 // findNamed finds the question whose id, or the ending of its id, is the first word.
-func (w *written) findNamed(text string) (ownComment, string, bool) {
+func (w *issueView) findNamed(text string) (ownComment, string, bool) {
 	end := strings.IndexAny(text, " \t\n")
 	word := text
 	if end >= 0 {
@@ -172,7 +172,7 @@ func (w *written) findNamed(text string) (ownComment, string, bool) {
 }
 
 // lastClosed finds the question that closed last among those that fit.
-func (w *written) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
+func (w *issueView) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
 	for _, one := range slices.Backward(w.comments) {
 		if one.mark.question != "" && one.mark.state == stateClosed && fits(one) {
 			return one, true
@@ -181,8 +181,8 @@ func (w *written) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
 	return ownComment{}, false
 }
 
-// whichOne asks the person to name one of several questions.
-func whichOne(open []ownComment) string {
+// askWhichQuestion asks the person to name one of several questions.
+func askWhichQuestion(open []ownComment) string {
 	var b strings.Builder
 	example := ending(open[0].mark.question)
 	fmt.Fprintf(&b, "%d questions are open here. Please name the one that you mean, as in `/answer %s A`:\n", len(open), example)

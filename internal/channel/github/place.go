@@ -19,9 +19,9 @@ type Place struct {
 // Names are inserted into addresses without escaping, so they may contain only
 // these characters.
 var (
-	owner = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
-	repo  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	page  = regexp.MustCompile(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
+	ownerPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
+	repoPattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	pagePattern  = regexp.MustCompile(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
 )
 
 // repository returns owner/repo.
@@ -32,18 +32,18 @@ func (p Place) String() string { return fmt.Sprintf("%s#%d", p.repository(), p.N
 
 // ParsePlace reads owner/repo#123, the address of an issue or pull request, or
 // a number alone. A number alone is in the repository usual.
-func ParsePlace(text, usual string) (Place, error) {
+func ParsePlace(text, defaultRepository string) (Place, error) {
 	text = strings.TrimSpace(text)
 	wrong := fermata.Errorf(fermata.CodeInvalidRequest, "%q names no issue", text).
 		WithHint("write owner/repo#123")
 	name, number, found := strings.Cut(text, "#")
-	if m := page.FindStringSubmatch(text); m != nil {
+	if m := pagePattern.FindStringSubmatch(text); m != nil {
 		name, number = m[1]+"/"+m[2], m[3]
 	} else if !found {
 		name, number = "", text
 	}
 	if name == "" {
-		name = usual
+		name = defaultRepository
 	}
 	ownerName, repoName, ok := cutRepository(name)
 	n, err := strconv.Atoi(number)
@@ -55,6 +55,6 @@ func ParsePlace(text, usual string) (Place, error) {
 
 func cutRepository(name string) (ownerName, repoName string, ok bool) {
 	ownerName, repoName, _ = strings.Cut(name, "/")
-	ok = owner.MatchString(ownerName) && repo.MatchString(repoName) && repoName != "." && repoName != ".."
+	ok = ownerPattern.MatchString(ownerName) && repoPattern.MatchString(repoName) && repoName != "." && repoName != ".."
 	return ownerName, repoName, ok
 }

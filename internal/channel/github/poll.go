@@ -17,30 +17,30 @@ import (
 // little later than a younger one.
 const overlap = time.Minute
 
-// firstLook is how far back the first round reads.
-const firstLook = 10 * time.Minute
+// initialLookback is how far back the first round reads.
+const initialLookback = 10 * time.Minute
 
 // Listen polls for comments, labels and reviews until ctx ends. It replaces a
 // webhook, or finds what a webhook lost, because GitHub delivers each event
 // once.
-func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error {
 	var pollers []*poller
 	for _, name := range c.settings.namedRepositories() {
 		pollers = append(pollers, &poller{c: c, hear: hear, repository: name, labels: labelPoller{c: c, hear: hear, repository: name}, reviews: reviewPoller{c: c, hear: hear, repository: name}})
 	}
-	if c.every == 0 || len(pollers) == 0 {
+	if c.pollInterval == 0 || len(pollers) == 0 {
 		<-ctx.Done()
 		return nil
 	}
 	for {
-		wait := c.every
+		wait := c.pollInterval
 		for _, p := range pollers {
-			err := p.round(ctx)
+			err := p.pollOnce(ctx)
 			if err == nil {
-				err = p.labels.round(ctx)
+				err = p.labels.pollOnce(ctx)
 			}
 			if err == nil {
-				err = p.reviews.round(ctx)
+				err = p.reviews.pollOnce(ctx)
 			}
 			wait = max(wait, p.report(ctx, err))
 		}
@@ -57,23 +57,23 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 // poller reads the comments of one repository.
 type poller struct {
 	c          *Channel
-	hear       notice.Hear
+	hear       notice.InboundHandler
 	repository string
-	seen       glance
+	seen       etagCache
 	labels     labelPoller
 	reviews    reviewPoller
-	// told is the code of the last error that was logged.
-	told string
+	// loggedCode is the code of the last error that was logged.
+	loggedCode string
 }
 
 // report logs an error once, and returns how long GitHub asks to wait.
 func (p *poller) report(ctx context.Context, err error) time.Duration {
 	if err == nil || ctx.Err() != nil {
-		p.told = ""
+		p.loggedCode = ""
 		return 0
 	}
-	if code := string(asError(err).Code); code != p.told {
-		p.told = code
+	if code := string(asError(err).Code); code != p.loggedCode {
+		p.loggedCode = code
 		p.c.env.Log.WarnContext(ctx, "what is new on GitHub cannot be read", "channel", p.c.env.Name, "repository", p.repository, "error", err)
 	}
 	var f *notice.SendError
@@ -96,18 +96,18 @@ type position struct {
 
 func (p *poller) key() string { return "comments/" + p.repository }
 
-func (p *poller) load(ctx context.Context) (*position, error) { return p.c.position(ctx, p.key()) }
+func (p *poller) load(ctx context.Context) (*position, error) { return p.c.loadPosition(ctx, p.key()) }
 
-// position returns the stored position. The first time, it returns a position
+// loadPosition returns the stored position. The first time, it returns a position
 // shortly before the current time.
-func (c *Channel) position(ctx context.Context, key string) (*position, error) {
+func (c *Channel) loadPosition(ctx context.Context, key string) (*position, error) {
 	text, err := c.env.Load(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	pos := &position{}
 	if text == "" || json.Unmarshal([]byte(text), pos) != nil {
-		start := time.Now().Add(-firstLook).UTC().Truncate(time.Second)
+		start := time.Now().Add(-initialLookback).UTC().Truncate(time.Second)
 		pos = &position{Since: start, Done: start}
 	}
 	if pos.Seen == nil {
@@ -128,10 +128,10 @@ func (c *Channel) savePosition(ctx context.Context, key string, pos *position) e
 	return c.env.Store(ctx, key, string(raw))
 }
 
-// round reads everything new. It continues from the change time of the last
+// pollOnce reads everything new. It continues from the change time of the last
 // comment, not from the page number. A comment that changes meanwhile moves to
 // the end of the list, and would push other comments over the edge of a page.
-func (p *poller) round(ctx context.Context) error {
+func (p *poller) pollOnce(ctx context.Context) error {
 	pos, err := p.load(ctx)
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func (p *poller) round(ctx context.Context) error {
 			return err
 		}
 		before := len(pos.Seen)
-		if err := p.take(ctx, pos, found); err != nil {
-			p.seen = glance{}
+		if err := p.readComments(ctx, pos, found); err != nil {
+			p.seen = etagCache{}
 			return errors.Join(err, p.save(context.WithoutCancel(ctx), pos))
 		}
 		if len(found) < perPage {
@@ -204,13 +204,13 @@ func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment
 
 var issueNumber = regexp.MustCompile(`/issues/([0-9]+)$`)
 
-// take reads the comments in their order. It stops at the first one that must
+// readComments reads the comments in their order. It stops at the first one that must
 // be read again.
-func (p *poller) take(ctx context.Context, pos *position, found []Comment) error {
+func (p *poller) readComments(ctx context.Context, pos *position, found []Comment) error {
 	start := pos.Done.Add(-overlap)
 	for _, one := range found {
 		if _, seen := pos.Seen[one.ID]; !seen && !one.CreatedAt.Before(start) {
-			if err := p.c.read(ctx, p.hear, p.arrived(one)); err != nil {
+			if err := p.c.readComment(ctx, p.hear, p.toInbound(one)); err != nil {
 				return err
 			}
 		}
@@ -222,11 +222,11 @@ func (p *poller) take(ctx context.Context, pos *position, found []Comment) error
 	return nil
 }
 
-func (p *poller) arrived(one Comment) arrived {
-	a := arrived{Comment: one, edited: one.UpdatedAt.After(one.CreatedAt)}
-	a.at.Owner, a.at.Repo, _ = cutRepository(p.repository)
+func (p *poller) toInbound(one Comment) inboundComment {
+	a := inboundComment{Comment: one, edited: one.UpdatedAt.After(one.CreatedAt)}
+	a.place.Owner, a.place.Repo, _ = cutRepository(p.repository)
 	if m := issueNumber.FindStringSubmatch(one.IssueURL); m != nil {
-		a.at.Number, _ = strconv.Atoi(m[1])
+		a.place.Number, _ = strconv.Atoi(m[1])
 	}
 	return a
 }

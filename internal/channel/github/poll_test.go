@@ -18,22 +18,22 @@ import (
 // once.
 func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil})
-	w.hub.Limit(1_000_000, time.Now().Add(time.Hour), 1_000_000, 0)
-	w.send(w.question(first, choice()))
+	w := newFixture(t, map[string]any{"webhook_secret": nil})
+	w.hub.SetLimits(1_000_000, time.Now().Add(time.Hour), 1_000_000, 0)
+	w.send(w.question(firstID, choice()))
 	stop := w.listenWith(w.channel)
 	const people, each = 4, 30
 	var wait sync.WaitGroup
 	for p := range people {
 		login := fmt.Sprintf("person%d", p)
-		w.hub.User(login, "write")
+		w.hub.AddUser(login, "write")
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(p), 1))
 			for i := range each {
 				w.hub.Comment(login, standin.Issue, "A")
 				switch random.IntN(60) {
 				case 0:
-					w.desk.fail(1)
+					w.server.fail(1)
 				case 1:
 					w.hub.Fail("GET /repos/octo/hello/issues", http.StatusBadGateway)
 				case 2:
@@ -46,9 +46,9 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	stop()
 	// The next process does not read the same comments again as new.
 	w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
-	patience.Await(t, "all are heard", func() bool { return len(w.desk.list()) == people*each })
+	patience.Await(t, "all are heard", func() bool { return len(w.server.heardMessages()) == people*each })
 	ids := map[string]bool{}
-	for _, in := range w.desk.list() {
+	for _, in := range w.server.heardMessages() {
 		if ids[in.ID] {
 			t.Errorf("%s is heard twice", in.ID)
 		}
@@ -59,20 +59,20 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 // A poll without new data does not count against GitHub's hourly limit.
 func TestPollingWithoutNewsIsFree(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil})
-	w.send(w.question(first, choice()))
+	w := newFixture(t, map[string]any{"webhook_secret": nil})
+	w.send(w.question(firstID, choice()))
 	w.listen()
 	w.comment("ada", "B")
-	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) != "" })
+	patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) != "" })
 	looks := func() int {
 		return len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" }))
 	}
 	seen := 0
 	patience.Await(t, "it has looked twice more", func() bool { seen += looks(); return seen >= 3 })
-	left := w.hub.Left()
+	left := w.hub.RequestsLeft()
 	seen = 0
 	patience.Await(t, "it has looked again", func() bool { seen += looks(); return seen >= 2 })
-	if got := w.hub.Left(); got != left {
+	if got := w.hub.RequestsLeft(); got != left {
 		t.Errorf("%d looks without news cost %d", seen, left-got)
 	}
 }
@@ -80,13 +80,13 @@ func TestPollingWithoutNewsIsFree(t *testing.T) {
 // An answer that came while the server was down is heard.
 func TestAnswerOfTheNightIsHeard(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil})
-	ago := func(d time.Duration) { w.hub.Clock(func() time.Time { return time.Now().Add(-d) }) }
-	n := w.question(first, choice())
+	w := newFixture(t, map[string]any{"webhook_secret": nil})
+	ago := func(d time.Duration) { w.hub.SetClock(func() time.Time { return time.Now().Add(-d) }) }
+	n := w.question(firstID, choice())
 	n.Question.CreatedAt = time.Now().Add(-9 * time.Hour)
 	ago(9 * time.Hour)
 	w.send(n)
-	if err := w.kept.store(t.Context(), "comments/octo/hello", position(9*time.Hour)); err != nil {
+	if err := w.store.store(t.Context(), "comments/octo/hello", position(9*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	ago(8 * time.Hour)
@@ -97,11 +97,11 @@ func TestAnswerOfTheNightIsHeard(t *testing.T) {
 	w.comment("ada", "B")
 	ago(4 * time.Hour)
 	w.hub.Edit(changed, "mallory", "A")
-	w.hub.Clock(time.Now)
+	w.hub.SetClock(time.Now)
 	w.listen()
-	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "ada: toml" })
 	patience.Await(t, "the change is refused", func() bool {
-		return slices.ContainsFunc(w.hub.Told("mallory"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
+		return slices.ContainsFunc(w.hub.Feedback("mallory"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
 	})
 }
 
@@ -113,25 +113,25 @@ func position(ago time.Duration) string {
 // An answer whose webhook was lost is found by polling.
 func TestLostWebhookIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
-	w.desk.fail(1)
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
+	w.server.fail(1)
 	w.comment("ada", "B")
 	w.listen()
-	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "ada: toml" })
 }
 
 // A comment arrives by webhook and by polling. It is heard once, and its author is told once.
 func TestBothWaysTellOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	w.send(w.question(first, choice()))
-	w.webhooks()
+	w := newFixture(t, nil)
+	w.send(w.question(firstID, choice()))
+	w.serveWebhooks()
 	w.listen()
 	w.comment("ada", "/answer nonsense")
 	w.comment("grace", "B")
-	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "grace: toml" })
+	patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "grace: toml" })
 	w.hub.Requests()
 	seen := 0
 	patience.Await(t, "it has looked again", func() bool {
@@ -148,21 +148,21 @@ func TestBothWaysTellOnce(t *testing.T) {
 			replies++
 		}
 	}
-	if replies != 1 || len(w.desk.list()) != 2 {
-		t.Errorf("%d replies, %d heard", replies, len(w.desk.list()))
+	if replies != 1 || len(w.server.heardMessages()) != 2 {
+		t.Errorf("%d replies, %d heard", replies, len(w.server.heardMessages()))
 	}
 }
 
 func TestPollingWaitsAsLongAsGitHubAsks(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil})
-	w.send(w.question(first, choice()))
-	w.hub.Limit(0, time.Now().Add(3*time.Second), 100, 0)
+	w := newFixture(t, map[string]any{"webhook_secret": nil})
+	w.send(w.question(firstID, choice()))
+	w.hub.SetLimits(0, time.Now().Add(3*time.Second), 100, 0)
 	w.listen()
 	w.comment("ada", "B")
-	patience.Await(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "the answer counts once the hour is over", func() bool { return w.server.countedAnswer(firstID) == "ada: toml" })
 	// The first request learns that the limit is reached. A second one may come too early: GitHub rounds the time to seconds.
-	if n := w.hub.OverLimit(); n > 2 {
+	if n := w.hub.RejectedRequests(); n > 2 {
 		t.Errorf("%d looks while GitHub asked to wait", n)
 	}
 }

@@ -29,10 +29,10 @@ func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.Pu
 	if old, err := c.pull(ctx, at, p); err != nil || old != nil {
 		return old, false, err
 	}
-	if err := c.hasHead(ctx, at, p.Head); err != nil {
+	if err := c.checkHead(ctx, at, p.Head); err != nil {
 		return nil, false, err
 	}
-	body := marked(p.Body, p.Key)
+	body := withKeyMark(p.Body, p.Key)
 	pull, _, err = c.api.PullRequests.Create(ctx, at.Owner, at.Repo, &gh.NewPullRequest{
 		Title: &p.Title, Head: &p.Head, Base: &p.Base, Body: &body, Draft: &p.Draft,
 	})
@@ -65,8 +65,8 @@ func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest
 	return nil, nil //nolint:nilnil // there is none
 }
 
-// hasHead returns an error with a remedy if the branch is not at GitHub.
-func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
+// checkHead returns an error with a remedy if the branch is not at GitHub.
+func (c *Client) checkHead(ctx context.Context, at Place, head string) error {
 	if strings.Contains(head, ":") {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
 	if err != nil || sha != "" {
 		return err
 	}
-	return notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
+	return notice.Permanent(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
 		WithHint("let the step that changes the code push it (push: true), or name the branch as head"))
 }
 
@@ -86,9 +86,9 @@ func (c *Client) PullHead(ctx context.Context, at Place) (branch, commit string,
 
 // NewReview describes a review of a pull request to submit.
 type NewReview struct {
-	// Verdict is APPROVE, REQUEST_CHANGES or COMMENT.
-	Verdict string
-	Body    string
+	// Event is APPROVE, REQUEST_CHANGES or COMMENT.
+	Event string
+	Body  string
 	// Commit is the commit that was reviewed. The default is the last one of the pull request.
 	Commit   string
 	Comments []*gh.DraftReviewComment
@@ -112,7 +112,7 @@ func (c *Client) ReviewOnce(ctx context.Context, at Place, r NewReview) (review 
 			return &old[i], false, nil
 		}
 	}
-	sent := &gh.PullRequestReviewRequest{Body: new(marked(r.Body, r.Key)), Event: &r.Verdict, Comments: r.Comments}
+	sent := &gh.PullRequestReviewRequest{Body: new(withKeyMark(r.Body, r.Key)), Event: &r.Event, Comments: r.Comments}
 	if r.Commit != "" {
 		sent.CommitID = &r.Commit
 	}

@@ -2,27 +2,27 @@ package github
 
 import "sync"
 
-// recent remembers the latest keys. It only saves work: the server knows
+// recentKeys remembers the latest keys. It only saves work: the server knows
 // whether an answer counted before.
-type recent struct {
+type recentKeys struct {
 	mu   sync.Mutex
 	keys map[string]bool
 	ring []string
 	next int
 }
 
-// mostRecent is how many keys are remembered.
-const mostRecent = 10_000
+// maxRecentKeys is how many keys are remembered.
+const maxRecentKeys = 10_000
 
 // has reports whether the key was added.
-func (r *recent) has(key string) bool {
+func (r *recentKeys) has(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.keys[key]
 }
 
 // add remembers the key. If there are too many, it forgets the oldest one.
-func (r *recent) add(key string) {
+func (r *recentKeys) add(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.keys[key] {
@@ -31,12 +31,12 @@ func (r *recent) add(key string) {
 	if r.keys == nil {
 		r.keys = map[string]bool{}
 	}
-	if len(r.ring) < mostRecent {
+	if len(r.ring) < maxRecentKeys {
 		r.ring = append(r.ring, key)
 	} else {
 		delete(r.keys, r.ring[r.next])
 		r.ring[r.next] = key
-		r.next = (r.next + 1) % mostRecent
+		r.next = (r.next + 1) % maxRecentKeys
 	}
 	r.keys[key] = true
 }

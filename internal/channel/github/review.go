@@ -28,10 +28,10 @@ type Review struct {
 	HTMLURL     string    `json:"html_url"`
 }
 
-// verdict returns what a review answers to an approval, by GitHub's own Approve
+// decision returns what a review answers to an approval, by GitHub's own Approve
 // and Request changes. It is empty for a review that only comments, or that was
 // dismissed.
-func (r *Review) verdict() string {
+func (r *Review) decision() string {
 	switch strings.ToLower(r.State) {
 	case "approved":
 		return fermata.Approve
@@ -42,59 +42,59 @@ func (r *Review) verdict() string {
 	}
 }
 
-// arrived returns the review as a comment: the verdict, and below it the
+// toInbound returns the review as a comment: the verdict, and below it the
 // person's words. A review that only comments is read like any comment.
-func (r *Review) arrived(at Place) arrived {
-	a := arrived{at: at, kind: kindReview, verdict: r.verdict() != "", Comment: Comment{
+func (r *Review) toInbound(at Place) inboundComment {
+	a := inboundComment{place: at, kind: kindReview, isDecision: r.decision() != "", Comment: Comment{
 		ID: r.ID, User: r.User, Body: r.Body, CreatedAt: r.SubmittedAt, UpdatedAt: r.SubmittedAt, HTMLURL: r.HTMLURL,
 	}}
-	if a.verdict {
-		a.Body = strings.TrimSpace("/" + r.verdict() + "\n" + r.Body)
+	if a.isDecision {
+		a.Body = strings.TrimSpace("/" + r.decision() + "\n" + r.Body)
 	}
 	return a
 }
 
-// findReviewed finds the approval that a review answers. Reviews are also about
+// findReviewTarget finds the approval that a review answers. Reviews are also about
 // the code. So if no approval is open on the pull request, the review is left
 // alone.
-func (w *written) findReviewed(text string) (pick, bool) {
+func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	var open []ownComment
-	for _, o := range w.open() {
-		if o.mark.takes("/" + fermata.Approve) {
+	for _, o := range w.openQuestions() {
+		if o.mark.hasWord("/" + fermata.Approve) {
 			open = append(open, o)
 		}
 	}
 	switch len(open) {
 	case 0:
-		return pick{}, false
+		return answerTarget{}, false
 	case 1:
-		return w.pickUnnamed(open[0], text), true
+		return w.targetUnnamed(open[0], text), true
 	default:
-		return pick{problem: whichOne(open)}, true
+		return answerTarget{problem: askWhichQuestion(open)}, true
 	}
 }
 
 // react adds a reaction to a comment. GitHub has no reactions for reviews.
-func (c *Channel) react(ctx context.Context, a arrived, content string) error {
+func (c *Channel) react(ctx context.Context, a inboundComment, content string) error {
 	switch a.kind {
 	case kindReview:
 		return nil
 	case kindReviewComment:
-		return c.client.ReactToReviewComment(ctx, a.at, a.ID, content)
+		return c.client.ReactToReviewComment(ctx, a.place, a.ID, content)
 	default:
-		return c.client.React(ctx, a.at, a.ID, content)
+		return c.client.React(ctx, a.place, a.ID, content)
 	}
 }
 
-// longestTold is how many bytes a reply may have and still be extended.
-const longestTold = 50_000
+// maxExtendedReply is how many bytes a reply may have and still be extended.
+const maxExtendedReply = 50_000
 
-// noneCounts ends a reply that is not extended further.
-const noneCounts = "for the reasons above. The question's page says how to answer."
+// furtherReviewsText ends a reply that is not extended further.
+const furtherReviewsText = "for the reasons above. The question's page says how to answer."
 
-// tellBelow adds to the last reply that a review does not count. There is no
+// extendLastReply adds to the last reply that a review does not count. There is no
 // new reply beyond the limit, and GitHub has no reactions for reviews.
-func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, v verdict) error {
+func (c *Channel) extendLastReply(ctx context.Context, a inboundComment, latest *ownComment, v feedback) error {
 	link := address(a.HTMLURL)
 	if a.kind != kindReview || link != "" && strings.Contains(latest.Body, "]("+link+")") {
 		return nil
@@ -103,16 +103,16 @@ func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, 
 	if link != "" {
 		words = "[" + words + "](" + link + ")"
 	}
-	said := strings.TrimSpace(strings.TrimSuffix(latest.Body, latest.mark.String()))
-	if len(said) > longestTold {
-		if strings.HasSuffix(said, noneCounts) {
+	text := strings.TrimSpace(strings.TrimSuffix(latest.Body, latest.mark.String()))
+	if len(text) > maxExtendedReply {
+		if strings.HasSuffix(text, furtherReviewsText) {
 			return nil
 		}
-		words, v.words = "any other review of yours until then", noneCounts
+		words, v.words = "any other review of yours until then", furtherReviewsText
 	}
-	defer c.looks.forget(a.at)
-	body := said + "\n\nNor does " + words + ": " + strings.TrimSpace(v.words) + "\n\n" + latest.mark.String()
-	return c.tolerate(ctx, c.client.Edit(ctx, a.at, latest.ID, body))
+	defer c.views.forget(a.place)
+	body := text + "\n\nNor does " + words + ": " + strings.TrimSpace(v.words) + "\n\n" + latest.mark.String()
+	return c.tolerateRefusal(ctx, c.client.Edit(ctx, a.place, latest.ID, body))
 }
 
 // ReactToReviewComment adds a reaction to a comment on the code of a pull
@@ -122,8 +122,8 @@ func (c *Client) ReactToReviewComment(ctx context.Context, at Place, id int64, c
 	return apiFailure("react to a comment on "+at.String(), err)
 }
 
-// reviewSubmitted processes the webhook of a review.
-func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+// handleReview processes the webhook of a review.
+func (c *Channel) handleReview(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
 	e.Issue.Number = e.Pull.Number
 	_, _, named := cutRepository(e.Repository.FullName)
 	var ignored string
@@ -135,25 +135,25 @@ func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id stri
 	case e.Review.User.ID <= 0 || e.Sender.ID != e.Review.User.ID:
 		ignored = "the sender did not write the review"
 	default:
-		ignored = c.ignoresPlace(e, "the review", e.Review.SubmittedAt)
+		ignored = c.placeIgnoreReason(e, "the review", e.Review.SubmittedAt)
 	}
 	if ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	return c.finishDelivery(ctx, id, c.read(ctx, hear, e.Review.arrived(e.place())), "review", e.Review.ID)
+	return c.finishDelivery(ctx, id, c.readComment(ctx, hear, e.Review.toInbound(e.place())), "review", e.Review.ID)
 }
 
-// reviewCommented processes the webhook of a comment on the code of a pull
+// handleReviewComment processes the webhook of a comment on the code of a pull
 // request.
-func (c *Channel) reviewCommented(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+func (c *Channel) handleReviewComment(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
 	e.Issue.Number, e.kind = e.Pull.Number, kindReviewComment
-	return c.handleHappening(ctx, hear, id, e)
+	return c.handleComment(ctx, hear, id, e)
 }
 
-// pullGlance is one entry of a list of pull requests.
-type pullGlance struct {
+// pullSummary is one entry of a list of pull requests.
+type pullSummary struct {
 	Number    int       `json:"number"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -162,48 +162,48 @@ type pullGlance struct {
 // code. It reads only pull requests on which a question was asked.
 type reviewPoller struct {
 	c          *Channel
-	hear       notice.Hear
+	hear       notice.InboundHandler
 	repository string
-	seen       glance
+	seen       etagCache
 	// latest is the last list of pull requests that was read. The next round
 	// reads these pull requests again, if again is set. GitHub gives times in
 	// whole seconds. So a review later in the second of a change does not
 	// change the list.
-	latest []pullGlance
-	again  bool
+	latest       []pullSummary
+	rereadLatest bool
 }
 
 func (p *reviewPoller) key() string { return "reviews/" + p.repository }
 
-// round reads the pull requests that changed since the last round. GitHub has
+// pollOnce reads the pull requests that changed since the last round. GitHub has
 // no list of all reviews of a repository.
-func (p *reviewPoller) round(ctx context.Context) error {
-	pos, err := p.c.position(ctx, p.key())
+func (p *reviewPoller) pollOnce(ctx context.Context) error {
+	pos, err := p.c.loadPosition(ctx, p.key())
 	if err != nil {
 		return err
 	}
 	path := fmt.Sprintf("repos/%s/pulls?state=all&sort=updated&direction=desc&per_page=%d", p.repository, perPage)
-	var pulls []pullGlance
+	var pulls []pullSummary
 	_, changed, err := p.seen.get(ctx, p.c.client, path, &pulls)
 	if err != nil {
 		return apiFailure("read the pull requests in "+p.repository, err)
 	}
 	if changed {
 		p.latest = pulls
-	} else if !p.again {
+	} else if !p.rereadLatest {
 		return nil
 	}
-	p.again = changed
-	if err := p.take(ctx, pos, p.latest); err != nil {
+	p.rereadLatest = changed
+	if err := p.readPulls(ctx, pos, p.latest); err != nil {
 		// The next round reads all of them again.
-		p.seen = glance{}
+		p.seen = etagCache{}
 		return err
 	}
 	pos.markRead()
 	return p.c.savePosition(ctx, p.key(), pos)
 }
 
-func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlance) error {
+func (p *reviewPoller) readPulls(ctx context.Context, pos *position, pulls []pullSummary) error {
 	since := pos.Done.Add(-overlap)
 	for _, one := range pulls {
 		if one.UpdatedAt.Before(since) {
@@ -213,7 +213,7 @@ func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlan
 		at.Owner, at.Repo, _ = cutRepository(p.repository)
 		_, known, err := p.c.knownSince(ctx, at)
 		if err == nil && known {
-			err = p.pull(ctx, pos, at, since)
+			err = p.readPull(ctx, pos, at, since)
 		}
 		if err != nil {
 			return err
@@ -225,28 +225,28 @@ func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlan
 	return nil
 }
 
-// pull reads the new reviews and comments on one pull request.
-func (p *reviewPoller) pull(ctx context.Context, pos *position, at Place, since time.Time) error {
+// readPull reads the new reviews and comments on one pull request.
+func (p *reviewPoller) readPull(ctx context.Context, pos *position, at Place, since time.Time) error {
 	reviews, err := p.c.client.Reviews(ctx, at)
 	if err != nil {
 		return err
 	}
-	var fresh []arrived
+	var fresh []inboundComment
 	for i := range reviews {
-		fresh = append(fresh, reviews[i].arrived(at))
+		fresh = append(fresh, reviews[i].toInbound(at))
 	}
 	comments, err := p.c.client.ReviewComments(ctx, at, since)
 	if err != nil {
 		return err
 	}
 	for _, one := range comments {
-		fresh = append(fresh, arrived{Comment: one, at: at, kind: kindReviewComment, edited: one.UpdatedAt.After(one.CreatedAt)})
+		fresh = append(fresh, inboundComment{Comment: one, place: at, kind: kindReviewComment, edited: one.UpdatedAt.After(one.CreatedAt)})
 	}
 	for _, a := range fresh {
 		if _, seen := pos.Seen[a.ID]; seen || a.CreatedAt.Before(since) {
 			continue
 		}
-		if err := p.c.read(ctx, p.hear, a); err != nil {
+		if err := p.c.readComment(ctx, p.hear, a); err != nil {
 			return err
 		}
 		pos.Seen[a.ID] = a.CreatedAt
@@ -269,7 +269,7 @@ func (c *Client) ReviewComments(ctx context.Context, at Place, since time.Time) 
 // pages reads every page of a list.
 func pages[T any](ctx context.Context, c *Client, act, path string) ([]T, error) {
 	var all []T
-	for n := 1; n <= mostPages; n++ {
+	for n := 1; n <= maxPages; n++ {
 		var page []T
 		_, err := c.do(ctx, act, http.MethodGet, fmt.Sprintf("%s&page=%d", path, n), nil, &page)
 		if err != nil {

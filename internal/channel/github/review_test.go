@@ -14,8 +14,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// approvalOn sends an approval on a pull request.
-func (w *world) approvalOn(id string, pull int) *notice.Notice {
+// sendApproval sends an approval on a pull request.
+func (w *fixture) sendApproval(id string, pull int) *notice.Notice {
 	n := w.question(id, fermata.Item{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval})
 	n.Question.Type, n.Question.Title = fermata.Approval, "Deploy?"
 	n.To.Target = fmt.Sprintf("%s#%d", standin.Repository, pull)
@@ -33,18 +33,18 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 				if way == "polling" {
 					change = map[string]any{"webhook_secret": nil, "poll": "1s"}
 				}
-				w := start(t, change)
-				pull := w.hub.Pull()
-				w.approvalOn(first, pull)
+				w := newFixture(t, change)
+				pull := w.hub.OpenPull()
+				w.sendApproval(firstID, pull)
 				if way == "webhook" {
-					w.webhooks()
+					w.serveWebhooks()
 				} else {
 					w.listen()
 				}
-				w.hub.User("ada", "write")
+				w.hub.AddUser("ada", "write")
 				w.hub.Review("ada", pull, event, "I looked at all of it.")
-				patience.Await(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+want })
-				if heard := w.desk.list(); len(heard) != 1 || !strings.HasPrefix(heard[0].ID, "review/") || !strings.Contains(heard[0].Text, "I looked at all of it.") {
+				patience.Await(t, "the review counts", func() bool { return w.server.countedAnswer(firstID) == "ada: "+want })
+				if heard := w.server.heardMessages(); len(heard) != 1 || !strings.HasPrefix(heard[0].ID, "review/") || !strings.Contains(heard[0].Text, "I looked at all of it.") {
 					t.Errorf("heard %+v", heard)
 				}
 			})
@@ -56,41 +56,41 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 // later review in that second leaves the list unchanged.
 func TestAReviewInTheSecondOfALookIsRead(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
+	w := newFixture(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
 	second := time.Now().Truncate(time.Second)
-	w.hub.Clock(func() time.Time { return second })
-	pull := w.hub.Pull()
-	w.approvalOn(first, pull)
-	w.hub.User("ada", "write")
+	w.hub.SetClock(func() time.Time { return second })
+	pull := w.hub.OpenPull()
+	w.sendApproval(firstID, pull)
+	w.hub.AddUser("ada", "write")
 	w.listen()
 	looked := fmt.Sprintf("GET /repos/%s/pulls/%d/comments", standin.Repository, pull)
 	patience.Await(t, "the pull request is read", func() bool { return slices.Contains(w.hub.Requests(), looked) })
 	w.hub.Review("ada", pull, "approve", "")
-	patience.Await(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+fermata.Approve })
+	patience.Await(t, "the review counts", func() bool { return w.server.countedAnswer(firstID) == "ada: "+fermata.Approve })
 }
 
 func TestAReviewCommentAnswersAndTalkDoesNot(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	pull := w.hub.Pull()
-	w.webhooks()
-	w.hub.User("ada", "write")
+	w := newFixture(t, map[string]any{"poll": "off"})
+	pull := w.hub.OpenPull()
+	w.serveWebhooks()
+	w.hub.AddUser("ada", "write")
 	// No question is open here, so the reviews are only about the code.
 	w.hub.Review("ada", pull, "approve", "")
 	w.hub.Deliveries()
-	w.approvalOn(first, pull)
+	w.sendApproval(firstID, pull)
 	w.hub.Review("ada", pull, "comment", "Two small things below.")
 	w.hub.ReviewComment("ada", pull, "This name is odd.")
 	w.hub.Deliveries()
-	if heard := w.desk.list(); len(heard) != 0 {
+	if heard := w.server.heardMessages(); len(heard) != 0 {
 		t.Fatalf("heard %+v", heard)
 	}
-	if told := w.hub.Told("ada"); len(told) != 0 {
+	if told := w.hub.Feedback("ada"); len(told) != 0 {
 		t.Fatalf("ada was told %q", told)
 	}
 	id := w.hub.ReviewComment("ada", pull, "LGTM")
 	w.hub.Deliveries()
-	if got := w.desk.answer(first); got != "ada: approve" {
+	if got := w.server.countedAnswer(firstID); got != "ada: approve" {
 		t.Errorf("the answer is %q", got)
 	}
 	if got := w.hub.ReviewReactions(id); len(got) != 1 || got[0] != "+1" {
@@ -100,46 +100,46 @@ func TestAReviewCommentAnswersAndTalkDoesNot(t *testing.T) {
 
 func TestReviewsOfOthersEditsAndDismissalsAnswerNothing(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	pull := w.hub.Pull()
-	w.approvalOn(first, pull)
-	w.webhooks()
-	w.hub.User("eve", "read")
+	w := newFixture(t, map[string]any{"poll": "off"})
+	pull := w.hub.OpenPull()
+	w.sendApproval(firstID, pull)
+	w.serveWebhooks()
+	w.hub.AddUser("eve", "read")
 	id := w.hub.Review("eve", pull, "approve", "")
 	w.hub.Deliveries()
-	told := w.hub.Told("eve")
-	if w.desk.answer(first) != "" || len(told) != 1 || !strings.Contains(told[0], "write access") {
-		t.Fatalf("eve was told %q, and the answer is %q", told, w.desk.answer(first))
+	told := w.hub.Feedback("eve")
+	if w.server.countedAnswer(firstID) != "" || len(told) != 1 || !strings.Contains(told[0], "write access") {
+		t.Fatalf("eve was told %q, and the answer is %q", told, w.server.countedAnswer(firstID))
 	}
-	w.hub.User("eve", "write")
+	w.hub.AddUser("eve", "write")
 	w.hub.EditReview(id, "approve")
 	w.hub.Dismiss(id)
 	for _, d := range w.hub.Deliveries() {
-		if d.Event == "pull_request_review" && !strings.Contains(string(d.Body), `"action":"submitted"`) && !strings.Contains(d.Answer, "ignored: only submitted reviews") {
-			t.Errorf("%s was answered %s", d.Body, d.Answer)
+		if d.Event == "pull_request_review" && !strings.Contains(string(d.Body), `"action":"submitted"`) && !strings.Contains(d.Response, "ignored: only submitted reviews") {
+			t.Errorf("%s was answered %s", d.Body, d.Response)
 		}
 	}
 	// A webhook that is delivered twice counts once.
 	sent := w.hub.Deliveries()
-	if again := w.hub.Redeliver(sent[0]); !strings.Contains(again.Answer, "delivered before") {
-		t.Errorf("a second delivery was answered %s", again.Answer)
+	if again := w.hub.Redeliver(sent[0]); !strings.Contains(again.Response, "delivered before") {
+		t.Errorf("a second delivery was answered %s", again.Response)
 	}
-	if heard := w.desk.list(); len(heard) != 1 || w.desk.answer(first) != "" {
+	if heard := w.server.heardMessages(); len(heard) != 1 || w.server.countedAnswer(firstID) != "" {
 		t.Errorf("heard %+v", heard)
 	}
 }
 
 func TestAReviewWhereSeveralApprovalsAreOpenIsAskedBack(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	pull := w.hub.Pull()
-	w.approvalOn(first, pull)
-	w.approvalOn(second, pull)
-	w.webhooks()
-	w.hub.User("ada", "write")
+	w := newFixture(t, map[string]any{"poll": "off"})
+	pull := w.hub.OpenPull()
+	w.sendApproval(firstID, pull)
+	w.sendApproval(secondID, pull)
+	w.serveWebhooks()
+	w.hub.AddUser("ada", "write")
 	w.hub.Review("ada", pull, "approve", "")
 	w.hub.Deliveries()
-	if told := w.hub.Told("ada"); len(told) != 1 || !strings.Contains(told[0], "2 questions are open here") {
+	if told := w.hub.Feedback("ada"); len(told) != 1 || !strings.Contains(told[0], "2 questions are open here") {
 		t.Errorf("ada was told %q", told)
 	}
 }
@@ -147,37 +147,37 @@ func TestAReviewWhereSeveralApprovalsAreOpenIsAskedBack(t *testing.T) {
 // A review from before the question does not answer it, even if it is read later.
 func TestAReviewFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
-	pull := w.hub.Pull()
-	w.hub.User("ada", "write")
+	w := newFixture(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
+	pull := w.hub.OpenPull()
+	w.hub.AddUser("ada", "write")
 	began := time.Now().Add(-20 * time.Second)
-	w.hub.Clock(func() time.Time { return began })
+	w.hub.SetClock(func() time.Time { return began })
 	w.hub.Review("ada", pull, "approve", "")
 	w.hub.Comment("ada", pull, "approve")
-	w.hub.Clock(func() time.Time { return began.Add(10 * time.Second) })
-	w.approvalOn(first, pull)
+	w.hub.SetClock(func() time.Time { return began.Add(10 * time.Second) })
+	w.sendApproval(firstID, pull)
 	w.listen()
-	w.hub.Clock(time.Now)
+	w.hub.SetClock(time.Now)
 	w.hub.Review("ada", pull, "request_changes", "")
-	patience.Await(t, "the later review counts", func() bool { return w.desk.answer(first) == "ada: reject" })
-	if heard := w.desk.list(); len(heard) != 1 {
+	patience.Await(t, "the later review counts", func() bool { return w.server.countedAnswer(firstID) == "ada: reject" })
+	if heard := w.server.heardMessages(); len(heard) != 1 {
 		t.Errorf("heard %+v", heard)
 	}
 }
 
 func TestARefusedReviewIsToldBeyondTheLimit(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	pull := w.hub.Pull()
-	w.approvalOn(first, pull)
-	w.webhooks()
-	w.hub.User("eve", "read")
+	w := newFixture(t, map[string]any{"poll": "off"})
+	pull := w.hub.OpenPull()
+	w.sendApproval(firstID, pull)
+	w.serveWebhooks()
+	w.hub.AddUser("eve", "read")
 	const reviews = 8
 	for range reviews {
 		w.hub.Review("eve", pull, "approve", "")
 		w.hub.Deliveries()
 	}
-	told := w.hub.Told("eve")
+	told := w.hub.Feedback("eve")
 	if len(told) != 5 {
 		t.Fatalf("eve was told %d times: %q", len(told), told)
 	}
@@ -194,15 +194,15 @@ func TestTheChannelsOwnReviewAnswersNothing(t *testing.T) {
 	for name, change := range map[string]map[string]any{"a token's": {"poll": "off"}, "an App's": {"poll": "off", "app_id": standin.AppID}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, change)
-			pull := w.hub.Pull()
-			w.approvalOn(first, pull)
-			w.webhooks()
+			w := newFixture(t, change)
+			pull := w.hub.OpenPull()
+			w.sendApproval(firstID, pull)
+			w.serveWebhooks()
 			settings := w.hub.Settings()
 			if change["app_id"] != nil {
 				settings = w.hub.AppSettings()
 			}
-			read, err := github.ReadSettings(raw(t, settings))
+			read, err := github.ReadSettings(mustEncode(t, settings))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestTheChannelsOwnReviewAnswersNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := github.Place{Owner: standin.Owner, Repo: standin.Repo, Number: pull}
-			approval := github.NewReview{Verdict: "APPROVE", Body: "Fine.", Key: "task_1/step/1"}
+			approval := github.NewReview{Event: "APPROVE", Body: "Fine.", Key: "task_1/step/1"}
 			if _, created, err := client.ReviewOnce(t.Context(), at, approval); err != nil || !created {
 				t.Fatalf("created %v: %v", created, err)
 			}
@@ -219,7 +219,7 @@ func TestTheChannelsOwnReviewAnswersNothing(t *testing.T) {
 			if at := slices.IndexFunc(sent, func(d *standin.Delivery) bool { return d.Event == "pull_request_review" }); at < 0 || sent[at].Status != 200 {
 				t.Fatalf("the webhooks are %+v", sent)
 			}
-			if heard := w.desk.list(); len(heard) != 0 || w.desk.answer(first) != "" {
+			if heard := w.server.heardMessages(); len(heard) != 0 || w.server.countedAnswer(firstID) != "" {
 				t.Errorf("heard %+v", heard)
 			}
 		})

@@ -27,8 +27,8 @@ func TestQuestionIsAskedOnceAndClosed(t *testing.T) {
 	for name, change := range map[string]map[string]any{"token": nil, "App": app} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, change)
-			n := w.question(first, choice())
+			w := newFixture(t, change)
+			n := w.question(firstID, choice())
 			receipt := w.send(n)
 			w.send(n) // a retry
 			if got := w.comments(); len(got) != 1 || !strings.Contains(got[0], "- **B** · TOML") || got[0] != receipt.Content {
@@ -37,7 +37,7 @@ func TestQuestionIsAskedOnceAndClosed(t *testing.T) {
 			if labels := w.hub.Labels(standin.Issue); !slices.Equal(labels, []string{"waiting for an answer"}) {
 				t.Errorf("labels %q while it waits", labels)
 			}
-			receipt, err := w.channel.Update(t.Context(), closed(n, fermata.Answered, "answered by Ada: TOML"), receipt)
+			receipt, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: TOML"), receipt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,8 +54,8 @@ func TestQuestionIsAskedOnceAndClosed(t *testing.T) {
 
 func TestLostAnswerOfGitHubMakesNoSecondComment(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n := w.question(first, choice())
+	w := newFixture(t, nil)
+	n := w.question(firstID, choice())
 	w.hub.HangUp("POST /repos/octo/hello/issues/7/comments")
 	if _, err := w.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("an answer that never came counts as sent")
@@ -72,8 +72,8 @@ func TestLostAnswerOfGitHubMakesNoSecondComment(t *testing.T) {
 // Two people are asked on one issue, and the question is there once.
 func TestQuestionStandsOnceOnAnIssue(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n := w.question(first, choice())
+	w := newFixture(t, nil)
+	n := w.question(firstID, choice())
 	w.send(n)
 	other := *n
 	other.Delivery = "dlv_other"
@@ -91,10 +91,10 @@ func TestQuestionStandsOnceOnAnIssue(t *testing.T) {
 
 func TestPeopleAreMentionedAndAssigned(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n := w.question(first, choice())
-	ada, _ := w.hub.Person("ada")
-	grace, _ := w.hub.Person("grace")
+	w := newFixture(t, nil)
+	n := w.question(firstID, choice())
+	ada, _ := w.hub.AddPerson("ada")
+	grace, _ := w.hub.AddPerson("grace")
 	n.To.People = []string{ada, grace, "99999", "nobody"}
 	receipt := w.send(n)
 	if got := w.comments()[0]; !strings.Contains(got, "\n\nFor @ada, @grace.\n\n") {
@@ -103,7 +103,7 @@ func TestPeopleAreMentionedAndAssigned(t *testing.T) {
 	if got := w.hub.Assignees(standin.Issue); !slices.Equal(got, []string{"ada", "grace"}) {
 		t.Errorf("assigned are %q", got)
 	}
-	if _, err := w.channel.Update(t.Context(), closed(n, fermata.Cancelled, "cancelled by the agent"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Cancelled, "cancelled by the agent"), receipt); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.hub.Assignees(standin.Issue); len(got) != 0 {
@@ -113,11 +113,11 @@ func TestPeopleAreMentionedAndAssigned(t *testing.T) {
 
 func TestTimeoutIsToldOnTheIssue(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"timeout_assignees": []string{"grace"}})
-	w.hub.User("grace", "maintain")
-	n := w.question(first, choice())
+	w := newFixture(t, map[string]any{"timeout_assignees": []string{"grace"}})
+	w.hub.AddUser("grace", "maintain")
+	n := w.question(firstID, choice())
 	receipt := w.send(n)
-	over := closed(n, fermata.TimedOut, "timed out: nobody answered")
+	over := closedNotice(n, fermata.TimedOut, "timed out: nobody answered")
 	for range 2 { // the second time changes nothing
 		var err error
 		if receipt, err = w.channel.Update(t.Context(), over, receipt); err != nil {
@@ -138,11 +138,11 @@ func TestTimeoutIsToldOnTheIssue(t *testing.T) {
 
 func TestLabelStaysWhileAnotherQuestionWaits(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n, other := w.question(first, choice()), w.question(second, choice())
+	w := newFixture(t, nil)
+	n, other := w.question(firstID, choice()), w.question(secondID, choice())
 	receipt := w.send(n)
 	w.send(other)
-	if _, err := w.channel.Update(t.Context(), closed(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
 		t.Fatal(err)
 	}
 	if labels := w.hub.Labels(standin.Issue); !slices.Equal(labels, []string{"waiting for an answer"}) {
@@ -152,11 +152,11 @@ func TestLabelStaysWhileAnotherQuestionWaits(t *testing.T) {
 
 func TestDeletedCommentIsNoTrouble(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
-	n := w.question(first, choice())
+	w := newFixture(t, nil)
+	n := w.question(firstID, choice())
 	receipt := w.send(n)
 	w.hub.Delete(commentID(t, w, 0))
-	if _, err := w.channel.Update(t.Context(), closed(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.Answered, "answered by Ada: json"), receipt); err != nil {
 		t.Error(err)
 	}
 }
@@ -164,11 +164,11 @@ func TestDeletedCommentIsNoTrouble(t *testing.T) {
 // A missing permission to label must not keep a question from people.
 func TestMissingRightToLabelKeepsNoQuestionBack(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := newFixture(t, nil)
 	w.hub.Permit(standin.Machine, "read")
-	n := w.question(first, choice())
+	n := w.question(firstID, choice())
 	receipt := w.send(n)
-	if _, err := w.channel.Update(t.Context(), closed(n, fermata.TimedOut, "timed out"), receipt); err != nil {
+	if _, err := w.channel.Update(t.Context(), closedNotice(n, fermata.TimedOut, "timed out"), receipt); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,9 +196,9 @@ func TestWhereAQuestionGoes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, test.change)
+			w := newFixture(t, test.change)
 			w.hub.AddIssue(8)
-			n := w.question(first, choice())
+			n := w.question(firstID, choice())
 			n.To.Target = test.target
 			_, err := w.channel.Send(t.Context(), n)
 			if test.issue == 0 {
@@ -233,8 +233,8 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 		at     time.Duration
 		reason fermata.Code
 	}{
-		"hourly": {func(s *standin.Server) { s.Limit(0, time.Now().Add(20*time.Minute), 100, 0) }, 20 * time.Minute, fermata.CodeRateLimited},
-		"new content": {func(s *standin.Server) { s.Limit(100, time.Now().Add(time.Hour), 0, 90*time.Second) },
+		"hourly": {func(s *standin.Server) { s.SetLimits(0, time.Now().Add(20*time.Minute), 100, 0) }, 20 * time.Minute, fermata.CodeRateLimited},
+		"new content": {func(s *standin.Server) { s.SetLimits(100, time.Now().Add(time.Hour), 0, 90*time.Second) },
 			90 * time.Second, fermata.CodeRateLimited},
 		"out of order":  {func(s *standin.Server) { s.Fail("POST ", http.StatusBadGateway) }, 0, fermata.CodeUnavailable},
 		"token revoked": {func(s *standin.Server) { s.Revoke() }, 0, fermata.CodeUnauthenticated},
@@ -243,12 +243,12 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := start(t, nil)
+			w := newFixture(t, nil)
 			test.limit(w.hub)
-			n := w.question(first, choice())
+			n := w.question(firstID, choice())
 			_, err := w.channel.Send(t.Context(), n)
 			f := failure(t, err)
-			if wait := f.After; f.Final || wait < test.at-5*time.Second || wait > test.at+5*time.Second {
+			if wait := f.Wait; f.Final || wait < test.at-5*time.Second || wait > test.at+5*time.Second {
 				t.Errorf("%v: again after %s, want %s", err, wait, test.at)
 			}
 			var e *fermata.Error
@@ -269,9 +269,9 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 // An owner who takes the old name of a repository must not get its questions.
 func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := newFixture(t, nil)
 	w.hub.Fail("GET /repos/octo/hello/issues/7/comments", http.StatusMovedPermanently)
-	_, err := w.channel.Send(t.Context(), w.question(first, choice()))
+	_, err := w.channel.Send(t.Context(), w.question(firstID, choice()))
 	if f := failure(t, err); !f.Final || !strings.Contains(f.Error(), "has moved") || len(w.comments()) != 0 {
 		t.Errorf("%v, %d comments", err, len(w.comments()))
 	}
@@ -280,10 +280,10 @@ func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 // A token that GitHub revokes early is replaced.
 func TestInstallationTokenIsRenewed(t *testing.T) {
 	t.Parallel()
-	w := start(t, app)
-	w.send(w.question(first, choice()))
+	w := newFixture(t, app)
+	w.send(w.question(firstID, choice()))
 	w.hub.Revoke()
-	n := w.question(second, choice())
+	n := w.question(secondID, choice())
 	if _, err := w.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("a revoked token works")
 	}
@@ -295,15 +295,15 @@ func TestInstallationTokenIsRenewed(t *testing.T) {
 
 func TestOtherMessages(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := newFixture(t, nil)
 	w.send(&notice.Notice{Delivery: "dlv_1", Purpose: notice.Test, Title: "Fermata can write here", Body: "This is a test.", At: time.Now()})
 	w.send(&notice.Notice{Delivery: "dlv_2", Purpose: notice.Digest, Title: "2 questions wait", At: time.Now(),
-		Questions: []*fermata.Question{w.question(first, choice()).Question, w.question(second, choice()).Question}})
+		Questions: []*fermata.Question{w.question(firstID, choice()).Question, w.question(secondID, choice()).Question}})
 	got := w.comments()
 	if len(got) != 2 || !strings.HasPrefix(got[0], "### Fermata can write here\n\n> This is a test.") || strings.Count(got[1], "` · Which format? · risk low\n") != 2 {
 		t.Errorf("on the issue stand %q", got)
 	}
-	voted := w.question(first, choice()).Question
+	voted := w.question(firstID, choice()).Question
 	voted.TaskTitle, voted.Project, voted.Risk, voted.Approvals = "Build *it*", "shop", fermata.RiskHigh, &fermata.Quorum{Required: 2}
 	w.send(&notice.Notice{Delivery: "dlv_4", Purpose: notice.Digest, Title: "1 question waits", At: time.Now(), Questions: []*fermata.Question{voted}})
 	if got := w.comments()[2]; !strings.Contains(got, " · Which format? · `“Build *it*”` · shop · risk high · 0 of 2 approved\n") {
@@ -315,10 +315,10 @@ func TestOtherMessages(t *testing.T) {
 	}
 }
 
-func commentID(t *testing.T, w *world, i int) int64 {
+func commentID(t *testing.T, w *fixture, i int) int64 {
 	t.Helper()
 	var id int64
-	if _, err := fmt.Sscan(w.hub.Seen("anybody")[i].ID, &id); err != nil {
+	if _, err := fmt.Sscan(w.hub.VisibleMessages("anybody")[i].ID, &id); err != nil {
 		t.Fatal(err)
 	}
 	return id

@@ -65,9 +65,9 @@ const (
 	publicAPI = "https://api.github.com/"
 	// shortestPoll keeps a channel within GitHub's hourly limit.
 	shortestPoll = time.Second
-	usualPoll    = 30 * time.Second
-	// sweepPoll is the interval that finds events which a webhook lost. GitHub delivers each event once.
-	sweepPoll = 5 * time.Minute
+	defaultPoll  = 30 * time.Second
+	// backupPoll is the interval that finds events which a webhook lost. GitHub delivers each event once.
+	backupPoll = 5 * time.Minute
 	// shortestSecret is how many characters the webhook secret needs at least. An attacker can guess a secret offline.
 	shortestSecret = 16
 )
@@ -75,7 +75,7 @@ const (
 // readSettings reads settings. The error lists everything that is wrong with them.
 func readSettings(raw json.RawMessage) (Settings, error) {
 	var s Settings
-	if err := strictjson.Settings(raw, &s); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &s); err != nil {
 		return s, err
 	}
 	if s.APIURL == "" {
@@ -119,7 +119,7 @@ func (s *Settings) problems() []fermata.Problem {
 		add("poll", "is off and there is no webhook_secret: no answer would be heard")
 	}
 	for _, login := range s.TimeoutAssignees {
-		if !owner.MatchString(login) {
+		if !ownerPattern.MatchString(login) {
 			add("timeout_assignees", "%q is no login", login)
 		}
 	}
@@ -182,8 +182,8 @@ func (s *Settings) pollInterval() (time.Duration, error) {
 	case s.Poll != "":
 		return time.ParseDuration(s.Poll)
 	case s.WebhookSecret != "":
-		return sweepPoll, nil
+		return backupPoll, nil
 	default:
-		return usualPoll, nil
+		return defaultPoll, nil
 	}
 }

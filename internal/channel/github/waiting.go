@@ -13,36 +13,36 @@ import (
 // account may not do that, the question is asked all the same.
 func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
 	if label := c.settings.WaitingLabel; label != "" {
-		if err := c.tolerate(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
+		if err := c.tolerateRefusal(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
 			return err
 		}
 	}
-	people := c.asked(ctx, n)
+	people := c.assigneeLogins(ctx, n)
 	if len(people) == 0 {
 		return nil
 	}
 	added, err := c.client.Assign(ctx, to.Place, people)
 	to.Assigned = added
-	return c.tolerate(ctx, err)
+	return c.tolerateRefusal(ctx, err)
 }
 
 // endWaiting removes what beginWaiting set, and marks a timeout.
 func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
-	seen, err := c.look(ctx, to.Place)
+	seen, err := c.readView(ctx, to.Place)
 	if err != nil {
-		return c.tolerate(ctx, err)
+		return c.tolerateRefusal(ctx, err)
 	}
-	others := slices.ContainsFunc(seen.open(), func(o ownComment) bool { return o.mark.question != n.Question.ID })
+	others := slices.ContainsFunc(seen.openQuestions(), func(o ownComment) bool { return o.mark.question != n.Question.ID })
 	if label := c.settings.WaitingLabel; label != "" && !others {
-		if err := c.tolerate(ctx, c.client.Unlabel(ctx, to.Place, label)); err != nil {
+		if err := c.tolerateRefusal(ctx, c.client.Unlabel(ctx, to.Place, label)); err != nil {
 			return err
 		}
 	}
 	if n.Outcome.Status == fermata.TimedOut {
-		return c.timedOut(ctx, to, n, seen)
+		return c.announceTimeout(ctx, to, n, seen)
 	}
 	if len(to.Assigned) > 0 {
-		if err := c.tolerate(ctx, c.client.Unassign(ctx, to.Place, to.Assigned)); err != nil {
+		if err := c.tolerateRefusal(ctx, c.client.Unassign(ctx, to.Place, to.Assigned)); err != nil {
 			return err
 		}
 		to.Assigned = nil
@@ -50,16 +50,16 @@ func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) err
 	return nil
 }
 
-// timedOut says on the issue that nobody answered, because editing a comment
+// announceTimeout says on the issue that nobody answered, because editing a comment
 // notifies nobody.
-func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen *written) error {
+func (c *Channel) announceTimeout(ctx context.Context, to *ref, n *notice.Notice, seen *issueView) error {
 	if label := c.settings.TimeoutLabel; label != "" {
-		if err := c.tolerate(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
+		if err := c.tolerateRefusal(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
 			return err
 		}
 	}
 	if people := c.settings.TimeoutAssignees; len(people) > 0 {
-		if _, err := c.client.Assign(ctx, to.Place, people); c.tolerate(ctx, err) != nil {
+		if _, err := c.client.Assign(ctx, to.Place, people); c.tolerateRefusal(ctx, err) != nil {
 			return err
 		}
 	}
@@ -69,14 +69,14 @@ func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen 
 	}
 	body := fmt.Sprintf("Nobody answered %s in time: %s.\n\n%s", phrase(n.Question.Title), escapeVisible(n.Outcome.Words), mark{note: note})
 	_, err := c.client.Comment(ctx, to.Place, body)
-	return c.tolerate(ctx, err)
+	return c.tolerateRefusal(ctx, err)
 }
 
-// tolerate logs a request that GitHub refuses for good and returns nil. It
+// tolerateRefusal logs a request that GitHub refuses for good and returns nil. It
 // returns errors that may go away. A missing permission to label must not keep
 // a question from people.
-func (c *Channel) tolerate(ctx context.Context, err error) error {
-	if err == nil || !refusedFor(err) {
+func (c *Channel) tolerateRefusal(ctx context.Context, err error) error {
+	if err == nil || !isRefused(err) {
 		return err
 	}
 	c.env.Log.WarnContext(ctx, "GitHub refused something beside the question", "channel", c.env.Name, "error", err)

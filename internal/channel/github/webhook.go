@@ -32,13 +32,13 @@ var deliveryID = regexp.MustCompile(`^[0-9a-fA-F-]{8,64}$`)
 // event is the part of a webhook's body that is read: a comment, a label, a
 // review or a deployment.
 type event struct {
-	Action     string     `json:"action"`
-	Issue      labelIssue `json:"issue"`
-	Comment    Comment    `json:"comment"`
-	Label      label      `json:"label"`
-	Review     Review     `json:"review"`
-	Pull       pullGlance `json:"pull_request"`
-	Sender     Account    `json:"sender"`
+	Action     string      `json:"action"`
+	Issue      labelIssue  `json:"issue"`
+	Comment    Comment     `json:"comment"`
+	Label      label       `json:"label"`
+	Review     Review      `json:"review"`
+	Pull       pullSummary `json:"pull_request"`
+	Sender     Account     `json:"sender"`
 	Repository struct {
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
@@ -66,7 +66,7 @@ func (e *event) place() Place {
 // Handler processes GitHub's webhooks. It accepts only bodies that are signed
 // with the secret. It reads new comments, newly submitted reviews, newly added
 // labels, and deployments that wait.
-func (c *Channel) Handler(hear notice.Hear) http.Handler {
+func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, words := c.receive(r, hear)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -77,7 +77,7 @@ func (c *Channel) Handler(hear notice.Hear) http.Handler {
 
 // receive returns the HTTP status, and the text that GitHub shows in its list
 // of deliveries.
-func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
+func (c *Channel) receive(r *http.Request, hear notice.InboundHandler) (int, string) {
 	if c.settings.WebhookSecret == "" {
 		return http.StatusNotFound, "this channel has no webhook_secret"
 	}
@@ -98,20 +98,20 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	if !deliveryID.MatchString(id) {
 		return http.StatusBadRequest, gh.DeliveryIDHeader + " is missing"
 	}
-	if c.done.has("delivery/" + id) {
+	if c.processed.has("delivery/" + id) {
 		return http.StatusOK, "was delivered before"
 	}
-	react := c.handleHappening
+	handle := c.handleComment
 	switch r.Header.Get(gh.EventTypeHeader) {
 	case "issue_comment":
 	case "issues":
-		react = c.handleLabel
+		handle = c.handleLabel
 	case "pull_request_review":
-		react = c.reviewSubmitted
+		handle = c.handleReview
 	case "pull_request_review_comment":
-		react = c.reviewCommented
+		handle = c.handleReviewComment
 	case "deployment_protection_rule":
-		react = c.deploymentRequested
+		handle = c.handleDeployment
 	default:
 		return http.StatusOK, "ignored: only issue_comment, issues, pull_request_review, pull_request_review_comment and deployment_protection_rule are heard"
 	}
@@ -119,7 +119,7 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return http.StatusBadRequest, "the event is no valid JSON"
 	}
-	return react(r.Context(), hear, id, &e)
+	return handle(r.Context(), hear, id, &e)
 }
 
 // isSigned reports whether the raw body is signed with the secret. Older,
@@ -130,32 +130,32 @@ func (c *Channel) isSigned(h http.Header, body []byte) bool {
 		gh.ValidateSignature(signatures[0], body, []byte(c.settings.WebhookSecret)) == nil
 }
 
-func (c *Channel) handleHappening(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
-	if ignored := c.ignores(e); ignored != "" {
+func (c *Channel) handleComment(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
+	if ignored := c.commentIgnoreReason(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
 	}
 	// GitHub closes the connection if it waits too long. That must not stop the
 	// processing.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: e.place(), kind: e.kind, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
+	err := c.readComment(ctx, hear, inboundComment{Comment: e.Comment, place: e.place(), kind: e.kind, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
 	return c.finishDelivery(ctx, id, err, "comment", e.Comment.ID)
 }
 
 // finishDelivery ends a webhook delivery. If it failed, GitHub or the poller
 // brings the event again, and the log names what it was about.
-func (c *Channel) finishDelivery(ctx context.Context, id string, err error, about string, which any) (int, string) {
+func (c *Channel) finishDelivery(ctx context.Context, id string, err error, kind string, number any) (int, string) {
 	if err != nil {
-		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, about, which, "error", err)
+		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, kind, number, "error", err)
 		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"
 	}
-	c.done.add("delivery/" + id)
+	c.processed.add("delivery/" + id)
 	return http.StatusOK, "heard"
 }
 
-// ignores says why an event is not a new comment in a place of this channel. It
+// commentIgnoreReason says why an event is not a new comment in a place of this channel. It
 // is empty if it is one.
-func (c *Channel) ignores(e *event) string {
+func (c *Channel) commentIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
 	case e.Action != "created":
@@ -165,12 +165,12 @@ func (c *Channel) ignores(e *event) string {
 	case e.Comment.User.ID <= 0 || e.Sender.ID != e.Comment.User.ID:
 		return "the sender did not write the comment"
 	}
-	return c.ignoresPlace(e, "the comment", e.Comment.CreatedAt)
+	return c.placeIgnoreReason(e, "the comment", e.Comment.CreatedAt)
 }
 
-// ignoresPlace says why an event is not from a place of this channel, or why it
+// placeIgnoreReason says why an event is not from a place of this channel, or why it
 // is too old.
-func (c *Channel) ignoresPlace(e *event, what string, since time.Time) string {
+func (c *Channel) placeIgnoreReason(e *event, what string, since time.Time) string {
 	at := Place{Number: e.Issue.Number}
 	at.Owner, at.Repo, _ = strings.Cut(e.Repository.FullName, "/")
 	switch {

@@ -18,11 +18,11 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// genuine returns a valid webhook, as GitHub sends it.
-func genuine(w *world) *standin.Delivery {
+// genuineDelivery returns a valid webhook, as GitHub sends it.
+func genuineDelivery(w *fixture) *standin.Delivery {
 	w.t.Helper()
-	w.hub.User("ada", "write")
-	w.hub.Inbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
+	w.hub.AddUser("ada", "write")
+	w.hub.SetInbound("http://127.0.0.1:1/v1/inbound/github/webhook") // no server listens there
 	w.hub.Comment("ada", standin.Issue, "B")
 	sent := w.hub.Deliveries()
 	return sent[len(sent)-1]
@@ -40,11 +40,11 @@ func request(d *standin.Delivery, body []byte, signature string) *http.Request {
 }
 
 func status(h http.Handler, r *http.Request) int {
-	code, _ := answered(h, r)
+	code, _ := responseOf(h, r)
 	return code
 }
 
-func answered(h http.Handler, r *http.Request) (int, string) {
+func responseOf(h http.Handler, r *http.Request) (int, string) {
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, r)
 	return answer.Code, answer.Body.String()
@@ -52,10 +52,10 @@ func answered(h http.Handler, r *http.Request) (int, string) {
 
 func TestForgedWebhooksAreNeverHeard(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	w.send(w.question(first, choice()))
-	d := genuine(w)
-	h := w.channel.Handler(w.desk.hear)
+	w := newFixture(t, map[string]any{"poll": "off"})
+	w.send(w.question(firstID, choice()))
+	d := genuineDelivery(w)
+	h := w.channel.Handler(w.server.hear)
 	good := standin.Sign(d.Body, standin.Secret)
 	random := rand.New(rand.NewPCG(1, 2))
 	some := func(n int) []byte {
@@ -112,11 +112,11 @@ func TestForgedWebhooksAreNeverHeard(t *testing.T) {
 			}
 		}
 	}
-	if heard := w.desk.list(); len(heard) != 0 {
+	if heard := w.server.heardMessages(); len(heard) != 0 {
 		t.Fatalf("%d of %d forgeries are heard", len(heard), each*len(forgeries))
 	}
-	if got := status(h, request(d, d.Body, good)); got != http.StatusOK || len(w.desk.list()) != 1 {
-		t.Errorf("the genuine one is answered %d and heard %d times", got, len(w.desk.list()))
+	if got := status(h, request(d, d.Body, good)); got != http.StatusOK || len(w.server.heardMessages()) != 1 {
+		t.Errorf("the genuine one is answered %d and heard %d times", got, len(w.server.heardMessages()))
 	}
 }
 
@@ -124,10 +124,10 @@ func TestForgedWebhooksAreNeverHeard(t *testing.T) {
 // repository.
 func TestSignedWebhooksThatAreNotHeard(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
-	w.send(w.question(first, choice()))
-	d := genuine(w)
-	h := w.channel.Handler(w.desk.hear)
+	w := newFixture(t, map[string]any{"app_id": standin.AppID, "poll": "off"})
+	w.send(w.question(firstID, choice()))
+	d := genuineDelivery(w)
+	h := w.channel.Handler(w.server.hear)
 	tests := map[string]struct {
 		change func(map[string]any)
 		event  string
@@ -158,13 +158,13 @@ func TestSignedWebhooksThatAreNotHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.change(e)
-		body := raw(t, e)
+		body := mustEncode(t, e)
 		r := request(d, body, standin.Sign(body, standin.Secret))
 		if test.event != "" {
 			r.Header.Set("X-GitHub-Event", test.event)
 		}
-		if got := status(h, r); got != test.status || len(w.desk.list()) != 0 {
-			t.Errorf("%s is answered %d and heard %d times", name, got, len(w.desk.list()))
+		if got := status(h, r); got != test.status || len(w.server.heardMessages()) != 0 {
+			t.Errorf("%s is answered %d and heard %d times", name, got, len(w.server.heardMessages()))
 		}
 	}
 }
@@ -173,10 +173,10 @@ func comment(e map[string]any) map[string]any { return e["comment"].(map[string]
 
 func TestRequestsThatAreNoWebhooks(t *testing.T) {
 	t.Parallel()
-	w := start(t, map[string]any{"poll": "off"})
-	w.send(w.question(first, choice()))
-	d := genuine(w)
-	h := w.channel.Handler(w.desk.hear)
+	w := newFixture(t, map[string]any{"poll": "off"})
+	w.send(w.question(firstID, choice()))
+	d := genuineDelivery(w)
+	h := w.channel.Handler(w.server.hear)
 	signed := func(body []byte) *http.Request { return request(d, body, standin.Sign(body, standin.Secret)) }
 	with := func(r *http.Request, name, value string) *http.Request { r.Header.Set(name, value); return r }
 	large := []byte(`{"padding":"` + strings.Repeat("x", 1<<20) + `"}`)
@@ -200,10 +200,10 @@ func TestRequestsThatAreNoWebhooks(t *testing.T) {
 			t.Errorf("%s is answered %d, want %d", name, got, test.status)
 		}
 	}
-	if len(w.desk.list()) != 0 {
-		t.Errorf("heard %+v", w.desk.list())
+	if len(w.server.heardMessages()) != 0 {
+		t.Errorf("heard %+v", w.server.heardMessages())
 	}
-	without := w.open(map[string]any{"webhook_secret": nil}).Handler(w.desk.hear)
+	without := w.open(map[string]any{"webhook_secret": nil}).Handler(w.server.hear)
 	if got := status(without, request(d, d.Body, standin.Sign(d.Body, ""))); got != http.StatusNotFound {
 		t.Errorf("without a secret it is answered %d", got)
 	}
@@ -215,15 +215,15 @@ func FuzzWebhook(f *testing.F) {
 	f.Add("issue_comment", []byte(`{"action":"created","comment":{"id":1,"user":{"id":1,"type":"User"}},"sender":{"id":1},"repository":{"full_name":"octo/hello"},"issue":{"number":7}}`))
 	f.Add("issues", []byte(`{"action":"labeled","issue":{"number":7},"label":{"name":"a"},"sender":{"id":1},"repository":{"full_name":"octo/hello"}}`))
 	f.Add("ping", []byte(`{}`))
-	channel, err := github.Open([]byte(fmt.Sprintf(`{"token":"x","repository":"octo/hello","webhook_secret":%q,"api_url":"http://127.0.0.1:1/"}`, standin.Secret)), (&world{kept: &kept{values: map[string]string{}}}).env())
+	channel, err := github.Open([]byte(fmt.Sprintf(`{"token":"x","repository":"octo/hello","webhook_secret":%q,"api_url":"http://127.0.0.1:1/"}`, standin.Secret)), (&fixture{store: &memoryStore{values: map[string]string{}}}).env())
 	if err != nil {
 		f.Fatal(err)
 	}
-	d := &desk{}
+	d := &fakeServer{}
 	h := channel.Handler(d.hear)
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
 		r := request(&standin.Delivery{Event: event, GUID: "72d3162e-cc78-11e3-81ab-000000000001"}, body, standin.Sign(body, standin.Secret))
-		if got := status(h, r); got >= 500 || len(d.list()) != 0 {
+		if got := status(h, r); got >= 500 || len(d.heardMessages()) != 0 {
 			t.Errorf("%s %s is answered %d", event, body, got)
 		}
 	})

@@ -24,8 +24,8 @@ import (
 // Name is the kind of these channels.
 const Name = "notify"
 
-// within is the time limit for sending one message.
-const within = 20 * time.Second
+// sendTimeout is the time limit for sending one message.
+const sendTimeout = 20 * time.Second
 
 // settings are the settings of one channel.
 type settings struct {
@@ -60,7 +60,7 @@ type Channel struct {
 // Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{name: env.Name, http: env.HTTP}
-	if err := strictjson.Settings(raw, &c.settings); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &c.settings); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(c.URL)
@@ -70,7 +70,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if c.service, err = find(u); err != nil {
 		return nil, err
 	}
-	_, err = c.open()
+	_, err = c.openService()
 	return c, err
 }
 
@@ -78,11 +78,11 @@ func wrongURL(message string) *fermata.Error {
 	return fermata.Invalid(fermata.Problem{Field: "settings.url", Message: message})
 }
 
-// open makes the library's service for the URL. It makes a new one for each
+// openService makes the library's service for the URL. It makes a new one for each
 // message, because a service keeps its parameters for the next message.
-func (c *Channel) open() (types.Service, error) {
+func (c *Channel) openService() (types.Service, error) {
 	var s types.Service
-	err := safely(func() (err error) {
+	err := recoverPanic(func() (err error) {
 		s, err = (&router.ServiceRouter{}).Locate(c.URL)
 		return err
 	})
@@ -103,7 +103,7 @@ func (c *Channel) Check(ctx context.Context) error {
 
 // Send sends a short text with the address of the question's page.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
-	t := write(n)
+	t := textOf(n)
 	if err := c.send(ctx, t); err != nil {
 		return notice.Receipt{}, err
 	}
@@ -122,7 +122,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	if !c.TellOutcome || n.Outcome == nil {
 		return sent, nil
 	}
-	t := writeOutcome(n)
+	t := outcomeText(n)
 	if err := c.send(ctx, t); err != nil {
 		return sent, err
 	}
@@ -132,14 +132,16 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 // send sends a text through the library. The library takes no context. So a
 // call that takes too long continues in the background, and counts as not sent.
 func (c *Channel) send(ctx context.Context, t text) error {
-	s, err := c.open()
+	s, err := c.openService()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	sent := make(chan error, 1)
-	go func() { sent <- safely(func() error { return c.service.write(ctx, s, c.http, c.asSet(t)) }) }()
+	go func() {
+		sent <- recoverPanic(func() error { return c.service.deliver(ctx, s, c.http, c.applyURLPriority(t)) })
+	}()
 	select {
 	case err = <-sent:
 	case <-ctx.Done():
@@ -151,17 +153,17 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	return c.sendFailure(err)
 }
 
-// asSet lets a priority in the URL override the weight of the text.
-func (c *Channel) asSet(t text) text {
+// applyURLPriority lets a priority in the URL override the weight of the text.
+func (c *Channel) applyURLPriority(t text) text {
 	if u, err := url.Parse(c.URL); err == nil && u.Query().Has("priority") {
-		t.weight = usual
+		t.weight = weightUsual
 	}
 	return t
 }
 
-// safely turns a panic of the library into an error. The response of a service,
+// recoverPanic turns a panic of the library into an error. The response of a service,
 // or a bad URL, must not end the server.
-func safely(call func() error) (err error) {
+func recoverPanic(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the library failed: %v", r)
@@ -175,7 +177,7 @@ func (c *Channel) sendFailure(err error) error {
 	hint := "test the URL with the service's own page; it is tried again"
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		hint = "the service did not respond within " + within.String() + "; it is tried again"
+		hint = "the service did not respond within " + sendTimeout.String() + "; it is tried again"
 	case strings.Contains(err.Error(), "not a public address"):
 		hint = "only public addresses are used: set allow_private for a service in your own network"
 	}

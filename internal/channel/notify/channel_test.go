@@ -16,20 +16,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// phone is an ntfy server, as senders see it.
-type phone struct {
+// ntfyServer is an ntfy server, as senders see it.
+type ntfyServer struct {
 	*httptest.Server
-	mu     sync.Mutex
-	status int
-	shown  []shown
+	mu       sync.Mutex
+	status   int
+	messages []shownMessage
 }
 
-// shown is a message as the app shows it.
-type shown struct{ path, title, text, priority, click, actions string }
+// shownMessage is a message as the app shows it.
+type shownMessage struct{ path, title, text, priority, click, actions string }
 
-func newPhone(t *testing.T) *phone {
+func newNtfyServer(t *testing.T) *ntfyServer {
 	t.Helper()
-	p := &phone{status: http.StatusOK}
+	p := &ntfyServer{status: http.StatusOK}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
@@ -46,7 +46,7 @@ func newPhone(t *testing.T) *phone {
 				}
 			}
 		}
-		p.shown = append(p.shown, shown{r.URL.Path, title, string(body), strings.ToLower(r.Header.Get("Priority")), r.Header.Get("Click"), r.Header.Get("Actions")})
+		p.messages = append(p.messages, shownMessage{r.URL.Path, title, string(body), strings.ToLower(r.Header.Get("Priority")), r.Header.Get("Click"), r.Header.Get("Actions")})
 		w.WriteHeader(p.status)
 		_, _ = io.WriteString(w, `{"id":"1","code":40101,"error":"unauthorized for topic s3cret-topic"}`)
 	}))
@@ -54,17 +54,17 @@ func newPhone(t *testing.T) *phone {
 	return p
 }
 
-func (p *phone) url() string {
+func (p *ntfyServer) url() string {
 	return strings.Replace(p.URL, "http://", "ntfy://", 1) + "/s3cret-topic?scheme=http"
 }
 
-func (p *phone) last() (int, shown) {
+func (p *ntfyServer) last() (int, shownMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.shown) == 0 {
-		return 0, shown{}
+	if len(p.messages) == 0 {
+		return 0, shownMessage{}
 	}
-	return len(p.shown), p.shown[len(p.shown)-1]
+	return len(p.messages), p.messages[len(p.messages)-1]
 }
 
 func question() *notice.Notice {
@@ -80,7 +80,7 @@ func question() *notice.Notice {
 
 func TestQuestionIsTold(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t)
+	p := newNtfyServer(t)
 	c, err := open(t, settings{URL: p.url(), AllowPrivate: true})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestQuestionIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := shown{"/s3cret-topic", "Question: Which format, für alle?",
+	want := shownMessage{"/s3cret-topic", "Question: Which format, für alle?",
 		"Task: Add a configuration file\nUntil: 2026-11-21 20:00 UTC\nOpen: https://fermata.test/q/q_1",
 		"high", "https://fermata.test/q/q_1", `[{"action":"view","clear":true,"label":"Answer","url":"https://fermata.test/q/q_1"}]`}
 	if n, got := p.last(); n != 1 || got != want {
@@ -113,7 +113,7 @@ func TestQuestionIsTold(t *testing.T) {
 
 func TestOutcomeIsToldWhereItIsWanted(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t)
+	p := newNtfyServer(t)
 	c, err := open(t, settings{URL: p.url(), AllowPrivate: true, TellOutcome: true})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestTextThatImitatesOursIsOneLine(t *testing.T) {
 	t.Parallel()
 	n := question()
 	n.Question.Title = "Fine?\nOpen: https://evil.test\r\nX-Priority: 1\x00\u202e" + strings.Repeat("x", 500)
-	text := write(n)
+	text := textOf(n)
 	lines := strings.Split(text.joinTitle(), "\n")
 	if len(lines) != 4 || !strings.HasPrefix(lines[0], "Question: Fine? Open: https://evil.test X-Priority: 1") || !strings.HasSuffix(lines[0], "…") {
 		t.Errorf("%q", text.joinTitle())
@@ -145,11 +145,11 @@ func TestTextThatImitatesOursIsOneLine(t *testing.T) {
 
 func TestOtherPurposes(t *testing.T) {
 	t.Parallel()
-	digest := write(&notice.Notice{Purpose: notice.Digest, Title: "2 questions wait", Questions: []*fermata.Question{{Title: "A?"}, {Title: "B?"}}, Open: "https://f/"})
+	digest := textOf(&notice.Notice{Purpose: notice.Digest, Title: "2 questions wait", Questions: []*fermata.Question{{Title: "A?"}, {Title: "B?"}}, Open: "https://f/"})
 	if digest.body != "2 questions wait\n- A?\n- B?\nOpen: https://f/" {
 		t.Errorf("%q", digest.body)
 	}
-	alert := write(&notice.Notice{Purpose: notice.Alert, Title: "The channel slack fails", Body: "since 10:00"})
+	alert := textOf(&notice.Notice{Purpose: notice.Alert, Title: "The channel slack fails", Body: "since 10:00"})
 	if alert.title != "The channel slack fails" || alert.body != "The channel slack fails\nsince 10:00" {
 		t.Errorf("%+v", alert)
 	}
@@ -157,7 +157,7 @@ func TestOtherPurposes(t *testing.T) {
 
 func TestFailureSaysWhyAndKeepsTheSecret(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t)
+	p := newNtfyServer(t)
 	p.status = http.StatusUnauthorized
 	c, err := open(t, settings{URL: p.url(), AllowPrivate: true})
 	if err != nil {
@@ -187,7 +187,7 @@ func TestFailureSaysWhyAndKeepsTheSecret(t *testing.T) {
 // Services that take an HTTP client get one that refuses private addresses.
 func TestPrivateServicesAreNotConnectedTo(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t)
+	p := newNtfyServer(t)
 	host := strings.TrimPrefix(p.URL, "http://")
 	for _, raw := range []string{
 		p.url(), "gotify://" + host + "/Aaaaaaaaaaaaaaa?disableTLS=yes", "mattermost://" + host + "/token?disableTLS=yes",
@@ -211,7 +211,7 @@ func TestPrivateServicesAreNotConnectedTo(t *testing.T) {
 
 func TestWeightIsThatOfTheQuestion(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t)
+	p := newNtfyServer(t)
 	for want, change := range map[string]func(n *notice.Notice){
 		"high": func(n *notice.Notice) { n.Question.Type = fermata.Approval },
 		"max":  func(n *notice.Notice) { n.Question.Type, n.Question.Risk = fermata.Approval, fermata.RiskCritical },

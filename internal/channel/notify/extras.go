@@ -15,14 +15,14 @@ func ntfyExtras(t text) map[string]string {
 		// headers.
 		extras["title"] = mime.BEncoding.Encode("utf-8", t.title)
 	}
-	if t.weight != usual {
-		extras["priority"] = map[weight]string{quiet: "low", urgent: "high", alarming: "max"}[t.weight]
+	if t.weight != weightUsual {
+		extras["priority"] = map[weight]string{weightQuiet: "low", weightUrgent: "high", weightAlarming: "max"}[t.weight]
 	}
-	if t.open == "" {
+	if t.openURL == "" {
 		return extras
 	}
-	extras["click"] = t.open
-	actions, err := json.Marshal([]map[string]any{{"action": "view", "label": t.button, "url": t.open, "clear": true}})
+	extras["click"] = t.openURL
+	actions, err := json.Marshal([]map[string]any{{"action": "view", "label": t.button, "url": t.openURL, "clear": true}})
 	if err == nil {
 		extras["actions"] = string(actions)
 	}
@@ -31,17 +31,17 @@ func ntfyExtras(t text) map[string]string {
 
 // gotifyExtras returns the priority, from 0 to 10.
 func gotifyExtras(t text) map[string]string {
-	if t.weight == usual {
+	if t.weight == weightUsual {
 		return nil
 	}
-	return map[string]string{"priority": map[weight]string{quiet: "2", urgent: "7", alarming: "9"}[t.weight]}
+	return map[string]string{"priority": map[weight]string{weightQuiet: "2", weightUrgent: "7", weightAlarming: "9"}[t.weight]}
 }
 
 // pushoverExtras returns the priority, from -2 to 1. A priority of 2 would ring
 // until a person confirms it there.
 func pushoverExtras(t text) map[string]string {
-	if t.weight == usual {
+	if t.weight == weightUsual {
 		return nil
 	}
-	return map[string]string{"priority": map[weight]string{quiet: "-1", urgent: "0", alarming: "1"}[t.weight]}
+	return map[string]string{"priority": map[weight]string{weightQuiet: "-1", weightUrgent: "0", weightAlarming: "1"}[t.weight]}
 }

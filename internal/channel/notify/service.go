@@ -36,8 +36,8 @@ type service struct {
 	// host returns the host of a service that has no fixed host and takes no
 	// client. known are hosts that are certainly public, together with their
 	// subdomains.
-	host  func(types.Service) string
-	known []string
+	host        func(types.Service) string
+	publicHosts []string
 	// extras returns the parameters that the service takes besides the text.
 	extras func(t text) map[string]string
 	// send replaces the library's own sending if that is not reliable.
@@ -64,17 +64,17 @@ var services = map[string]service{
 	"rocketchat": {guard: func(s types.Service, c *http.Client) { s.(*rocketchat.Service).Client = c }},
 
 	// These connect to the host in the URL, wherever it leads.
-	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, known: []string{"day.app"}},
+	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, publicHosts: []string{"day.app"}},
 	"generic":    {title: true, host: noHost},
 	"googlechat": googleChat, "hangouts": googleChat,
-	"matrix":   {title: true, host: func(s types.Service) string { return s.(*matrix.Service).Config.Host }, known: []string{"matrix.org"}},
-	"opsgenie": {title: true, host: func(s types.Service) string { return s.(*opsgenie.Service).Config.Host }, known: []string{"opsgenie.com"}},
+	"matrix":   {title: true, host: func(s types.Service) string { return s.(*matrix.Service).Config.Host }, publicHosts: []string{"matrix.org"}},
+	"opsgenie": {title: true, host: func(s types.Service) string { return s.(*opsgenie.Service).Config.Host }, publicHosts: []string{"opsgenie.com"}},
 	"signal":   {host: noHost},
-	"teams":    {title: true, host: func(s types.Service) string { return s.(*teams.Service).Config.Host }, known: []string{"webhook.office.com"}},
-	"zulip":    {host: func(s types.Service) string { return s.(*zulip.Service).Config.Host }, known: []string{"zulipchat.com"}},
+	"teams":    {title: true, host: func(s types.Service) string { return s.(*teams.Service).Config.Host }, publicHosts: []string{"webhook.office.com"}},
+	"zulip":    {host: func(s types.Service) string { return s.(*zulip.Service).Config.Host }, publicHosts: []string{"zulipchat.com"}},
 }
 
-var googleChat = service{host: func(s types.Service) string { return s.(*googlechat.Service).Config.Host }, known: []string{"googleapis.com"}}
+var googleChat = service{host: func(s types.Service) string { return s.(*googlechat.Service).Config.Host }, publicHosts: []string{"googleapis.com"}}
 
 // find returns the service that a URL names.
 func find(u *url.URL) (service, error) {
@@ -97,7 +97,7 @@ func (s service) protect(opened types.Service, client *http.Client) error {
 	if s.guard != nil {
 		s.guard(opened, client)
 	}
-	if s.host == nil || isBelow(s.host(opened), s.known) {
+	if s.host == nil || isBelow(s.host(opened), s.publicHosts) {
 		return nil
 	}
 	hint := "set allow_private if the service may be in your own network"
@@ -119,8 +119,8 @@ func isBelow(host string, known []string) bool {
 	})
 }
 
-// write sends a text through the service of the library.
-func (s service) write(ctx context.Context, opened types.Service, client *http.Client, t text) error {
+// deliver sends a text through the service of the library.
+func (s service) deliver(ctx context.Context, opened types.Service, client *http.Client, t text) error {
 	if s.send != nil {
 		return s.send(ctx, opened, client, t)
 	}

@@ -84,7 +84,7 @@ func TestServicesOpen(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		opened, err := c.open()
+		opened, err := c.openService()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +127,8 @@ func TestURLsThatMayLeadInside(t *testing.T) {
 				continue
 			}
 			// A message would be sent to the service that is opened here.
-			opened, err := c.open()
-			if err == nil && (c.service.host == nil || !isBelow(c.service.host(opened), c.service.known)) {
+			opened, err := c.openService()
+			if err == nil && (c.service.host == nil || !isBelow(c.service.host(opened), c.service.publicHosts)) {
 				t.Errorf("%s: opened", raw)
 				break
 			}

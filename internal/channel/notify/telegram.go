@@ -20,8 +20,8 @@ import (
 
 const telegramAPI = "https://api.telegram.org/bot"
 
-// mostReply is how many bytes of Telegram's response are read.
-const mostReply = 64 << 10
+// maxReplyBytes is how many bytes of Telegram's response are read.
+const maxReplyBytes = 64 << 10
 
 // sendTelegram writes to every chat in a URL. The library only reads the URL
 // here, because it takes a missing response for a success.
@@ -41,10 +41,10 @@ func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t t
 func telegramMessage(config *telegram.Config, chat string, t text) map[string]any {
 	message := map[string]any{
 		"text": fmt.Sprintf("<b>%s</b>\n%s", html.EscapeString(t.title), html.EscapeString(t.body)), "parse_mode": "HTML",
-		"disable_notification": !config.Notification || t.weight == quiet, "disable_web_page_preview": !config.Preview,
+		"disable_notification": !config.Notification || t.weight == weightQuiet, "disable_web_page_preview": !config.Preview,
 	}
-	if public(t.open) {
-		message["reply_markup"] = map[string]any{"inline_keyboard": [][]map[string]string{{{"text": t.button, "url": t.open}}}}
+	if isButtonURL(t.openURL) {
+		message["reply_markup"] = map[string]any{"inline_keyboard": [][]map[string]string{{{"text": t.button, "url": t.openURL}}}}
 	}
 	id, topic, ok := strings.Cut(chat, ":")
 	message["chat_id"] = id
@@ -54,9 +54,9 @@ func telegramMessage(config *telegram.Config, chat string, t text) map[string]an
 	return message
 }
 
-// public reports whether Telegram accepts an address for a button. It refuses
+// isButtonURL reports whether Telegram accepts an address for a button. It refuses
 // the whole message if the host of the address has no dot.
-func public(address string) bool {
+func isButtonURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && strings.Contains(u.Hostname(), ".") && net.ParseIP(u.Hostname()) == nil
 }
@@ -76,16 +76,16 @@ func postTelegram(ctx context.Context, client *http.Client, token string, messag
 		return err
 	}
 	defer func() { _ = reply.Body.Close() }()
-	var said struct {
+	var response struct {
 		OK          bool   `json:"ok"`
 		Description string `json:"description"`
 	}
-	err = json.NewDecoder(io.LimitReader(reply.Body, mostReply)).Decode(&said)
+	err = json.NewDecoder(io.LimitReader(reply.Body, maxReplyBytes)).Decode(&response)
 	switch {
-	case said.OK && err == nil:
+	case response.OK && err == nil:
 		return nil
-	case said.Description != "":
-		return errors.New(said.Description)
+	case response.Description != "":
+		return errors.New(response.Description)
 	default:
 		return fmt.Errorf("status %d came back from Telegram", reply.StatusCode)
 	}

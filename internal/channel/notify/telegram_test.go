@@ -13,10 +13,10 @@ import (
 
 const bot = "telegram://123456:AAE-bot@telegram?chats=@team,-1001:42"
 
-// instead redirects the requests for Telegram to a server of the test.
-type instead struct{ to *url.URL }
+// redirectTransport redirects the requests for Telegram to a server of the test.
+type redirectTransport struct{ to *url.URL }
 
-func (i instead) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i redirectTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host = i.to.Scheme, i.to.Host
 	return http.DefaultTransport.RoundTrip(r)
@@ -32,7 +32,7 @@ func telegramAt(t *testing.T, address string) *Channel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(raw, notice.Env{Name: "phone", HTTP: &http.Client{Transport: instead{to}}})
+	c, err := Open(raw, notice.Env{Name: "phone", HTTP: &http.Client{Transport: redirectTransport{to}}})
 	if err != nil {
 		t.Fatal(err)
 	}

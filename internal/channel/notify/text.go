@@ -14,19 +14,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// mostLine is how many characters are shown of a text that Fermata did not
+// maxLineLength is how many characters are shown of a text that Fermata did not
 // write.
-const mostLine = 160
+const maxLineLength = 160
 
 // text is a message: a headline and a body.
 type text struct {
 	title, body string
-	// headed reports whether the body leaves the headline out.
-	headed bool
-	weight weight
-	// open is the address that a press opens. button is the label of that
+	// bodyNeedsTitle reports whether the body leaves the headline out.
+	bodyNeedsTitle bool
+	weight         weight
+	// openURL is the address that a press opens. button is the label of that
 	// button.
-	open, button string
+	openURL, button string
 }
 
 // weight says how loud a message is.
@@ -34,29 +34,29 @@ type weight int
 
 // These are the weights, from least to most.
 const (
-	quiet weight = iota - 1
-	usual
-	urgent
-	alarming
+	weightQuiet weight = iota - 1
+	weightUsual
+	weightUrgent
+	weightAlarming
 )
 
-// weigh returns how loud a notice is. A question that stops a task is urgent. A
+// weightOf returns how loud a notice is. A question that stops a task is urgent. A
 // question of critical risk, or an escalated one, is alarming. A question that
 // can wait is quiet.
-func weigh(n *notice.Notice) weight {
+func weightOf(n *notice.Notice) weight {
 	switch {
 	case n.Outcome != nil, n.Purpose == notice.Digest:
-		return quiet
+		return weightQuiet
 	case n.Purpose == notice.Alert:
-		return urgent
+		return weightUrgent
 	case n.Question == nil:
-		return usual
+		return weightUsual
 	case n.Question.Type.Urgency() != fermata.UrgencyHigh:
-		return quiet
+		return weightQuiet
 	case n.Question.Risk == fermata.RiskCritical, n.Purpose == notice.Escalated:
-		return alarming
+		return weightAlarming
 	default:
-		return urgent
+		return weightUrgent
 	}
 }
 
@@ -65,17 +65,17 @@ func (t text) String() string { return t.title + "\n" + t.body }
 
 // joinTitle returns the text for a service that shows no title.
 func (t text) joinTitle() string {
-	if t.headed {
+	if t.bodyNeedsTitle {
 		return t.String()
 	}
 	return t.body
 }
 
-// write returns the text of a notice. What to answer, and how, is on the page
+// textOf returns the text of a notice. What to answer, and how, is on the page
 // at the address, because nothing can be answered here.
-func write(n *notice.Notice) text {
+func textOf(n *notice.Notice) text {
 	if n.Question == nil {
-		t := text{title: line(n.Title), weight: weigh(n), open: n.Open, button: "Open"}
+		t := text{title: line(n.Title), weight: weightOf(n), openURL: n.Open, button: "Open"}
 		lines := []string{t.title}
 		if body := line(n.Body); body != "" && body != t.title {
 			lines = append(lines, body)
@@ -87,7 +87,7 @@ func write(n *notice.Notice) text {
 		return t
 	}
 	if n.Outcome != nil {
-		return writeOutcome(n)
+		return outcomeText(n)
 	}
 	lines := []string{}
 	if n.TaskTitle != "" {
@@ -96,7 +96,7 @@ func write(n *notice.Notice) text {
 	if d := n.Question.Deadline; d != nil {
 		lines = append(lines, "Until: "+d.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return text{title: headline(n), body: join(lines, n.Open), headed: true, weight: weigh(n), open: n.Open, button: button(n)}
+	return text{title: headline(n), body: join(lines, n.Open), bodyNeedsTitle: true, weight: weightOf(n), openURL: n.Open, button: button(n)}
 }
 
 // headline returns the kind of the question and its title.
@@ -113,9 +113,9 @@ func button(n *notice.Notice) string {
 	return "Answer"
 }
 
-// writeOutcome tells how a question ended.
-func writeOutcome(n *notice.Notice) text {
-	t := text{title: "Closed", weight: weigh(n), headed: true, open: n.Open, button: "Open"}
+// outcomeText tells how a question ended.
+func outcomeText(n *notice.Notice) text {
+	t := text{title: "Closed", weight: weightOf(n), bodyNeedsTitle: true, openURL: n.Open, button: "Open"}
 	if n.Question != nil {
 		t.title = line("Closed: " + n.Question.Title)
 	}
@@ -134,8 +134,8 @@ func join(lines []string, open string) string {
 // look like a line of ours.
 func line(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) }), " ")
-	if utf8.RuneCountInString(s) > mostLine {
-		s = string([]rune(s)[:mostLine-1]) + "…"
+	if utf8.RuneCountInString(s) > maxLineLength {
+		s = string([]rune(s)[:maxLineLength-1]) + "…"
 	}
 	return s
 }

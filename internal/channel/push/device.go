@@ -20,9 +20,9 @@ type Device struct {
 }
 
 // ParseDevice reads a push subscription. The error says what is wrong with it.
-func ParseDevice(given json.RawMessage) (*Device, error) {
+func ParseDevice(raw json.RawMessage) (*Device, error) {
 	var d Device
-	if err := json.Unmarshal(given, &d); err != nil {
+	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, fermata.Invalid(fermata.Problem{Field: "subscription", Message: "is not what a browser's PushSubscription says"})
 	}
 	n := fermata.NewDevice{Subscription: fermata.PushSubscription{
@@ -34,19 +34,19 @@ func ParseDevice(given json.RawMessage) (*Device, error) {
 	return &d, nil
 }
 
-// MayAdd returns an error if the device belongs to a push service that the
+// CheckDevice returns an error if the device belongs to a push service that the
 // channel does not send to.
-func (c *Channel) MayAdd(subscription json.RawMessage) error {
+func (c *Channel) CheckDevice(subscription json.RawMessage) error {
 	d, err := ParseDevice(subscription)
 	if err != nil {
 		return err
 	}
-	return c.mayReach(d)
+	return c.checkHost(d)
 }
 
-// mayReach returns an error if the settings name hosts and the device's host is
+// checkHost returns an error if the settings name hosts and the device's host is
 // not one of them.
-func (c *Channel) mayReach(d *Device) error {
+func (c *Channel) checkHost(d *Device) error {
 	if len(c.Hosts) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (c *Channel) mayReach(d *Device) error {
 			return nil
 		}
 	}
-	return notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the push service %s is not one of the channel's hosts", host).
+	return notice.Permanent(fermata.Errorf(fermata.CodeForbidden, "the push service %s is not one of the channel's hosts", host).
 		WithHint("add it to hosts in the settings of the channel, if you trust it"))
 }
 

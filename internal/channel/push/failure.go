@@ -22,9 +22,9 @@ const (
 // errTooLarge means that a service accepts less than the standard's 4096 bytes.
 var errTooLarge = errors.New("the push service finds the message too large")
 
-// judge turns the response of a push service into an error (RFC 8030, 5 and
+// checkResponse turns the response of a push service into an error (RFC 8030, 5 and
 // 7.3; RFC 8292, 2.3 and 4.2).
-func judge(r *http.Response) error {
+func checkResponse(r *http.Response) error {
 	switch status := r.StatusCode; {
 	case status >= 200 && status < 300:
 		return nil
@@ -32,14 +32,14 @@ func judge(r *http.Response) error {
 		return &notice.SendError{Final: true, Ended: true, Err: fermata.Errorf(fermata.CodeNotFound, "the browser takes no more messages: its subscription ended").
 			WithHint("open the settings on that device and switch notifications on again")}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the push service refused this server's key (%d%s)", status, reason(r)).
+		return notice.Permanent(fermata.Errorf(fermata.CodeForbidden, "the push service refused this server's key (%d%s)", status, reason(r)).
 			WithHint("the device was added with another key, or the contact is not accepted: add the device again, and set subject to an address of mail or https"))
 	case status == http.StatusRequestEntityTooLarge:
-		return notice.Hopeless(errTooLarge)
+		return notice.Permanent(errTooLarge)
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
-		return &notice.SendError{After: outbound.RetryAfter(r.Header.Get("Retry-After"), time.Now(), longestWait), Err: fermata.Errorf(fermata.CodeUnavailable, "the push service asks to come back later (%d)", status)}
+		return &notice.SendError{Wait: outbound.RetryAfter(r.Header.Get("Retry-After"), time.Now(), longestWait), Err: fermata.Errorf(fermata.CodeUnavailable, "the push service asks to come back later (%d)", status)}
 	default:
-		return notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the push service refused the message (%d%s)", status, reason(r)))
+		return notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "the push service refused the message (%d%s)", status, reason(r)))
 	}
 }
 

@@ -35,16 +35,16 @@ func topic(n *notice.Notice) string {
 // ttl returns how long the message is worth delivering, in seconds. For a
 // question that is until its deadline.
 func ttl(n *notice.Notice, now time.Time) int {
-	keep := longestTTL
+	lifetime := longestTTL
 	switch {
 	case n.Purpose == notice.Test:
-		keep = testTTL
+		lifetime = testTTL
 	case n.Outcome != nil:
-		keep = closedTTL
+		lifetime = closedTTL
 	case n.Question != nil && n.Question.Deadline != nil:
-		keep = min(keep, n.Question.Deadline.Sub(now))
+		lifetime = min(lifetime, n.Question.Deadline.Sub(now))
 	}
-	return max(0, int(keep/time.Second))
+	return max(0, int(lifetime/time.Second))
 }
 
 // urgency says how important it is to wake a device (RFC 8030, 5.3).

@@ -50,7 +50,7 @@ func (c *Channel) makeKey(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.env.Keep(ctx, storedKey, privateOf(key))
+	return c.env.LoadOrStore(ctx, storedKey, privateOf(key))
 }
 
 func readKey(written string) (*ecdh.PrivateKey, error) {

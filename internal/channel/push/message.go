@@ -31,13 +31,13 @@ type message struct {
 	Path string `json:"path"`
 	Lang string `json:"lang"`
 	At   int64  `json:"at"`
-	// Again reports whether the notification alerts the person although one with this tag is shown already. Stays
+	// Renotify reports whether the notification alerts the person although one with this tag is shown already. Stays
 	// reports whether it stays until the person acts.
-	Again    bool   `json:"again,omitempty"`
-	Silent   bool   `json:"silent,omitempty"`
-	Stays    bool   `json:"stays,omitempty"`
-	Question string `json:"question,omitempty"`
-	Delivery string `json:"delivery,omitempty"`
+	Renotify           bool   `json:"again,omitempty"`
+	Silent             bool   `json:"silent,omitempty"`
+	RequireInteraction bool   `json:"stays,omitempty"`
+	Question           string `json:"question,omitempty"`
+	Delivery           string `json:"delivery,omitempty"`
 	// Member is the handle of the recipient. The buttons answer only in that person's session.
 	Member  string   `json:"member,omitempty"`
 	Actions []action `json:"actions,omitempty"`
@@ -53,20 +53,20 @@ type action struct {
 }
 
 // compose makes the message. fresh reports whether it is a new message and not a change of an earlier one.
-func compose(n *notice.Notice, fresh bool) *message {
+func compose(n *notice.Notice, isNew bool) *message {
 	words := wordsIn(n.To.Language)
-	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !fresh, Again: fresh}
+	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !isNew, Renotify: isNew}
 	switch {
 	case n.Purpose == notice.Test:
 		m.Kind, m.Title, m.Body, m.Path = "test", cmp.Or(n.Title, words.test), cmp.Or(n.Body, words.testBody), "/settings/notifications"
 	case n.Purpose == notice.Digest:
 		m.Kind, m.Title, m.Body, m.Path = "digest", cmp.Or(n.Title, words.digest(len(n.Questions))), titles(n), "/"
 	case n.Question != nil && n.Outcome != nil:
-		m.Kind, m.Title, m.Body, m.Silent, m.Again = "closed", n.Question.Title, n.Outcome.Words, true, false
+		m.Kind, m.Title, m.Body, m.Silent, m.Renotify = "closed", n.Question.Title, n.Outcome.Words, true, false
 	case n.Purpose == notice.Alert || n.Question == nil:
 		m.Kind, m.Title, m.Body, m.Path = "alert", cmp.Or(n.Title, "Fermata"), n.Body, path(n.Open)
 	default:
-		m.question(n, words)
+		m.fillQuestion(n, words)
 	}
 	if n.Question != nil {
 		m.Question = n.Question.ID
@@ -79,10 +79,10 @@ func compose(n *notice.Notice, fresh bool) *message {
 	return m
 }
 
-// question fills in an open question.
-func (m *message) question(n *notice.Notice, words *words) {
+// fillQuestion fills in an open question.
+func (m *message) fillQuestion(n *notice.Notice, words *words) {
 	q := n.Question
-	m.Kind, m.Title, m.Stays = "question", q.Title, q.Type.Suspends()
+	m.Kind, m.Title, m.RequireInteraction = "question", q.Title, q.Type.Suspends()
 	facts := []string{words.types[q.Type], n.Project}
 	if lead := words.purposes[n.Purpose]; lead != "" {
 		facts = append([]string{lead}, facts...)
@@ -94,8 +94,8 @@ func (m *message) question(n *notice.Notice, words *words) {
 		facts = append(facts, words.deadlineText(*q.Deadline, n.At, n.To.Zone))
 	}
 	m.Body = strings.Join(facts, " · ")
-	if decides, shown := quickButtons(n, words); len(decides) > 0 {
-		m.Actions, m.ActionHash = decides, q.ActionHash
+	if buttons, shown := quickButtons(n, words); len(buttons) > 0 {
+		m.Actions, m.ActionHash = buttons, q.ActionHash
 		m.Body = strings.TrimPrefix(shown+"\n"+m.Body, "\n")
 	}
 }
@@ -133,11 +133,11 @@ func path(address string) string {
 	return u.RequestURI()
 }
 
-// shortest returns a copy of the message with only a short title.
-func (m *message) shortest() *message {
-	least := *m
-	least.Title, least.Body, least.Actions, least.ActionHash = shortenLines(m.Title, longestTitle/2), "", nil, ""
-	return &least
+// reduceToTitle returns a copy of the message with only a short title.
+func (m *message) reduceToTitle() *message {
+	reduced := *m
+	reduced.Title, reduced.Body, reduced.Actions, reduced.ActionHash = shortenLines(m.Title, longestTitle/2), "", nil, ""
+	return &reduced
 }
 
 func (m *message) bytes() []byte {

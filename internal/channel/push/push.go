@@ -19,10 +19,10 @@ import (
 // Kind is the name of this kind of channel.
 const Kind = "push"
 
-// Settings is the JSON Schema of the settings of a channel. Secrets are the
+// Schema is the JSON Schema of the settings of a channel. Secrets are the
 // names of the settings that are never shown again.
 var (
-	Settings = json.RawMessage(`{
+	Schema = json.RawMessage(`{
   "type": "object",
   "additionalProperties": false,
   "properties": {
@@ -45,7 +45,7 @@ var (
 	Secrets = []string{"private_key"}
 )
 
-// settings are the settings that [Settings] describes.
+// settings are the settings that [Schema] describes.
 type settings struct {
 	Subject    string   `json:"subject"`
 	Hosts      []string `json:"hosts"`
@@ -59,10 +59,10 @@ type Channel struct {
 }
 
 // Open makes a channel. It connects to nothing.
-func Open(given json.RawMessage, env notice.Env) (*Channel, error) {
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env}
-	if len(given) > 0 {
-		if err := strictjson.Settings(given, &c.settings); err != nil {
+	if len(raw) > 0 {
+		if err := strictjson.UnmarshalSettings(raw, &c.settings); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (no
 	if err != nil {
 		return notice.Receipt{}, &notice.SendError{Err: err, Final: true, Ended: true}
 	}
-	if err := c.mayReach(device); err != nil {
+	if err := c.checkHost(device); err != nil {
 		return notice.Receipt{}, err
 	}
 	payload := m.bytes()
@@ -110,7 +110,7 @@ func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (no
 	if errors.Is(err, errTooLarge) {
 		// A service may accept less than the 4096 bytes that the standard
 		// demands.
-		payload = m.shortest().bytes()
+		payload = m.reduceToTitle().bytes()
 		err = c.post(ctx, device, n, payload, smallRecord)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Channel) post(ctx context.Context, d *Device, n *notice.Notice, payload
 		return err
 	}
 	defer response.Body.Close()
-	return judge(response)
+	return checkResponse(response)
 }
 
 // subject returns the contact in the library's form: an https address, or a

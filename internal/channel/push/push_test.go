@@ -14,15 +14,15 @@ import (
 )
 
 func TestSend(t *testing.T) {
-	w := newWorld(t, `{}`)
-	q := approval(`{"tool":"cache","args":{"clear":true}}`)
+	w := newFixture(t, `{}`)
+	q := approvalQuestion(`{"tool":"cache","args":{"clear":true}}`)
 	q.Body = "My long reasons"
 	q.Context = &fermata.QuestionContext{Step: "the secret step"}
 	deadline := time.Now().Add(10 * time.Minute)
 	q.Deadline = &deadline
 	receipt := w.mustSend(t, w.notice(q))
 
-	n := w.only(t)
+	n := w.onlyNotification(t)
 	if n.Title != "Clear the cache?" || !strings.HasPrefix(n.Body, string(q.Action)+"\nNeeds approval · shop · until ") {
 		t.Errorf("shown: %q %q", n.Title, n.Body)
 	}
@@ -50,14 +50,14 @@ func TestSend(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	w := newWorld(t, `{}`)
-	n := w.notice(approval(""))
+	w := newFixture(t, `{}`)
+	n := w.notice(approvalQuestion(""))
 	receipt := w.mustSend(t, n)
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Grace: approve", At: now}
 	if _, err := w.Update(t.Context(), n, receipt); err != nil {
 		t.Fatal(err)
 	}
-	shown := w.only(t)
+	shown := w.onlyNotification(t)
 	if shown.Kind != "closed" || shown.Body != "answered by Grace: approve" || !shown.Silent || shown.Again || len(shown.Actions) != 0 || shown.Stays {
 		t.Errorf("shown: %+v", shown)
 	}
@@ -68,15 +68,15 @@ func TestUpdate(t *testing.T) {
 
 // A device that was unreachable gets only the end, not the question before it.
 func TestSleepingDevice(t *testing.T) {
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	w.service.Sleep("ada")
-	n := w.notice(approval(""))
+	n := w.notice(approvalQuestion(""))
 	receipt := w.mustSend(t, n)
 	n.Outcome = &notice.Outcome{Status: fermata.Cancelled, Words: "withdrawn"}
 	if _, err := w.Update(t.Context(), n, receipt); err != nil {
 		t.Fatal(err)
 	}
-	other := approval("")
+	other := approvalQuestion("")
 	other.ID = "q_02"
 	w.mustSend(t, w.notice(other))
 	w.service.Wake("ada")
@@ -104,17 +104,17 @@ func TestRefusals(t *testing.T) {
 		"broken":         {status: http.StatusInternalServerError},
 		"down for a bit": {status: http.StatusServiceUnavailable, retryAfter: "-5"},
 	}
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w.service.Refuse(test.status, test.retryAfter)
-			_, err := w.Send(t.Context(), w.notice(approval("")))
+			_, err := w.Send(t.Context(), w.notice(approvalQuestion("")))
 			var f *notice.SendError
 			if !errors.As(err, &f) {
 				t.Fatalf("got %v", err)
 			}
-			if f.Final != test.permanent || f.After != test.wait || isGone(err) != test.gone {
-				t.Errorf("permanent %v, after %s, gone %v: %v", f.Final, f.After, isGone(err), err)
+			if f.Final != test.permanent || f.Wait != test.wait || isGone(err) != test.gone {
+				t.Errorf("permanent %v, after %s, gone %v: %v", f.Final, f.Wait, isGone(err), err)
 			}
 		})
 	}
@@ -129,9 +129,9 @@ func isGone(err error) bool {
 }
 
 func TestUnsubscribed(t *testing.T) {
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	w.service.Unsubscribe("ada")
-	if _, err := w.Send(t.Context(), w.notice(approval(""))); !isGone(err) {
+	if _, err := w.Send(t.Context(), w.notice(approvalQuestion(""))); !isGone(err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -139,14 +139,14 @@ func TestUnsubscribed(t *testing.T) {
 // A service that accepts fewer bytes gets only the title. If it refuses that
 // too, the message is not retried.
 func TestTooLarge(t *testing.T) {
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	w.service.Limit(2048)
-	w.mustSend(t, w.notice(approval("")))
-	if n := w.only(t); n.Title != "Clear the cache?" || n.Body != "" || len(n.Actions) != 0 || n.Path != "/questions/q_01" {
+	w.mustSend(t, w.notice(approvalQuestion("")))
+	if n := w.onlyNotification(t); n.Title != "Clear the cache?" || n.Body != "" || len(n.Actions) != 0 || n.Path != "/questions/q_01" {
 		t.Errorf("shown: %+v", n)
 	}
 	w.service.Limit(100)
-	_, err := w.Send(t.Context(), w.notice(approval("")))
+	_, err := w.Send(t.Context(), w.notice(approvalQuestion("")))
 	var f *notice.SendError
 	if !errors.As(err, &f) || !f.Final || isGone(err) {
 		t.Errorf("got %v", err)
@@ -154,22 +154,22 @@ func TestTooLarge(t *testing.T) {
 }
 
 func TestLongestQuestion(t *testing.T) {
-	w := newWorld(t, `{}`)
-	q := approval("")
+	w := newFixture(t, `{}`)
+	q := approvalQuestion("")
 	q.Title, q.Project = strings.Repeat("界", 500), strings.Repeat("é", 300)
 	w.mustSend(t, w.notice(q))
-	if n := w.only(t); len([]rune(n.Title)) != 120 || !strings.HasSuffix(n.Title, "…") || len(n.Actions) != 0 {
+	if n := w.onlyNotification(t); len([]rune(n.Title)) != 120 || !strings.HasSuffix(n.Title, "…") || len(n.Actions) != 0 {
 		t.Errorf("shown: %+v", n)
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	w := newWorld(t, `{}`)
-	later := approval("")
+	w := newFixture(t, `{}`)
+	later := approvalQuestion("")
 	later.Type, later.Items[0].ResponseType = fermata.NonBlocking, fermata.ResponseText
-	grave := approval("")
+	grave := approvalQuestion("")
 	grave.Type, grave.Risk = fermata.NonBlocking, fermata.RiskCritical
-	past := approval("")
+	past := approvalQuestion("")
 	deadline := time.Now().Add(-time.Minute)
 	past.Deadline = &deadline
 	tests := map[string]struct {
@@ -196,14 +196,14 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestLanguages(t *testing.T) {
-	w := newWorld(t, `{}`)
-	q := approval("")
+	w := newFixture(t, `{}`)
+	q := approvalQuestion("")
 	deadline := now.Add(time.Hour)
 	q.Deadline = &deadline
 	n := w.notice(q)
 	n.To.Language, n.Purpose = "de-AT", notice.Reminder
 	w.mustSend(t, n)
-	shown := w.only(t)
+	shown := w.onlyNotification(t)
 	if shown.Body != "Noch offen · Braucht eine Freigabe · shop · bis 15:05" || shown.Actions[0].Title != "Freigeben" || shown.Lang != "de" {
 		t.Errorf("shown: %+v", shown)
 	}
@@ -215,7 +215,7 @@ func TestLanguages(t *testing.T) {
 
 // The key is made once and stored. A key in the settings takes precedence.
 func TestKeys(t *testing.T) {
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	first, err := w.PublicKey(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -258,18 +258,18 @@ func TestContact(t *testing.T) {
 		{`{"subject": "ops@example.com"}`, ""}, {`{"subject": "mailto:ops@example.com"}`, ""}, {`{"subject": "https://example.com/contact"}`, ""},
 		{`{}`, "https://fermata.example.com"}, {`{}`, "http://127.0.0.1:7433"}, {`{}`, ""}, {`{}`, ":"},
 	} {
-		w := newWorld(t, test.settings)
+		w := newFixture(t, test.settings)
 		env := w.env
 		env.PublicURL = test.address
 		c := open(t, test.settings, env)
-		if _, err := c.Send(t.Context(), w.notice(approval(""))); err != nil {
+		if _, err := c.Send(t.Context(), w.notice(approvalQuestion(""))); err != nil {
 			t.Errorf("%s at %q: %v", test.settings, test.address, err)
 		}
 	}
 }
 
 func TestDevices(t *testing.T) {
-	w := newWorld(t, `{"hosts": ["127.0.0.1", "*.push.example.com"]}`)
+	w := newFixture(t, `{"hosts": ["127.0.0.1", "*.push.example.com"]}`)
 	good := string(w.device)
 	elsewhere := func(endpoint string) string { return strings.Replace(good, w.service.URL, endpoint, 1) }
 	for name, device := range map[string]string{
@@ -282,18 +282,18 @@ func TestDevices(t *testing.T) {
 		"a short one":   `{"endpoint": "https://example.com", "keys": {"p256dh": "BA", "auth": "AAAA"}}`,
 		"hidden as one": elsewhere("http://127.0.0.1.example.com"),
 	} {
-		n := w.notice(approval(""))
+		n := w.notice(approvalQuestion(""))
 		n.To.Device = json.RawMessage(device)
 		if _, err := w.Send(t.Context(), n); !isGone(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	n := w.notice(approval(""))
+	n := w.notice(approvalQuestion(""))
 	for _, host := range []string{"https://evilpush.example.com", "https://push.example.com", "https://example.org"} {
 		n.To.Device = json.RawMessage(elsewhere(host))
 		if _, err := w.Send(t.Context(), n); fermata.CodeOf(err) != fermata.CodeForbidden || isGone(err) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	w.mustSend(t, w.notice(approval("")))
+	w.mustSend(t, w.notice(approvalQuestion("")))
 }

@@ -14,19 +14,19 @@ import (
 // the risk is low and the notification can show the whole text exactly.
 func quickButtons(n *notice.Notice, words *words) (buttons []action, shown string) {
 	q := n.Question
-	if !n.Decide || q.Status != fermata.Pending || q.Risk != fermata.RiskLow || q.Held != nil || len(q.Items) != 1 || !oneDecides(q) {
+	if !n.Decide || q.Status != fermata.Pending || q.Risk != fermata.RiskLow || q.HeldAnswer != nil || len(q.Items) != 1 || !isOnePressEnough(q) {
 		return nil, ""
 	}
 	buttons = buttonsOf(&q.Items[0], words)
-	shown, whole := decidedOn(q)
+	shown, whole := decisionText(q)
 	if !whole {
 		return nil, ""
 	}
 	return buttons, shown
 }
 
-// oneDecides reports whether one press of one signed-in person is enough.
-func oneDecides(q *fermata.Question) bool {
+// isOnePressEnough reports whether one press of one signed-in person is enough.
+func isOnePressEnough(q *fermata.Question) bool {
 	return (q.Approvals == nil || q.Approvals.Required <= 1) && q.LeastAssurance != fermata.AssurancePasskey
 }
 
@@ -46,9 +46,9 @@ func buttonsOf(it *fermata.Item, words *words) []action {
 	}
 }
 
-// decidedOn returns the text that the person decides on, besides the title. whole reports whether the notification can
+// decisionText returns the text that the person decides on, besides the title. whole reports whether the notification can
 // show all of it.
-func decidedOn(q *fermata.Question) (text string, whole bool) {
+func decisionText(q *fermata.Question) (text string, whole bool) {
 	if q.Context != nil && (q.Context.Preview != nil || q.Context.Error != "" || q.Context.Text != "") {
 		return "", false
 	}

@@ -27,7 +27,7 @@ func TestButtons(t *testing.T) {
 		"not here":        {func(n *notice.Notice) { n.Decide = false }, 0},
 		"two people":      {func(n *notice.Notice) { n.Question.Approvals = &fermata.Quorum{Required: 2} }, 0},
 		"a passkey":       {func(n *notice.Notice) { n.Question.LeastAssurance = fermata.AssurancePasskey }, 0},
-		"held":            {func(n *notice.Notice) { n.Question.Held = &fermata.Held{} }, 0},
+		"held":            {func(n *notice.Notice) { n.Question.HeldAnswer = &fermata.HeldAnswer{} }, 0},
 		"closed":          {func(n *notice.Notice) { n.Question.Status = fermata.TimedOut }, 0},
 		"two items":       {func(n *notice.Notice) { n.Question.Items = append(n.Question.Items, n.Question.Items[0]) }, 0},
 		"danger": {func(n *notice.Notice) {
@@ -39,13 +39,13 @@ func TestButtons(t *testing.T) {
 		}, 0},
 		"an error":         {func(n *notice.Notice) { n.Question.Context = &fermata.QuestionContext{Error: "x"} }, 0},
 		"redacted":         {func(n *notice.Notice) { n.Question.Action = []byte(`{"tool":"Bash","args":{"command":"***"}}`) }, 0},
-		"a long action":    {func(n *notice.Notice) { *n.Question = *approval(`{"x":"` + strings.Repeat("y", 250) + `"}`) }, 0},
-		"hidden signs":     {func(n *notice.Notice) { *n.Question = *approval("{\"x\":\"a\u200bb\"}") }, 0},
+		"a long action":    {func(n *notice.Notice) { *n.Question = *approvalQuestion(`{"x":"` + strings.Repeat("y", 250) + `"}`) }, 0},
+		"hidden signs":     {func(n *notice.Notice) { *n.Question = *approvalQuestion("{\"x\":\"a\u200bb\"}") }, 0},
 		"turned signs":     {func(n *notice.Notice) { n.Question.Title = "Clear \u202eehcac" }, 0},
-		"blanks":           {func(n *notice.Notice) { *n.Question = *approval("{\"x\":\"a\u3164b\"}") }, 0},
+		"blanks":           {func(n *notice.Notice) { *n.Question = *approvalQuestion("{\"x\":\"a\u3164b\"}") }, 0},
 		"a long title":     {func(n *notice.Notice) { n.Question.Title = strings.Repeat("x", 121) }, 0},
-		"words, no action": {func(n *notice.Notice) { *n.Question = *approval(""); n.Question.Body = "of the shop" }, 2},
-		"lines, no action": {func(n *notice.Notice) { *n.Question = *approval(""); n.Question.Body = "one\ntwo" }, 0},
+		"words, no action": {func(n *notice.Notice) { *n.Question = *approvalQuestion(""); n.Question.Body = "of the shop" }, 2},
+		"lines, no action": {func(n *notice.Notice) { *n.Question = *approvalQuestion(""); n.Question.Body = "one\ntwo" }, 0},
 		"no project, a day": {func(n *notice.Notice) {
 			n.Project = ""
 			d := now.Add(30 * time.Hour)
@@ -53,13 +53,13 @@ func TestButtons(t *testing.T) {
 			n.To.Zone = ""
 		}, 2},
 	}
-	w := newWorld(t, `{}`)
+	w := newFixture(t, `{}`)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			n := w.notice(approval(action))
+			n := w.notice(approvalQuestion(action))
 			test.change(n)
 			w.mustSend(t, n)
-			shown := w.only(t)
+			shown := w.onlyNotification(t)
 			if len(shown.Actions) != test.buttons {
 				t.Errorf("%d buttons: %+v", len(shown.Actions), shown)
 			}
@@ -75,11 +75,11 @@ func TestButtons(t *testing.T) {
 
 // An agent's text cannot look like a part of the notification.
 func TestImitation(t *testing.T) {
-	w := newWorld(t, `{}`)
-	q := approval("")
+	w := newFixture(t, `{}`)
+	q := approvalQuestion("")
 	q.Title = "Fine\n[Approve] \u202e\u2066press\u2069 \x1b[31m<b>here</b>\u0000\u3164"
 	w.mustSend(t, w.notice(q))
-	n := w.only(t)
+	n := w.onlyNotification(t)
 	if want := "Fine [Approve] ��press� �[31m<b>here</b>��"; n.Title != want {
 		t.Errorf("title %q, want %q", n.Title, want)
 	}

@@ -21,20 +21,20 @@ type address struct {
 type stage string
 
 const (
-	// decide marks a message that shows everything that the decision is about.
+	// stageDecide marks a message that shows everything that the decision is about.
 	// opens marks one that leads to the question's page. closed marks one that
 	// says how the question ended. moved marks one that was sent again: the
 	// decision is made on the new message.
-	decide stage = "decide"
-	opens  stage = "open"
-	closed stage = "closed"
-	moved  stage = "moved"
+	stageDecide stage = "decide"
+	stageOpen   stage = "open"
+	stageClosed stage = "closed"
+	stageMoved  stage = "moved"
 )
 
 const addressMark = "fermata1"
 
 func addressOf(n *notice.Notice) address {
-	return address{question: n.Question.ID, delivery: n.Delivery, reply: n.Reply, stage: opens}
+	return address{question: n.Question.ID, delivery: n.Delivery, reply: n.Reply, stage: stageOpen}
 }
 
 func (a address) blockID() string {
@@ -63,9 +63,9 @@ func findAddress(blocks api.Blocks) (address, bool) {
 	return address{}, false
 }
 
-// press is the value of a button: the question, and the answer that a press
+// buttonValue is the value of a button: the question, and the answer that a press
 // gives.
-type press struct {
+type buttonValue struct {
 	Question string `json:"q"`
 	Delivery string `json:"d,omitempty"`
 	Reply    string `json:"r,omitempty"`
@@ -76,7 +76,7 @@ type press struct {
 	Hash string `json:"h,omitempty"`
 }
 
-func (p press) value() string {
+func (p buttonValue) encode() string {
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return ""
@@ -84,8 +84,8 @@ func (p press) value() string {
 	return string(raw)
 }
 
-func readPress(value string) (press, bool) {
-	var p press
+func readButtonValue(value string) (buttonValue, bool) {
+	var p buttonValue
 	err := json.Unmarshal([]byte(value), &p)
 	return p, err == nil && p.Question != ""
 }

@@ -48,7 +48,7 @@ func TestEveryResponseType(t *testing.T) {
 		{"date", []fermata.Item{{Key: "day", Prompt: "When?", ResponseType: fermata.ResponseDate}}, map[string]any{"day": "2027-01-31"}},
 		{"several", []fermata.Item{
 			text("Which name?"), multi, {Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean},
-			{Key: "n", Prompt: "How many?", ResponseType: fermata.ResponseNumber}, {Key: "day", Prompt: "When?", ResponseType: fermata.ResponseDate, Required: no(false)},
+			{Key: "n", Prompt: "How many?", ResponseType: fermata.ResponseNumber}, {Key: "day", Prompt: "When?", ResponseType: fermata.ResponseDate, Required: boolPtr(false)},
 		}, map[string]any{"answer": "x", "choice": []string{"value-ab"}, "ok": true, "n": 7.0}},
 	}
 	for _, by := range transports {
@@ -56,8 +56,8 @@ func TestEveryResponseType(t *testing.T) {
 			for _, c := range cases {
 				t.Run(string(by)+"/"+string(kind)+"/"+c.name, func(t *testing.T) {
 					t.Parallel()
-					l := newLab(t, by)
-					q := l.desk.ask(&fermata.Question{Type: kind, Title: "A decision is needed", Items: slices.Clone(c.items)})
+					l := newHarness(t, by)
+					q := l.server.ask(&fermata.Question{Type: kind, Title: "A decision is needed", Items: slices.Clone(c.items)})
 					m, _ := l.send(t, q)
 					if m.Question != q.ID || m.Closed {
 						t.Fatalf("Ada sees %+v", m)
@@ -66,11 +66,11 @@ func TestEveryResponseType(t *testing.T) {
 						t.Fatalf("reply: %v\nseen: %+v", err, m)
 					}
 					l.awaitTold(t, l.ada, "It counted.")
-					got := l.desk.now(q.ID)
+					got := l.server.current(q.ID)
 					if got.Status != fermata.Answered || !reflect.DeepEqual(got.Resolution.Answers, c.answers) {
 						t.Errorf("the question is %s with %#v, want %#v", got.Status, got.Resolution, c.answers)
 					}
-					in := l.desk.answers()[0]
+					in := l.server.answers()[0]
 					if in.From.ID != l.ada || in.From.Email != l.mail || in.From.Kind != "slack" || in.Reply == "" || in.Delivery == "" || in.ID == "" {
 						t.Errorf("it was heard as %+v", in)
 					}
@@ -98,8 +98,8 @@ func TestApproval(t *testing.T) {
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					l := newLab(t, by)
-					q := l.desk.ask(approval("Deploy to production?"))
+					l := newHarness(t, by)
+					q := l.server.ask(approval("Deploy to production?"))
 					m, _ := l.send(t, q)
 					if !strings.Contains(m.Text, "make deploy") {
 						t.Errorf("the action is not shown:\n%s", m.Text)
@@ -108,7 +108,7 @@ func TestApproval(t *testing.T) {
 						t.Fatal(err)
 					}
 					l.awaitTold(t, l.ada, "It counted.")
-					got := l.desk.now(q.ID).Resolution
+					got := l.server.current(q.ID).Resolution
 					if got.Answer != c.want || strings.Contains(c.name, "Friday") && got.Comment != "not on a Friday" {
 						t.Errorf("it is %+v", got)
 					}
@@ -126,26 +126,26 @@ func TestThreadReplies(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
-			q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+			l := newHarness(t, by)
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
 			m, _ := l.send(t, q)
 			if err := l.Write(l.ada, m.ID, "Z"); err != nil {
 				t.Fatal(err)
 			}
 			l.awaitTold(t, l.ada, "Z")
 			for _, more := range []map[string]any{{"subtype": "message_changed"}, {"bot_id": "B1"}, {"app_id": "A1"}, {"edited": map[string]any{"user": "U1", "ts": "1.0"}}, {"subtype": "bot_message"}} {
-				if err := l.Happen(l.ada, m.ID, "B", more); err != nil {
+				if err := l.WriteWith(l.ada, m.ID, "B", more); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+			if got := l.server.current(q.ID); got.Status != fermata.Pending {
 				t.Fatalf("an edit or a bot answered: %+v", got.Resolution)
 			}
 			if err := l.Write(l.ada, m.ID, "B"); err != nil {
 				t.Fatal(err)
 			}
 			l.awaitTold(t, l.ada, "It counted.")
-			if got := l.desk.now(q.ID); got.Resolution.Answer != "value-ab" {
+			if got := l.server.current(q.ID); got.Resolution.Answer != "value-ab" {
 				t.Errorf("it is %+v", got.Resolution)
 			}
 		})
@@ -155,18 +155,18 @@ func TestThreadReplies(t *testing.T) {
 // TestThreadOfOthers checks that another person's message that looks like a question does not count as one.
 func TestThreadOfOthers(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
 	m, _ := l.send(t, q)
 	if err := l.Write(l.ada, m.ID, "talk"); err != nil {
 		t.Fatal(err)
 	}
-	before := len(l.desk.answers())
+	before := len(l.server.answers())
 	// The reply itself is a message of Ada. A reply to it does not count.
-	if err := l.Happen(l.ada, m.ID, "A", map[string]any{"parent_user_id": l.ada}); err != nil {
+	if err := l.WriteWith(l.ada, m.ID, "A", map[string]any{"parent_user_id": l.ada}); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.desk.answers(); len(got) != before {
+	if got := l.server.answers(); len(got) != before {
 		t.Errorf("heard %+v", got[before:])
 	}
 }
@@ -176,8 +176,8 @@ func TestCommand(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
-			q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+			l := newHarness(t, by)
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
 			ending := q.ID[len(q.ID)-6:]
 			for _, c := range []struct{ text, told string }{
 				{"", "https://fermata.example.com"}, {"nothing yes", "no such question"}, {ending + " Q", "Q"}, {ending + " C", "It counted."}, {ending + " A", "answered by Ada: Label ac"},
@@ -187,7 +187,7 @@ func TestCommand(t *testing.T) {
 				}
 				l.awaitTold(t, l.ada, c.told)
 			}
-			if got := l.desk.now(q.ID).Resolution; got.Answer != "value-ac" {
+			if got := l.server.current(q.ID).Resolution; got.Answer != "value-ac" {
 				t.Errorf("it is %+v", got)
 			}
 		})
@@ -201,8 +201,8 @@ func TestCommandOpensForm(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
-			q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
+			l := newHarness(t, by)
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
 			if err := l.Command(l.ada, "/answer", q.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -210,14 +210,14 @@ func TestCommandOpensForm(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.awaitTold(t, l.ada, "It counted.")
-			a := l.desk.ask(approval("Deploy?"))
+			a := l.server.ask(approval("Deploy?"))
 			if err := l.Command(l.ada, "/answer", a.ID+" approve"); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Await("a form", func() bool { return l.FormOf(l.ada) != nil }); err != nil {
 				t.Fatal(err)
 			}
-			if got := l.desk.now(a.ID); got.Status != fermata.Pending {
+			if got := l.server.current(a.ID); got.Status != fermata.Pending {
 				t.Fatal("an action was approved that was not shown")
 			}
 			if !strings.Contains(string(l.FormOf(l.ada)), "make deploy") {
@@ -226,7 +226,7 @@ func TestCommandOpensForm(t *testing.T) {
 			if err := l.Submit(l.ada, standin.Reply{Answers: map[string]any{"decision": "approve"}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Await("approved", func() bool { q := l.desk.now(a.ID); return q.Resolution.Approved() }); err != nil {
+			if err := l.Await("approved", func() bool { q := l.server.current(a.ID); return q.Resolution.IsApproved() }); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -235,10 +235,10 @@ func TestCommandOpensForm(t *testing.T) {
 
 func TestFormSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	it := text("A number in words?")
 	it.Pattern = "one|two"
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "A number in words?", Items: []fermata.Item{it}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "A number in words?", Items: []fermata.Item{it}})
 	m, _ := l.send(t, q)
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"answer": "three"}}); err != nil {
 		t.Fatal(err)
@@ -252,8 +252,8 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 
 func TestNothingPicked(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(20))}})
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(20))}})
 	m, _ := l.send(t, q)
 	b, err := l.Button(m.ID, "Send answer")
 	if err != nil {
@@ -271,17 +271,17 @@ func TestWhoMayAndWhoWasFirst(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
-			q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
-			n := l.tells(q)
+			l := newHarness(t, by)
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+			n := l.noticeFor(q)
 			n.To = notice.Recipient{}
 			if _, err := l.channel.Send(t.Context(), n); err != nil {
 				t.Fatal(err)
 			}
 			bob, _ := l.member("Bob", fermata.RoleResponder)
 			eve, _ := l.member("Eve", fermata.RoleViewer)
-			mallory, _ := l.Person("Mallory")
-			m := l.last(t, l.ada)
+			mallory, _ := l.AddPerson("Mallory")
+			m := l.lastMessage(t, l.ada)
 			for _, c := range []struct{ person, told string }{
 				{eve, "viewer may not answer"}, {mallory, "Nobody here is connected"}, {l.ada, "It counted."}, {bob, "answered by Ada: yes"},
 			} {
@@ -297,27 +297,27 @@ func TestWhoMayAndWhoWasFirst(t *testing.T) {
 // TestAddresses checks that a mail address is trusted only if the workspace itself vouches for it.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
-	n := l.tells(q)
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	n := l.noticeFor(q)
 	n.To = notice.Recipient{}
 	if _, err := l.channel.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	m := l.last(t, l.ada)
+	m := l.lastMessage(t, l.ada)
 	for name, u := range strangers(l.mail) {
 		id := l.AddUser(u)
 		if err := l.Reply(id, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Await("told", func() bool { return len(l.Told(id)) > 0 }); err != nil {
+		if err := l.Await("told", func() bool { return len(l.Feedback(id)) > 0 }); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if last := l.desk.answers()[len(l.desk.answers())-1]; last.From.Email != "" || last.From.ID != id {
+		if last := l.server.answers()[len(l.server.answers())-1]; last.From.Email != "" || last.From.ID != id {
 			t.Errorf("%s is known as %+v", name, last.From)
 		}
 	}
-	if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+	if got := l.server.current(q.ID); got.Status != fermata.Pending {
 		t.Errorf("a stranger answered: %+v", got.Resolution)
 	}
 }
@@ -325,13 +325,13 @@ func TestAddresses(t *testing.T) {
 // TestDirectMessage checks that a message to the app outside a thread is not silently ignored.
 func TestDirectMessage(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	m, _ := l.send(t, l.desk.ask(approval("Deploy?")))
-	if err := l.Happen(l.ada, m.ID, "approve", map[string]any{"thread_ts": ""}); err != nil {
+	l := newHarness(t, overHTTP)
+	m, _ := l.send(t, l.server.ask(approval("Deploy?")))
+	if err := l.WriteWith(l.ada, m.ID, "approve", map[string]any{"thread_ts": ""}); err != nil {
 		t.Fatal(err)
 	}
 	l.awaitTold(t, l.ada, "This did not count")
-	if len(l.desk.answers()) != 0 {
+	if len(l.server.answers()) != 0 {
 		t.Error("it was heard")
 	}
 }
@@ -340,8 +340,8 @@ func TestDirectMessage(t *testing.T) {
 // line.
 func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
 	m, _ := l.send(t, q)
 	for _, text := range []string{"has anybody tried the second one?", "I have, it is slow", "then let us not take it", "Z"} {
 		if err := l.Write(l.ada, m.ID, text); err != nil {
@@ -352,7 +352,7 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	// For an attempt to answer, the person is told each time.
 	l.awaitTold(t, l.ada, "\"Z\" is not an option")
 	about := 0
-	for _, words := range l.Told(l.ada) {
+	for _, words := range l.Feedback(l.ada) {
 		if strings.Contains(words, "stays among people") {
 			about++
 			if !strings.Contains(words, "Reply with") {
@@ -360,10 +360,10 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 			}
 		}
 	}
-	if all := len(l.Told(l.ada)); about != 1 || all != 2 {
-		t.Errorf("ada was told %d times, %d of it about talk: %q", all, about, l.Told(l.ada))
+	if all := len(l.Feedback(l.ada)); about != 1 || all != 2 {
+		t.Errorf("ada was told %d times, %d of it about talk: %q", all, about, l.Feedback(l.ada))
 	}
-	if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+	if got := l.server.current(q.ID); got.Status != fermata.Pending {
 		t.Errorf("it is %+v", got)
 	}
 	if err := l.Write(l.ada, m.ID, "B"); err != nil {
@@ -375,7 +375,7 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 // An agent's question accepts answers beside its options. Talk in its thread is not such an answer.
 func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	own := choice(options(2))
 	own.Other = new(true)
 	for _, tt := range []struct {
@@ -390,23 +390,23 @@ func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 		{own, "who knows?", "third one", "third one"},
 		{fermata.Item{Key: "answer", Prompt: "Which name?", ResponseType: fermata.ResponseText}, "does Ben know?", "call it otter and be done", "call it otter and be done"},
 	} {
-		q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{tt.item}})
-		n := l.tells(q)
+		q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{tt.item}})
+		n := l.noticeFor(q)
 		n.To = notice.Recipient{People: []string{"here"}}
 		if _, err := l.channel.Send(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		m := l.last(t, l.ada)
+		m := l.lastMessage(t, l.ada)
 		if err := l.Write(l.ada, m.ID, tt.talk); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Write(l.ada, m.ID, tt.answer); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Await("the question is answered", func() bool { return l.desk.now(q.ID).Resolution != nil }); err != nil {
+		if err := l.Await("the question is answered", func() bool { return l.server.current(q.ID).Resolution != nil }); err != nil {
 			t.Fatalf("%q: %v", tt.answer, err)
 		}
-		if got := l.desk.now(q.ID).Resolution.Answer; got != tt.want {
+		if got := l.server.current(q.ID).Resolution.Answer; got != tt.want {
 			t.Errorf("after %q: the answer is %v, want %v", tt.talk, got, tt.want)
 		}
 	}
@@ -414,19 +414,19 @@ func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 
 func TestARefusalBelowAYesIsToldEveryTime(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Approval, Title: "Deploy?", Items: []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}})
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Approval, Title: "Deploy?", Items: []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}})
 	m, _ := l.send(t, q)
 	texts := []string{"ok\nNot yet, wait for Bob", "ok: wait for Bob please", "approve\nafter Monday at noon"}
 	for i, text := range texts {
 		if err := l.Write(l.ada, m.ID, text); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Await("ada is told", func() bool { return len(l.Told(l.ada)) == i+1 }); err != nil {
-			t.Fatalf("%q: %v; told %q", text, err, l.Told(l.ada))
+		if err := l.Await("ada is told", func() bool { return len(l.Feedback(l.ada)) == i+1 }); err != nil {
+			t.Fatalf("%q: %v; told %q", text, err, l.Feedback(l.ada))
 		}
 	}
-	if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+	if got := l.server.current(q.ID); got.Status != fermata.Pending {
 		t.Errorf("it is %+v", got)
 	}
 }

@@ -26,25 +26,25 @@ func (r ref) key() string { return r.Channel + "/" + r.Message }
 // Send posts a message to the member or into the conversation.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
+		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
 			WithHint("send events with a channel of the kind webhook"))
 	}
-	conversation, at, err := c.destination(ctx, &n.To)
+	conversation, readers, err := c.destination(ctx, &n.To)
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	if at.mentions, err = c.mentions(ctx, n); err != nil {
+	if readers.mentions, err = c.mentions(ctx, n); err != nil {
 		return notice.Receipt{}, err
 	}
-	if err := c.retire(ctx, n); err != nil {
+	if err := c.retireReplaced(ctx, n); err != nil {
 		return notice.Receipt{}, err
 	}
-	return c.post(ctx, n, conversation, at, render(n, at))
+	return c.post(ctx, n, conversation, readers, render(n, readers))
 }
 
-// retire removes the buttons of the message that is sent again. It comes first:
+// retireReplaced removes the buttons of the message that is sent again. It comes first:
 // if a later step fails, the retry does both again.
-func (c *Channel) retire(ctx context.Context, n *notice.Notice) error {
+func (c *Channel) retireReplaced(ctx context.Context, n *notice.Notice) error {
 	if len(n.Replaces) == 0 || n.Question == nil {
 		return nil
 	}
@@ -52,17 +52,17 @@ func (c *Channel) retire(ctx context.Context, n *notice.Notice) error {
 	if err := json.Unmarshal(n.Replaces, &r); err != nil {
 		return fermata.Internal("read where a Slack message is", err)
 	}
-	return c.shown.write(r.key(), n.At, true, func() error { return c.change(ctx, r, renderReplaced(n), false) })
+	return c.messages.update(r.key(), n.At, true, func() error { return c.rewriteMessage(ctx, r, renderReplaced(n), false) })
 }
 
-func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, at place, m message) (notice.Receipt, error) {
-	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared}
+func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, readers audience, m message) (notice.Receipt, error) {
+	r := ref{Channel: conversation, At: n.At, Final: isFinal(n), Shared: readers.shared}
 	var err error
-	if r.Message = c.arrived(ctx, conversation, n); r.Message != "" {
+	if r.Message = c.findArrived(ctx, conversation, n); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
 			return notice.Receipt{}, callFailure("bring a message up to date", err)
 		}
-	} else if final(n) && !n.Since.IsZero() {
+	} else if isFinal(n) && !n.Since.IsZero() {
 		return notice.Receipt{}, notice.NothingArrived()
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
 		return notice.Receipt{}, callFailure("post a message", err)
@@ -70,9 +70,9 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 	return c.receipt(r, m, n.Reply)
 }
 
-// arrived returns the id of the message that an earlier attempt of this
+// findArrived returns the id of the message that an earlier attempt of this
 // delivery posted, or "" if none arrived.
-func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice) string {
+func (c *Channel) findArrived(ctx context.Context, conversation string, n *notice.Notice) string {
 	if n.Since.IsZero() || n.Delivery == "" {
 		return ""
 	}
@@ -102,41 +102,41 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	if err := json.Unmarshal(sent.Ref, &r); err != nil {
 		return sent, fermata.Internal("read where a Slack message is", err)
 	}
-	ends := final(n)
-	if isOlder(r.At, r.Final, latestOf(n.At, r.At), ends) {
+	ends := isFinal(n)
+	if isOlder(r.At, r.Final, timeOr(n.At, r.At), ends) {
 		return sent, nil
 	}
 	mentions, err := c.mentions(ctx, n)
 	if err != nil {
 		return sent, err
 	}
-	m := render(n, place{shared: r.Shared, lost: unknownName(&n.To), mentions: mentions})
-	err = c.shown.write(r.key(), n.At, ends, func() error { return c.change(ctx, r, m, ends) })
+	m := render(n, audience{shared: r.Shared, unknownMember: unknownName(&n.To), mentions: mentions})
+	err = c.messages.update(r.key(), n.At, ends, func() error { return c.rewriteMessage(ctx, r, m, ends) })
 	if err != nil {
 		return sent, err
 	}
-	r.At, r.Final = latestOf(n.At, r.At), ends
+	r.At, r.Final = timeOr(n.At, r.At), ends
 	return c.receipt(r, m, n.Reply)
 }
 
-// latestOf returns at, or known if at is zero.
-func latestOf(at, known time.Time) time.Time {
+// timeOr returns at, or known if at is zero.
+func timeOr(at, known time.Time) time.Time {
 	if at.IsZero() {
 		return known
 	}
 	return at
 }
 
-// change rewrites a message. A deleted message has no buttons, so it needs no
+// rewriteMessage rewrites a message. A deleted message has no buttons, so it needs no
 // change. If a message can no longer be changed, the outcome is posted in its
 // thread.
-func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error {
+func (c *Channel) rewriteMessage(ctx context.Context, r ref, m message, ends bool) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, r.Channel, r.Message, m.options()...)
 	err = callFailure("update a message", err)
 	switch {
-	case says(err, "message_not_found"):
+	case isSlackError(err, "message_not_found"):
 		return nil
-	case says(err, "cant_update_message", "edit_window_closed"):
+	case isSlackError(err, "cant_update_message", "edit_window_closed"):
 		if !ends {
 			return nil
 		}
@@ -146,7 +146,7 @@ func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error
 	return err
 }
 
-func final(n *notice.Notice) bool {
+func isFinal(n *notice.Notice) bool {
 	return n.Outcome != nil || n.Question != nil && n.Question.Status != fermata.Pending
 }
 
@@ -159,7 +159,7 @@ func (m message) options() []api.MsgOption {
 }
 
 func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, error) {
-	where, err := json.Marshal(r)
+	refJSON, err := json.Marshal(r)
 	if err != nil {
 		return notice.Receipt{}, fermata.Internal("write where a Slack message is", err)
 	}
@@ -172,12 +172,12 @@ func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, erro
 		// People can read the stored message, so the secret is removed from it.
 		kept = strings.ReplaceAll(kept, secret, "…")
 	}
-	return notice.Receipt{Ref: where, Content: kept}, nil
+	return notice.Receipt{Ref: refJSON, Content: kept}, nil
 }
 
 // destination says where a message goes, and which readers it has there.
-func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, at place, err error) {
-	shared := place{shared: !c.ShareContext, lost: unknownName(to)}
+func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, readers audience, err error) {
+	shared := audience{shared: !c.ShareContext, unknownMember: unknownName(to)}
 	switch {
 	case to.Target != "":
 		return to.Target, shared, nil
@@ -187,15 +187,15 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 	id := to.ID
 	if id == "" {
 		if id, err = c.people.find(ctx, c, to.Email); err != nil {
-			return "", place{}, err
+			return "", audience{}, err
 		}
 	}
 	if id == "" {
-		return "", place{}, &notice.SendError{Final: true, Unknown: true, Err: fermata.Errorf(fermata.CodeNotFound, "Slack knows nobody with the address of %s", to.Handle).
+		return "", audience{}, &notice.SendError{Final: true, UnknownPerson: true, Err: fermata.Errorf(fermata.CodeNotFound, "Slack knows nobody with the address of %s", to.Handle).
 			WithHint("say who that is: fermata member identity %s slack ID", to.Handle)}
 	}
-	conversation, err = c.people.direct(ctx, c, id)
-	return conversation, place{}, err
+	conversation, err = c.people.openDirect(ctx, c, id)
+	return conversation, audience{}, err
 }
 
 // unknownName returns the name of the person that a message to a place is for,

@@ -34,7 +34,7 @@ func (c *Channel) Check(ctx context.Context) error {
 	if err != nil {
 		return callFailure("sign in with bot_token", err)
 	}
-	return errors.Join(c.checkScopes(me), c.checkConversation(ctx, me), c.checkWayBack(ctx))
+	return errors.Join(c.checkScopes(me), c.checkConversation(ctx, me), c.checkInbound(ctx))
 }
 
 func (c *Channel) checkScopes(me *api.AuthTestResponse) error {
@@ -60,7 +60,7 @@ func (c *Channel) checkConversation(ctx context.Context, me *api.AuthTestRespons
 	info, err := c.api.GetConversationInfoContext(ctx, &api.GetConversationInfoInput{ChannelID: c.Conversation})
 	err = callFailure("look at the conversation "+c.Conversation, err)
 	switch {
-	case says(err, "missing_scope"):
+	case isSlackError(err, "missing_scope"):
 		return nil // checkScopes reports it
 	case err != nil:
 		return err
@@ -73,8 +73,8 @@ func (c *Channel) checkConversation(ctx context.Context, me *api.AuthTestRespons
 	return nil
 }
 
-// checkWayBack checks that answers can come back.
-func (c *Channel) checkWayBack(ctx context.Context) error {
+// checkInbound checks that answers can come back.
+func (c *Channel) checkInbound(ctx context.Context) error {
 	switch {
 	case c.AppToken != "":
 		_, _, err := c.api.StartSocketModeContext(ctx)

@@ -24,13 +24,13 @@ const (
 // as a menu.
 const maxButtons = 5
 
-// answerable reports whether the question can be answered in Slack, in its
+// isAnswerable reports whether the question can be answered in Slack, in its
 // message or in a form.
-func answerable(q *fermata.Question) bool {
+func isAnswerable(q *fermata.Question) bool {
 	if len(q.Items) == 1 && !needsForm(&q.Items[0]) {
 		return fitsMenu(&q.Items[0])
 	}
-	_, ok := form(q, formData{press: press{Question: q.ID}})
+	_, ok := buildForm(q, formData{buttonValue: buttonValue{Question: q.ID}})
 	return ok
 }
 
@@ -44,13 +44,13 @@ func fitsMenu(it *fermata.Item) bool { return len(it.Options) <= maxOptions }
 // controls returns the blocks with buttons and menus.
 func controls(n *notice.Notice, a address) []api.Block {
 	q := n.Question
-	base := press{Question: q.ID, Delivery: a.delivery, Reply: a.reply, Hash: q.ActionHash}
+	base := buttonValue{Question: q.ID, Delivery: a.delivery, Reply: a.reply, Hash: q.ActionHash}
 	var blocks []api.Block
 	var buttons []api.BlockElement
 	if len(q.Items) == 1 {
 		it := &q.Items[0]
 		base.Key = it.Key
-		blocks, buttons = singleItem(q, it, base)
+		blocks, buttons = itemControls(q, it, base)
 	} else {
 		buttons = append(buttons, formButton("Answer…", base))
 	}
@@ -60,7 +60,7 @@ func controls(n *notice.Notice, a address) []api.Block {
 	return append(blocks, api.NewActionBlock("", buttons...))
 }
 
-func singleItem(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Block, buttons []api.BlockElement) {
+func itemControls(q *fermata.Question, it *fermata.Item, base buttonValue) (blocks []api.Block, buttons []api.BlockElement) {
 	switch it.ResponseType {
 	case fermata.ResponseApproval:
 		return nil, approvalButtons(q, base)
@@ -85,10 +85,10 @@ func singleItem(q *fermata.Question, it *fermata.Item, base press) (blocks []api
 	}
 }
 
-func approvalButtons(q *fermata.Question, base press) []api.BlockElement {
+func approvalButtons(q *fermata.Question, base buttonValue) []api.BlockElement {
 	approve := answerButton(fermata.Approve, "Approve", base, fermata.Approve).WithStyle(api.StylePrimary)
 	if q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical {
-		approve.WithConfirm(confirm("Approve "+quoteText(q.Title)+"? The risk is "+string(q.Risk)+".", "Approve"))
+		approve.WithConfirm(confirmDialog("Approve "+quoteText(q.Title)+"? The risk is "+string(q.Risk)+".", "Approve"))
 	}
 	return []api.BlockElement{
 		approve,
@@ -97,14 +97,14 @@ func approvalButtons(q *fermata.Question, base press) []api.BlockElement {
 	}
 }
 
-func optionButtons(it *fermata.Item, base press) []api.BlockElement {
+func optionButtons(it *fermata.Item, base buttonValue) []api.BlockElement {
 	buttons := make([]api.BlockElement, 0, len(it.Options)+2)
 	labels := optionLabels(it)
 	for i, o := range it.Options {
 		b := answerButton(strconv.Itoa(i), labels[i], base, o.Value)
 		switch {
 		case o.Danger:
-			b.WithStyle(api.StyleDanger).WithConfirm(dangerous(labels[i]))
+			b.WithStyle(api.StyleDanger).WithConfirm(confirmDangerous(labels[i]))
 		case o.Recommended:
 			b.WithStyle(api.StylePrimary)
 		}
@@ -123,22 +123,22 @@ func optionLabels(it *fermata.Item) []string {
 	return labels
 }
 
-func answerButton(id, label string, p press, value any) *api.ButtonBlockElement {
+func answerButton(id, label string, p buttonValue, value any) *api.ButtonBlockElement {
 	p.Value = value
-	return api.NewButtonBlockElement(actionAnswer+":"+id, p.value(), plainBlock(cut(label, maxButton)))
+	return api.NewButtonBlockElement(actionAnswer+":"+id, p.encode(), plainBlock(cut(label, maxButton)))
 }
 
-func formButton(label string, p press) *api.ButtonBlockElement {
-	return api.NewButtonBlockElement(actionForm, p.value(), plainBlock(label))
+func formButton(label string, p buttonValue) *api.ButtonBlockElement {
+	return api.NewButtonBlockElement(actionForm, p.encode(), plainBlock(label))
 }
 
 // pickAndSend returns a menu or picker, and a button that sends the pick. So a
 // slip in the menu decides nothing.
-func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base press) ([]api.Block, []api.BlockElement) {
-	send := api.NewButtonBlockElement(actionSend, base.value(), plainBlock("Send answer")).WithStyle(api.StylePrimary)
+func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base buttonValue) ([]api.Block, []api.BlockElement) {
+	send := api.NewButtonBlockElement(actionSend, base.encode(), plainBlock("Send answer")).WithStyle(api.StylePrimary)
 	for i, o := range it.Options {
 		if o.Danger {
-			send.WithStyle(api.StyleDanger).WithConfirm(confirm(optionLabels(it)[i]+" is marked as dangerous. Send what you picked?", "Send"))
+			send.WithStyle(api.StyleDanger).WithConfirm(confirmDialog(optionLabels(it)[i]+" is marked as dangerous. Send what you picked?", "Send"))
 			break
 		}
 	}
@@ -168,10 +168,10 @@ func optionValue(i int, o fermata.Option) string {
 	return "#" + strconv.Itoa(i)
 }
 
-func dangerous(label string) *api.ConfirmationBlockObject {
-	return confirm(fmt.Sprintf("%s is marked as dangerous.", label), "Go on")
+func confirmDangerous(label string) *api.ConfirmationBlockObject {
+	return confirmDialog(fmt.Sprintf("%s is marked as dangerous.", label), "Go on")
 }
 
-func confirm(text, yes string) *api.ConfirmationBlockObject {
+func confirmDialog(text, yes string) *api.ConfirmationBlockObject {
 	return api.NewConfirmationBlockObject(plainBlock("Are you sure?"), plainBlock(cut(text, maxConfirm)), plainBlock(yes), plainBlock("Back")).WithStyle(api.StyleDanger)
 }

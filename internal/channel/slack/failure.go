@@ -61,7 +61,7 @@ func callFailure(act string, err error) error {
 	switch {
 	case errors.As(err, &limited):
 		return &refusal{name: "ratelimited", SendError: &notice.SendError{
-			Err: fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter), After: limited.RetryAfter,
+			Err: fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter), Wait: limited.RetryAfter,
 		}}
 	case errors.As(err, &refused):
 		return responseError(act, refused)
@@ -69,11 +69,11 @@ func callFailure(act string, err error) error {
 		wrong := fermata.Errorf(fermata.CodeUnavailable, "%s: Slack answered %s", act, status.Status)
 		switch status.Code {
 		case http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden:
-			return notice.Hopeless(wrong.WithHint("check api_url and the tokens of the channel"))
+			return notice.Permanent(wrong.WithHint("check api_url and the tokens of the channel"))
 		}
-		return &notice.SendError{Err: wrong, Unsure: status.Code >= http.StatusInternalServerError}
+		return &notice.SendError{Err: wrong, MayHaveArrived: status.Code >= http.StatusInternalServerError}
 	default:
-		return &notice.SendError{Unsure: true, Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
+		return &notice.SendError{MayHaveArrived: true, Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
 	}
 }
 
@@ -93,8 +93,8 @@ func responseError(act string, r api.SlackErrorResponse) error {
 	return &refusal{name: r.Err, SendError: &notice.SendError{Err: wrong, Final: known}}
 }
 
-// says reports whether Slack refused with one of these error names.
-func says(err error, names ...string) bool {
+// isSlackError reports whether Slack refused with one of these error names.
+func isSlackError(err error, names ...string) bool {
 	var r *refusal
 	return errors.As(err, &r) && slices.Contains(names, r.name)
 }

@@ -21,12 +21,12 @@ import (
 )
 
 type (
-	ctx        = context.Context
-	delivering = *notice.SendError
+	ctx       = context.Context
+	sendError = *notice.SendError
 )
 
-func yesNo(l *lab) *fermata.Question {
-	return l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+func yesNo(l *harness) *fermata.Question {
+	return l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
 }
 
 func TestFailures(t *testing.T) {
@@ -45,12 +45,12 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, overHTTP)
-			n := l.tells(yesNo(l))
+			l := newHarness(t, overHTTP)
+			n := l.noticeFor(yesNo(l))
 			l.Fail("chat.postMessage", c.fault)
 			_, err := l.channel.Send(t.Context(), n)
 			var f *notice.SendError
-			if !errors.As(err, &f) || f.Final != c.permanent || f.After != c.after {
+			if !errors.As(err, &f) || f.Final != c.permanent || f.Wait != c.after {
 				t.Fatalf("it failed with %#v", err)
 			}
 			var hinted *fermata.Error
@@ -66,10 +66,10 @@ func TestFailures(t *testing.T) {
 			}
 			l.Fail("chat.update", c.fault)
 			n.At = n.At.Add(time.Second)
-			if _, err := l.channel.Update(t.Context(), n, sent); !errors.As(err, &f) || f.After != c.after {
+			if _, err := l.channel.Update(t.Context(), n, sent); !errors.As(err, &f) || f.Wait != c.after {
 				t.Errorf("the update failed with %v", err)
 			}
-			if got := len(l.Seen(l.ada)); got != 1 {
+			if got := len(l.VisibleMessages(l.ada)); got != 1 {
 				t.Errorf("there are %d messages", got)
 			}
 		})
@@ -80,9 +80,9 @@ func TestFailures(t *testing.T) {
 // to the first attempt was lost.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	n := l.tells(yesNo(l))
-	l.Fail("chat.postMessage", remote.Fault{Done: true})
+	l := newHarness(t, overHTTP)
+	n := l.noticeFor(yesNo(l))
+	l.Fail("chat.postMessage", remote.Fault{TakesEffect: true})
 	if _, err := l.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("the lost answer was not noticed")
 	}
@@ -91,10 +91,10 @@ func TestSentOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(l.Seen(l.ada)); got != 1 {
+	if got := len(l.VisibleMessages(l.ada)); got != 1 {
 		t.Errorf("Ada sees %d messages", got)
 	}
-	if !strings.Contains(string(sent.Ref), strings.Split(l.last(t, l.ada).ID, "/")[1]) {
+	if !strings.Contains(string(sent.Ref), strings.Split(l.lastMessage(t, l.ada).ID, "/")[1]) {
 		t.Errorf("the receipt is %s", sent.Ref)
 	}
 }
@@ -103,16 +103,16 @@ func TestSentOnce(t *testing.T) {
 // that cannot be changed, the end is posted in the thread.
 func TestGone(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := yesNo(l)
 	m, sent := l.send(t, q)
-	ended := l.tells(q)
+	ended := l.noticeFor(q)
 	ended.Outcome, ended.At = &notice.Outcome{Status: fermata.Answered, Words: "answered by Bob: yes", At: time.Now()}, q.CreatedAt.Add(time.Second)
 	l.Fail("chat.update", remote.Fault{Error: "edit_window_closed"})
 	if _, err := l.channel.Update(t.Context(), ended, sent); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.last(t, l.ada); got.ID == m.ID || !strings.Contains(got.Text, "answered by Bob") {
+	if got := l.lastMessage(t, l.ada); got.ID == m.ID || !strings.Contains(got.Text, "answered by Bob") {
 		t.Errorf("the end is not in the thread: %+v", got)
 	}
 	l.Delete(m.ID)
@@ -156,7 +156,7 @@ func TestCheck(t *testing.T) {
 			if (err != nil) != (len(c.want) > 0) {
 				t.Fatalf("it says %v", err)
 			}
-			said := everything(err)
+			said := describeErrors(err)
 			for _, want := range c.want {
 				if !strings.Contains(said, want) {
 					t.Errorf("%q is not in %s", want, said)
@@ -166,15 +166,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// everything joins the texts and hints of all the errors in err.
-func everything(err error) string {
+// describeErrors joins the texts and hints of all the errors in err.
+func describeErrors(err error) string {
 	if err == nil {
 		return ""
 	}
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []string
 		for _, e := range list.Unwrap() {
-			all = append(all, everything(e))
+			all = append(all, describeErrors(e))
 		}
 		return strings.Join(all, "\n")
 	}
@@ -193,11 +193,11 @@ func TestUnknownStore(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
+			l := newHarness(t, by)
 			q := yesNo(l)
 			m, _ := l.send(t, q)
-			l.desk.set(func() { l.desk.err = errors.New("the store is down") })
-			l.Waits(time.Second)
+			l.server.set(func() { l.server.err = errors.New("the store is down") })
+			l.SetAckTimeout(time.Second)
 			slack.SetPatience(l.channel, patience.Limit()) // slow, but not lost
 			b, err := l.Button(m.ID, "Yes")
 			if err != nil {
@@ -208,17 +208,17 @@ func TestUnknownStore(t *testing.T) {
 			}
 			l.awaitTold(t, l.ada, "did not respond")
 			l.awaitTold(t, l.ada, "could not be counted")
-			if got := l.last(t, l.ada); !slices.Contains(got.Buttons, "Yes") {
+			if got := l.lastMessage(t, l.ada); !slices.Contains(got.Buttons, "Yes") {
 				t.Errorf("the message is not open any more: %+v", got)
 			}
-			before := l.desk.looks()
+			before := l.server.lookupCount()
 			written := make(chan error, 1)
 			go func() { written <- l.Write(l.ada, m.ID, "yes") }()
-			if err := l.Await("the reply comes", func() bool { return l.desk.looks() > before }); err != nil {
+			if err := l.Await("the reply comes", func() bool { return l.server.lookupCount() > before }); err != nil {
 				t.Fatal(err)
 			}
-			l.desk.set(func() { l.desk.err = nil })
-			l.Waits(patience.Limit()) // the repeated reply is acknowledged
+			l.server.set(func() { l.server.err = nil })
+			l.SetAckTimeout(patience.Limit()) // the repeated reply is acknowledged
 			if err := patience.Receive(t, "the request is written", written); err != nil {
 				t.Fatal("the reply did not come again: ", err)
 			}
@@ -239,14 +239,14 @@ func TestSocketIsGuarded(t *testing.T) {
 	}
 	client := outbound.Client(outbound.Options{})
 	// The calls are not restricted here; only the socket connection is.
-	guarded := &http.Client{Transport: dialing{RoundTripper: http.DefaultTransport, guard: client.Transport}}
+	guarded := &http.Client{Transport: dialingTransport{RoundTripper: http.DefaultTransport, guard: client.Transport}}
 	c, err := slack.Open(settings, notice.Env{HTTP: guarded, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- c.Listen(ctx, newDesk().hear) }()
+	go func() { ended <- c.Listen(ctx, newFakeServer().hear) }()
 	if err := s.Await("the app asks for a connection", func() bool { return s.Calls("apps.connections.open") > 1 }); err != nil {
 		t.Fatal(err)
 	}
@@ -259,15 +259,15 @@ func TestSocketIsGuarded(t *testing.T) {
 	}
 }
 
-// dialing sends requests through one transport, and opens connections through
+// dialingTransport sends requests through one transport, and opens connections through
 // another.
-type dialing struct {
+type dialingTransport struct {
 	http.RoundTripper
 
 	guard http.RoundTripper
 }
 
-func (d dialing) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d dialingTransport) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.guard.(interface {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
 	}).DialContext(ctx, network, address)

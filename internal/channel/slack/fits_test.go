@@ -17,10 +17,10 @@ import (
 // limits.
 func TestWhateverIsAsked(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	rapid.Check(t, func(rt *rapid.T) {
-		q := l.desk.ask(anyQuestion(rt))
-		n := l.tells(q)
+		q := l.server.ask(anyQuestion(rt))
+		n := l.noticeFor(q)
 		n.Purpose = rapid.SampledFrom([]notice.Purpose{notice.Asked, notice.Reminder, notice.Escalated}).Draw(rt, "purpose")
 		n.Decide = rapid.IntRange(0, 9).Draw(rt, "decide") > 0
 		if rapid.Bool().Draw(rt, "place") {
@@ -30,30 +30,30 @@ func TestWhateverIsAsked(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("send: %v", err)
 		}
-		m := l.last(t, l.ada)
+		m := l.lastMessage(t, l.ada)
 		if m.Question != q.ID || !slices.Contains(m.Buttons, "Open in Fermata") {
 			rt.Fatalf("Ada sees %+v", m)
 		}
 		if b, err := l.Button(m.ID, "Answer…"); err == nil {
-			before := len(l.Told(l.ada))
+			before := len(l.Feedback(l.ada))
 			if err := l.Press(l.ada, m.ID, b, nil); err != nil {
 				rt.Fatal(err)
 			}
-			if err := l.Await("a form", func() bool { return l.FormOf(l.ada) != nil || len(l.Told(l.ada)) > before }); err != nil {
+			if err := l.Await("a form", func() bool { return l.FormOf(l.ada) != nil || len(l.Feedback(l.ada)) > before }); err != nil {
 				rt.Fatal(err)
 			}
-			if told := l.Told(l.ada); len(told) > before {
+			if told := l.Feedback(l.ada); len(told) > before {
 				rt.Fatalf("no form: %q", told[len(told)-1])
 			}
-			l.Shut(l.ada)
+			l.CloseForms(l.ada)
 		}
-		ends := l.tells(q)
+		ends := l.noticeFor(q)
 		ends.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: " + anyText(rt, "words", 300), At: time.Now()}
 		ends.At = q.CreatedAt.Add(time.Second)
 		if _, err := l.channel.Update(t.Context(), ends, sent); err != nil {
 			rt.Fatalf("update: %v", err)
 		}
-		if m := l.last(t, l.ada); !m.Closed || len(m.Buttons) > 1 {
+		if m := l.lastMessage(t, l.ada); !m.Closed || len(m.Buttons) > 1 {
 			rt.Fatalf("Ada sees %+v", m)
 		}
 		l.Delete(m.ID)
@@ -81,7 +81,7 @@ func anyText(rt *rapid.T, name string, most int) string {
 	return string(s)
 }
 
-func some(s string) string {
+func nonEmpty(s string) string {
 	if s == "" {
 		return "x"
 	}
@@ -91,7 +91,7 @@ func some(s string) string {
 func anyQuestion(rt *rapid.T) *fermata.Question {
 	q := &fermata.Question{
 		Type:  rapid.SampledFrom([]fermata.QuestionType{fermata.Blocking, fermata.NonBlocking, fermata.ErrorRecovery}).Draw(rt, "type"),
-		Title: some(anyText(rt, "title", 120)),
+		Title: nonEmpty(anyText(rt, "title", 120)),
 		Body:  anyText(rt, "body", rapid.SampledFrom([]int{0, 50, 3000, 20_000}).Draw(rt, "length")),
 		Risk:  rapid.SampledFrom([]fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical}).Draw(rt, "risk"),
 	}
@@ -99,7 +99,7 @@ func anyQuestion(rt *rapid.T) *fermata.Question {
 		q.Context = &fermata.QuestionContext{Step: anyText(rt, "step", 500), Error: anyText(rt, "error", 4000), Preview: &fermata.Preview{Kind: "text", Text: anyText(rt, "preview", 4000)}}
 	}
 	if rapid.Bool().Draw(rt, "deadline") {
-		q.Deadline, q.OnTimeout = at(time.Now().Add(time.Hour)), rapid.SampledFrom([]fermata.TimeoutAction{fermata.TakeDefault, fermata.SkipTask, fermata.FailTask, fermata.Escalate}).Draw(rt, "then")
+		q.Deadline, q.OnTimeout = timePtr(time.Now().Add(time.Hour)), rapid.SampledFrom([]fermata.TimeoutAction{fermata.TakeDefault, fermata.SkipTask, fermata.FailTask, fermata.Escalate}).Draw(rt, "then")
 	}
 	if rapid.IntRange(0, 4).Draw(rt, "approval") == 0 {
 		q.Type = fermata.Approval
@@ -116,13 +116,13 @@ func anyQuestion(rt *rapid.T) *fermata.Question {
 func anyItem(rt *rapid.T, i int) fermata.Item {
 	it := fermata.Item{
 		Key:    fmt.Sprintf("item-%d-%s", i, "of-a-rather-long-name-such-as-keys-may-have")[:rapid.IntRange(8, 50).Draw(rt, "key")],
-		Prompt: some(anyText(rt, "prompt", rapid.SampledFrom([]int{10, 100, 4000}).Draw(rt, "long"))), Header: anyText(rt, "header", 80),
+		Prompt: nonEmpty(anyText(rt, "prompt", rapid.SampledFrom([]int{10, 100, 4000}).Draw(rt, "long"))), Header: anyText(rt, "header", 80),
 		ResponseType: rapid.SampledFrom([]fermata.ResponseType{
 			fermata.ResponseText, fermata.ResponseChoice, fermata.ResponseMultiChoice, fermata.ResponseBoolean, fermata.ResponseNumber, fermata.ResponseDate,
 		}).Draw(rt, "kind"),
 	}
 	if rapid.Bool().Draw(rt, "optional") {
-		it.Required = no(false)
+		it.Required = boolPtr(false)
 	}
 	switch it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
@@ -138,7 +138,7 @@ func anyItem(rt *rapid.T, i int) fermata.Item {
 		if rapid.Bool().Draw(rt, "limits") {
 			it.MinLength, it.MaxLength = new(rapid.IntRange(0, 4000).Draw(rt, "min")), new(rapid.IntRange(4000, 20_000).Draw(rt, "max"))
 		}
-		it.Default = some(anyText(rt, "default", 3500))
+		it.Default = nonEmpty(anyText(rt, "default", 3500))
 	case fermata.ResponseNumber:
 		it.Min, it.Max, it.Default = new(-1e300), new(1e300), 0.1
 	case fermata.ResponseDate:

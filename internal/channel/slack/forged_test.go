@@ -21,9 +21,9 @@ import (
 // None is passed on.
 func TestForged(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	sent := recorded(t, l)
-	heard, looked := len(l.desk.answers()), l.desk.looks()
+	l := newHarness(t, overHTTP)
+	sent := recordRequests(t, l)
+	heard, looked := len(l.server.answers()), l.server.lookupCount()
 	rng := rand.New(rand.NewPCG(5, 2026))
 	counts := map[string]int{}
 	for i := range 60_000 {
@@ -38,23 +38,23 @@ func TestForged(t *testing.T) {
 		}
 		counts[name]++
 	}
-	if got := len(l.desk.answers()); got != heard {
+	if got := len(l.server.answers()); got != heard {
 		t.Errorf("%d were heard", got-heard)
 	}
-	if got := l.desk.looks(); got != looked {
+	if got := l.server.lookupCount(); got != looked {
 		t.Errorf("%d looked", got-looked)
 	}
 	t.Logf("%v", counts)
 }
 
-func (d *desk) looks() int {
+func (d *fakeServer) lookupCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.looked
+	return d.lookups
 }
 
-// recorded returns real requests of Slack, of every kind.
-func recorded(t *testing.T, l *lab) []remote.Request {
+// recordRequests returns real requests of Slack, of every kind.
+func recordRequests(t *testing.T, l *harness) []remote.Request {
 	t.Helper()
 	q := yesNo(l)
 	m, _ := l.send(t, q)
@@ -66,7 +66,7 @@ func recorded(t *testing.T, l *lab) []remote.Request {
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
-	form := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
+	form := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
 	m, _ = l.send(t, form)
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"answer": "ada"}}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func recorded(t *testing.T, l *lab) []remote.Request {
 }
 
 // receive passes a request to the channel as the server does.
-func (l *lab) receive(t *testing.T, r remote.Request) int {
+func (l *harness) receive(t *testing.T, r remote.Request) int {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/inbound/slack/events", bytes.NewReader(r.Body))
 	req.Header = r.Header
@@ -180,7 +180,7 @@ var forgeries = []forgery{
 // is refused with the right status.
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	signed := func(contentType, body string) remote.Request {
 		return remote.Sign(remote.Signature, time.Now(), contentType, []byte(body))
 	}
@@ -207,7 +207,7 @@ func TestOtherRequests(t *testing.T) {
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("GET is answered %d", w.Code)
 	}
-	if len(l.desk.answers()) != 0 {
+	if len(l.server.answers()) != 0 {
 		t.Error("something was heard")
 	}
 }
@@ -216,7 +216,7 @@ func TestOtherRequests(t *testing.T) {
 // belongs to the app.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	r := remote.Sign(remote.Signature, time.Now(), remote.JSON, []byte(`{"type":"url_verification","token":"old","challenge":"3eZbrw1aBm2rZgRNFdxV"}`))
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(r.Body))
 	req.Header = r.Header
@@ -239,8 +239,8 @@ func TestWithoutSecret(t *testing.T) {
 	t.Cleanup(s.Close)
 	settings := s.Settings()
 	delete(settings, "signing_secret")
-	l := &lab{Server: s, desk: newDesk()}
-	l.handler = open(t, settings).Handler(l.desk.hear)
+	l := &harness{Server: s, server: newFakeServer()}
+	l.handler = open(t, settings).Handler(l.server.hear)
 	if got := l.receive(t, remote.Sign("", time.Now(), remote.JSON, []byte(`{"type":"url_verification","challenge":"x"}`))); got != http.StatusUnauthorized {
 		t.Errorf("it is answered %d", got)
 	}
@@ -250,7 +250,7 @@ func TestWithoutSecret(t *testing.T) {
 // times at the same moment.
 func TestRepeatedTogether(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := yesNo(l)
 	m, _ := l.send(t, q)
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
@@ -259,8 +259,8 @@ func TestRepeatedTogether(t *testing.T) {
 	sent := l.Requests()
 	r := sent[len(sent)-1]
 	// The same click reaches a new process, 50 times.
-	fresh := newDesk()
-	fresh.members, fresh.questions = l.desk.members, map[string]*fermata.Question{q.ID: yesNo(l)}
+	fresh := newFakeServer()
+	fresh.members, fresh.questions = l.server.members, map[string]*fermata.Question{q.ID: yesNo(l)}
 	l.handler = open(t, l.Settings()).Handler(fresh.hear)
 	statuses := make(chan int, 50)
 	for range cap(statuses) {

@@ -16,12 +16,12 @@ const (
 	blockItem    = "item:"
 	blockOther   = "other:"
 	blockComment = "comment"
-	roomOfForm   = 40_000
+	maxFormText  = 40_000
 )
 
 // formData is the data that a form brings back besides the input.
 type formData struct {
-	press
+	buttonValue
 	// Channel and Message identify the message from which the form was opened.
 	Channel string `json:"c,omitempty"`
 	Message string `json:"m,omitempty"`
@@ -30,21 +30,21 @@ type formData struct {
 	Respond string `json:"u,omitempty"`
 }
 
-// form makes the form of a question. It returns false if the question does not
+// buildForm makes the form of a question. It returns false if the question does not
 // fit.
-func form(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
+func buildForm(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 	data.Key, data.Value = "", nil
 	raw, err := json.Marshal(data)
 	if err != nil || size(string(raw)) > maxMetadata {
 		return api.ModalViewRequest{}, false
 	}
-	p := &page{most: maxModalBlocks, room: roomOfForm}
-	p.box(q.Title, true)
-	p.box(q.Body, false)
+	p := &page{maxBlocks: maxModalBlocks, textLeft: maxFormText}
+	p.addBox(q.Title, true)
+	p.addBox(q.Body, false)
 	showAction(p, q)
 	fits := true
 	for i := range q.Items {
-		fits = formItem(p, &q.Items[i], len(q.Items) > 1) && fits
+		fits = addFormItem(p, &q.Items[i], len(q.Items) > 1) && fits
 	}
 	if q.Type == fermata.Approval {
 		comment := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(true).WithMaxLength(maxInput)
@@ -54,10 +54,10 @@ func form(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 		Type: api.VTModal, CallbackID: formCallback, PrivateMetadata: string(raw),
 		Title: plainBlock(cut("Answer", maxModalTitle)), Submit: plainBlock("Send answer"), Close: plainBlock("Cancel"),
 		Blocks: api.Blocks{BlockSet: p.blocks},
-	}, fits && !p.cut && wholeAction(q)
+	}, fits && !p.truncated && isActionWhole(q)
 }
 
-func formItem(p *page, it *fermata.Item, several bool) bool {
+func addFormItem(p *page, it *fermata.Item, several bool) bool {
 	label := notice.OneLine(it.Header)
 	if label == "" {
 		label = "Your answer"
@@ -65,9 +65,9 @@ func formItem(p *page, it *fermata.Item, several bool) bool {
 			label = it.Key
 		}
 	}
-	p.box(it.Prompt, false)
+	p.addBox(it.Prompt, false)
 	if len(it.Options) > 0 {
-		p.box(options(it), false)
+		p.addBox(options(it), false)
 	}
 	element, ok := formElement(it)
 	if !ok {
@@ -145,7 +145,7 @@ func numberInput(it *fermata.Item) api.BlockElement {
 
 type radioOption struct {
 	value, label string
-	means        any
+	meaning      any
 }
 
 func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
@@ -153,7 +153,7 @@ func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
 	for _, o := range options {
 		choice := api.NewOptionBlockObject(o.value, plainBlock(o.label), nil)
 		element.Options = append(element.Options, choice)
-		if it.Default != nil && it.Default == o.means {
+		if it.Default != nil && it.Default == o.meaning {
 			element.InitialOption = choice
 		}
 	}

@@ -21,7 +21,7 @@ func FuzzHandler(f *testing.F) {
 	settings := server.Settings()
 	delete(settings, "app_token")
 	channel := open(f, settings)
-	person, _ := server.Person("Ada")
+	person, _ := server.AddPerson("Ada")
 	for kind, bodies := range map[string][]string{
 		remote.JSON: {
 			`{"type":"url_verification","challenge":"x"}`,

@@ -23,7 +23,7 @@ const largestBody = 1 << 20
 // Handler takes Slack's requests at any path: events, interactions and the
 // command. It trusts nothing in a request before the signature is verified. The
 // signature covers the exact bytes of the body, and a time within five minutes.
-func (c *Channel) Handler(hear notice.Hear) http.Handler {
+func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
@@ -43,10 +43,10 @@ func (c *Channel) Handler(hear notice.Hear) http.Handler {
 		// Work that was begun for a person continues even if Slack closes the
 		// connection.
 		ctx := context.WithoutCancel(r.Context())
-		answer := c.answer(ctx, r.Header.Get("Content-Type"), body, hear)
-		write(w, answer)
-		if answer.after != nil {
-			go answer.after(ctx)
+		response := c.handleRequest(ctx, r.Header.Get("Content-Type"), body, hear)
+		write(w, response)
+		if response.afterResponse != nil {
+			go response.afterResponse(ctx)
 		}
 	})
 }
@@ -71,58 +71,58 @@ func (c *Channel) verify(header http.Header, body []byte) error {
 	return v.Ensure()
 }
 
-// answer answers a request that was verified as Slack's.
-func (c *Channel) answer(ctx context.Context, contentType string, body []byte, hear notice.Hear) reply {
+// handleRequest answers a request that was verified as Slack's.
+func (c *Channel) handleRequest(ctx context.Context, contentType string, body []byte, hear notice.InboundHandler) reply {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || !utf8.Valid(body) {
-		return malformed
+		return replyMalformed
 	}
 	switch kind {
 	case "application/json":
-		return c.answerEvent(ctx, body, hear)
+		return c.handleEventRequest(ctx, body, hear)
 	case "application/x-www-form-urlencoded":
 		values, err := url.ParseQuery(string(body))
 		if err != nil {
-			return malformed
+			return replyMalformed
 		}
-		return c.answerForm(ctx, values, hear)
+		return c.handleFormRequest(ctx, values, hear)
 	default:
 		return reply{status: http.StatusUnsupportedMediaType}
 	}
 }
 
-func (c *Channel) answerEvent(ctx context.Context, body []byte, hear notice.Hear) reply {
+func (c *Channel) handleEventRequest(ctx context.Context, body []byte, hear notice.InboundHandler) reply {
 	e, err := slackevents.ParseEvent(body, slackevents.OptionNoVerifyToken())
 	switch {
 	case e.Type == slackevents.URLVerification:
 		if v, ok := e.Data.(*slackevents.EventsAPIURLVerificationEvent); ok {
 			return reply{status: http.StatusOK, payload: map[string]string{"challenge": v.Challenge}}
 		}
-		return malformed
+		return replyMalformed
 	case err != nil && strings.Contains(string(body), `"event_callback"`):
 		// An event of an unknown kind does not concern a question.
-		return accepted
+		return replyAccepted
 	case err != nil:
-		return malformed
+		return replyMalformed
 	}
-	return c.event(ctx, &e, hear)
+	return c.handleEvent(ctx, &e, hear)
 }
 
-func (c *Channel) answerForm(ctx context.Context, values url.Values, hear notice.Hear) reply {
+func (c *Channel) handleFormRequest(ctx context.Context, values url.Values, hear notice.InboundHandler) reply {
 	if payload := values.Get("payload"); payload != "" {
 		var cb api.InteractionCallback
 		if err := json.Unmarshal([]byte(payload), &cb); err != nil {
-			return malformed
+			return replyMalformed
 		}
-		return c.interaction(ctx, &cb, hear)
+		return c.handleInteraction(ctx, &cb, hear)
 	}
 	if values.Get("command") == "" {
 		if values.Get("ssl_check") != "" {
-			return accepted
+			return replyAccepted
 		}
-		return malformed
+		return replyMalformed
 	}
-	return c.command(ctx, &api.SlashCommand{
+	return c.handleCommand(ctx, &api.SlashCommand{
 		Command: values.Get("command"), Text: values.Get("text"), UserID: values.Get("user_id"), UserName: values.Get("user_name"),
 		ChannelID: values.Get("channel_id"), TeamID: values.Get("team_id"), TriggerID: values.Get("trigger_id"), ResponseURL: values.Get("response_url"),
 	}, hear)

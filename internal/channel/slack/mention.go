@@ -11,16 +11,16 @@ import (
 
 // userID and groupID match Slack's ids of people and of user groups.
 var (
-	userID  = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
-	groupID = regexp.MustCompile(`^S[A-Z0-9]{5,20}$`)
-	wrapped = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
+	userID        = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
+	groupID       = regexp.MustCompile(`^S[A-Z0-9]{5,20}$`)
+	mentionSyntax = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
 )
 
 // mentions writes the people of a question in Slack's notation for a
 // conversation, so that Slack notifies them. A person that Slack does not know
 // is written as plain words.
 func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, error) {
-	if n.To.Member != "" || n.Question == nil || final(n) {
+	if n.To.Member != "" || n.Question == nil || isFinal(n) {
 		return nil, nil
 	}
 	var all []string
@@ -35,7 +35,7 @@ func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, err
 }
 
 func (c *Channel) mention(ctx context.Context, name string) (string, error) {
-	if m := wrapped.FindStringSubmatch(name); m != nil {
+	if m := mentionSyntax.FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	bare := strings.TrimPrefix(name, "@")

@@ -13,7 +13,7 @@ import (
 // notation. Any other markup in the names stays plain text.
 func TestWhoIsMentioned(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	_, mail := l.member("grace", fermata.RoleResponder)
 	for name, want := range map[string]string{
 		"U0000001":            "For <@U0000001>\n",
@@ -27,17 +27,17 @@ func TestWhoIsMentioned(t *testing.T) {
 		"<!everyone>":         "For “everyone”\n",
 		"*bold* <http://x|y>": "For “boldhttpxy”\n",
 	} {
-		q := l.desk.ask(&fermata.Question{
+		q := l.server.ask(&fermata.Question{
 			Type: fermata.Blocking, Title: "For whom?",
 			Items: []fermata.Item{{Key: "answer", Prompt: "For whom?", ResponseType: fermata.ResponseBoolean}},
 		})
-		n := l.tells(q)
+		n := l.noticeFor(q)
 		n.To = notice.Recipient{People: []string{name}}
 		if _, err := l.channel.Send(t.Context(), n); err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		if m := l.last(t, l.ada); !strings.HasPrefix(m.ID, slack.Room+"/") || !strings.Contains(m.Text, want) {
+		if m := l.lastMessage(t, l.ada); !strings.HasPrefix(m.ID, slack.Room+"/") || !strings.Contains(m.Text, want) {
 			t.Errorf("%q: got\n%s\nwant %q", name, m.Text, want)
 		}
 	}

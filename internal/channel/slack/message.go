@@ -19,20 +19,20 @@ type message struct {
 	Blocks []api.Block `json:"blocks"`
 }
 
-// place describes where a message is posted.
-type place struct {
+// audience describes where a message is posted.
+type audience struct {
 	// shared reports whether other people read the message too. They must not
 	// see the context.
 	shared bool
-	// lost is the name of the member that Slack does not know.
-	lost string
+	// unknownMember is the name of the member that Slack does not know.
+	unknownMember string
 	// mentions name people there in Slack's notation, so that they are
 	// notified.
 	mentions []string
 }
 
 // render returns the message for a notice.
-func render(n *notice.Notice, at place) message {
+func render(n *notice.Notice, readers audience) message {
 	switch n.Purpose {
 	case notice.Digest:
 		return renderDigest(n)
@@ -43,73 +43,73 @@ func render(n *notice.Notice, at place) message {
 	if n.Outcome != nil || n.Question.Status != fermata.Pending {
 		return renderClosed(n)
 	}
-	return renderOpen(n, at)
+	return renderOpen(n, readers)
 }
 
-func renderOpen(n *notice.Notice, at place) message {
+func renderOpen(n *notice.Notice, readers audience) message {
 	q, p := n.Question, newMessage()
 	title := heading(n)
-	p.header(title)
-	if at.lost != "" {
-		p.facts("For " + quoteText(at.lost) + ", whose Slack account is not known, and whoever else may answer")
+	p.addHeader(title)
+	if readers.unknownMember != "" {
+		p.addFacts("For " + quoteText(readers.unknownMember) + ", whose Slack account is not known, and whoever else may answer")
 	}
-	if len(at.mentions) > 0 {
-		p.add(api.NewSectionBlock(markupBlock("For "+strings.Join(at.mentions, ", ")), nil, nil))
+	if len(readers.mentions) > 0 {
+		p.add(api.NewSectionBlock(markupBlock("For "+strings.Join(readers.mentions, ", ")), nil, nil))
 	}
-	p.box(q.Title, true)
-	p.box(q.Body, false)
-	if !at.shared || q.ShareContext {
+	p.addBox(q.Title, true)
+	p.addBox(q.Body, false)
+	if !readers.shared || q.ShareContext {
 		showContext(p, q.Context)
 	} else if q.Context != nil {
-		p.say("_There is context that is not shown in this conversation._")
+		p.addLine("_There is context that is not shown in this conversation._")
 	}
 	showAction(p, q)
 	showItems(p, q)
-	p.facts(belonging(n)...)
-	deadline(p, q)
+	p.addFacts(questionFacts(n)...)
+	addDeadline(p, q)
 	if s := votes(q); s != "" {
-		p.facts(s)
+		p.addFacts(s)
 	}
-	finish(p, n, at)
+	addControls(p, n, readers)
 	return message{Text: shortTitle(title, q), Blocks: p.blocks}
 }
 
-// finish adds the buttons, or says why the message only opens the question.
-func finish(p *page, n *notice.Notice, at place) {
+// addControls adds the buttons, or says why the message only opens the question.
+func addControls(p *page, n *notice.Notice, readers audience) {
 	a, q := addressOf(n), n.Question
-	if at.shared {
+	if readers.shared {
 		// The message is for everyone there who may answer, not for one person.
 		a.reply = ""
 	}
 	// The page kept eight blocks free for the following ones.
-	p.most = maxBlocks
-	var why string
-	pressed := controls(n, a)
+	p.maxBlocks = maxBlocks
+	var reason string
+	controlBlocks := controls(n, a)
 	switch {
 	case !n.Decide:
-		why = "This is decided in Fermata."
-	case q.Held != nil:
-		why = "It has an answer, which its author can still take back."
-	case !wholeAction(q):
-		why = "What will run holds secrets that are not shown here: open it to decide."
-	case p.cut:
-		why = "It is too long to be shown whole here: open it to read and decide."
-	case !answerable(q):
-		why = "It does not fit Slack's buttons and forms: open it to decide."
-	case lengthOf(p.blocks)+lengthOf(pressed) > mostOfMessage:
-		why = "It has too many choices for one message: open it to decide."
+		reason = "This is decided in Fermata."
+	case q.HeldAnswer != nil:
+		reason = "It has an answer, which its author can still take back."
+	case !isActionWhole(q):
+		reason = "What will run holds secrets that are not shown here: open it to decide."
+	case p.truncated:
+		reason = "It is too long to be shown whole here: open it to read and decide."
+	case !isAnswerable(q):
+		reason = "It does not fit Slack's buttons and forms: open it to decide."
+	case lengthOf(p.blocks)+lengthOf(controlBlocks) > maxMessageLength:
+		reason = "It has too many choices for one message: open it to decide."
 	default:
-		a.stage = decide
+		a.stage = stageDecide
 	}
-	if a.stage == decide {
-		p.blocks = append(p.blocks, pressed...)
+	if a.stage == stageDecide {
+		p.blocks = append(p.blocks, controlBlocks...)
 		p.add(api.NewContextBlock(a.blockID(), markupBlock("Press a button, or answer in the thread of this message: what is written there is read as the answer.")))
 		return
 	}
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	p.add(api.NewContextBlock(a.blockID(), markupBlock(why)))
+	p.add(api.NewContextBlock(a.blockID(), markupBlock(reason)))
 }
 
 func heading(n *notice.Notice) string {
@@ -143,21 +143,21 @@ func showContext(p *page, c *fermata.QuestionContext) {
 	if c == nil {
 		return
 	}
-	p.box(c.Text, false)
-	p.box(c.Step, false)
+	p.addBox(c.Text, false)
+	p.addBox(c.Step, false)
 	if c.Error != "" {
-		p.say("*Error*")
-		p.code(c.Error)
+		p.addLine("*Error*")
+		p.addCode(c.Error)
 	}
 	if c.Preview != nil {
-		p.say("*Preview*")
-		p.code(c.Preview.Text)
+		p.addLine("*Preview*")
+		p.addCode(c.Preview.Text)
 	}
 }
 
-// wholeAction reports whether the action in the notice is the one that will
+// isActionWhole reports whether the action in the notice is the one that will
 // run, with nothing redacted.
-func wholeAction(q *fermata.Question) bool {
+func isActionWhole(q *fermata.Question) bool {
 	return len(q.Action) == 0 || fermata.HasHash(q.Action, q.ActionHash)
 }
 
@@ -169,9 +169,9 @@ func showAction(p *page, q *fermata.Question) {
 	}
 	for i, part := range notice.ActionParts(q.Action) {
 		if i == 0 {
-			p.say("*This is what will run:*")
+			p.addLine("*This is what will run:*")
 		} else {
-			p.say("*" + part.Head + "*")
+			p.addLine("*" + part.Head + "*")
 		}
 		p.addVisible(part.Text)
 	}
@@ -190,7 +190,7 @@ func showItems(p *page, q *fermata.Question) {
 			sb.WriteByte('\n')
 		}
 		sb.WriteString(options(it))
-		p.box(sb.String(), false)
+		p.addBox(sb.String(), false)
 	}
 }
 
@@ -213,7 +213,7 @@ func options(it *fermata.Item) string {
 	return strings.Join(lines, "\n")
 }
 
-func belonging(n *notice.Notice) []string {
+func questionFacts(n *notice.Notice) []string {
 	facts := make([]string, 0, 4)
 	if n.TaskTitle != "" {
 		facts = append(facts, "Task: "+quoteText(n.TaskTitle))
@@ -227,13 +227,13 @@ func belonging(n *notice.Notice) []string {
 	return append(facts, n.Question.ID)
 }
 
-// deadline shows until when to answer, in each reader's time zone, and what
+// addDeadline shows until when to answer, in each reader's time zone, and what
 // happens then. That text may contain other people's words.
-func deadline(p *page, q *fermata.Question) {
+func addDeadline(p *page, q *fermata.Question) {
 	if q.Deadline == nil {
 		return
 	}
-	then := "Then " + notice.OneLine(notice.AtDeadline(q)) + "."
+	then := "Then " + notice.OneLine(notice.DeadlineEffect(q)) + "."
 	p.add(api.NewContextBlock("", markupBlock("Answer by "+date(*q.Deadline)+"."), plainBlock(cut(then, maxSection/4))))
 }
 
@@ -248,12 +248,12 @@ func votes(q *fermata.Question) string {
 		return ""
 	}
 	s := "Needs " + strconv.Itoa(q.Approvals.Required) + " people"
-	said := make([]string, 0, len(q.Votes))
+	cast := make([]string, 0, len(q.Votes))
 	for _, v := range q.Votes {
-		said = append(said, v.By.Name+": "+v.Value)
+		cast = append(cast, v.By.Name+": "+v.Value)
 	}
-	if len(said) > 0 {
-		s += "; so far " + strings.Join(said, ", ")
+	if len(cast) > 0 {
+		s += "; so far " + strings.Join(cast, ", ")
 	}
 	return s
 }
@@ -273,15 +273,15 @@ func renderClosed(n *notice.Notice) message {
 		words = notice.OutcomeWords(q)
 	}
 	title := closedHeading(status)
-	p.header(title)
-	p.box(q.Title, true)
-	p.add(api.NewSectionBlock(plainBlock(cut(notice.OneLine(words), roomOfBox)), nil, nil))
-	p.facts(belonging(n)...)
+	p.addHeader(title)
+	p.addBox(q.Title, true)
+	p.add(api.NewSectionBlock(plainBlock(cut(notice.OneLine(words), maxBoxText)), nil, nil))
+	p.addFacts(questionFacts(n)...)
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
 	a := addressOf(n)
-	a.stage = closed
+	a.stage = stageClosed
 	p.add(api.NewContextBlock(a.blockID(), markupBlock("Closed"+closedAt(n)+".")))
 	return message{Text: escape(title + ": " + quoteText(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
 }
@@ -290,12 +290,12 @@ func renderClosed(n *notice.Notice) message {
 // address names no delivery, because the delivery belongs to the new message.
 func renderReplaced(n *notice.Notice) message {
 	p := newMessage()
-	p.header("Sent again")
-	p.box(n.Question.Title, true)
+	p.addHeader("Sent again")
+	p.addBox(n.Question.Title, true)
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	a := address{question: n.Question.ID, stage: moved}
+	a := address{question: n.Question.ID, stage: stageMoved}
 	p.add(api.NewContextBlock(a.blockID(), markupBlock("This question was sent again: answer there.")))
 	return message{Text: shortTitle("Sent again", n.Question), Blocks: p.blocks}
 }
@@ -327,19 +327,19 @@ func closedHeading(s fermata.QuestionStatus) string {
 
 func renderDigest(n *notice.Notice) message {
 	p := newMessage()
-	p.header("Waiting for you")
-	p.box(n.Title, false)
+	p.addHeader("Waiting for you")
+	p.addBox(n.Title, false)
 	for _, q := range n.Questions {
 		s := quoteText(q.Title)
 		if q.Status != fermata.Pending {
 			s += " — closed"
 		}
-		p.facts(append(append([]string{s}, notice.Belongs(q)...), append(notice.Facts(q), q.ID)...)...)
+		p.addFacts(append(append([]string{s}, notice.TaskAndProject(q)...), append(notice.Facts(q), q.ID)...)...)
 	}
-	p.box(n.Body, false)
-	p.most = maxBlocks
-	if p.cut {
-		p.say("There are more: open the inbox to see all of them.")
+	p.addBox(n.Body, false)
+	p.maxBlocks = maxBlocks
+	if p.truncated {
+		p.addLine("There are more: open the inbox to see all of them.")
 	}
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
@@ -353,10 +353,10 @@ func renderWords(n *notice.Notice) message {
 		title = "Test"
 	}
 	p := newMessage()
-	p.header(title)
-	p.box(n.Title, true)
-	p.box(n.Body, false)
-	p.most = maxBlocks
+	p.addHeader(title)
+	p.addBox(n.Title, true)
+	p.addBox(n.Body, false)
+	p.maxBlocks = maxBlocks
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}

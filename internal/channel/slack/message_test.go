@@ -27,23 +27,23 @@ var imitations = []string{
 // stand-in refuses messages with mentions and links.
 func TestTextOfOthersStaysText(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	for i, bad := range imitations {
-		q := l.desk.ask(&fermata.Question{
+		q := l.server.ask(&fermata.Question{
 			Type: fermata.Blocking, Title: cut(bad, 120), Body: bad,
 			Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: "text", Text: bad}},
 			Items: []fermata.Item{{
 				Key: "choice", Prompt: bad, ResponseType: fermata.ResponseChoice,
 				Options: []fermata.Option{{Value: bad, Label: bad, Description: bad, Danger: true}, {Value: "b"}}, Default: "b",
 			}},
-			OnTimeout: fermata.TakeDefault, Deadline: at(time.Now().Add(time.Hour)),
+			OnTimeout: fermata.TakeDefault, Deadline: timePtr(time.Now().Add(time.Hour)),
 		})
-		n := l.tells(q)
+		n := l.noticeFor(q)
 		n.TaskTitle, n.Project = bad, "web"
 		if _, err := l.channel.Send(t.Context(), n); err != nil {
 			t.Fatalf("%q: %v", bad, err)
 		}
-		m := l.last(t, l.ada)
+		m := l.lastMessage(t, l.ada)
 		if m.Question != q.ID {
 			t.Errorf("%d: the question found is %q", i, m.Question)
 		}
@@ -69,16 +69,16 @@ func cut(s string, n int) string {
 	return s
 }
 
-func at(t time.Time) *time.Time { return &t }
+func timePtr(t time.Time) *time.Time { return &t }
 
 // TestHiddenCharacters checks that an action is shown with all of its
 // characters.
 func TestHiddenCharacters(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := approval("Delete?")
 	q.Action = json.RawMessage("{\"command\":\"rm \u202e/pmt/ \u200bx\u00a0y\"}")
-	m, _ := l.send(t, l.desk.ask(q))
+	m, _ := l.send(t, l.server.ask(q))
 	for _, want := range []string{"⟨U+202E⟩", "⟨U+200B⟩", "⟨U+00A0⟩"} {
 		if !strings.Contains(m.Text, want) {
 			t.Errorf("%s is not shown:\n%s", want, m.Text)
@@ -107,8 +107,8 @@ func TestWhatDoesNotFit(t *testing.T) {
 	for name, q := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, overHTTP)
-			q = l.desk.ask(q)
+			l := newHarness(t, overHTTP)
+			q = l.server.ask(q)
 			m, _ := l.send(t, q)
 			if !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
 				t.Errorf("it offers %q", m.Buttons)
@@ -120,7 +120,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.awaitTold(t, l.ada, "decided in Fermata")
-			if len(l.desk.answers()) != 0 {
+			if len(l.server.answers()) != 0 {
 				t.Error("a reply below it was heard")
 			}
 		})
@@ -140,7 +140,7 @@ func manyItems() []fermata.Item {
 // TestLargestThatFits checks that the longest content keeps Slack's limits.
 func TestLargestThatFits(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	wide := make([]fermata.Option, 40)
 	for i := range wide {
 		wide[i] = fermata.Option{Value: strings.Repeat("😀", 190) + fmt.Sprint(i), Recommended: i == 0, Danger: i == 1}
@@ -152,7 +152,7 @@ func TestLargestThatFits(t *testing.T) {
 		"body":  {Type: fermata.Blocking, Title: "Which?", Body: strings.Repeat("x\n\n\n", 2400), Items: []fermata.Item{text("Which?")}},
 	}
 	for name, q := range questions {
-		m, _ := l.send(t, l.desk.ask(q))
+		m, _ := l.send(t, l.server.ask(q))
 		if len(m.Buttons) < 2 {
 			t.Errorf("%s cannot be answered in Slack: %q\n%s", name, m.Buttons, m.Text[len(m.Text)-200:])
 		}
@@ -171,13 +171,13 @@ func twentyItems() []fermata.Item {
 // policy demands more.
 func TestNotDecidedHere(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	n := l.tells(l.desk.ask(approval("Deploy?")))
+	l := newHarness(t, overHTTP)
+	n := l.noticeFor(l.server.ask(approval("Deploy?")))
 	n.Decide = false
 	if _, err := l.channel.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if m := l.last(t, l.ada); !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
+	if m := l.lastMessage(t, l.ada); !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
 		t.Errorf("it offers %q", m.Buttons)
 	}
 }
@@ -186,12 +186,12 @@ func TestNotDecidedHere(t *testing.T) {
 // person. Otherwise it goes to the conversation, without context.
 func TestWhere(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{
 		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "password is hunter2"},
 		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
 	})
-	bob, _ := l.Person("Bob")
+	bob, _ := l.AddPerson("Bob")
 	for _, c := range []struct {
 		name   string
 		to     notice.Recipient
@@ -204,14 +204,14 @@ func TestWhere(t *testing.T) {
 		{"nobody", notice.Recipient{}, false, ""},
 		{"asked for there", notice.Recipient{Target: "C0ROOM"}, false, ""},
 	} {
-		before := len(l.Seen(bob))
-		n := l.tells(q)
+		before := len(l.VisibleMessages(bob))
+		n := l.noticeFor(q)
 		n.To = c.to
 		if _, err := l.channel.Send(t.Context(), n); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		m := l.last(t, l.ada)
-		if isPublic := len(l.Seen(bob)) > before; isPublic == c.direct {
+		m := l.lastMessage(t, l.ada)
+		if isPublic := len(l.VisibleMessages(bob)) > before; isPublic == c.direct {
 			t.Errorf("%s: everybody sees it: %v", c.name, isPublic)
 		}
 		if strings.Contains(m.Text, "hunter2") != c.direct || !strings.Contains(m.Text, c.says) {
@@ -224,12 +224,12 @@ func TestWhere(t *testing.T) {
 // message.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	n := l.tells(yesNo(l))
+	l := newHarness(t, overHTTP)
+	n := l.noticeFor(yesNo(l))
 	n.To = notice.Recipient{Member: "mem_zoe", Handle: "zoe", Email: "zoe@example.com"}
 	_, err := l.channel.Send(t.Context(), n)
 	var failure *notice.SendError
-	if !errors.As(err, &failure) || !failure.Unknown || !failure.Final || !strings.Contains(err.Error(), "zoe") {
+	if !errors.As(err, &failure) || !failure.UnknownPerson || !failure.Final || !strings.Contains(err.Error(), "zoe") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -237,17 +237,17 @@ func TestUnknown(t *testing.T) {
 // TestSharedContext checks that an asker can share the context with everybody.
 func TestSharedContext(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{
 		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "the disk is full"}, ShareContext: true,
 		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
 	})
-	n := l.tells(q)
+	n := l.noticeFor(q)
 	n.To = notice.Recipient{}
 	if _, err := l.channel.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if m := l.last(t, l.ada); !strings.Contains(m.Text, "the disk is full") {
+	if m := l.lastMessage(t, l.ada); !strings.Contains(m.Text, "the disk is full") {
 		t.Errorf("Ada sees %s", m.Text)
 	}
 }
@@ -268,8 +268,8 @@ func TestClosing(t *testing.T) {
 		for _, purpose := range []notice.Purpose{notice.Asked, notice.Reminder, notice.Escalated} {
 			t.Run(name+"/"+string(purpose), func(t *testing.T) {
 				t.Parallel()
-				l := newLab(t, overHTTP)
-				n := l.tells(l.desk.ask(approval("Deploy?")))
+				l := newHarness(t, overHTTP)
+				n := l.noticeFor(l.server.ask(approval("Deploy?")))
 				n.Purpose = purpose
 				sent, err := l.channel.Send(t.Context(), n)
 				if err != nil {
@@ -285,12 +285,12 @@ func TestClosing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m := l.last(t, l.ada)
+				m := l.lastMessage(t, l.ada)
 				if !m.Closed || !strings.Contains(m.Text, c.says) || !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
 					t.Errorf("Ada sees %q with %q", m.Text, m.Buttons)
 				}
-				if len(l.Seen(l.ada)) != 1 {
-					t.Errorf("there are %d messages", len(l.Seen(l.ada)))
+				if len(l.VisibleMessages(l.ada)) != 1 {
+					t.Errorf("there are %d messages", len(l.VisibleMessages(l.ada)))
 				}
 				// An older state arrives late, through the same process or
 				// another one.
@@ -304,7 +304,7 @@ func TestClosing(t *testing.T) {
 				if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
 					t.Fatal(err)
 				}
-				if got := l.last(t, l.ada); got.Text != m.Text {
+				if got := l.lastMessage(t, l.ada); got.Text != m.Text {
 					t.Errorf("something older was written over the end:\n%s", got.Text)
 				}
 			})
@@ -316,18 +316,18 @@ func TestClosing(t *testing.T) {
 // message.
 func TestUpdateOfOpen(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := approval("Deploy?")
 	q.Approvals = &fermata.Quorum{Required: 2}
-	m, sent := l.send(t, l.desk.ask(q))
+	m, sent := l.send(t, l.server.ask(q))
 	voted := *q
 	voted.Votes = []fermata.Vote{{By: fermata.Actor{Name: "Bob"}, Value: fermata.Approve}}
-	n := l.tells(&voted)
+	n := l.noticeFor(&voted)
 	n.At = n.At.Add(time.Second)
 	if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
 		t.Fatal(err)
 	}
-	got := l.last(t, l.ada)
+	got := l.lastMessage(t, l.ada)
 	if got.ID != m.ID || !strings.Contains(got.Text, "Bob: approve") || !slices.Contains(got.Buttons, "Approve") {
 		t.Errorf("Ada sees %+v", got)
 	}
@@ -337,8 +337,8 @@ func TestUpdateOfOpen(t *testing.T) {
 // secret.
 func TestContent(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	_, sent := l.send(t, l.desk.ask(approval("Deploy?")))
+	l := newHarness(t, overHTTP)
+	_, sent := l.send(t, l.server.ask(approval("Deploy?")))
 	if !strings.Contains(sent.Content, "make deploy") || strings.Contains(sent.Content, "reply-secret") || !json.Valid([]byte(sent.Content)) {
 		t.Errorf("kept is %s", sent.Content)
 	}
@@ -347,8 +347,8 @@ func TestContent(t *testing.T) {
 // TestOtherPurposes checks digests, alerts and tests.
 func TestOtherPurposes(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	one := l.desk.ask(&fermata.Question{Type: fermata.NonBlocking, Title: "Tabs or <!here>?", Items: []fermata.Item{text("?")}})
+	l := newHarness(t, overHTTP)
+	one := l.server.ask(&fermata.Question{Type: fermata.NonBlocking, Title: "Tabs or <!here>?", Items: []fermata.Item{text("?")}})
 	for _, n := range []*notice.Notice{
 		{Purpose: notice.Digest, Title: "1 question", Questions: []*fermata.Question{one}, Open: "https://fermata.example.com/inbox"},
 		{Purpose: notice.Alert, Title: "Timeouts above <20 %>", Body: "12 of 40 & more"},
@@ -362,12 +362,12 @@ func TestOtherPurposes(t *testing.T) {
 		if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
 			t.Errorf("%s: %v", n.Purpose, err)
 		}
-		if m := l.last(t, l.ada); !strings.Contains(m.Text, n.Title) {
+		if m := l.lastMessage(t, l.ada); !strings.Contains(m.Text, n.Title) {
 			t.Errorf("%s: %q", n.Purpose, m.Text)
 		}
 	}
 	_, err := l.channel.Send(t.Context(), &notice.Notice{Purpose: notice.Event, Raw: json.RawMessage(`{}`)})
-	var f delivering
+	var f sendError
 	if !errors.As(err, &f) || !f.Final {
 		t.Errorf("an event is %v", err)
 	}
@@ -377,8 +377,8 @@ func TestOtherPurposes(t *testing.T) {
 // name the task, the project, the risk, the items and the votes.
 func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	several := l.desk.ask(&fermata.Question{
+	l := newHarness(t, overHTTP)
+	several := l.server.ask(&fermata.Question{
 		Type: fermata.Blocking, Title: "Two things", TaskTitle: "Build it", Project: "web", Risk: fermata.RiskMedium,
 		Items: []fermata.Item{{Key: "a", Prompt: "Which?", ResponseType: fermata.ResponseText}, {Key: "b", Prompt: "How many?", ResponseType: fermata.ResponseNumber}},
 	})
@@ -386,7 +386,7 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	voted.TaskTitle, voted.Project, voted.Risk = "Build it", "web", fermata.RiskHigh
 	voted.Approvals = &fermata.Quorum{Required: 2}
 	voted.Votes = []fermata.Vote{{By: fermata.Actor{Name: "Ada"}, Value: fermata.Approve}, {By: fermata.Actor{Name: "Bob"}, Value: fermata.Reject}}
-	voted = l.desk.ask(voted)
+	voted = l.server.ask(voted)
 	for q, wants := range map[*fermata.Question][]string{
 		several: {"Task: “Build it”", "Project: web", "Risk medium", "2 items"},
 		voted:   {"Task: “Build it”", "Project: web", "Risk high", "1 of 2 approved, 1 rejected"},
@@ -402,7 +402,7 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	if _, err := l.channel.Send(t.Context(), digest); err != nil {
 		t.Fatal(err)
 	}
-	m := l.last(t, l.ada)
+	m := l.lastMessage(t, l.ada)
 	for _, want := range []string{"Build it", "web", "risk medium", "2 items", "risk high", "1 of 2 approved, 1 rejected"} {
 		if !strings.Contains(m.Text, want) {
 			t.Errorf("the digest lacks %q:\n%s", want, m.Text)
@@ -414,22 +414,22 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 // message is repaired.
 func TestDeadButton(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
 	m, _ := l.send(t, q)
-	l.desk.set(func() {
+	l.server.set(func() {
 		r := fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, At: time.Now().Add(-time.Hour), Outcome: fermata.SkipTask}
 		q.Status, q.Resolution = fermata.TimedOut, &r
 	})
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
-	err := l.Await("mended", func() bool { return l.last(t, l.ada).Closed })
+	err := l.Await("mended", func() bool { return l.lastMessage(t, l.ada).Closed })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Told(l.ada)) != 1 {
-		t.Errorf("told %q", l.Told(l.ada))
+	if len(l.Feedback(l.ada)) != 1 {
+		t.Errorf("told %q", l.Feedback(l.ada))
 	}
 }
 
@@ -437,8 +437,8 @@ func TestDeadButton(t *testing.T) {
 // count as the one that runs.
 func TestSecretsInAction(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(approval("Deploy?"))
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(approval("Deploy?"))
 	q.Action = json.RawMessage(`{"command":"login [redacted]"}`)
 	m, _ := l.send(t, q)
 	if !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {

@@ -12,64 +12,64 @@ import (
 // of agents and people is put in boxes, and Fermata's own words never are. So
 // no such text can look like Fermata's own.
 type page struct {
-	blocks []api.Block
-	most   int
-	room   int
-	// cut reports whether something was left out.
-	cut bool
+	blocks    []api.Block
+	maxBlocks int
+	textLeft  int
+	// truncated reports whether something was left out.
+	truncated bool
 }
 
 // newMessage returns a page that keeps blocks and text free for the buttons and
 // the last lines.
-func newMessage() *page { return &page{most: maxBlocks - 8, room: roomOfMessage} }
+func newMessage() *page { return &page{maxBlocks: maxBlocks - 8, textLeft: maxMessageText} }
 
 func (p *page) add(b api.Block) bool {
-	if len(p.blocks) >= p.most {
-		p.cut = true
+	if len(p.blocks) >= p.maxBlocks {
+		p.truncated = true
 		return false
 	}
 	p.blocks = append(p.blocks, b)
 	return true
 }
 
-func (p *page) header(s string) {
+func (p *page) addHeader(s string) {
 	p.add(api.NewHeaderBlock(plainBlock(cut(s, maxHeader))))
 }
 
-// say adds a line by Fermata, which may contain Slack's markup.
-func (p *page) say(s string) { p.add(api.NewContextBlock("", markupBlock(s))) }
+// addLine adds a line by Fermata, which may contain Slack's markup.
+func (p *page) addLine(s string) { p.add(api.NewContextBlock("", markupBlock(s))) }
 
-// box adds another person's text as a quotation.
-func (p *page) box(s string, bold bool) {
+// addBox adds another person's text as a quotation.
+func (p *page) addBox(s string, bold bool) {
 	var style *api.RichTextSectionTextStyle
 	if bold {
 		style = &api.RichTextSectionTextStyle{Bold: true}
 	}
-	p.fill(notice.Clean(s), func(part string) api.RichTextElement {
+	p.addText(notice.Clean(s), func(part string) api.RichTextElement {
 		return &api.RichTextQuote{Type: api.RTEQuote, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, style)}}
 	})
 }
 
-// code adds another person's text in which every character matters.
-func (p *page) code(s string) { p.addVisible(notice.Exact(s)) }
+// addCode adds another person's text in which every character matters.
+func (p *page) addCode(s string) { p.addVisible(notice.CleanStrictly(s)) }
 
 // addVisible adds text whose hidden characters were already made visible.
 func (p *page) addVisible(s string) {
-	p.fill(s, func(part string) api.RichTextElement {
+	p.addText(s, func(part string) api.RichTextElement {
 		return &api.RichTextPreformatted{Type: api.RTEPreformatted, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, nil)}}
 	})
 }
 
-func (p *page) fill(s string, element func(string) api.RichTextElement) {
+func (p *page) addText(s string, element func(string) api.RichTextElement) {
 	if s == "" {
 		return
 	}
-	if size(s) > p.room {
-		p.cut = true
-		s = cut(s, max(p.room, 1))
+	if size(s) > p.textLeft {
+		p.truncated = true
+		s = cut(s, max(p.textLeft, 1))
 	}
-	p.room -= size(s)
-	for _, part := range pieces(s, roomOfBox) {
+	p.textLeft -= size(s)
+	for _, part := range pieces(s, maxBoxText) {
 		if part == "" {
 			part = " "
 		}
@@ -79,8 +79,8 @@ func (p *page) fill(s string, element func(string) api.RichTextElement) {
 	}
 }
 
-// facts adds short facts on one line, each of them as plain text.
-func (p *page) facts(facts ...string) {
+// addFacts adds short facts on one line, each of them as plain text.
+func (p *page) addFacts(facts ...string) {
 	var elements []api.MixedElement
 	for _, f := range facts {
 		if f != "" && len(elements) < 10 {

@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// silent is a network that never responds.
-type silent struct{}
+// silentTransport is a network that never responds.
+type silentTransport struct{}
 
-func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+func (silentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, context.Cause(r.Context())
 }
@@ -27,15 +27,15 @@ func TestAcknowledgesWithinThreeSeconds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Open(settings, notice.Env{HTTP: &http.Client{Transport: silent{}}})
+		c, err := Open(settings, notice.Env{HTTP: &http.Client{Transport: silentTransport{}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		began := time.Now()
-		got, _ := (&click{c: c, user: "U1", in: &notice.Inbound{}}).run(ctx, nil)
-		if took := time.Since(began); !got.acknowledged() || took > 2500*time.Millisecond {
+		got, _ := (&interaction{c: c, user: "U1", in: &notice.Inbound{}}).run(ctx, nil)
+		if took := time.Since(began); !got.isAcknowledgement() || took > 2500*time.Millisecond {
 			t.Errorf("the click was answered with %d after %s", got.status, took)
 		}
 	})

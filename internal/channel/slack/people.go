@@ -11,44 +11,44 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// people caches identities of Slack users.
-type people struct {
+// peopleCache caches identities of Slack users.
+type peopleCache struct {
 	mu      sync.Mutex
 	self    *api.AuthTestResponse
-	users   map[string]remembering[notice.Identity]
-	emails  map[string]remembering[string]
+	users   map[string]cacheEntry[notice.Identity]
+	emails  map[string]cacheEntry[string]
 	directs map[string]string
 }
 
-type remembering[T any] struct {
+type cacheEntry[T any] struct {
 	value T
 	at    time.Time
 }
 
-// known is how long an identity is cached. An address that was removed from an account must soon stop to count.
-const known = 5 * time.Minute
+// identityCacheTime is how long an identity is cached. An address that was removed from an account must soon stop to count.
+const identityCacheTime = 5 * time.Minute
 
-// mostPeople is how many people are cached.
-const mostPeople = 20_000
+// maxPeople is how many people are cached.
+const maxPeople = 20_000
 
-func recall[T any](p *people, from *map[string]remembering[T], key string) (T, bool) {
+func recall[T any](p *peopleCache, from *map[string]cacheEntry[T], key string) (T, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, found := (*from)[key]
-	return r.value, found && time.Since(r.at) < known
+	return r.value, found && time.Since(r.at) < identityCacheTime
 }
 
-func remember[T any](p *people, into *map[string]remembering[T], key string, value T) {
+func remember[T any](p *peopleCache, into *map[string]cacheEntry[T], key string, value T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if *into == nil || len(*into) >= mostPeople {
-		*into = map[string]remembering[T]{}
+	if *into == nil || len(*into) >= maxPeople {
+		*into = map[string]cacheEntry[T]{}
 	}
-	(*into)[key] = remembering[T]{value: value, at: time.Now()}
+	(*into)[key] = cacheEntry[T]{value: value, at: time.Now()}
 }
 
 // appIdentity returns the identity of the app itself.
-func (p *people) appIdentity(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
+func (p *peopleCache) appIdentity(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
 	p.mu.Lock()
 	self := p.self
 	p.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
 }
 
 // identity asks Slack for the identity of a user.
-func (p *people) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
+func (p *peopleCache) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
 	if who, found := recall(p, &p.users, id); found {
 		return who, nil
 	}
@@ -84,7 +84,7 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 	u, err := c.api.GetUserInfoContext(ctx, id)
 	err = callFailure("ask who a user is", err)
 	switch {
-	case says(err, "missing_scope", "user_not_visible", "user_not_found"):
+	case isSlackError(err, "missing_scope", "user_not_visible", "user_not_found"):
 		// Slack signed the id itself. Only the mail address is missing.
 		return who, nil
 	case err != nil:
@@ -97,7 +97,7 @@ func (p *people) identity(ctx context.Context, c *Channel, id, name string) (not
 		who.Email = u.Profile.Email
 	}
 	if u.IsBot || u.IsWorkflowBot || u.Deleted {
-		who.Denied = "the Slack account is a bot or deactivated"
+		who.DenialReason = "the Slack account is a bot or deactivated"
 	}
 	remember(p, &p.users, id, who)
 	return who, nil
@@ -110,7 +110,7 @@ func isAddressTrusted(u *api.User, team string) bool {
 }
 
 // find returns the id of the user with the mail address. It is empty if there is none.
-func (p *people) find(ctx context.Context, c *Channel, email string) (string, error) {
+func (p *peopleCache) find(ctx context.Context, c *Channel, email string) (string, error) {
 	if email == "" {
 		return "", nil
 	}
@@ -125,7 +125,7 @@ func (p *people) find(ctx context.Context, c *Channel, email string) (string, er
 	u, err := c.api.GetUserByEmailContext(ctx, email)
 	err = callFailure("look for a user by e-mail", err)
 	switch {
-	case says(err, "users_not_found", "missing_scope"):
+	case isSlackError(err, "users_not_found", "missing_scope"):
 	case err != nil:
 		return "", err
 	case isAddressTrusted(u, me.TeamID):
@@ -135,8 +135,8 @@ func (p *people) find(ctx context.Context, c *Channel, email string) (string, er
 	return id, nil
 }
 
-// direct returns the direct conversation between the app and a user.
-func (p *people) direct(ctx context.Context, c *Channel, user string) (string, error) {
+// openDirect returns the direct conversation between the app and a user.
+func (p *peopleCache) openDirect(ctx context.Context, c *Channel, user string) (string, error) {
 	p.mu.Lock()
 	conversation := p.directs[user]
 	p.mu.Unlock()
@@ -149,7 +149,7 @@ func (p *people) direct(ctx context.Context, c *Channel, user string) (string, e
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.directs == nil || len(p.directs) >= mostPeople {
+	if p.directs == nil || len(p.directs) >= maxPeople {
 		p.directs = map[string]string{}
 	}
 	p.directs[user] = opened.ID

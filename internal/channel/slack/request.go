@@ -20,23 +20,23 @@ import (
 type reply struct {
 	status  int
 	payload any
-	// after is called when Slack has the response.
-	after func(ctx context.Context)
+	// afterResponse is called when Slack has the response.
+	afterResponse func(ctx context.Context)
 }
 
 var (
-	accepted    = reply{status: http.StatusOK}
-	unavailable = reply{status: http.StatusServiceUnavailable}
-	malformed   = reply{status: http.StatusBadRequest}
+	replyAccepted    = reply{status: http.StatusOK}
+	replyUnavailable = reply{status: http.StatusServiceUnavailable}
+	replyMalformed   = reply{status: http.StatusBadRequest}
 )
 
 // withoutWork returns the response to a repeated request, which repeats no
 // work.
 func (r reply) withoutWork() reply { return reply{status: r.status, payload: r.payload} }
 
-// acknowledged reports whether the response confirms the request. Without that,
+// isAcknowledgement reports whether the response confirms the request. Without that,
 // Slack sends an event again, and tells a person that a click failed.
-func (r reply) acknowledged() bool { return r.status < http.StatusBadRequest }
+func (r reply) isAcknowledgement() bool { return r.status < http.StatusBadRequest }
 
 // Slack waits three seconds for a response. The channel waits for the outcome
 // of a click for at most patience before it acknowledges. If the process dies
@@ -48,13 +48,13 @@ const (
 	longestWork = 45 * time.Second
 )
 
-// interaction processes a click or a form.
-func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, hear notice.Hear) reply {
+// handleInteraction processes a click or a form.
+func (c *Channel) handleInteraction(ctx context.Context, cb *api.InteractionCallback, hear notice.InboundHandler) reply {
 	if cb.User.ID == "" || cb.TriggerID == "" {
-		return malformed
+		return replyMalformed
 	}
 	id := cb.TriggerID + " " + cb.ActionTs
-	return c.handled.do(ctx, "interaction "+id, func() (reply, bool) {
+	return c.requests.do(ctx, "interaction "+id, func() (reply, bool) {
 		switch cb.Type {
 		case api.InteractionTypeBlockActions:
 			return c.handleClick(ctx, cb, id, hear)
@@ -64,66 +64,66 @@ func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, 
 			}
 		default:
 		}
-		return accepted, true
+		return replyAccepted, true
 	})
 }
 
-func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+func (c *Channel) handleClick(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.InboundHandler) (reply, bool) {
 	if len(cb.ActionCallback.BlockActions) == 0 {
-		return accepted, true
+		return replyAccepted, true
 	}
 	a := cb.ActionCallback.BlockActions[0]
 	name, _, _ := strings.Cut(a.ActionID, ":")
 	if name != actionAnswer && name != actionSend && name != actionForm {
-		return accepted, true // a menu was opened, or a link was followed
+		return replyAccepted, true // a menu was opened, or a link was followed
 	}
-	t := &click{
+	t := &interaction{
 		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
-		says: voice{respond: cb.ResponseURL, channel: cb.Channel.ID, thread: cb.Message.ThreadTimestamp, user: cb.User.ID},
-		in:   &notice.Inbound{ID: id, At: parseStamp(a.ActionTs)},
+		responder: privateResponder{respond: cb.ResponseURL, channel: cb.Channel.ID, thread: cb.Message.ThreadTimestamp, user: cb.User.ID},
+		in:        &notice.Inbound{ID: id, At: parseStamp(a.ActionTs)},
 	}
-	p, ok := readPress(a.Value)
+	p, ok := readButtonValue(a.Value)
 	if !ok {
-		return reply{status: http.StatusOK, after: t.tell("This button cannot be read any more. Open the question in Fermata.")}, true
+		return reply{status: http.StatusOK, afterResponse: t.tellFunc("This button cannot be read any more. Open the question in Fermata.")}, true
 	}
-	t.setPress(p)
+	t.setQuestion(p)
 	if name == actionForm {
-		data := formData{press: p, Channel: cb.Channel.ID, Message: cb.Message.Timestamp, Respond: cb.ResponseURL}
-		return reply{status: http.StatusOK, after: t.showForm(cb.TriggerID, data)}, true
+		data := formData{buttonValue: p, Channel: cb.Channel.ID, Message: cb.Message.Timestamp, Respond: cb.ResponseURL}
+		return reply{status: http.StatusOK, afterResponse: t.showFormFunc(cb.TriggerID, data)}, true
 	}
 	t.message = &cb.Message
 	if name == actionSend {
-		picks, ok := sentPick(cb, nil)
+		picks, ok := readSentPick(cb, nil)
 		if !ok {
 			// The pick is known only by its position. The question is needed to
 			// find the value.
 			t.complete = func(q *fermata.Question) bool {
-				v, ok := sentPick(cb, q.Item(p.Key))
-				t.value(p, v)
+				v, ok := readSentPick(cb, q.Item(p.Key))
+				t.setAnswer(p, v)
 				return ok
 			}
 		}
 		if ok && picks == nil {
-			return reply{status: http.StatusOK, after: t.tell("Nothing is picked yet. Choose above, then press “Send answer”.")}, true
+			return reply{status: http.StatusOK, afterResponse: t.tellFunc("Nothing is picked yet. Choose above, then press “Send answer”.")}, true
 		}
 		p.Value = picks
 	}
-	t.value(p, p.Value)
+	t.setAnswer(p, p.Value)
 	return t.run(ctx, t.afterClick)
 }
 
 // handleForm processes a submitted form.
-func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.InboundHandler) (reply, bool) {
 	var data formData
 	if err := json.Unmarshal([]byte(cb.View.PrivateMetadata), &data); err != nil || data.Question == "" {
-		return malformed, true
+		return replyMalformed, true
 	}
-	t := &click{
+	t := &interaction{
 		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
-		says: voice{respond: data.Respond, channel: data.Channel, user: cb.User.ID},
-		in:   &notice.Inbound{ID: id, At: time.Now()},
+		responder: privateResponder{respond: data.Respond, channel: data.Channel, user: cb.User.ID},
+		in:        &notice.Inbound{ID: id, At: time.Now()},
 	}
-	t.setPress(data.press)
+	t.setQuestion(data.buttonValue)
 	answer, ok := readForm(&cb.View, data.Hash, nil)
 	if !ok {
 		t.complete = func(q *fermata.Question) bool {
@@ -136,23 +136,23 @@ func (c *Channel) handleForm(ctx context.Context, cb *api.InteractionCallback, i
 	return t.run(ctx, t.afterForm(&cb.View))
 }
 
-// command processes the command /answer.
-func (c *Channel) command(ctx context.Context, cmd *api.SlashCommand, hear notice.Hear) reply {
+// handleCommand processes the command /answer.
+func (c *Channel) handleCommand(ctx context.Context, cmd *api.SlashCommand, hear notice.InboundHandler) reply {
 	if cmd.UserID == "" || cmd.TriggerID == "" {
-		return malformed
+		return replyMalformed
 	}
-	return c.handled.do(ctx, "command "+cmd.TriggerID, func() (reply, bool) {
+	return c.requests.do(ctx, "command "+cmd.TriggerID, func() (reply, bool) {
 		question, text, _ := strings.Cut(strings.TrimSpace(unescapeText(cmd.Text)), " ")
-		t := &click{
+		t := &interaction{
 			c: c, hear: hear, user: cmd.UserID, name: cmd.UserName,
-			says: voice{respond: cmd.ResponseURL, channel: cmd.ChannelID, user: cmd.UserID},
-			in:   &notice.Inbound{ID: cmd.TriggerID, Question: question, Text: strings.TrimSpace(text), At: time.Now()},
+			responder: privateResponder{respond: cmd.ResponseURL, channel: cmd.ChannelID, user: cmd.UserID},
+			in:        &notice.Inbound{ID: cmd.TriggerID, Question: question, Text: strings.TrimSpace(text), At: time.Now()},
 		}
 		switch {
 		case question == "" || question == "help":
-			return reply{status: http.StatusOK, payload: ephemeral(c.usage(cmd.Command))}, true
+			return reply{status: http.StatusOK, payload: newEphemeral(c.usage(cmd.Command))}, true
 		case t.in.Text == "":
-			return reply{status: http.StatusOK, after: t.showForm(cmd.TriggerID, formData{press: press{Question: question}, Respond: cmd.ResponseURL, Channel: cmd.ChannelID})}, true
+			return reply{status: http.StatusOK, afterResponse: t.showFormFunc(cmd.TriggerID, formData{buttonValue: buttonValue{Question: question}, Respond: cmd.ResponseURL, Channel: cmd.ChannelID})}, true
 		}
 		t.trigger = cmd.TriggerID
 		return t.run(ctx, t.afterCommand)
@@ -171,57 +171,57 @@ func (c *Channel) usage(command string) string {
 	return s
 }
 
-// event processes an event. Only replies in the threads of questions count.
-func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear notice.Hear) reply {
+// handleEvent processes an event. Only replies in the threads of questions count.
+func (c *Channel) handleEvent(ctx context.Context, e *slackevents.EventsAPIEvent, hear notice.InboundHandler) reply {
 	m, isMessage := e.InnerEvent.Data.(*slackevents.MessageEvent)
 	outer, hasID := e.Data.(*slackevents.EventsAPICallbackEvent)
-	if !isMessage || !hasID || outer.EventID == "" || !writtenNow(m, outer) {
-		return accepted
+	if !isMessage || !hasID || outer.EventID == "" || !isNewPersonMessage(m, outer) {
+		return replyAccepted
 	}
 	if m.ThreadTimeStamp == "" || m.ThreadTimeStamp == m.TimeStamp {
 		if m.ChannelType != slackevents.ChannelTypeIM {
-			return accepted
+			return replyAccepted
 		}
-		return c.handled.do(ctx, "event "+outer.EventID, func() (reply, bool) {
-			t := &click{c: c, says: voice{channel: m.Channel, user: m.User}}
-			return reply{status: http.StatusOK, after: t.tell("This did not count: answer in the thread of a question. " + c.usage(""))}, true
+		return c.requests.do(ctx, "event "+outer.EventID, func() (reply, bool) {
+			t := &interaction{c: c, responder: privateResponder{channel: m.Channel, user: m.User}}
+			return reply{status: http.StatusOK, afterResponse: t.tellFunc("This did not count: answer in the thread of a question. " + c.usage(""))}, true
 		})
 	}
-	return c.handled.do(ctx, "event "+outer.EventID, func() (reply, bool) {
+	return c.requests.do(ctx, "event "+outer.EventID, func() (reply, bool) {
 		root, ok, err := c.root(ctx, m, outer)
 		if err != nil {
 			c.env.Log.WarnContext(ctx, "slack: the message that a reply belongs to could not be read", "error", err)
 			var f *notice.SendError
 			if errors.As(err, &f) && f.Final {
-				return accepted, true
+				return replyAccepted, true
 			}
-			return unavailable, false
+			return replyUnavailable, false
 		}
 		if !ok {
-			return accepted, true
+			return replyAccepted, true
 		}
-		t := &click{
+		t := &interaction{
 			c: c, hear: hear, user: m.User, thread: true,
-			says: voice{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
+			responder: privateResponder{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
 			in: &notice.Inbound{
 				ID: outer.EventID, Question: root.question, Delivery: root.delivery, Reply: root.reply,
-				Text: unescapeText(m.Text), Among: m.ChannelType != "im", At: parseStamp(m.TimeStamp),
+				Text: unescapeText(m.Text), InSharedPlace: m.ChannelType != "im", At: parseStamp(m.TimeStamp),
 			},
 		}
 		switch root.stage {
-		case opens:
-			return reply{status: http.StatusOK, after: t.tell("This question is decided in Fermata: open it there. What you wrote here did not count.")}, true
-		case moved:
-			return reply{status: http.StatusOK, after: t.tell("This question was sent again: answer there. What you wrote here did not count.")}, true
-		case decide, closed:
+		case stageOpen:
+			return reply{status: http.StatusOK, afterResponse: t.tellFunc("This question is decided in Fermata: open it there. What you wrote here did not count.")}, true
+		case stageMoved:
+			return reply{status: http.StatusOK, afterResponse: t.tellFunc("This question was sent again: answer there. What you wrote here did not count.")}, true
+		case stageDecide, stageClosed:
 		}
 		return t.run(ctx, t.afterReply)
 	})
 }
 
-// writtenNow reports whether a person has just written the message. Edits, bots
+// isNewPersonMessage reports whether a person has just written the message. Edits, bots
 // and messages of Slack itself do not count.
-func writtenNow(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) bool {
+func isNewPersonMessage(m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) bool {
 	switch m.SubType {
 	case "", "thread_broadcast", "file_share":
 	default:

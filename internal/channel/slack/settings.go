@@ -20,8 +20,8 @@ const Kind = "slack"
 // Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"bot_token", "app_token", "signing_secret"}
 
-// Settings is the JSON Schema of the settings.
-var Settings = json.RawMessage(`{
+// Schema is the JSON Schema of the settings.
+var Schema = json.RawMessage(`{
   "type": "object",
   "additionalProperties": false,
   "required": ["bot_token", "conversation"],
@@ -52,16 +52,16 @@ const callTime = 15 * time.Second
 // Channel is one Slack app in one workspace.
 type Channel struct {
 	settings
-	env     notice.Env
-	api     *api.Client
-	http    *http.Client
-	people  people
-	shown   ledger
-	handled once
+	env      notice.Env
+	api      *api.Client
+	http     *http.Client
+	people   peopleCache
+	messages messageStates
+	requests deduplicator
 	// patience is how long Slack waits for the outcome of a click.
 	patience time.Duration
 	// talks remembers the people who were told that a thread is also for talk.
-	talks talks
+	talks talkNotices
 }
 
 // Open makes a channel from settings that fit the schema. It connects to
@@ -71,14 +71,14 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if c.env.Log == nil {
 		c.env.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := strictjson.Settings(raw, &c.settings); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &c.settings); err != nil {
 		return nil, err
 	}
 	if c.BotToken == "" || c.Conversation == "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a Slack channel needs bot_token and conversation").
 			WithHint("docs/slack.md says where to find them")
 	}
-	c.http = bounded(env.HTTP)
+	c.http = withTimeout(env.HTTP)
 	options := []api.Option{api.OptionHTTPClient(c.http), api.OptionAppLevelToken(c.AppToken)}
 	if c.APIURL != "" {
 		options = append(options, api.OptionAPIURL(strings.TrimSuffix(c.APIURL, "/")+"/"))
@@ -87,7 +87,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	return c, nil
 }
 
-func bounded(client *http.Client) *http.Client {
+func withTimeout(client *http.Client) *http.Client {
 	if client == nil {
 		return &http.Client{Timeout: callTime}
 	}

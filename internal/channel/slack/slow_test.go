@@ -20,11 +20,11 @@ func TestSlow(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
+			l := newHarness(t, by)
 			q := yesNo(l)
 			m, _ := l.send(t, q)
 			hold := make(chan struct{})
-			l.desk.set(func() { l.desk.hold = hold })
+			l.server.set(func() { l.server.hold = hold })
 			if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 				t.Fatal("it was not acknowledged in time: ", err)
 			}
@@ -42,15 +42,15 @@ func TestSlow(t *testing.T) {
 // count.
 func TestSlowAndRefused(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := yesNo(l)
 	m, _ := l.send(t, q)
 	hold := make(chan struct{})
-	l.desk.set(func() {
-		l.desk.hold = hold
-		c := l.desk.members[l.mail]
+	l.server.set(func() {
+		l.server.hold = hold
+		c := l.server.members[l.mail]
 		c.Role = fermata.RoleViewer
-		l.desk.members[l.mail] = c
+		l.server.members[l.mail] = c
 	})
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
@@ -64,27 +64,27 @@ func TestSlowAndRefused(t *testing.T) {
 // TestSlowAndOutdated checks that an end that was shown meanwhile stays.
 func TestSlowAndOutdated(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := yesNo(l)
 	m, sent := l.send(t, q)
 	hold := make(chan struct{})
-	l.desk.set(func() { l.desk.hold = hold })
+	l.server.set(func() { l.server.hold = hold })
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
 	awaitSeen(t, l, "bare", func(m standin.Message) bool { return !slices.Contains(m.Buttons, "Yes") })
-	done := l.tells(q)
-	done.Outcome, done.At = ended("answered by Bob: no"), q.CreatedAt.Add(1e9)
+	done := l.noticeFor(q)
+	done.Outcome, done.At = answeredOutcome("answered by Bob: no"), q.CreatedAt.Add(1e9)
 	if _, err := l.channel.Update(t.Context(), done, sent); err != nil {
 		t.Fatal(err)
 	}
-	l.desk.set(func() {
-		l.desk.hold = nil
-		l.desk.members = nil // no person is known, so the answer will not count
+	l.server.set(func() {
+		l.server.hold = nil
+		l.server.members = nil // no person is known, so the answer will not count
 	})
 	close(hold)
 	l.awaitTold(t, l.ada, "Nobody here is connected")
-	if m := l.last(t, l.ada); !m.Closed || !strings.Contains(m.Text, "answered by Bob: no") {
+	if m := l.lastMessage(t, l.ada); !m.Closed || !strings.Contains(m.Text, "answered by Bob: no") {
 		t.Errorf("the end was overwritten: %s", m.Text)
 	}
 }
@@ -93,30 +93,30 @@ func TestSlowAndOutdated(t *testing.T) {
 // work fails.
 func TestSlowAndFailing(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
+	l := newHarness(t, overHTTP)
 	q := yesNo(l)
 	m, _ := l.send(t, q)
 	hold := make(chan struct{})
-	l.desk.set(func() { l.desk.hold = hold })
+	l.server.set(func() { l.server.hold = hold })
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
 	awaitSeen(t, l, "bare", func(m standin.Message) bool { return !slices.Contains(m.Buttons, "Yes") })
-	l.desk.set(func() { l.desk.err = errors.New("the store is down") })
+	l.server.set(func() { l.server.err = errors.New("the store is down") })
 	close(hold)
-	l.desk.awaitHeard(t, 2)
-	l.desk.set(func() { l.desk.err = nil })
+	l.server.awaitHeard(t, 2)
+	l.server.set(func() { l.server.err = nil })
 	l.awaitTold(t, l.ada, "It counted.")
 	awaitSeen(t, l, "closed", func(m standin.Message) bool { return m.Closed })
 }
 
-func ended(words string) *notice.Outcome {
+func answeredOutcome(words string) *notice.Outcome {
 	return &notice.Outcome{Status: fermata.Answered, Words: words, At: time.Now()}
 }
 
-func awaitSeen(t *testing.T, l *lab, what string, holds func(standin.Message) bool) {
+func awaitSeen(t *testing.T, l *harness, what string, holds func(standin.Message) bool) {
 	t.Helper()
-	if err := l.Await("the message is "+what, func() bool { return holds(l.last(t, l.ada)) }); err != nil {
-		t.Fatalf("%v\n%+v", err, l.last(t, l.ada))
+	if err := l.Await("the message is "+what, func() bool { return holds(l.lastMessage(t, l.ada)) }); err != nil {
+		t.Fatalf("%v\n%+v", err, l.lastMessage(t, l.ada))
 	}
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// atOnce is how many requests of one connection are processed at the same time.
-const atOnce = 64
+// maxConcurrentRequests is how many requests of one connection are processed at the same time.
+const maxConcurrentRequests = 64
 
 // Listen keeps a Socket Mode connection open until ctx ends. Without an
 // app-level token it only waits.
-func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error {
 	if c.AppToken == "" {
 		<-ctx.Done()
 		return nil
@@ -34,7 +34,7 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	go func() { ended <- client.RunContext(ctx) }()
 	var working sync.WaitGroup
 	defer working.Wait()
-	free := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxConcurrentRequests)
 	for {
 		select {
 		case err := <-ended:
@@ -44,12 +44,12 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 			return callFailure("keep a Socket Mode connection", err)
 		case e := <-client.Events:
 			if e.Request == nil {
-				c.note(ctx, &e)
+				c.logEvent(ctx, &e)
 				continue
 			}
-			free <- struct{}{}
+			slots <- struct{}{}
 			working.Go(func() {
-				defer func() { <-free }()
+				defer func() { <-slots }()
 				c.serve(ctx, client, &e, hear)
 			})
 		}
@@ -58,28 +58,28 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 
 // serve answers one request. If it is not acknowledged, Slack sends it again or
 // tells the person.
-func (c *Channel) serve(ctx context.Context, client *socketmode.Client, e *socketmode.Event, hear notice.Hear) {
-	r := accepted
+func (c *Channel) serve(ctx context.Context, client *socketmode.Client, e *socketmode.Event, hear notice.InboundHandler) {
+	r := replyAccepted
 	switch data := e.Data.(type) {
 	case api.InteractionCallback:
-		r = c.interaction(ctx, &data, hear)
+		r = c.handleInteraction(ctx, &data, hear)
 	case api.SlashCommand:
-		r = c.command(ctx, &data, hear)
+		r = c.handleCommand(ctx, &data, hear)
 	case slackevents.EventsAPIEvent:
-		r = c.event(ctx, &data, hear)
+		r = c.handleEvent(ctx, &data, hear)
 	}
-	if r.acknowledged() && e.Request.EnvelopeID != "" {
+	if r.isAcknowledgement() && e.Request.EnvelopeID != "" {
 		if err := client.AckCtx(ctx, e.Request.EnvelopeID, r.payload); err != nil {
 			c.env.Log.WarnContext(ctx, "slack: a request could not be acknowledged", "error", err)
 		}
 	}
-	if r.after != nil {
-		r.after(ctx)
+	if r.afterResponse != nil {
+		r.afterResponse(ctx)
 	}
 }
 
-// note logs the events of the connection itself.
-func (c *Channel) note(ctx context.Context, e *socketmode.Event) {
+// logEvent logs the events of the connection itself.
+func (c *Channel) logEvent(ctx context.Context, e *socketmode.Event) {
 	switch data := e.Data.(type) {
 	case *api.ConnectionErrorEvent:
 		c.env.Log.WarnContext(ctx, "slack: Socket Mode is not connected", "error", data.ErrorObj, "again_in", data.Backoff)

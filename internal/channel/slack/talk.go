@@ -17,24 +17,24 @@ func isTalk(text string) bool {
 // talkWords begin the message that a person gets once about talk in a thread.
 const talkWords = "What you write here stays among people: it is no answer, and the agent does not read it. To answer: "
 
-// talks remembers the people who were told that a thread is also for talk.
-type talks struct {
+// talkNotices remembers the people who were told that a thread is also for talk.
+type talkNotices struct {
 	mu   sync.Mutex
 	told map[string]bool
 }
 
-// mostTalks is how many entries are remembered.
-const mostTalks = 10_000
+// maxTalkNotices is how many entries are remembered.
+const maxTalkNotices = 10_000
 
-// first reports whether the person has not been told in this thread yet, and
+// markTold reports whether the person has not been told in this thread yet, and
 // remembers that.
-func (t *talks) first(key string) bool {
+func (t *talkNotices) markTold(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.told[key] {
 		return false
 	}
-	if t.told == nil || len(t.told) >= mostTalks {
+	if t.told == nil || len(t.told) >= maxTalkNotices {
 		t.told = map[string]bool{}
 	}
 	t.told[key] = true
@@ -44,11 +44,11 @@ func (t *talks) first(key string) bool {
 // replyWords returns the message to a person about a text in a thread. For
 // talk, the person is told once that it is not an answer. For an attempt to
 // answer, the person is told each time.
-func (t *click) replyWords(v notice.Verdict) string {
+func (t *interaction) replyWords(v notice.Verdict) string {
 	if !t.thread || v.Counted || !isTalk(t.in.Text) || v.Question != nil && notice.BeginsAsAnswer(v.Question, t.in.Text) {
 		return v.Words
 	}
-	if !t.c.talks.first(t.says.channel + " " + t.says.thread + " " + t.user + " " + string(v.Code)) {
+	if !t.c.talks.markTold(t.responder.channel + " " + t.responder.thread + " " + t.user + " " + string(v.Code)) {
 		return ""
 	}
 	if v.Code == fermata.CodeInvalidRequest && v.Question != nil && v.Question.Status == fermata.Pending {

@@ -26,13 +26,13 @@ const (
 	maxConfirm     = 300
 	maxBlocks      = 50
 	maxModalBlocks = 100
-	// roomOfMessage is how many characters of text one message shows. Slack refuses messages ("msg_blocks_too_long")
+	// maxMessageText is how many characters of text one message shows. Slack refuses messages ("msg_blocks_too_long")
 	// above a length that it does not publish.
-	roomOfMessage = 11_000
-	// mostOfMessage is how many characters a message has together with its buttons and menus.
-	mostOfMessage = 12_500
-	// roomOfBox leaves room in one box for the characters that Slack adds when it counts.
-	roomOfBox = 2900
+	maxMessageText = 11_000
+	// maxMessageLength is how many characters a message has together with its buttons and menus.
+	maxMessageLength = 12_500
+	// maxBoxText leaves room in one box for the characters that Slack adds when it counts.
+	maxBoxText = 2900
 )
 
 // lengthOf counts the characters of all texts in blocks. Blocks that cannot be encoded get the largest length.

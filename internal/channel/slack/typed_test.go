@@ -10,15 +10,15 @@ import (
 // Words below a quotation or a delimiter are text, in a thread as in a mail.
 func TestWordsBelowAnAnswerInAThreadAreText(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := l.desk.ask(approval("Ship?"))
+	l := newHarness(t, overHTTP)
+	q := l.server.ask(approval("Ship?"))
 	m, _ := l.send(t, q)
 	for _, text := range []string{"ok\n> x\nbut not yet", "ok\n--\nNot yet", "approve\n> Ship?\nNo, not yet!", "approve\n--\nwait for Bob"} {
 		if err := l.Write(l.ada, m.ID, text); err != nil {
 			t.Fatal(err)
 		}
-		l.desk.awaitHeard(t, 1)
-		if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+		l.server.awaitHeard(t, 1)
+		if got := l.server.current(q.ID); got.Status != fermata.Pending {
 			t.Fatalf("%q: %+v", text, got.Resolution)
 		}
 	}
@@ -36,7 +36,7 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 	for _, by := range transports {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, by)
+			l := newHarness(t, by)
 			risky := approval("Deploy to production?")
 			risky.Risk = fermata.RiskHigh
 			plain := approval("Go on?")
@@ -52,9 +52,9 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 				{danger, []string{"B", "drop", "2: because of the disk"}, "A"},
 			} {
 				tt.q.LeastAssurance = fermata.AssuranceChannel
-				q := l.desk.ask(tt.q)
+				q := l.server.ask(tt.q)
 				m, _ := l.send(t, q)
-				before := len(l.desk.answers())
+				before := len(l.server.answers())
 				for _, text := range tt.typed {
 					if err := l.Write(l.ada, m.ID, text); err != nil {
 						t.Fatal(err)
@@ -68,27 +68,27 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 					}
 					l.awaitTold(t, l.ada, notTyped)
 				}
-				if got := l.desk.now(q.ID); got.Status != fermata.Pending || len(l.desk.answers()) != before {
+				if got := l.server.current(q.ID); got.Status != fermata.Pending || len(l.server.answers()) != before {
 					t.Fatalf("it counted: %+v", got.Resolution)
 				}
 				if err := l.Write(l.ada, m.ID, tt.counts); err != nil {
 					t.Fatal(err)
 				}
-				l.desk.awaitHeard(t, 1)
-				if got := l.desk.now(q.ID); got.Status != fermata.Answered {
+				l.server.awaitHeard(t, 1)
+				if got := l.server.current(q.ID); got.Status != fermata.Answered {
 					t.Errorf("%q did not count: the question is %s", tt.counts, got.Status)
 				}
 			}
 			// The button asks for a confirmation, and then the answer counts.
 			again := approval("Deploy to production?")
 			again.Risk, again.LeastAssurance = fermata.RiskHigh, fermata.AssuranceChannel
-			q := l.desk.ask(again)
+			q := l.server.ask(again)
 			m, _ := l.send(t, q)
 			if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"decision": "approve"}}); err != nil {
 				t.Fatal(err)
 			}
-			l.desk.awaitHeard(t, 1)
-			if got := l.desk.now(q.ID); got.Status != fermata.Answered || got.Resolution.Answer != fermata.Approve {
+			l.server.awaitHeard(t, 1)
+			if got := l.server.current(q.ID); got.Status != fermata.Answered || got.Resolution.Answer != fermata.Approve {
 				t.Errorf("the button did not count: %+v", got)
 			}
 		})

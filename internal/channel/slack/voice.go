@@ -18,36 +18,36 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// voice is a way to tell one person something that other people do not see.
-type voice struct {
+// privateResponder is a way to tell one person something that other people do not see.
+type privateResponder struct {
 	// respond is the address for responses that Slack gave with the request.
 	respond               string
 	channel, thread, user string
 }
 
-// spoken is a message that only one person sees.
-type spoken struct {
+// ephemeralMessage is a message that only one person sees.
+type ephemeralMessage struct {
 	Type    string      `json:"response_type"`
 	Replace bool        `json:"replace_original"`
 	Text    string      `json:"text"`
 	Blocks  []api.Block `json:"blocks"`
 }
 
-// ephemeral returns a message with the words as plain text, because they may
+// newEphemeral returns a message with the words as plain text, because they may
 // quote other people.
-func ephemeral(words string) spoken {
+func newEphemeral(words string) ephemeralMessage {
 	words = cut(notice.Clean(words), maxSection)
-	return spoken{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
+	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
 // tell tells the person something, at the place of the click or in a direct
 // message.
-func (v voice) tell(ctx context.Context, c *Channel, words string) {
+func (v privateResponder) tell(ctx context.Context, c *Channel, words string) {
 	if strings.TrimSpace(words) == "" {
 		return
 	}
-	s := ephemeral(words)
-	err := v.answer(ctx, c, s)
+	s := newEphemeral(words)
+	err := v.postResponse(ctx, c, s)
 	if err != nil && v.channel != "" {
 		options := []api.MsgOption{api.MsgOptionText(s.Text, false), api.MsgOptionBlocks(s.Blocks...), api.MsgOptionDisableMarkdown()}
 		if v.thread != "" {
@@ -57,7 +57,7 @@ func (v voice) tell(ctx context.Context, c *Channel, words string) {
 	}
 	if err != nil {
 		var conversation string
-		if conversation, err = c.people.direct(ctx, c, v.user); err == nil {
+		if conversation, err = c.people.openDirect(ctx, c, v.user); err == nil {
 			_, _, err = c.api.PostMessageContext(ctx, conversation, message{Text: s.Text, Blocks: s.Blocks}.options()...)
 		}
 	}
@@ -66,8 +66,8 @@ func (v voice) tell(ctx context.Context, c *Channel, words string) {
 	}
 }
 
-// answer posts to the address that Slack gave for responses.
-func (v voice) answer(ctx context.Context, c *Channel, s spoken) error {
+// postResponse posts to the address that Slack gave for responses.
+func (v privateResponder) postResponse(ctx context.Context, c *Channel, s ephemeralMessage) error {
 	if !c.mayRespond(v.respond) {
 		return fmt.Errorf("there is no address to answer to")
 	}
@@ -122,8 +122,8 @@ func parseStamp(s string) time.Time {
 	return time.UnixMicro(int64(f * 1e6)).UTC()
 }
 
-// sentPick reads the pick above a button that sends it.
-func sentPick(cb *api.InteractionCallback, it *fermata.Item) (value any, ok bool) {
+// readSentPick reads the pick above a button that sends it.
+func readSentPick(cb *api.InteractionCallback, it *fermata.Item) (value any, ok bool) {
 	if cb.BlockActionState == nil {
 		return nil, true
 	}

@@ -32,9 +32,9 @@ var (
 	}
 )
 
-// house is a whole server, from a question to its answer, with Slack as its
+// serverFixture is a whole server, from a question to its answer, with Slack as its
 // channel.
-type house struct {
+type serverFixture struct {
 	*testing.T
 	*remote.Server
 
@@ -45,14 +45,14 @@ type house struct {
 	heard  int
 }
 
-func newHouse(t *testing.T, opts store.Options, by transport) *house {
+func newServerFixture(t *testing.T, opts store.Options, by transport) *serverFixture {
 	t.Helper()
-	h := &house{T: t, Server: remote.New(), people: map[string]string{}}
+	h := &serverFixture{T: t, Server: remote.New(), people: map[string]string{}}
 	t.Cleanup(h.Close)
 	db := storetest.Open(t, opts)
 	h.e = engine.New(db, engine.Options{})
 	h.s = delivery.New(delivery.Options{DB: db, Engine: h.e, PublicURL: "https://fermata.example.com", Kinds: []delivery.Kind{{
-		Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets,
+		Name: slack.Kind, Audience: delivery.ToPeopleOrPlace, Settings: slack.Schema, Secrets: slack.Secrets,
 		Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 			return slack.Open(settings, env)
 		},
@@ -76,7 +76,7 @@ func newHouse(t *testing.T, opts store.Options, by transport) *house {
 			inbound.ServeHTTP(w, r)
 		}))
 		t.Cleanup(server.Close)
-		h.Inbound(server.URL)
+		h.SetInbound(server.URL)
 	}
 	_, err := h.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "slack", Kind: slack.Kind, Settings: settings})
 	h.ok(err)
@@ -86,33 +86,33 @@ func newHouse(t *testing.T, opts store.Options, by transport) *house {
 	for _, name := range []string{"ann", "bob"} {
 		_, err := h.e.AddMember(t.Context(), admin, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
 		h.ok(err)
-		h.people[name], _ = h.Person(name)
+		h.people[name], _ = h.AddPerson(name)
 		_, err = h.s.SetIdentity(t.Context(), admin, name, fermata.Identity{Kind: slack.Kind, ID: h.people[name]})
 		h.ok(err)
 	}
 	return h
 }
 
-func (h *house) ok(err error) {
+func (h *serverFixture) ok(err error) {
 	h.Helper()
 	if err != nil {
 		h.Fatalf("unexpected error: %v", err)
 	}
 }
 
-func (h *house) ask(a fermata.Ask) *fermata.Question {
+func (h *serverFixture) ask(a fermata.Ask) *fermata.Question {
 	h.Helper()
-	q, err := h.e.AskOutside(h.Context(), agent, "", "", a)
+	q, err := h.e.AskExternal(h.Context(), agent, "", "", a)
 	h.ok(err)
 	return q
 }
 
-// sees waits until the person sees a message about the question for which the
+// awaitMessage waits until the person sees a message about the question for which the
 // condition holds.
-func (h *house) sees(person string, q *fermata.Question, what string, holds func(standin.Message) bool) (m standin.Message) {
+func (h *serverFixture) awaitMessage(person string, q *fermata.Question, what string, holds func(standin.Message) bool) (m standin.Message) {
 	h.Helper()
 	err := h.Await(person+" sees "+what, func() bool {
-		for _, m = range h.Seen(h.people[person]) {
+		for _, m = range h.VisibleMessages(h.people[person]) {
 			if m.Question == q.ID && holds(m) {
 				return true
 			}
@@ -123,35 +123,35 @@ func (h *house) sees(person string, q *fermata.Question, what string, holds func
 	return m
 }
 
-// toldLast waits until the person was told once for each answer, the last time
+// awaitLastTold waits until the person was told once for each answer, the last time
 // with a text that contains part.
-func (h *house) toldLast(person, part string) {
+func (h *serverFixture) awaitLastTold(person, part string) {
 	h.Helper()
 	before := h.heard
 	h.heard++
-	err := h.Await("told: "+part, func() bool { return len(h.Told(h.people[person])) > before })
-	told := h.Told(h.people[person])
+	err := h.Await("told: "+part, func() bool { return len(h.Feedback(h.people[person])) > before })
+	told := h.Feedback(h.people[person])
 	if err != nil || !strings.Contains(told[len(told)-1], part) {
 		h.Fatalf("%v; told: %q", err, told)
 	}
 }
 
-func (h *house) told(person, part string) {
+func (h *serverFixture) awaitTold(person, part string) {
 	h.Helper()
-	err := h.Await("told: "+part, func() bool { return strings.Contains(strings.Join(h.Told(h.people[person]), "\n"), part) })
+	err := h.Await("told: "+part, func() bool { return strings.Contains(strings.Join(h.Feedback(h.people[person]), "\n"), part) })
 	if err != nil {
-		h.Fatalf("%v; told: %q", err, h.Told(h.people[person]))
+		h.Fatalf("%v; told: %q", err, h.Feedback(h.people[person]))
 	}
 }
 
-// onlyOpen waits until exactly one message about the question can be answered,
+// awaitOnlyOpen waits until exactly one message about the question can be answered,
 // and the given number of messages is there.
-func (h *house) onlyOpen(person string, q *fermata.Question, messages int) standin.Message {
+func (h *serverFixture) awaitOnlyOpen(person string, q *fermata.Question, messages int) standin.Message {
 	h.Helper()
 	var live standin.Message
 	h.ok(h.Await("one of the messages is open", func() bool {
 		all, open := 0, 0
-		for _, m := range h.Seen(h.people[person]) {
+		for _, m := range h.VisibleMessages(h.people[person]) {
 			if m.Question != q.ID {
 				continue
 			}
@@ -167,8 +167,8 @@ func (h *house) onlyOpen(person string, q *fermata.Question, messages int) stand
 	return live
 }
 
-// onRecord waits until the server has recorded that the message was sent.
-func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
+// awaitDelivery waits until the server has recorded that the message was sent.
+func (h *serverFixture) awaitDelivery(q *fermata.Question) *fermata.Delivery {
 	h.Helper()
 	var all []*fermata.Delivery
 	patience.Await(h.T, "it is sent", func() bool {
@@ -184,22 +184,22 @@ func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
 // after a failure in between.
 func TestSentAgainByHand(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.SQLite(t), overHTTP)
+	h := newServerFixture(t, storetest.SQLite(t), overHTTP)
 	q := h.ask(fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}, Assignees: []string{"ann"}})
-	first := h.onlyOpen("ann", q, 1)
-	sent := h.onRecord(q)
-	h.Fail("chat.postMessage", remote.Fault{Done: true})
+	first := h.awaitOnlyOpen("ann", q, 1)
+	sent := h.awaitDelivery(q)
+	h.Fail("chat.postMessage", remote.Fault{TakesEffect: true})
 	_, err := h.s.Redeliver(t.Context(), admin, sent.ID)
 	h.ok(err)
-	second := h.onlyOpen("ann", q, 2)
+	second := h.awaitOnlyOpen("ann", q, 2)
 	if second.ID == first.ID {
 		t.Error("the first message is the one that is open")
 	}
 	h.ok(h.Write(h.people["ann"], first.ID, "yaml"))
-	h.told("ann", "was sent again: answer there")
+	h.awaitTold("ann", "was sent again: answer there")
 	h.ok(h.Write(h.people["ann"], second.ID, "yaml"))
-	h.told("ann", "counts")
-	h.sees("ann", q, "the end", func(m standin.Message) bool { return m.ID == second.ID && m.Closed })
+	h.awaitTold("ann", "counts")
+	h.awaitMessage("ann", q, "the end", func(m standin.Message) bool { return m.ID == second.ID && m.Closed })
 }
 
 func isOpen(m standin.Message) bool   { return !m.Closed }
@@ -214,7 +214,7 @@ func TestFromQuestionToAnswer(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, opts store.Options) {
-				h := newHouse(t, opts, by)
+				h := newServerFixture(t, opts, by)
 				for _, c := range []struct {
 					name   string
 					ask    fermata.Ask
@@ -228,19 +228,19 @@ func TestFromQuestionToAnswer(t *testing.T) {
 					}, map[string]any{"approval": "approve"}, "reject"},
 				} {
 					q := h.ask(c.ask)
-					first := h.sees("ann", q, "it", isOpen)
-					second := h.sees("bob", q, "it", isOpen)
+					first := h.awaitMessage("ann", q, "it", isOpen)
+					second := h.awaitMessage("bob", q, "it", isOpen)
 					key := q.Items[0].Key
 					for _, v := range c.answer {
 						h.ok(h.Reply(h.people["ann"], first, standin.Reply{Answers: map[string]any{key: v}}))
 					}
-					h.sees("ann", q, "the end", isClosed)
-					if m := h.sees("bob", q, "the end", isClosed); !strings.Contains(m.Text, "by ann") {
+					h.awaitMessage("ann", q, "the end", isClosed)
+					if m := h.awaitMessage("bob", q, "the end", isClosed); !strings.Contains(m.Text, "by ann") {
 						t.Errorf("%s: bob sees %s", c.name, m.Text)
 					}
-					h.told("ann", "by ann")
+					h.awaitTold("ann", "by ann")
 					h.ok(h.Write(h.people["bob"], second.ID, c.late))
-					h.toldLast("bob", "by ann")
+					h.awaitLastTold("bob", "by ann")
 				}
 			})
 		})
@@ -251,12 +251,12 @@ func TestFromQuestionToAnswer(t *testing.T) {
 // question. The approval is for the action that the form shows.
 func TestFormOfTheWhole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.SQLite(t), overHTTP)
+	h := newServerFixture(t, storetest.SQLite(t), overHTTP)
 	q := h.ask(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Action: json.RawMessage(`{"command": "make deploy"}`)})
-	h.sees("ann", q, "it", isOpen)
+	h.awaitMessage("ann", q, "it", isOpen)
 	h.ok(h.Command(h.people["ann"], "/answer", q.ID+" approve"))
 	h.ok(h.Submit(h.people["ann"], standin.Reply{Answers: map[string]any{q.Items[0].Key: "approve"}, Text: "go"}))
-	h.sees("bob", q, "the end", isClosed)
+	h.awaitMessage("bob", q, "the end", isClosed)
 	h.ok(h.Command(h.people["bob"], "/answer", q.ID))
-	h.told("bob", "by ann")
+	h.awaitTold("bob", "by ann")
 }

@@ -27,7 +27,7 @@ type Callback struct{ poster }
 // OpenCallback makes a callback from its settings.
 func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
 	var k keys
-	if err := strictjson.Settings(raw, &k); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &k); err != nil {
 		return nil, err
 	}
 	p, err := newPoster(k, env)
@@ -45,7 +45,7 @@ func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if err := strictjson.Settings(after, &k); err != nil {
+	if err := strictjson.UnmarshalSettings(after, &k); err != nil {
 		return nil, err
 	}
 	if err := k.prepare(old); err != nil {
@@ -67,7 +67,7 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 	if f, ok := errors.AsType[*notice.SendError](err); ok && f.Ended {
 		// Only this address wants no further messages; other addresses are not
 		// concerned.
-		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
+		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
 			WithHint("this address wants no outcome any more; others are not concerned"))
 	}
 	return notice.Receipt{Content: string(n.Raw)}, err

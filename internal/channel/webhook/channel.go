@@ -21,10 +21,10 @@ import (
 const Name = "webhook"
 
 const (
-	// within is the time limit for a receiver's response.
-	within = 15 * time.Second
-	// mostResponse is how many bytes of a response are read. They are discarded.
-	mostResponse = 64 << 10
+	// responseTimeout is the time limit for a receiver's response.
+	responseTimeout = 15 * time.Second
+	// maxResponseBytes is how many bytes of a response are read. They are discarded.
+	maxResponseBytes = 64 << 10
 )
 
 // Channel sends to one address. It is safe for concurrent use.
@@ -52,7 +52,7 @@ func newPoster(k keys, env notice.Env) (poster, error) {
 
 // Open makes a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
-	s, err := parse(raw)
+	s, err := parseSettings(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (not
 
 // post makes one attempt to send a message.
 func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Fermata")
 	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
-	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, unix(at))
+	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, formatUnix(at))
 	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -129,6 +129,6 @@ func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 	}
 	defer func() { _ = res.Body.Close() }()
 	// Only the status matters, so a body that is cut off or too long changes nothing.
-	_, _ = io.CopyN(io.Discard, res.Body, mostResponse)
-	return judge(res, at)
+	_, _ = io.CopyN(io.Discard, res.Body, maxResponseBytes)
+	return checkResponse(res, at)
 }

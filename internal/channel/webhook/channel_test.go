@@ -32,8 +32,8 @@ func open(t *testing.T, settings map[string]any) *webhook.Channel {
 	return c
 }
 
-// asked returns an event in the form of the log.
-func asked(delivery string) *notice.Notice {
+// eventNotice returns an event in the form of the log.
+func eventNotice(delivery string) *notice.Notice {
 	return &notice.Notice{
 		Delivery: delivery, Purpose: notice.Event,
 		Raw: json.RawMessage(`{"type": "question.asked", "timestamp": "2026-11-21T20:00:00Z", "data": {"question_id": "q_1", "title": "Straße <b>?"}}`),
@@ -51,7 +51,7 @@ func TestEventIsPostedAsItIs(t *testing.T) {
 	t.Parallel()
 	there := standin.New(t)
 	c := open(t, there.Settings())
-	n := asked("dlv_1")
+	n := eventNotice("dlv_1")
 	receipt, err := c.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestEventIsPostedAsItIs(t *testing.T) {
 	if receipt.Content != string(n.Raw) || receipt.Ref != nil {
 		t.Errorf("the receipt: %+v", receipt)
 	}
-	if same, err := c.Update(t.Context(), n, receipt); err != nil || same.Content != receipt.Content || there.Came() != 2 {
-		t.Errorf("an event does not change: %+v, %v, %d requests", same, err, there.Came())
+	if same, err := c.Update(t.Context(), n, receipt); err != nil || same.Content != receipt.Content || there.ReceivedCount() != 2 {
+		t.Errorf("an event does not change: %+v, %v, %d requests", same, err, there.ReceivedCount())
 	}
 }
 
@@ -90,7 +90,7 @@ func TestNoticeOfARoute(t *testing.T) {
 	if strings.Contains(receipt.Content, "link-of-ada") || strings.Contains(receipt.Content, "reply-secret") {
 		t.Errorf("the body answers: %s", receipt.Content)
 	}
-	if seen := there.Seen(""); len(seen) != 1 || seen[0].Question != "q_2" || seen[0].Closed || seen[0].Text != "notice.asked" {
+	if seen := there.VisibleMessages(""); len(seen) != 1 || seen[0].Question != "q_2" || seen[0].Closed || seen[0].Text != "notice.asked" {
 		t.Errorf("the receiver sees %+v", seen)
 	}
 	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
@@ -99,10 +99,10 @@ func TestNoticeOfARoute(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if seen := there.Seen(""); len(seen) != 1 || !seen[0].Closed || seen[0].ID != "dlv_2.answered" {
+	if seen := there.VisibleMessages(""); len(seen) != 1 || !seen[0].Closed || seen[0].ID != "dlv_2.answered" {
 		t.Errorf("the receiver sees %+v", seen)
 	}
-	if taken := there.Taken(); taken["dlv_2"] != 1 || taken["dlv_2.answered"] != 2 {
+	if taken := there.AcceptedCounts(); taken["dlv_2"] != 1 || taken["dlv_2.answered"] != 2 {
 		t.Errorf("it took %v", taken)
 	}
 }
@@ -126,8 +126,8 @@ func TestFaults(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			there := standin.New(t)
-			there.Faults(func(*standin.Attempt) standin.Fault { return fault })
-			_, err := open(t, there.Settings()).Send(t.Context(), asked("dlv_3"))
+			there.SetFaults(func(*standin.Attempt) standin.Fault { return fault })
+			_, err := open(t, there.Settings()).Send(t.Context(), eventNotice("dlv_3"))
 			if want.err == "" {
 				if err != nil {
 					t.Errorf("it was taken, but: %v", err)
@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("%v (%s)", err, hint(err))
 			}
 			f := &notice.SendError{}
-			if errors.As(err, &f); f.After != want.wait || f.Final != want.gone || f.Ended != want.gone {
+			if errors.As(err, &f); f.Wait != want.wait || f.Final != want.gone || f.Ended != want.gone {
 				t.Errorf("how it goes on: %+v", f)
 			}
 			if strings.Contains(err.Error(), there.URL) {
@@ -167,7 +167,7 @@ func TestTimeout(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		_, err = c.Send(t.Context(), asked("dlv_4"))
+		_, err = c.Send(t.Context(), eventNotice("dlv_4"))
 		if took := time.Since(began); err == nil || took != 15*time.Second || !strings.Contains(err.Error(), "15s") {
 			t.Errorf("after %s: %v", took, err)
 		}
@@ -194,7 +194,7 @@ func TestResponseIsReadToALimit(t *testing.T) {
 	}))
 	t.Cleanup(there.Close)
 	c := open(t, map[string]any{"url": there.URL, "secret": standin.Secret, "allow_private": true})
-	if _, err := c.Send(t.Context(), asked("dlv_5")); err != nil {
+	if _, err := c.Send(t.Context(), eventNotice("dlv_5")); err != nil {
 		t.Fatal(err)
 	}
 	if n := patience.Receive(t, "the reply ends", written); n > 32<<20 {
@@ -208,15 +208,15 @@ func TestPrivateAddressIsRefusedUnlessAllowed(t *testing.T) {
 	settings := there.Settings()
 	delete(settings, "allow_private")
 	c := open(t, settings)
-	_, sendErr := c.Send(t.Context(), asked("dlv_6"))
+	_, sendErr := c.Send(t.Context(), eventNotice("dlv_6"))
 	checkErr := c.Check(t.Context())
 	for _, err := range []error{sendErr, checkErr} {
 		if err == nil || !strings.Contains(err.Error(), "not a public address") || !strings.Contains(hint(err), "allow_private") {
 			t.Errorf("%v (%s)", err, hint(err))
 		}
 	}
-	if there.Came() != 0 {
-		t.Errorf("%d requests came", there.Came())
+	if there.ReceivedCount() != 0 {
+		t.Errorf("%d requests came", there.ReceivedCount())
 	}
 }
 
@@ -230,7 +230,7 @@ func TestCheck(t *testing.T) {
 	if a := there.Attempts()[0]; a.Type != "webhook.test" || !strings.HasPrefix(a.ID, "test_") || !strings.Contains(string(a.Body), `"channel":"hook"`) {
 		t.Errorf("%+v: %s", a, a.Body)
 	}
-	there.Secrets("whsec_" + "YW5vdGhlciBzZWNyZXQgdGhhdCBpcyBub3Qgb3Vycw==")
+	there.SetSecrets("whsec_" + "YW5vdGhlciBzZWNyZXQgdGhhdCBpcyBub3Qgb3Vycw==")
 	if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(hint(err), "secret") {
 		t.Errorf("a receiver with another secret: %v (%s)", err, hint(err))
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/outbound"
 )
 
-// mostRetryAfter is the longest delay that a receiver may ask for.
-const mostRetryAfter = 24 * time.Hour
+// maxRetryAfter is the longest delay that a receiver may ask for.
+const maxRetryAfter = 24 * time.Hour
 
-// judge decides by the HTTP status alone whether the receiver accepted the
+// checkResponse decides by the HTTP status alone whether the receiver accepted the
 // message.
-func judge(res *http.Response, now time.Time) error {
+func checkResponse(res *http.Response, now time.Time) error {
 	status := res.StatusCode
 	if status >= 200 && status < 300 {
 		return nil
@@ -29,7 +29,7 @@ func judge(res *http.Response, now time.Time) error {
 	return &notice.SendError{
 		Err: fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d %s", status, http.StatusText(status)).
 			WithHint("%s", remedy(status)),
-		After: outbound.RetryAfter(res.Header.Get("Retry-After"), now, mostRetryAfter),
+		Wait:  outbound.RetryAfter(res.Header.Get("Retry-After"), now, maxRetryAfter),
 		Final: gone, Ended: gone,
 	}
 }
@@ -65,11 +65,11 @@ func unreachedError(err error) error {
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
-	case outbound.Refused(err):
+	case outbound.IsRefused(err):
 		message = err.Error()
 		hint = "only public addresses of the web are used: for a receiver in your own network set allow_private, or start the server with --allow-networks"
 	case errors.Is(err, context.DeadlineExceeded):
-		message = "the receiver did not respond within " + within.String()
+		message = "the receiver did not respond within " + responseTimeout.String()
 		hint = "respond first and work afterwards; it is tried again"
 	case dns:
 		hint = "compare the name in the address; it is tried again"

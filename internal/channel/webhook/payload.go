@@ -14,9 +14,9 @@ type payload struct {
 	Data      any       `json:"data"`
 }
 
-// told is the data of a message that a route or a question sends. Events to
+// noticeData is the data of a message that a route or a question sends. Events to
 // which the address subscribed have their own data.
-type told struct {
+type noticeData struct {
 	DeliveryID string              `json:"delivery_id"`
 	Purpose    notice.Purpose      `json:"purpose"`
 	Title      string              `json:"title,omitempty"`
@@ -34,7 +34,7 @@ func encode(n *notice.Notice) ([]byte, error) {
 	if len(n.Raw) > 0 {
 		return n.Raw, nil
 	}
-	data := told{
+	data := noticeData{
 		DeliveryID: n.Delivery, Purpose: n.Purpose, Title: n.Title, Body: n.Body, TaskTitle: n.TaskTitle, Open: n.Open,
 		Question: n.Question, Questions: n.Questions,
 	}

@@ -49,9 +49,9 @@ const schemaOfKeys = `    "secret": {"type": "string", "title": "Secret", "descr
 // Secrets are the names of the settings that are never shown again.
 var Secrets = []string{"secret", "previous_secret", "ed25519_private_key"}
 
-func parse(raw json.RawMessage) (settings, error) {
+func parseSettings(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := strictjson.Settings(raw, &s); err != nil {
+	if err := strictjson.UnmarshalSettings(raw, &s); err != nil {
 		return s, err
 	}
 	if _, err := outbound.ParseURL("settings.url", s.URL); err != nil {
@@ -74,7 +74,7 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	s, err := parse(after)
+	s, err := parseSettings(after)
 	if err != nil {
 		return nil, err
 	}

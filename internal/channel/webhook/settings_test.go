@@ -13,14 +13,14 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// prepared completes settings as the server does when they are stored.
-func prepared(t *testing.T, before, after map[string]any) map[string]any {
+// mustPrepare completes settings as the server does when they are stored.
+func mustPrepare(t *testing.T, before, after map[string]any) map[string]any {
 	t.Helper()
 	var old json.RawMessage
 	if before != nil {
-		old = encoded(t, before)
+		old = mustEncode(t, before)
 	}
-	raw, err := webhook.Prepare(old, encoded(t, after))
+	raw, err := webhook.Prepare(old, mustEncode(t, after))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,16 +37,16 @@ func TestEventsThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	for _, events := range [][]string{{""}, {"question.anwsered"}, {"question.asked", "questions"}} {
 		s := map[string]any{"url": "https://example.com", "secret": standin.Secret, "events": events}
-		if _, err := webhook.Prepare(nil, encoded(t, s)); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		if _, err := webhook.Prepare(nil, mustEncode(t, s)); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
 			t.Errorf("%v: %v", events, err)
 		}
-		if _, err := webhook.Open(encoded(t, s), notice.Env{HTTP: http.DefaultClient}); err != nil {
+		if _, err := webhook.Open(mustEncode(t, s), notice.Env{HTTP: http.DefaultClient}); err != nil {
 			t.Errorf("%v: %v", events, err)
 		}
 	}
 }
 
-func encoded(t *testing.T, v any) json.RawMessage {
+func mustEncode(t *testing.T, v any) json.RawMessage {
 	t.Helper()
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -60,14 +60,14 @@ func TestSecretIsMadeWhenNoneIsGiven(t *testing.T) {
 	there := standin.New(t)
 	settings := there.Settings()
 	delete(settings, "secret")
-	made := prepared(t, nil, settings)
-	again := prepared(t, nil, settings)
+	made := mustPrepare(t, nil, settings)
+	again := mustPrepare(t, nil, settings)
 	secret, _ := made["secret"].(string)
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || len(raw) != 32 || !strings.HasPrefix(secret, "whsec_") || again["secret"] == secret {
 		t.Fatalf("the secret %q, then %q", secret, again["secret"])
 	}
-	there.Secrets(secret)
+	there.SetSecrets(secret)
 	if err := open(t, made).Check(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -84,13 +84,13 @@ func TestRotation(t *testing.T) {
 		changed[k] = v
 	}
 	changed["secret"] = "generate"
-	both := prepared(t, first, changed)
+	both := mustPrepare(t, first, changed)
 	if both["previous_secret"] != standin.Secret || both["secret"] == standin.Secret {
 		t.Fatalf("%v", both)
 	}
 	c := open(t, both)
 	for _, secret := range []string{standin.Secret, both["secret"].(string)} {
-		there.Secrets(secret)
+		there.SetSecrets(secret)
 		if err := c.Check(t.Context()); err != nil {
 			t.Errorf("a receiver with one of both: %v", err)
 		}
@@ -98,7 +98,7 @@ func TestRotation(t *testing.T) {
 	if n := len(strings.Fields(there.Attempts()[0].Signature)); n != 2 {
 		t.Errorf("%d signatures, want 2", n)
 	}
-	if same := prepared(t, both, both); same["previous_secret"] != standin.Secret || same["secret"] != both["secret"] {
+	if same := mustPrepare(t, both, both); same["previous_secret"] != standin.Secret || same["secret"] != both["secret"] {
 		t.Errorf("another change ended the rotation: %v", same)
 	}
 	ended := map[string]any{}
@@ -106,8 +106,8 @@ func TestRotation(t *testing.T) {
 		ended[k] = v
 	}
 	delete(ended, "previous_secret")
-	c = open(t, prepared(t, both, ended))
-	there.Secrets(standin.Secret)
+	c = open(t, mustPrepare(t, both, ended))
+	there.SetSecrets(standin.Secret)
 	if err := c.Check(t.Context()); err == nil {
 		t.Error("the old secret is valid after the rotation")
 	}
@@ -116,9 +116,9 @@ func TestRotation(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Parallel()
 	there := standin.New(t)
-	settings := prepared(t, nil, map[string]any{"url": there.URL, "ed25519_private_key": "generate", "allow_private": true})
+	settings := mustPrepare(t, nil, map[string]any{"url": there.URL, "ed25519_private_key": "generate", "allow_private": true})
 	public, _ := settings["ed25519_public_key"].(string)
-	if err := there.PublicKey(public); err != nil || !strings.HasPrefix(public, "whpk_") {
+	if err := there.SetPublicKey(public); err != nil || !strings.HasPrefix(public, "whpk_") {
 		t.Fatalf("%q: %v", public, err)
 	}
 	if err := open(t, settings).Check(t.Context()); err != nil {
@@ -134,7 +134,7 @@ func TestKey(t *testing.T) {
 
 func TestReferencesToSecretsAreKept(t *testing.T) {
 	t.Parallel()
-	s := prepared(t, nil, map[string]any{"url": "https://example.com", "secret": "env:HOOK_SECRET", "ed25519_private_key": "file:/run/key"})
+	s := mustPrepare(t, nil, map[string]any{"url": "https://example.com", "secret": "env:HOOK_SECRET", "ed25519_private_key": "file:/run/key"})
 	if s["secret"] != "env:HOOK_SECRET" || s["ed25519_private_key"] != "file:/run/key" {
 		t.Errorf("%v", s)
 	}
@@ -157,10 +157,10 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		"unknown":          {"url": "https://example.com", "secret": standin.Secret, "sekret": "x"},
 		"events as a text": {"url": "https://example.com", "secret": standin.Secret, "events": "*"},
 	} {
-		if _, err := webhook.Prepare(nil, encoded(t, s)); err == nil {
+		if _, err := webhook.Prepare(nil, mustEncode(t, s)); err == nil {
 			t.Errorf("%s: prepared", name)
 		}
-		if _, err := webhook.Open(encoded(t, s), notice.Env{HTTP: http.DefaultClient}); err == nil {
+		if _, err := webhook.Open(mustEncode(t, s), notice.Env{HTTP: http.DefaultClient}); err == nil {
 			t.Errorf("%s: opened", name)
 		}
 	}

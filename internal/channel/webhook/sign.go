@@ -23,8 +23,8 @@ const (
 
 // These are the sizes of secrets, in bytes.
 const (
-	leastSecret, mostSecret = 24, 64
-	newSecretSize           = 32
+	minSecretSize, maxSecretSize = 24, 64
+	newSecretSize                = 32
 )
 
 var encoding = base64.StdEncoding
@@ -79,21 +79,21 @@ func (s signer) sign(id string, at time.Time, body []byte) (string, error) {
 		all = append(all, signature)
 	}
 	if s.key != nil {
-		signed := fmt.Appendf(nil, "%s.%s.%s", id, unix(at), body)
+		signed := fmt.Appendf(nil, "%s.%s.%s", id, formatUnix(at), body)
 		all = append(all, "v1a,"+encoding.EncodeToString(ed25519.Sign(s.key, signed)))
 	}
 	return strings.Join(all, " "), nil
 }
 
-func unix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
+func formatUnix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
 // decodeSecret reads whsec_… and checks that the secret is too long to guess.
 func decodeSecret(field, text string) ([]byte, error) {
 	rest, ok := strings.CutPrefix(text, secretPrefix)
 	raw, err := encoding.DecodeString(rest)
-	if !ok || err != nil || len(raw) < leastSecret || len(raw) > mostSecret {
+	if !ok || err != nil || len(raw) < minSecretSize || len(raw) > maxSecretSize {
 		return nil, fermata.Invalid(fermata.Problem{
-			Field: field, Message: fmt.Sprintf("is not %s followed by the base64 of %d to %d bytes", secretPrefix, leastSecret, mostSecret),
+			Field: field, Message: fmt.Sprintf("is not %s followed by the base64 of %d to %d bytes", secretPrefix, minSecretSize, maxSecretSize),
 		}).WithHint("write \"generate\" for a new one, or make one with: echo %s$(openssl rand -base64 32)", secretPrefix)
 	}
 	return raw, nil

@@ -30,7 +30,7 @@ type Desk = interface {
 // Asker asks people on behalf of an agent. The client of the server implements it.
 type Asker interface {
 	// Gate returns whether a tool call may run, or which question decides that.
-	Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error)
+	Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateReply, error)
 	// Ask asks a question in a task.
 	Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermata.Question, error)
 	// WaitQuestion returns the question as soon as it is closed, or in its state at the end of the wait.
@@ -69,26 +69,26 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		return fermata.Finish{}, context.Cause(ctx)
 	}
 	if r.opts.Program == "" {
-		return agent.Failed("The worker has no agent program: name it behind -- of fermata worker."), nil
+		return agent.Failure("The worker has no agent program: name it behind -- of fermata worker."), nil
 	}
-	folder, leave, err := agent.NewRunFolder()
+	folder, remove, err := agent.NewRunFolder()
 	if err != nil {
 		return fermata.Finish{}, err
 	}
-	defer leave()
+	defer remove()
 	c := newConversation(r, claim, desk)
 	if err := c.start(ctx, folder); err != nil {
 		return fermata.Finish{}, err
 	}
-	fin := c.hold(ctx)
-	c.end(ctx)
+	fin := c.runTurns(ctx)
+	c.waitForEnd(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return fermata.Finish{}, context.Cause(ctx)
 	case c.program.err != nil:
-		return agent.Failed("The agent could not be started: %v", c.program.err), nil
+		return agent.Failure("The agent could not be started: %v", c.program.err), nil
 	}
-	fin.Session = c.keptSession()
+	fin.Session = c.sessionRecord()
 	return fin, nil
 }
 

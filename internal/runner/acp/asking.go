@@ -50,9 +50,9 @@ type modes struct {
 // askingMode is the mode in which Claude Code and Gemini CLI ask about every call that acts.
 const askingMode = "default"
 
-// setAsking switches the session to the mode in which it asks, whatever mode the user's own settings begin it in. A
+// setAskingMode switches the session to the mode in which it asks, whatever mode the user's own settings begin it in. A
 // program without such a mode is left as it is: its calls are watched all the same.
-func (c *conversation) setAsking(ctx context.Context, m modes) error {
+func (c *conversation) setAskingMode(ctx context.Context, m modes) error {
 	if m.Modes == nil || m.Modes.Current == askingMode {
 		return nil
 	}
@@ -71,8 +71,8 @@ func (c *conversation) setAsking(ctx context.Context, m modes) error {
 	return nil
 }
 
-// claudeAsks are the tools about which Claude Code has to ask. A rule that asks overrides any rule that allows.
-var claudeAsks = []string{"Bash", "PowerShell", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "KillShell", "Monitor"}
+// claudeAskTools are the tools about which Claude Code has to ask. A rule that asks overrides any rule that allows.
+var claudeAskTools = []string{"Bash", "PowerShell", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "KillShell", "Monitor"}
 
 // claudeHook is a hook of Claude Code for all other tools that may act, including those of MCP servers. It sends each
 // call to the permission dialog, which is the gate.
@@ -86,7 +86,7 @@ func sessionMeta() map[string]any {
 		"allowDangerouslySkipPermissions": false,
 		"settings": object{
 			"disableAllHooks": false,
-			"permissions":     object{"ask": claudeAsks, "defaultMode": askingMode, "disableBypassPermissionsMode": "disable"},
+			"permissions":     object{"ask": claudeAskTools, "defaultMode": askingMode, "disableBypassPermissionsMode": "disable"},
 			"hooks": object{"PreToolUse": []object{{
 				"matcher": "mcp__(?!" + server + "__).*", "hooks": []object{{"type": "command", "command": claudeHook, "timeout": agent.HookSeconds}},
 			}}},

@@ -78,19 +78,19 @@ func TestWhatActs(t *testing.T) {
 		{"", "", call{kind: "read"}, false},
 		{"", "", call{kind: "think"}, false},
 		{"", "", call{kind: "search"}, false},
-		{openCodeName, "", call{kind: "other", first: "todowrite"}, false},
-		{"", "", call{kind: "other", first: "todowrite"}, true},
-		{openCodeName, "", call{kind: "other", first: "db_drop"}, true},
-		{openCodeName, "", call{kind: "other", first: "fermata_ask_person"}, false},
-		{openCodeName, "", call{kind: "execute", first: "fermata_ask_person"}, true},
-		{openCodeName, "", call{kind: "execute", first: "todowrite"}, true},
-		{claudeName, "", call{kind: "other", first: "TodoWrite"}, true},
-		{geminiName, "", call{kind: "other", first: "Set 2 todo(s)", bare: true}, false},
-		{geminiName, "", call{kind: "other", first: "Set 2 todo(s)"}, true},
-		{geminiName, "write_todos-1764-1", call{kind: "other", first: "x"}, false},
-		{geminiName, "write_todos-x", call{kind: "other", first: "x"}, true},
+		{openCodeName, "", call{kind: "other", firstTitle: "todowrite"}, false},
+		{"", "", call{kind: "other", firstTitle: "todowrite"}, true},
+		{openCodeName, "", call{kind: "other", firstTitle: "db_drop"}, true},
+		{openCodeName, "", call{kind: "other", firstTitle: "fermata_ask_person"}, false},
+		{openCodeName, "", call{kind: "execute", firstTitle: "fermata_ask_person"}, true},
+		{openCodeName, "", call{kind: "execute", firstTitle: "todowrite"}, true},
+		{claudeName, "", call{kind: "other", firstTitle: "TodoWrite"}, true},
+		{geminiName, "", call{kind: "other", firstTitle: "Set 2 todo(s)", titleOnly: true}, false},
+		{geminiName, "", call{kind: "other", firstTitle: "Set 2 todo(s)"}, true},
+		{geminiName, "write_todos-1764-1", call{kind: "other", firstTitle: "x"}, false},
+		{geminiName, "write_todos-x", call{kind: "other", firstTitle: "x"}, true},
 	} {
-		if got := tt.call.acts(tt.agent, tt.id); got != tt.acts {
+		if got := tt.call.isActing(tt.agent, tt.id); got != tt.acts {
 			t.Errorf("%q %+v acts: %t", tt.agent, tt.call, got)
 		}
 	}

@@ -28,35 +28,35 @@ type conversation struct {
 	program *program
 	conn    *acp.Connection
 	session *session
-	// began is the time at which the session began.
-	began string
-	// forgets is true if the agent drops a cancelled turn from its session.
-	forgets bool
-	// asked gets the id of the question for which the agent has to stop.
-	asked chan string
-	// asking holds one token, so that people are asked one question at a time.
-	asking chan struct{}
-	// prompted gets a token when a prompt was written.
-	prompted chan struct{}
-	// refused holds the hashes of the actions that people refused since the last run. Each is refused once more without
+	// beganAt is the time at which the session began.
+	beganAt string
+	// forgetsCancelled is true if the agent drops a cancelled turn from its session.
+	forgetsCancelled bool
+	// askedQuestion gets the id of the question for which the agent has to stop.
+	askedQuestion chan string
+	// askToken holds one token, so that people are asked one question at a time.
+	askToken chan struct{}
+	// promptWritten gets a token when a prompt was written.
+	promptWritten chan struct{}
+	// refusedHashes holds the hashes of the actions that people refused since the last run. Each is refused once more without
 	// asking.
-	refused map[string]bool
+	refusedHashes map[string]bool
 
 	mu sync.Mutex
 	// turn is cancelled when the agent has to stop its turn.
 	turn context.Context //nolint:containedctx // requests of the agent belong to the turn in which they come
-	mail mail
+	mail mailbox
 }
 
 func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	c := &conversation{
 		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, desk), session: newSession(desk),
-		asked: make(chan string, 1), asking: make(chan struct{}, 1), prompted: make(chan struct{}, 1), refused: map[string]bool{},
-		mail: mail{
-			desk: desk, state: map[string]bool{}, more: map[string]bool{}, refusal: make(chan struct{}, 1), given: map[string]fermata.ResumeAnswer{},
+		askedQuestion: make(chan string, 1), askToken: make(chan struct{}, 1), promptWritten: make(chan struct{}, 1), refusedHashes: map[string]bool{},
+		mail: mailbox{
+			desk: desk, hasAnswer: map[string]bool{}, hasMore: map[string]bool{}, refusal: make(chan struct{}, 1), lateAnswers: map[string]fermata.ResumeAnswer{},
 		},
 	}
-	c.asking <- struct{}{}
+	c.askToken <- struct{}{}
 	return c
 }
 
@@ -74,7 +74,7 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 	}
 	in, out := io.Pipe()
 	w := &wire{out: out, log: c.desk.Log(), update: c.session.update}
-	c.conn = acp.NewConnection(c.serve, pen{stdinEnd, c.prompted}, in)
+	c.conn = acp.NewConnection(c.serve, promptNotifier{stdinEnd, c.promptWritten}, in)
 	c.conn.SetLogger(slog.New(slog.DiscardHandler))
 	go func() {
 		// If the library ends the connection by itself, the program must not block on a write.
@@ -88,61 +88,61 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 	return nil
 }
 
-// end waits until no process of the agent is left.
-func (c *conversation) end(ctx context.Context) {
-	c.program.leave(c.patience(ctx), process.Hurried(ctx))
+// waitForEnd waits until no process of the agent is left.
+func (c *conversation) waitForEnd(ctx context.Context) {
+	c.program.endGracefully(c.stepTimeout(ctx), process.HurryOf(ctx))
 	<-c.conn.Done()
 	c.session.log.flush()
 }
 
-// hold talks with the agent until the run has a result.
-func (c *conversation) hold(ctx context.Context) fermata.Finish {
-	prompt, err := c.open(ctx)
+// runTurns talks with the agent until the run has a result.
+func (c *conversation) runTurns(ctx context.Context) fermata.Finish {
+	prompt, err := c.openSession(ctx)
 	if err != nil {
 		return c.failure(ctx, err)
 	}
-	telling := []*fermata.ResumeContext{c.claim.Context}
+	toldContexts := []*fermata.ResumeContext{c.claim.Context}
 	for {
-		t := c.take(ctx, prompt)
+		t := c.takeTurn(ctx, prompt)
 		if t.err == nil {
-			c.noteTold(telling)
+			c.markTold(toldContexts)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return fermata.Finish{}
-		case c.session.violated() != "":
-			return c.ungated(c.session.violated())
+		case c.session.violationText() != "":
+			return c.ungatedFailure(c.session.violationText())
 		case t.asked != "":
 			return c.finish(fermata.ResultNeedsInput)
 		case t.err != nil:
 			return c.failure(ctx, t.err)
-		case c.mail.takeUnread():
+		case c.mail.pullInbox():
 			c.logf("a person interrupts: the agent is told.")
-			telling = c.mail.read()
-			prompt = c.tell(telling)
-			if c.forgets && t.reason == acp.StopReasonCancelled {
+			toldContexts = c.mail.takeNews()
+			prompt = c.newsText(toldContexts)
+			if c.forgetsCancelled && t.reason == acp.StopReasonCancelled {
 				prompt = c.prompts.Begin(ctx, true) + prompt
 			}
 		case t.reason == acp.StopReasonEndTurn:
-			return agent.Ended(c.finish(""), c.claim.Task, c.session.lastMessage())
+			return agent.ApplyReport(c.finish(""), c.claim.Task, c.session.lastMessage())
 		default:
-			return agent.Failed("The agent stopped before it was done (%s).\n%s", t.reason, c.session.lastMessage())
+			return agent.Failure("The agent stopped before it was done (%s).\n%s", t.reason, c.session.lastMessage())
 		}
 	}
 }
 
-// ungated returns the result of a run in which the agent acted against the gate.
-func (c *conversation) ungated(what string) fermata.Finish {
+// ungatedFailure returns the result of a run in which the agent acted against the gate.
+func (c *conversation) ungatedFailure(what string) fermata.Finish {
 	c.program.stop()
-	return agent.Failed("A call of the agent ran that no gate permitted, so nothing keeps its tools from running: %s. It was stopped. "+
+	return agent.Failure("A call of the agent ran that no gate permitted, so nothing keeps its tools from running: %s. It was stopped. "+
 		"Take out of the agent's own settings what lets it act without asking (docs/worker.md, What the gate sees).", what)
 }
 
-// noteTold records that the agent accepted a prompt, and so was told its contents.
-func (c *conversation) noteTold(told []*fermata.ResumeContext) {
+// markTold records that the agent accepted a prompt, and so was told its contents.
+func (c *conversation) markTold(told []*fermata.ResumeContext) {
 	for _, rc := range told {
 		if rc != nil {
-			agent.Heard(c.desk, rc)
+			agent.MarkTold(c.desk, rc)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (c *conversation) noteTold(told []*fermata.ResumeContext) {
 // finish returns the result of a run that went well.
 func (c *conversation) finish(result fermata.Result) fermata.Finish {
 	said := c.session.lastMessage()
-	return fermata.Finish{Result: result, Summary: agent.Summary(said), Details: agent.Whole(said)}
+	return fermata.Finish{Result: result, Summary: agent.Summary(said), Details: agent.FullTextDetails(said)}
 }
 
 // failure returns the result of a run in which the agent failed.
@@ -158,25 +158,25 @@ func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	if ctx.Err() != nil {
 		return fermata.Finish{}
 	}
-	over := c.isGone()
+	gone := c.isDisconnected()
 	select {
 	case <-c.program.ended:
-		over = true
+		gone = true
 	default:
 	}
-	if over {
+	if gone {
 		// The connection ended with the program, or the program cannot work without it.
-		c.end(ctx)
+		c.waitForEnd(ctx)
 		if c.program.state == nil {
 			return fermata.Finish{}
 		}
-		return agent.Failed("The agent ended with %s.\n%s", c.program.state, c.program.words())
+		return agent.Failure("The agent ended with %s.\n%s", c.program.state, c.program.lastLines())
 	}
-	return agent.Failed("The agent failed: %s", problem(err))
+	return agent.Failure("The agent failed: %s", errorText(err))
 }
 
-// problem returns the text of an error in the agent's own words.
-func problem(err error) string {
+// errorText returns the text of an error in the agent's own words.
+func errorText(err error) string {
 	var e *acp.RequestError
 	if !errors.As(err, &e) {
 		return err.Error()
@@ -190,8 +190,8 @@ func problem(err error) string {
 	return text
 }
 
-// tell returns the news as one prompt.
-func (c *conversation) tell(news []*fermata.ResumeContext) string {
+// newsText returns the news as one prompt.
+func (c *conversation) newsText(news []*fermata.ResumeContext) string {
 	var texts []string
 	for _, rc := range news {
 		texts = append(texts, c.prompts.Resume(rc))
@@ -199,33 +199,33 @@ func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	return strings.Join(texts, "\n")
 }
 
-// taken is the result of a turn.
-type taken struct {
+// turnResult is the result of a turn.
+type turnResult struct {
 	reason acp.StopReason
 	// asked is the id of the question for which the agent was stopped.
 	asked string
 	err   error
 }
 
-// take takes one turn. The agent is stopped when it has to wait for a person, when a person interrupts, and when ctx
+// takeTurn takes one turn. The agent is stopped when it has to wait for a person, when a person interrupts, and when ctx
 // ends.
-func (c *conversation) take(ctx context.Context, prompt string) taken {
+func (c *conversation) takeTurn(ctx context.Context, prompt string) turnResult {
 	turn, stop := context.WithCancel(ctx)
 	defer stop()
 	c.setTurn(turn)
-	c.session.begin()
-	ends := c.prompt(ctx, prompt)
-	var t taken
+	c.session.beginTurn()
+	ends := c.sendPrompt(ctx, prompt)
+	var t turnResult
 	var late <-chan time.Time
 	for {
 		select {
 		case end := <-ends:
 			t.reason, t.err = end.reason, end.err
 			if t.asked == "" {
-				t.asked = c.askedMeanwhile()
+				t.asked = c.takeAskedQuestion()
 			}
 			if t.reason == acp.StopReasonEndTurn {
-				c.session.checkLeft()
+				c.session.checkRunningCalls()
 			}
 			return t
 		case <-c.session.ungated:
@@ -239,53 +239,53 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 		case <-c.mail.refusal:
 			stop()
 			c.cancel(ctx)
-		case t.asked = <-c.asked:
-			late = c.halt(ctx, stop)
-		case t.asked = <-c.session.asked:
-			late = c.halt(ctx, stop)
+		case t.asked = <-c.askedQuestion:
+			late = c.haltTurn(ctx, stop)
+		case t.asked = <-c.session.askedQuestion:
+			late = c.haltTurn(ctx, stop)
 		case <-late:
-			if !c.forgets {
+			if !c.forgetsCancelled {
 				c.logf("the agent did not stop its turn when asked to, so its program is stopped.")
 			}
 			c.program.stop()
 			return t
 		case <-ctx.Done():
-			if c.forgets {
+			if c.forgetsCancelled {
 				c.program.stop()
 				return t
 			}
 			c.cancel(ctx)
 			select {
 			case <-ends:
-			case <-process.Hurried(ctx):
-			case <-time.After(c.patience(ctx)):
+			case <-process.HurryOf(ctx):
+			case <-time.After(c.stepTimeout(ctx)):
 			}
 			return t
 		}
 	}
 }
 
-// writeTime is how long an agent that forgets cancelled turns may take to save the last prompt.
-const writeTime = 100 * time.Millisecond
+// promptSaveTime is how long an agent that forgets cancelled turns may take to save the last prompt.
+const promptSaveTime = 100 * time.Millisecond
 
-// halt ends a turn for a question. The returned channel fires when the program must be stopped. If the agent would
+// haltTurn ends a turn for a question. The returned channel fires when the program must be stopped. If the agent would
 // forget a cancelled turn, the turn is not cancelled: the program is stopped with the session in the state that it has
 // by then.
-func (c *conversation) halt(ctx context.Context, stop context.CancelFunc) <-chan time.Time {
-	if c.forgets {
-		return time.After(writeTime)
+func (c *conversation) haltTurn(ctx context.Context, stop context.CancelFunc) <-chan time.Time {
+	if c.forgetsCancelled {
+		return time.After(promptSaveTime)
 	}
 	stop()
 	c.cancel(ctx)
 	return time.After(c.r.opts.Grace)
 }
 
-// askedMeanwhile returns the id of a question that was asked as the turn ended, or "".
-func (c *conversation) askedMeanwhile() string {
+// takeAskedQuestion returns the id of a question that was asked as the turn ended, or "".
+func (c *conversation) takeAskedQuestion() string {
 	select {
-	case id := <-c.asked:
+	case id := <-c.askedQuestion:
 		return id
-	case id := <-c.session.asked:
+	case id := <-c.session.askedQuestion:
 		return id
 	default:
 		return ""
@@ -298,20 +298,20 @@ func (c *conversation) setTurn(turn context.Context) {
 	c.turn = turn
 }
 
-// prompt starts a turn and returns a channel for its end. When prompt returns, the prompt was written, so no later
+// sendPrompt starts a turn and returns a channel for its end. When prompt returns, the prompt was written, so no later
 // message can overtake it.
-func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
-	ends, ended := make(chan taken, 1), make(chan struct{})
+func (c *conversation) sendPrompt(ctx context.Context, text string) <-chan turnResult {
+	ends, ended := make(chan turnResult, 1), make(chan struct{})
 	go func() {
 		// The turn is cancelled by the protocol's own message, never by giving up the request.
 		res, err := acp.SendRequest[acp.PromptResponse](c.conn, context.WithoutCancel(ctx), acp.AgentMethodSessionPrompt, acp.PromptRequest{
-			SessionId: c.session.id(), Prompt: []acp.ContentBlock{acp.TextBlock(agent.Plain(text))},
+			SessionId: c.session.id(), Prompt: []acp.ContentBlock{acp.TextBlock(agent.PlainText(text))},
 		})
-		ends <- taken{reason: res.StopReason, err: err}
+		ends <- turnResult{reason: res.StopReason, err: err}
 		close(ended)
 	}()
 	select {
-	case <-c.prompted:
+	case <-c.promptWritten:
 	case <-ended:
 	case <-ctx.Done():
 	}
@@ -321,7 +321,7 @@ func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 // cancel asks the agent to end its turn. It does not wait for an agent that does not read: such an agent is cut off
 // when its program is stopped.
 func (c *conversation) cancel(ctx context.Context) {
-	c.session.cancel()
+	c.session.markCancelled()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -330,31 +330,31 @@ func (c *conversation) cancel(ctx context.Context) {
 	}()
 	select {
 	case <-sent:
-	case <-process.Hurried(ctx):
-	case <-time.After(c.patience(ctx)):
+	case <-process.HurryOf(ctx):
+	case <-time.After(c.stepTimeout(ctx)):
 	}
 }
 
-// patience returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens the
+// stepTimeout returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens the
 // grace.
-func (c *conversation) patience(ctx context.Context) time.Duration {
+func (c *conversation) stepTimeout(ctx context.Context) time.Duration {
 	return process.GraceOf(ctx, c.r.opts.Grace) / 4
 }
 
-// pen writes to the agent, and signals when a prompt was written.
-type pen struct {
+// promptNotifier writes to the agent, and signals when a prompt was written.
+type promptNotifier struct {
 	io.Writer
-	prompted chan struct{}
+	promptWritten chan struct{}
 }
 
 var promptMark = []byte(`"method":"` + acp.AgentMethodSessionPrompt + `"`)
 
 // Write writes one message.
-func (p pen) Write(message []byte) (int, error) {
+func (p promptNotifier) Write(message []byte) (int, error) {
 	n, err := p.Writer.Write(message)
 	if bytes.Contains(message, promptMark) {
 		select {
-		case p.prompted <- struct{}{}:
+		case p.promptWritten <- struct{}{}:
 		default:
 		}
 	}

@@ -20,17 +20,17 @@ type reply struct {
 	Content map[string]any `json:"content,omitempty"`
 }
 
-// cancelled means that there is no answer. The agent also gets it after a timeout, because no person declined.
-var cancelled = reply{Action: "cancel"}
+// cancelReply means that there is no answer. The agent also gets it after a timeout, because no person declined.
+var cancelReply = reply{Action: "cancel"}
 
-// marker is the state of a question that came from an elicitation. It comes back with the answer.
-type marker struct {
+// elicitationState is the state of a question that came from an elicitation. It comes back with the answer.
+type elicitationState struct {
 	Elicitation string `json:"acp_elicitation"`
 }
 
-// elicited returns the digest of the elicitation that a question came from, or "" for other questions.
-func elicited(state json.RawMessage) string {
-	var m marker
+// elicitationDigest returns the digest of the elicitation that a question came from, or "" for other questions.
+func elicitationDigest(state json.RawMessage) string {
+	var m elicitationState
 	if len(state) == 0 || json.Unmarshal(state, &m) != nil {
 		return ""
 	}
@@ -42,52 +42,52 @@ func (c *conversation) elicit(ctx context.Context, e *elicitation) reply {
 	if e.Mode != "" && e.Mode != "form" {
 		return reply{Action: "decline"}
 	}
-	end, ok := c.turnToAsk(ctx)
+	end, ok := c.awaitTurnToAsk(ctx)
 	if !ok {
-		return cancelled
+		return cancelReply
 	}
 	defer end()
 	f, err := readForm(e)
 	if err != nil {
 		c.logf("the agent asks in a way that nobody can answer: %v", err)
-		return cancelled
+		return cancelReply
 	}
 	digest := fermata.Digest([]string{e.Message, string(e.Schema)})
-	if r := c.mail.take(digest); r != nil {
+	if r := c.mail.takeAnswer(digest); r != nil {
 		return f.reply(r)
 	}
 	if c.r.opts.Asker == nil {
 		c.logf("nobody can be asked: %s", e.Message)
-		return cancelled
+		return cancelReply
 	}
 	return c.fillIn(ctx, f, digest)
 }
 
 // fillIn asks the question and waits for the answer.
 func (c *conversation) fillIn(ctx context.Context, f *form, digest string) reply {
-	ask := f.ask()
+	ask := f.question()
 	ask.DedupeKey, ask.RunID = "acp:"+digest, c.claim.Run.ID
-	if state, err := json.Marshal(marker{digest}); err == nil {
+	if state, err := json.Marshal(elicitationState{digest}); err == nil {
 		ask.State = state
 	}
 	q, err := c.r.opts.Asker.Ask(ctx, c.claim.Task.ID, ask)
 	if err == nil {
 		c.logf("asks (%s): %s", q.ID, q.Title)
-		q, err = c.await(ctx, q.ID, c.deadline())
+		q, err = c.awaitAnswer(ctx, q.ID, c.deadline())
 	}
 	switch {
 	case ctx.Err() != nil:
-		return cancelled
+		return cancelReply
 	case fermata.CodeOf(err) == fermata.CodePendingQuestionExists:
 		c.logf("this question has to wait: %v", err)
 		c.suspend(ctx, "another question")
-		return cancelled
+		return cancelReply
 	case err != nil:
 		c.logf("nobody could be asked: %v", err)
-		return cancelled
+		return cancelReply
 	case q == nil:
-		return cancelled
+		return cancelReply
 	}
-	c.mail.decided(q.ID)
+	c.mail.markAnswered(q.ID)
 	return f.reply(q.Resolution)
 }

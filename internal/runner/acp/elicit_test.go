@@ -15,15 +15,15 @@ func TestAFormIsFilledInWhileTheAgentWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task("")
-	end := w.meanwhile(elicits)
-	q := w.asked(task.ID)
+	end := w.runInBackground(elicits)
+	q := w.awaitQuestion(task.ID)
 	if q.Type != fermata.Blocking || q.Title != "How shall I paint?" || len(q.Items) != 2 ||
 		q.Items[0].ResponseType != fermata.ResponseChoice || q.Items[0].Options[1].Label != "Blue" || q.Items[1].IsRequired() {
 		t.Errorf("asked %s %q with %+v", q.Type, q.Title, q.Items)
 	}
 	w.fillIn(q)
 	end()
-	w.want(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
+	w.wantState(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
 }
 
 func (w *world) fillIn(q *fermata.Question) {
@@ -36,11 +36,11 @@ func TestAFormIsFilledInLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task("")
-	w.work(elicits, impatient)
-	w.want(task.ID, fermata.TaskAwaitingInput, "")
-	w.fillIn(w.asked(task.ID))
-	w.work(elicits, impatient)
-	w.want(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
+	w.mustRun(elicits, impatient)
+	w.wantState(task.ID, fermata.TaskAwaitingInput, "")
+	w.fillIn(w.awaitQuestion(task.ID))
+	w.mustRun(elicits, impatient)
+	w.wantState(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
 }
 
 // The worker gets the answer while the request that asks is under way. The answer is the result of the elicitation. It

@@ -151,8 +151,8 @@ func (p *field) options() []fermata.Option {
 	return out
 }
 
-// ask returns the form as a question.
-func (f *form) ask() fermata.Ask {
+// question returns the form as a question.
+func (f *form) question() fermata.Ask {
 	a := fermata.Ask{Type: fermata.Blocking, Items: f.items}
 	first, _, more := strings.Cut(f.message, "\n")
 	if runes := []rune(first); len(runes) > fermata.MaxTitle {
@@ -169,7 +169,7 @@ func (f *form) ask() fermata.Ask {
 // cancel.
 func (f *form) reply(r *fermata.Resolution) reply {
 	if r == nil || r.Status != fermata.Answered {
-		return cancelled
+		return cancelReply
 	}
 	out := reply{Action: "accept", Content: map[string]any{}}
 	for n := range f.fields {

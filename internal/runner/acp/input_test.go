@@ -26,7 +26,7 @@ func TestInput(t *testing.T) {
 			if err := json.Unmarshal([]byte(tt.call), &p.ToolCall); err != nil {
 				t.Fatal(err)
 			}
-			got, err := p.input()
+			got, err := p.gateInput()
 			if err != nil || string(got) != tt.want || !json.Valid(got) {
 				t.Errorf("got %s (%v), want %s", got, err, tt.want)
 			}

@@ -9,58 +9,58 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// mail is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question, it
+// mailbox is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question, it
 // gets the answer as the result of its request, so such an answer is no news.
-type mail struct {
+type mailbox struct {
 	desk Desk
 	mu   sync.Mutex
-	// state maps each question that this run waited for to whether the agent has its answer.
-	state map[string]bool
-	// asking counts the requests that may be about to wait for a question. The answer may arrive before the request
+	// hasAnswer maps each question that this run waited for to whether the agent has its answer.
+	hasAnswer map[string]bool
+	// openRequests counts the requests that may be about to wait for a question. The answer may arrive before the request
 	// knows the question's id.
-	asking int
-	// held are contexts with answers only. news are contexts that the agent must be told.
-	held, news []*fermata.ResumeContext
-	// more holds the questions whose answer has more than fits in the reply to a request. The agent has such an answer
+	openRequests int
+	// answersOnly are contexts with answers only. news are contexts that the agent must be told.
+	answersOnly, news []*fermata.ResumeContext
+	// hasMore holds the questions whose answer has more than fits in the reply to a request. The agent has such an answer
 	// only after a prompt told it.
-	more map[string]bool
+	hasMore map[string]bool
 	// refusal is signalled when a refusal came with a comment, so that the agent is interrupted.
 	refusal chan struct{}
-	// given holds the answers that arrived after their elicitation had ended, by the digest of the elicitation. The
+	// lateAnswers holds the answers that arrived after their elicitation had ended, by the digest of the elicitation. The
 	// agent gets such an answer when it repeats the elicitation.
-	given map[string]fermata.ResumeAnswer
+	lateAnswers map[string]fermata.ResumeAnswer
 }
 
-// give stores the answers to elicitations, except those that the agent has.
-func (m *mail) give(answers []fermata.ResumeAnswer) {
+// storeAnswers stores the answers to elicitations, except those that the agent has.
+func (m *mailbox) storeAnswers(answers []fermata.ResumeAnswer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range answers {
-		if digest := elicited(a.State); digest != "" && !m.state[a.QuestionID] {
-			m.given[digest] = a
+		if digest := elicitationDigest(a.State); digest != "" && !m.hasAnswer[a.QuestionID] {
+			m.lateAnswers[digest] = a
 		}
 	}
 }
 
-// take returns the stored answer to an elicitation and drops it. It returns nil if there is none.
-func (m *mail) take(digest string) *fermata.Resolution {
+// takeAnswer returns the stored answer to an elicitation and drops it. It returns nil if there is none.
+func (m *mailbox) takeAnswer(digest string) *fermata.Resolution {
 	m.mu.Lock()
-	a, ok := m.given[digest]
+	a, ok := m.lateAnswers[digest]
 	m.mu.Unlock()
 	if !ok {
 		return nil
 	}
-	m.decided(a.QuestionID)
+	m.markAnswered(a.QuestionID)
 	return a.Resolution
 }
 
 // put takes a context, and reports whether it is news.
-func (m *mail) put(rc *fermata.ResumeContext) bool {
-	m.give(rc.Questions)
+func (m *mailbox) put(rc *fermata.ResumeContext) bool {
+	m.storeAnswers(rc.Questions)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(rc.Messages) == 0 && (m.asking > 0 || m.isAwaited(rc)) {
-		m.held = append(m.held, rc)
+	if len(rc.Messages) == 0 && (m.openRequests > 0 || m.isAwaited(rc)) {
+		m.answersOnly = append(m.answersOnly, rc)
 		m.dropTold()
 		return false
 	}
@@ -69,23 +69,23 @@ func (m *mail) put(rc *fermata.ResumeContext) bool {
 }
 
 // isAwaited reports whether the agent waited for every question of the context.
-func (m *mail) isAwaited(rc *fermata.ResumeContext) bool {
-	return !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { _, ok := m.state[a.QuestionID]; return !ok })
+func (m *mailbox) isAwaited(rc *fermata.ResumeContext) bool {
+	return !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { _, ok := m.hasAnswer[a.QuestionID]; return !ok })
 }
 
-// asks records that a request of the agent may wait for a question until the returned function is called. Answers for
+// beginRequest records that a request of the agent may wait for a question until the returned function is called. Answers for
 // which no request waited become news then.
-func (m *mail) asks() (asked func()) {
+func (m *mailbox) beginRequest() (end func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asking++
+	m.openRequests++
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.asking--; m.asking > 0 {
+		if m.openRequests--; m.openRequests > 0 {
 			return
 		}
-		m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
+		m.answersOnly = slices.DeleteFunc(m.answersOnly, func(rc *fermata.ResumeContext) bool {
 			if m.isAwaited(rc) {
 				return false
 			}
@@ -95,45 +95,45 @@ func (m *mail) asks() (asked func()) {
 	}
 }
 
-// waits records that the agent waits for a question.
-func (m *mail) waits(id string) {
+// addAwaited records that the agent waits for a question.
+func (m *mailbox) addAwaited(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state[id] = false
+	m.hasAnswer[id] = false
 }
 
-// noteClosed records whether the answer to an awaited question has more than fits in a reply.
-func (m *mail) noteClosed(q *fermata.Question) {
+// recordHasMore records whether the answer to an awaited question has more than fits in a reply.
+func (m *mailbox) recordHasMore(q *fermata.Question) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.more[q.ID] = q.SaysMore()
+	m.hasMore[q.ID] = q.SaysMore()
 }
 
-// decided records that the agent has the answer.
-func (m *mail) decided(id string) {
+// markAnswered records that the agent has the answer.
+func (m *mailbox) markAnswered(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state[id] = true
-	maps.DeleteFunc(m.given, func(_ string, a fermata.ResumeAnswer) bool { return a.QuestionID == id })
-	if !m.more[id] {
-		agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
+	m.hasAnswer[id] = true
+	maps.DeleteFunc(m.lateAnswers, func(_ string, a fermata.ResumeAnswer) bool { return a.QuestionID == id })
+	if !m.hasMore[id] {
+		agent.MarkTold(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
 	}
 	m.dropTold()
 }
 
 // dropTold drops the contexts that the agent knows. Answers that have more become news. The agent is interrupted for a
 // comment that came with a refusal, and is told the others when its turn is over.
-func (m *mail) dropTold() {
-	m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
-		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.state[a.QuestionID] }) {
+func (m *mailbox) dropTold() {
+	m.answersOnly = slices.DeleteFunc(m.answersOnly, func(rc *fermata.ResumeContext) bool {
+		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.hasAnswer[a.QuestionID] }) {
 			return false
 		}
 		if !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() }) {
-			agent.Heard(m.desk, rc)
+			agent.MarkTold(m.desk, rc)
 			return true
 		}
 		m.news = append(m.news, rc)
-		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() && refuses(&a) }) {
+		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() && isRefusedAnswer(&a) }) {
 			select {
 			case m.refusal <- struct{}{}:
 			default:
@@ -143,13 +143,13 @@ func (m *mail) dropTold() {
 	})
 }
 
-// refuses reports whether the answer refuses the request, or the question ended without an answer.
-func refuses(a *fermata.ResumeAnswer) bool {
-	return a.Resolution.Status != fermata.Answered || a.Type == fermata.Approval && !a.Resolution.Approved()
+// isRefusedAnswer reports whether the answer refuses the request, or the question ended without an answer.
+func isRefusedAnswer(a *fermata.ResumeAnswer) bool {
+	return a.Resolution.Status != fermata.Answered || a.Type == fermata.Approval && !a.Resolution.IsApproved()
 }
 
-// takeUnread empties the inbox, and reports whether there is news.
-func (m *mail) takeUnread() bool {
+// pullInbox empties the inbox, and reports whether there is news.
+func (m *mailbox) pullInbox() bool {
 	for {
 		select {
 		case rc := <-m.desk.Inbox():
@@ -163,8 +163,8 @@ func (m *mail) takeUnread() bool {
 	}
 }
 
-// read takes the news, for one prompt.
-func (m *mail) read() []*fermata.ResumeContext {
+// takeNews takes the news, for one prompt.
+func (m *mailbox) takeNews() []*fermata.ResumeContext {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	news := m.news

@@ -16,8 +16,8 @@ import (
 // version is the only protocol version that this package supports.
 const version = acp.ProtocolVersionNumber
 
-// open connects, and then loads the session of the last run or begins a new one. It returns the first prompt.
-func (c *conversation) open(ctx context.Context) (string, error) {
+// openSession connects, and then loads the session of the last run or begins a new one. It returns the first prompt.
+func (c *conversation) openSession(ctx context.Context) (string, error) {
 	hello, err := acp.SendRequest[greeting](c.conn, ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: version, ClientInfo: &acp.Implementation{Name: "fermata", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}},
@@ -34,19 +34,19 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	}
 	// When a turn of Gemini CLI is cancelled while its model thinks, the turn is rolled back, also in the file of the
 	// session. A session without any turn is deleted at the next start.
-	c.forgets = hello.Agent.Name == geminiName
-	c.session.meet(hello.Agent.knownProgram())
-	c.recall(ctx)
+	c.forgetsCancelled = hello.Agent.Name == geminiName
+	c.session.setProgram(hello.Agent.knownProgram())
+	c.loadDecisions(ctx)
 	last := c.lastSession()
 	if last == nil {
-		return c.begin(ctx, hello, false)
+		return c.beginSession(ctx, hello, false)
 	}
-	if err := c.load(ctx, hello, last); err != nil {
-		if c.isGone() || ctx.Err() != nil {
+	if err := c.loadSession(ctx, hello, last); err != nil {
+		if c.isDisconnected() || ctx.Err() != nil {
 			return "", err
 		}
-		c.logf("the session %s cannot be loaded (%s): a new one begins, and is told what was asked and answered.", last.ID, problem(err))
-		return c.begin(ctx, hello, true)
+		c.logf("the session %s cannot be loaded (%s): a new one begins, and is told what was asked and answered.", last.ID, errorText(err))
+		return c.beginSession(ctx, hello, true)
 	}
 	return c.prompts.Resume(c.claim.Context), nil
 }
@@ -65,8 +65,8 @@ type greeting struct {
 	} `json:"authMethods"`
 }
 
-// begin begins a session.
-func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (string, error) {
+// beginSession begins a session.
+func (c *conversation) beginSession(ctx context.Context, hello greeting, lost bool) (string, error) {
 	res, err := acp.SendRequest[struct {
 		SessionID string `json:"sessionId"`
 		modes
@@ -77,9 +77,9 @@ func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (st
 	if res.SessionID == "" {
 		return "", errors.New("it began a session without an id")
 	}
-	c.began = time.Now().UTC().Format(time.RFC3339)
+	c.beganAt = time.Now().UTC().Format(time.RFC3339)
 	c.keepSession(res.SessionID)
-	if err := c.setAsking(ctx, res.modes); err != nil {
+	if err := c.setAskingMode(ctx, res.modes); err != nil {
 		return "", err
 	}
 	return c.prompts.Begin(ctx, lost), nil
@@ -104,20 +104,20 @@ func (g greeting) explain(err error) error {
 // errCannotLoad means that the agent has no support for loading sessions.
 var errCannotLoad = errors.New("the agent cannot load sessions")
 
-// load continues a session. The updates that the agent repeats from earlier runs are ignored.
-func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.Session) error {
+// loadSession continues a session. The updates that the agent repeats from earlier runs are ignored.
+func (c *conversation) loadSession(ctx context.Context, hello greeting, last *fermata.Session) error {
 	if !hello.Capabilities.LoadSession {
 		return errCannotLoad
 	}
 	if was := last.Settings[commandSetting]; was != "" && was != c.r.command() {
 		c.logf("the session began with the command %q, and goes on with %q.", was, c.r.command())
 	}
-	c.began = last.Settings[beganSetting]
-	if c.forgets {
-		c.outlast(ctx)
+	c.beganAt = last.Settings[beganSetting]
+	if c.forgetsCancelled {
+		c.waitOutMinute(ctx)
 	}
-	c.session.replay(true)
-	defer c.session.replay(false)
+	c.session.setReplaying(true)
+	defer c.session.setReplaying(false)
 	res, err := acp.SendRequest[*modes](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
 		SessionId: acp.SessionId(last.ID), Cwd: c.desk.Dir(), McpServers: c.servers(), Meta: sessionMeta(),
 	})
@@ -129,26 +129,26 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	if res == nil {
 		return nil // some agents return nothing for a session that they loaded
 	}
-	return c.setAsking(ctx, *res)
+	return c.setAskingMode(ctx, *res)
 }
 
 // geminiName is the name by which Gemini CLI introduces itself.
 const geminiName = "gemini-cli"
 
-// outlast waits until the minute in which the session began is over. Gemini CLI names the file of a session by that
+// waitOutMinute waits until the minute in which the session began is over. Gemini CLI names the file of a session by that
 // minute. Before it loads the session, it begins another one with the same id. In the same minute, this overwrites the
 // file that it is about to read, and the load fails with "No previous sessions found".
-func (c *conversation) outlast(ctx context.Context) {
-	began, err := time.Parse(time.RFC3339, c.began)
+func (c *conversation) waitOutMinute(ctx context.Context) {
+	began, err := time.Parse(time.RFC3339, c.beganAt)
 	if err != nil {
 		return
 	}
-	rest := time.Until(began.Truncate(time.Minute).Add(time.Minute + time.Second))
-	if rest <= 0 || rest > 2*time.Minute {
+	remaining := time.Until(began.Truncate(time.Minute).Add(time.Minute + time.Second))
+	if remaining <= 0 || remaining > 2*time.Minute {
 		return // do not wait for another machine's clock
 	}
-	c.logf("Gemini CLI loses a session that is loaded in the minute in which it began: it is loaded in %s.", rest.Round(time.Second))
-	timer := time.NewTimer(rest)
+	c.logf("Gemini CLI loses a session that is loaded in the minute in which it began: it is loaded in %s.", remaining.Round(time.Second))
+	timer := time.NewTimer(remaining)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -157,8 +157,8 @@ func (c *conversation) outlast(ctx context.Context) {
 	}
 }
 
-// isGone reports whether the connection has ended.
-func (c *conversation) isGone() bool {
+// isDisconnected reports whether the connection has ended.
+func (c *conversation) isDisconnected() bool {
 	select {
 	case <-c.conn.Done():
 		return true
@@ -181,18 +181,18 @@ func (c *conversation) lastSession() *fermata.Session {
 // keepSession records the session.
 func (c *conversation) keepSession(id string) {
 	c.session.setID(acp.SessionId(id))
-	c.desk.KeepSession(*c.keptSession())
+	c.desk.KeepSession(*c.sessionRecord())
 }
 
-// keptSession returns the session with the settings that resuming it needs, or nil if there is none.
-func (c *conversation) keptSession() *fermata.Session {
+// sessionRecord returns the session with the settings that resuming it needs, or nil if there is none.
+func (c *conversation) sessionRecord() *fermata.Session {
 	id := string(c.session.id())
 	if id == "" {
 		return nil
 	}
 	settings := map[string]string{commandSetting: c.r.command()}
-	if c.began != "" {
-		settings[beganSetting] = c.began
+	if c.beganAt != "" {
+		settings[beganSetting] = c.beganAt
 	}
 	return &fermata.Session{ID: id, Settings: settings}
 }
@@ -212,22 +212,22 @@ func (c *conversation) servers() []acp.McpServer {
 	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Env: env}}}
 }
 
-// recall records what people decided since the last run, because a session that was cancelled in the middle asks for it
+// loadDecisions records what people decided since the last run, because a session that was cancelled in the middle asks for it
 // again.
-func (c *conversation) recall(ctx context.Context) {
+func (c *conversation) loadDecisions(ctx context.Context) {
 	if c.claim.Context == nil {
 		return
 	}
-	c.mail.give(c.claim.Context.Questions)
+	c.mail.storeAnswers(c.claim.Context.Questions)
 	for i := range c.claim.Context.Questions {
 		a := &c.claim.Context.Questions[i]
-		if a.Type == fermata.Approval && !a.Resolution.Approved() && c.r.opts.Asker != nil {
-			c.recallRefusal(ctx, a.QuestionID)
+		if a.Type == fermata.Approval && !a.Resolution.IsApproved() && c.r.opts.Asker != nil {
+			c.loadRefusal(ctx, a.QuestionID)
 		}
 	}
 }
 
-func (c *conversation) recallRefusal(ctx context.Context, id string) {
+func (c *conversation) loadRefusal(ctx context.Context, id string) {
 	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, 0)
 	if err != nil {
 		// People are asked once more, which costs time but permits nothing.
@@ -235,6 +235,6 @@ func (c *conversation) recallRefusal(ctx context.Context, id string) {
 		return
 	}
 	if q.ActionHash != "" {
-		c.refused[q.ActionHash] = true
+		c.refusedHashes[q.ActionHash] = true
 	}
 }

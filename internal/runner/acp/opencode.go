@@ -37,7 +37,7 @@ func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	}
 	env = append(env, contentEnv+"="+config)
 	if given := lookUp(env, permissionEnv); given != "" {
-		permission, err := askFor(json.RawMessage(given))
+		permission, err := withAskRules(json.RawMessage(given))
 		if err != nil {
 			return nil, fmt.Errorf("%s is no JSON object: %w", permissionEnv, err)
 		}
@@ -69,7 +69,7 @@ func openCodeConfig(given string) (string, error) {
 		}
 	}
 	var err error
-	if config["permission"], err = askFor(config["permission"]); err != nil {
+	if config["permission"], err = withAskRules(config["permission"]); err != nil {
 		return "", fmt.Errorf("permission in %s: %w", contentEnv, err)
 	}
 	if len(config["default_agent"]) == 0 {
@@ -77,7 +77,7 @@ func openCodeConfig(given string) (string, error) {
 	}
 	// A project may define its agents under either name, and "mode" wins.
 	for _, key := range []string{"agent", "mode"} {
-		if config[key], err = askForAll(config[key]); err != nil {
+		if config[key], err = withAgentAskRules(config[key]); err != nil {
 			return "", fmt.Errorf("%s in %s: %w", key, contentEnv, err)
 		}
 	}
@@ -96,8 +96,8 @@ func openCodeConfig(given string) (string, error) {
 	return string(data), err
 }
 
-// askForAll returns the agents of an opencode configuration with the permission to ask added to each.
-func askForAll(given json.RawMessage) (json.RawMessage, error) {
+// withAgentAskRules returns the agents of an opencode configuration with the permission to ask added to each.
+func withAgentAskRules(given json.RawMessage) (json.RawMessage, error) {
 	agents := map[string]map[string]json.RawMessage{}
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &agents); err != nil {
@@ -111,15 +111,15 @@ func askForAll(given json.RawMessage) (json.RawMessage, error) {
 	}
 	for name, a := range agents {
 		var err error
-		if a["permission"], err = askFor(a["permission"]); err != nil {
+		if a["permission"], err = withAskRules(a["permission"]); err != nil {
 			return nil, fmt.Errorf("permission of %s: %w", name, err)
 		}
 	}
 	return json.Marshal(agents)
 }
 
-// askFor returns the permission of opencode with the entries that make it ask. They come last, where they win.
-func askFor(given json.RawMessage) (json.RawMessage, error) {
+// withAskRules returns the permission of opencode with the entries that make it ask. They come last, where they win.
+func withAskRules(given json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if len(given) > 0 && json.Unmarshal(given, &fields) != nil {
 		var all string

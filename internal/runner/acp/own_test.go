@@ -13,14 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// silent is a desk without messages.
-type silent struct{}
+// silentDesk is a desk without messages.
+type silentDesk struct{}
 
-func (silent) Dir() string                          { return "" }
-func (silent) Log() io.Writer                       { return io.Discard }
-func (silent) Progress(fermata.Progress)            {}
-func (silent) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (silent) KeepSession(fermata.Session)          {}
+func (silentDesk) Dir() string                          { return "" }
+func (silentDesk) Log() io.Writer                       { return io.Discard }
+func (silentDesk) Progress(fermata.Progress)            {}
+func (silentDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (silentDesk) KeepSession(fermata.Session)          {}
 
 // Only Fermata's own tools run without asking, by their exact names, whatever else a call says about itself.
 func TestOwnTools(t *testing.T) {
@@ -61,14 +61,14 @@ func TestOwnTools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := &conversation{r: &Runner{opts: Options{Options: agent.Options{Fermata: "/bin/fermata"}}}, session: newSession(silent{})}
+			c := &conversation{r: &Runner{opts: Options{Options: agent.Options{Fermata: "/bin/fermata"}}}, session: newSession(silentDesk{})}
 			if tt.announced != "" {
 				u := &update{}
 				if err := json.Unmarshal([]byte(tt.announced), u); err != nil {
 					t.Fatal(err)
 				}
 				u.ToolCallID = "c1"
-				c.session.hear(u)
+				c.session.addCall(u)
 			}
 			p := &permission{}
 			if err := json.Unmarshal([]byte(tt.asked), &p.ToolCall); err != nil {
@@ -76,7 +76,7 @@ func TestOwnTools(t *testing.T) {
 			}
 			p.ToolCall.ID = cmp.Or(p.ToolCall.ID, "c1")
 			if strings.HasPrefix(tt.name, "gemini") {
-				c.session.meet(geminiName)
+				c.session.setProgram(geminiName)
 			}
 			if got := c.isOwn(p); got != tt.want {
 				t.Errorf("own: %t, want %t", got, tt.want)

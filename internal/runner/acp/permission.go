@@ -24,17 +24,17 @@ type permission struct {
 		RawInput  json.RawMessage `json:"rawInput"`
 		Content   json.RawMessage `json:"content"`
 		Locations json.RawMessage `json:"locations"`
-		named
+		toolIdentity
 	} `json:"toolCall"`
 	Options []acp.PermissionOption `json:"options"`
 }
 
-// permit lets a person or a rule decide about a call. If anything goes wrong, the call is not permitted.
-func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
-	c.session.decide(p.ToolCall.ID, refused)
+// answerPermission lets a person or a rule decide about a call. If anything goes wrong, the call is not permitted.
+func (c *conversation) answerPermission(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
+	c.session.setDecision(p.ToolCall.ID, decisionRefused)
 	outcome := c.outcome(ctx, p)
 	if s := outcome.Selected; s != nil && s.OptionId == p.option(acp.PermissionOptionKindAllowOnce) {
-		c.session.decide(p.ToolCall.ID, permitted)
+		c.session.setDecision(p.ToolCall.ID, decisionPermitted)
 	}
 	return outcome
 }
@@ -42,19 +42,19 @@ func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPer
 // outcome returns the reply to the request.
 func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
 	if c.isOwn(p) {
-		return p.allow(c)
+		return p.allowOutcome(c)
 	}
-	end, ok := c.turnToAsk(ctx)
+	end, ok := c.awaitTurnToAsk(ctx)
 	if !ok {
 		return acp.NewRequestPermissionOutcomeCancelled()
 	}
 	defer end()
 	call, err := c.gateCall(p)
 	if err == nil && c.r.opts.Asker != nil {
-		return c.decide(ctx, p, call)
+		return c.askGate(ctx, p, call)
 	}
 	c.logf("not permitted, because nobody can be asked: %s", cmp.Or(p.ToolCall.Title, p.ToolCall.ID))
-	return p.refuse()
+	return p.refuseOutcome()
 }
 
 // ownTools are the tools of Fermata that ask people or report to them. An agent needs no permission to ask.
@@ -67,18 +67,18 @@ func (c *conversation) isOwn(p *permission) bool {
 	if c.r.opts.Fermata == "" {
 		return false
 	}
-	t, known := &p.ToolCall, c.session.announced(p.ToolCall.ID)
-	asked, announced := t.toolName(), known.named.toolName()
+	t, known := &p.ToolCall, c.session.announcedCall(p.ToolCall.ID)
+	asked, announced := t.toolName(), known.identity.toolName()
 	own := false
 	switch name := cmp.Or(asked, announced); {
 	case name != "":
 		agree := asked == "" || announced == "" || asked == announced
-		own = agree && ownName(name) && t.isOurs() && known.named.isOurs()
+		own = agree && isOwnName(name) && t.isOurs() && known.identity.isOurs()
 	case cmp.Or(t.Kind, known.kind) == "other":
-		own = ownTitle(t.Title) && (c.session.program() != geminiName || p.isTitledByTool())
+		own = isOwnTitle(t.Title) && (c.session.program() != geminiName || p.isTitledByTool())
 	}
 	if own {
-		c.session.hear(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput, named: t.named})
+		c.session.addCall(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput, toolIdentity: t.toolIdentity})
 	}
 	return own
 }
@@ -92,7 +92,7 @@ func (p *permission) isTitledByTool() bool {
 	if isGeminiCall(t.ID, "mcp_"+server+"_"+tool) {
 		return true
 	}
-	for _, text := range texts(t.Content) {
+	for _, text := range collectTexts(t.Content) {
 		var arguments map[string]json.RawMessage
 		switch {
 		case json.Unmarshal([]byte(text), &arguments) == nil:
@@ -109,27 +109,27 @@ func (p *permission) isTitledByTool() bool {
 // server is the name under which an agent is given Fermata's MCP server.
 const server = "fermata"
 
-// ownName reports whether name is the exact name of one of Fermata's tools.
-func ownName(name string) bool {
+// isOwnName reports whether name is the exact name of one of Fermata's tools.
+func isOwnName(name string) bool {
 	tool, ok := strings.CutPrefix(name, "mcp__"+server+"__")
 	return ok && slices.Contains(ownTools, tool)
 }
 
-// ownTitle reports whether title is the exact title that opencode or Gemini CLI gives a call of one of Fermata's tools.
-func ownTitle(title string) bool {
+// isOwnTitle reports whether title is the exact title that opencode or Gemini CLI gives a call of one of Fermata's tools.
+func isOwnTitle(title string) bool {
 	return slices.ContainsFunc(ownTools, func(tool string) bool {
 		return title == server+"_"+tool || title == tool+" ("+server+" MCP Server)"
 	})
 }
 
-// decide asks the gate until there is a decision, or the agent has to stop.
-func (c *conversation) decide(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
-	if hash := fermata.HashAction(call.Action()); c.refused[hash] {
-		delete(c.refused, hash)
+// askGate asks the gate until there is a decision, or the agent has to stop.
+func (c *conversation) askGate(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
+	if hash := fermata.HashAction(call.Action()); c.refusedHashes[hash] {
+		delete(c.refusedHashes, hash)
 		c.logf("refused before: %s", call.Title())
-		return p.refuse()
+		return p.refuseOutcome()
 	}
-	until := c.deadline()
+	deadline := c.deadline()
 	for {
 		v, err := c.r.opts.Asker.Gate(ctx, call)
 		switch {
@@ -137,68 +137,68 @@ func (c *conversation) decide(ctx context.Context, p *permission, call fermata.G
 			return acp.NewRequestPermissionOutcomeCancelled()
 		case err != nil:
 			c.logf("not permitted: %s: %v", call.Title(), err)
-			return p.refuse()
+			return p.refuseOutcome()
 		case v.Decision == fermata.GateAllow && len(v.Input) == 0:
 			c.logf("permitted: %s (%s)", call.Title(), v.Reason)
-			c.mail.decided(v.QuestionID)
-			return p.allow(c)
+			c.mail.markAnswered(v.QuestionID)
+			return p.allowOutcome(c)
 		case v.Decision == fermata.GateAllow:
 			c.logf("only other arguments were approved, and this agent cannot be given them: %s", call.Title())
-			return p.refuse()
+			return p.refuseOutcome()
 		case v.Status == fermata.Pending && v.QuestionID != "":
-			if out := c.awaitDecision(ctx, p, call, v, until); out != nil {
+			if out := c.awaitDecision(ctx, p, call, v, deadline); out != nil {
 				return *out
 			}
 		default:
 			c.logf("not permitted: %s (%s)", call.Title(), v.Reason)
 			if v.QuestionID != "" {
-				c.mail.decided(v.QuestionID)
+				c.mail.markAnswered(v.QuestionID)
 			}
-			return p.refuse()
+			return p.refuseOutcome()
 		}
 	}
 }
 
 // awaitDecision waits for the question on which a call depends. It returns nil when the question is decided; the gate
 // then says what this means for the call.
-func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateVerdict, until time.Time) *acp.RequestPermissionOutcome {
-	cancelled := acp.NewRequestPermissionOutcomeCancelled()
+func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateReply, deadline time.Time) *acp.RequestPermissionOutcome {
+	outcome := acp.NewRequestPermissionOutcomeCancelled()
 	if v.Decision == fermata.GateDeny {
 		// Another question of the task is open, so people were not asked about this call.
 		c.logf("%s has to wait: %s", call.Title(), v.Reason)
 		c.suspend(ctx, v.QuestionID)
-		return &cancelled
+		return &outcome
 	}
 	c.logf("asks for permission (%s): %s", v.QuestionID, call.Title())
-	q, err := c.await(ctx, v.QuestionID, until)
+	q, err := c.awaitAnswer(ctx, v.QuestionID, deadline)
 	switch {
 	case err != nil:
 		c.logf("not permitted: %s: %v", call.Title(), err)
-		refused := p.refuse()
-		return &refused
+		refusal := p.refuseOutcome()
+		return &refusal
 	case q == nil:
-		return &cancelled
-	case q.Resolution.Approved() && len(q.Resolution.Action) > 0:
+		return &outcome
+	case q.Resolution.IsApproved() && len(q.Resolution.Action) > 0:
 		// The approval is for other arguments. It stays unused, and the agent is told about it.
 		c.logf("approved with edits: the agent is told, and has to ask with these arguments.")
 		c.suspend(ctx, q.ID)
-		return &cancelled
+		return &outcome
 	}
 	return nil
 }
 
-// allow picks the option that permits only this call. It never picks an option that permits more, because people were
+// allowOutcome picks the option that permits only this call. It never picks an option that permits more, because people were
 // asked about this call only.
-func (p *permission) allow(c *conversation) acp.RequestPermissionOutcome {
+func (p *permission) allowOutcome(c *conversation) acp.RequestPermissionOutcome {
 	if o := p.option(acp.PermissionOptionKindAllowOnce); o != "" {
 		return acp.NewRequestPermissionOutcomeSelected(o)
 	}
 	c.logf("the agent offers no way to permit one call only, so it is refused.")
-	return p.refuse()
+	return p.refuseOutcome()
 }
 
-// refuse picks the option that refuses the call, preferably only this call.
-func (p *permission) refuse() acp.RequestPermissionOutcome {
+// refuseOutcome picks the option that refuses the call, preferably only this call.
+func (p *permission) refuseOutcome() acp.RequestPermissionOutcome {
 	if o := cmp.Or(p.option(acp.PermissionOptionKindRejectOnce), p.option(acp.PermissionOptionKindRejectAlways)); o != "" {
 		return acp.NewRequestPermissionOutcomeSelected(o)
 	}
@@ -216,19 +216,19 @@ func (p *permission) option(kind acp.PermissionOptionKind) acp.PermissionOptionI
 // gateCall returns the call in the form that gates know. Its tool is the protocol's kind of the call (execute, edit,
 // fetch …). Its input is the arguments, with the agent's own description under "acp".
 func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
-	t, known := &p.ToolCall, c.session.announced(p.ToolCall.ID)
+	t, known := &p.ToolCall, c.session.announcedCall(p.ToolCall.ID)
 	t.Title, t.Kind = cmp.Or(t.Title, known.title), cmp.Or(t.Kind, known.kind, "other")
-	if blank(t.RawInput) {
+	if isBlank(t.RawInput) {
 		t.RawInput = known.rawInput
 	}
-	if blank(t.Content) {
+	if isBlank(t.Content) {
 		t.Content = known.content
 	}
 	call := fermata.GateCall{
 		TaskID: c.claim.Task.ID, RunID: c.claim.Run.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.desk.Dir(),
 	}
 	var err error
-	call.Input, err = p.input()
+	call.Input, err = p.gateInput()
 	if err == nil {
 		err = call.Check()
 	}
@@ -252,21 +252,21 @@ type description struct {
 	RawInput json.RawMessage `json:"raw_input,omitempty"`
 }
 
-// input returns the arguments, in the order in which they came, with the description added. If there are no arguments,
+// gateInput returns the arguments, in the order in which they came, with the description added. If there are no arguments,
 // the title replaces them: some agents put the command only there.
-func (p *permission) input() (json.RawMessage, error) {
+func (p *permission) gateInput() (json.RawMessage, error) {
 	t := &p.ToolCall
 	d := description{Title: t.Title}
-	if !blank(t.Content) {
+	if !isBlank(t.Content) {
 		d.Content = t.Content
 	}
-	if !blank(t.Locations) {
+	if !isBlank(t.Locations) {
 		d.Locations = t.Locations
 	}
 	var fields map[string]json.RawMessage
 	raw := bytes.TrimSpace(t.RawInput)
 	switch {
-	case blank(raw):
+	case isBlank(raw):
 		title, err := json.Marshal(t.Title)
 		if err != nil {
 			return nil, err

@@ -19,8 +19,8 @@ func TestAPermissionIsGivenWhileTheAgentWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	end := w.meanwhile(runs)
-	q := w.asked(task.ID)
+	end := w.runInBackground(runs)
+	q := w.awaitQuestion(task.ID)
 	var action struct {
 		Tool  string `json:"tool"`
 		Input struct {
@@ -33,17 +33,17 @@ func TestAPermissionIsGivenWhileTheAgentWaits(t *testing.T) {
 	}
 	w.decide(q, fermata.Approve)
 	end()
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "ran git push"), "git push")
 }
 
 func TestARejectedCallDoesNotRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	end := w.meanwhile(runs)
-	w.decide(w.asked(task.ID), fermata.Reject)
+	end := w.runInBackground(runs)
+	w.decide(w.awaitQuestion(task.ID), fermata.Reject)
 	end()
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "was refused"))
 }
 
 // The agent is stopped on the question. Another worker's agent loads the session and repeats the call, which is then
@@ -52,14 +52,14 @@ func TestAPermissionIsGivenLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(runs, impatient)
-	waiting := w.want(task.ID, fermata.TaskAwaitingApproval, "")
+	w.mustRun(runs, impatient)
+	waiting := w.wantState(task.ID, fermata.TaskAwaitingApproval, "")
 	if waiting.Session.ID != "s-1" || waiting.Session.Settings["command"] == "" {
 		t.Errorf("the session is %+v", waiting.Session)
 	}
-	w.decide(w.asked(task.ID), fermata.Approve)
-	w.work(runs, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
+	w.mustRun(runs, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "ran git push"), "git push")
 	w.wantLog(task, "permitted: execute: git push")
 	if log := w.log(task); strings.Contains(log, "old news") {
 		t.Errorf("what was loaded is told again:\n%s", log)
@@ -75,10 +75,10 @@ func TestARefusalIsGivenLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(runs, impatient)
-	w.decide(w.asked(task.ID), fermata.Reject)
-	w.work(runs, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+	w.mustRun(runs, impatient)
+	w.decide(w.awaitQuestion(task.ID), fermata.Reject)
+	w.mustRun(runs, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "was refused"))
 }
 
 func TestNobodyAnswers(t *testing.T) {
@@ -89,24 +89,24 @@ func TestNobodyAnswers(t *testing.T) {
 	_, err := w.person.SetPolicy(t.Context(), policy)
 	w.must(err)
 	task := w.task(push)
-	w.work(runs, impatient)
+	w.mustRun(runs, impatient)
 	w.clock.Advance(time.Hour)
 	_, err = w.engine.Sweep(t.Context())
 	w.must(err)
-	w.work(runs, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+	w.mustRun(runs, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "was refused"))
 }
 
 func TestChangedArgumentsDoNotInheritTheApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(changes, impatient)
-	first := w.asked(task.ID)
+	w.mustRun(changes, impatient)
+	first := w.awaitQuestion(task.ID)
 	w.decide(first, fermata.Approve)
-	w.work(changes, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskAwaitingApproval, ""))
-	if second := w.asked(task.ID); second.ID == first.ID || second.Title != "execute: git push --force" {
+	w.mustRun(changes, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskAwaitingApproval, ""))
+	if second := w.awaitQuestion(task.ID); second.ID == first.ID || second.Title != "execute: git push --force" {
 		t.Errorf("asked %q again", second.Title)
 	}
 }
@@ -115,24 +115,24 @@ func TestAnApprovalIsForOneCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(runs, impatient)
-	w.decide(w.asked(task.ID), fermata.Approve)
-	w.work(runs, impatient)
+	w.mustRun(runs, impatient)
+	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
+	w.mustRun(runs, impatient)
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
 	w.must(err)
-	w.work(runs, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskAwaitingApproval, ""), "git push")
+	w.mustRun(runs, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskAwaitingApproval, ""), "git push")
 }
 
 func TestASessionThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(runs, impatient)
-	w.decide(w.asked(task.ID), fermata.Approve)
+	w.mustRun(runs, impatient)
+	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
 	w.must(os.Remove(filepath.Join(w.sessions, "s-1")))
-	w.work(runs, impatient)
-	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	w.mustRun(runs, impatient)
+	done := w.wantState(task.ID, fermata.TaskDone, "ran git push")
 	w.wantRan(done, "git push")
 	w.wantLog(task, "the session s-1 cannot be loaded", "no such session", "a new one begins")
 	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
@@ -142,10 +142,10 @@ func TestAnAgentThatCannotLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	w.work(cannotLoad, impatient)
-	w.decide(w.asked(task.ID), fermata.Approve)
-	w.work(cannotLoad, impatient)
-	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	w.mustRun(cannotLoad, impatient)
+	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
+	w.mustRun(cannotLoad, impatient)
+	done := w.wantState(task.ID, fermata.TaskDone, "ran git push")
 	w.wantLog(task, "the agent cannot load sessions")
 	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
 }
@@ -166,10 +166,10 @@ func TestOneCallIsNeverPermittedForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	end := w.meanwhile(wantsAlways)
-	w.decide(w.asked(task.ID), fermata.Approve)
+	end := w.runInBackground(wantsAlways)
+	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
 	end()
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "was refused"))
 	w.wantLog(task, "offers no way to permit one call only")
 }
 
@@ -181,8 +181,8 @@ func TestARulePermitsWithoutAsking(t *testing.T) {
 	})
 	w.must(err)
 	task := w.task(push)
-	w.work(runs, impatient)
-	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+	w.mustRun(runs, impatient)
+	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "ran git push"), "git push")
 }
 
 // A person interrupts the agent while it waits for permission. The agent is told, asks for the same again, and gets the
@@ -191,14 +191,14 @@ func TestAMessageWhileTheAgentWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task(push)
-	end := w.meanwhile(runs)
-	q := w.asked(task.ID)
+	end := w.runInBackground(runs)
+	q := w.awaitQuestion(task.ID)
 	_, err := w.person.PostMessage(t.Context(), task.ID, "careful with the gate")
 	w.must(err)
-	w.await(task.ID, fermata.EventQuestionAskedAgain)
+	w.awaitEvent(task.ID, fermata.EventQuestionAskedAgain)
 	w.decide(q, fermata.Approve)
 	end()
-	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	done := w.wantState(task.ID, fermata.TaskDone, "ran git push")
 	w.wantRan(done, "git push")
 	w.wantTold(done, "careful with the gate")
 }

@@ -13,10 +13,10 @@ import (
 // program is the agent while it runs.
 type program struct {
 	// stdin is the pipe to the program. wire takes the program's output.
-	stdin *os.File
-	wire  *wire
-	errs  agent.Tail
-	stop  context.CancelFunc
+	stdin  *os.File
+	wire   *wire
+	stderr agent.Tail
+	stop   context.CancelFunc
 	// ended is closed when no process of the program is left. state and err are set before that.
 	ended chan struct{}
 	state *os.ProcessState
@@ -28,8 +28,8 @@ type program struct {
 func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdin, stdinEnd *os.File) *program {
 	// The program outlives ctx for as long as it takes to stop it.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	a := &program{stdin: stdinEnd, wire: w, errs: agent.NewTail(log), stop: stop, ended: make(chan struct{})}
-	p.Stdin, p.Stdout, p.Stderr = stdin, w, a.errs
+	a := &program{stdin: stdinEnd, wire: w, stderr: agent.NewTail(log), stop: stop, ended: make(chan struct{})}
+	p.Stdin, p.Stdout, p.Stderr = stdin, w, a.stderr
 	go func() {
 		a.state, a.err = p.Run(ctx)
 		w.close()
@@ -41,11 +41,11 @@ func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdi
 	return a
 }
 
-// leave lets the program end by itself for a while, and then ends it with all processes that it started. It does so at
+// endGracefully lets the program end by itself for a while, and then ends it with all processes that it started. It does so at
 // once when hurry is closed.
-func (a *program) leave(patience time.Duration, hurry <-chan struct{}) {
+func (a *program) endGracefully(timeout time.Duration, hurry <-chan struct{}) {
 	a.stdin.Close() //nolint:errcheck // a pipe
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-a.ended:
@@ -56,5 +56,5 @@ func (a *program) leave(patience time.Duration, hurry <-chan struct{}) {
 	<-a.ended
 }
 
-// words returns the end of the program's error output.
-func (a *program) words() string { return a.errs.Words() }
+// lastLines returns the end of the program's error output.
+func (a *program) lastLines() string { return a.stderr.LastLines() }

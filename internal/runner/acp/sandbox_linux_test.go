@@ -23,8 +23,8 @@ func TestAgentKnowsItsRun(t *testing.T) {
 				w.sandbox = &process.Sandbox{Program: program, Read: []string{self}, Write: []string{w.sessions}}
 			}
 			task := w.task("")
-			w.work(knowsItsRun, patient)
-			w.want(task.ID, fermata.TaskDone, "true")
+			w.mustRun(knowsItsRun, patient)
+			w.wantState(task.ID, fermata.TaskDone, "true")
 		})
 	}
 }

@@ -28,7 +28,7 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 		if err := json.Unmarshal(params, &p); err != nil {
 			return nil, acp.NewInvalidParams(map[string]string{"error": err.Error()})
 		}
-		return map[string]any{"outcome": c.permit(ctx, &p)}, nil
+		return map[string]any{"outcome": c.answerPermission(ctx, &p)}, nil
 	case acp.ClientMethodElicitationCreate:
 		var e elicitation
 		if err := json.Unmarshal(params, &e); err != nil {
@@ -40,15 +40,15 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// turnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls end, an
+// awaitTurnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls end, an
 // answer does not interrupt the agent unless a message comes with it.
-func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
+func (c *conversation) awaitTurnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
-	case <-c.asking:
-		asked := c.mail.asks()
+	case <-c.askToken:
+		endRequest := c.mail.beginRequest()
 		end = func() {
-			asked()
-			c.asking <- struct{}{}
+			endRequest()
+			c.askToken <- struct{}{}
 		}
 		if ctx.Err() != nil {
 			end()
@@ -60,11 +60,11 @@ func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
 	}
 }
 
-// await waits for the answer as long as the agent is kept alive for it. It returns nil if the answer is left to another
+// awaitAnswer waits for the answer as long as the agent is kept alive for it. It returns nil if the answer is left to another
 // run, or if the turn is over.
-func (c *conversation) await(ctx context.Context, id string, until time.Time) (*fermata.Question, error) {
-	c.mail.waits(id)
-	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(until)))
+func (c *conversation) awaitAnswer(ctx context.Context, id string, deadline time.Time) (*fermata.Question, error) {
+	c.mail.addAwaited(id)
+	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(deadline)))
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil //nolint:nilerr // a turn that is over wants no answer
@@ -75,7 +75,7 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 		c.suspend(ctx, id)
 		return nil, nil
 	default:
-		c.mail.noteClosed(q)
+		c.mail.recordHasMore(q)
 		return q, nil
 	}
 }
@@ -84,10 +84,10 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 // program ends first.
 func (c *conversation) suspend(ctx context.Context, id string) {
 	select {
-	case c.asked <- id:
+	case c.askedQuestion <- id:
 	default:
 	}
-	if c.forgets {
+	if c.forgetsCancelled {
 		<-ctx.Done()
 	}
 }

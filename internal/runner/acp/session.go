@@ -17,22 +17,22 @@ import (
 type session struct {
 	desk Desk
 	log  *transcript
-	// asked gets the id of a question that the agent asked with Fermata's own tools, and waits for.
-	asked chan string
+	// askedQuestion gets the id of a question that the agent asked with Fermata's own tools, and waits for.
+	askedQuestion chan string
 	// replayed gets a signal for each update about earlier runs.
 	replayed chan struct{}
 	// ungated is closed when the agent has run a call that no gate permitted.
 	ungated chan struct{}
 
-	mu    sync.Mutex
-	name  acp.SessionId
-	quiet bool
+	mu        sync.Mutex
+	sessionID acp.SessionId
+	replaying bool
 	// message is the latest message so far. open is true if it may continue.
-	message strings.Builder
-	open    bool
-	calls   map[string]*call
-	// agent is the known name of the agent's program.
-	agent string
+	message     strings.Builder
+	messageOpen bool
+	calls       map[string]*call
+	// programName is the known name of the agent's program.
+	programName string
 	// cancelled is true if the turn was cancelled. Then calls may fail without having asked.
 	cancelled bool
 	// violation describes the first call that ran against the gate.
@@ -42,51 +42,51 @@ type session struct {
 // call is a tool call, as far as the agent has reported it.
 type call struct {
 	// title is the latest title, first the first one, and titles are all of them.
-	title, first, titles string
-	kind, status         string
-	// decided is the decision about the request for permission.
-	decided decision
-	// bare is true if the program reported only the title when it announced the call.
-	bare     bool
-	rawInput json.RawMessage
-	content  json.RawMessage
-	// named is the program's latest metadata about the tool.
-	named named
+	title, firstTitle, allTitles string
+	kind, status                 string
+	// decision is the decision about the request for permission.
+	decision decision
+	// titleOnly is true if the program reported only the title when it announced the call.
+	titleOnly bool
+	rawInput  json.RawMessage
+	content   json.RawMessage
+	// identity is the program's latest metadata about the tool.
+	identity toolIdentity
 }
 
 func newSession(desk Desk) *session {
-	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, asked: make(chan string, 1), replayed: make(chan struct{}, 1), ungated: make(chan struct{}), calls: map[string]*call{}}
+	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, askedQuestion: make(chan string, 1), replayed: make(chan struct{}, 1), ungated: make(chan struct{}), calls: map[string]*call{}}
 }
 
 func (s *session) id() acp.SessionId {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.name
+	return s.sessionID
 }
 
 func (s *session) setID(id acp.SessionId) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.name = id
+	s.sessionID = id
 }
 
-// replay sets whether the agent's updates are about earlier runs.
-func (s *session) replay(on bool) {
+// setReplaying sets whether the agent's updates are about earlier runs.
+func (s *session) setReplaying(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.quiet = on
+	s.replaying = on
 }
 
 // A replay is over when no update has come for replayPause, or after longestReplay.
 const (
-	replayPause   = 500 * time.Millisecond
-	longestReplay = 5 * time.Second
+	replayPause = 500 * time.Millisecond
+	maxReplay   = 5 * time.Second
 )
 
 // awaitReplayEnd waits for the end of a replay. Some agents continue it after they have said that the session is
 // loaded, and old messages would be taken for new ones.
 func (s *session) awaitReplayEnd(ctx context.Context) {
-	pause, limit := time.NewTimer(replayPause), time.NewTimer(longestReplay)
+	pause, limit := time.NewTimer(replayPause), time.NewTimer(maxReplay)
 	defer pause.Stop()
 	defer limit.Stop()
 	for {
@@ -103,16 +103,16 @@ func (s *session) awaitReplayEnd(ctx context.Context) {
 	}
 }
 
-// begin begins a turn.
-func (s *session) begin() {
+// beginTurn begins a turn.
+func (s *session) beginTurn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.cancelled = false, false
+	s.messageOpen, s.cancelled = false, false
 	s.message.Reset()
 }
 
-// cancel records that the turn was cancelled.
-func (s *session) cancel() {
+// markCancelled records that the turn was cancelled.
+func (s *session) markCancelled() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = true
@@ -122,14 +122,14 @@ func (s *session) cancel() {
 func (s *session) program() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.agent
+	return s.programName
 }
 
-// meet records the known name of the agent's program.
-func (s *session) meet(agent string) {
+// setProgram records the known name of the agent's program.
+func (s *session) setProgram(agent string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.agent = agent
+	s.programName = agent
 }
 
 // lastMessage returns the last message of the turn.
@@ -151,7 +151,7 @@ type update struct {
 	Status     string          `json:"status"`
 	RawInput   json.RawMessage `json:"rawInput"`
 	RawOutput  json.RawMessage `json:"rawOutput"`
-	named
+	toolIdentity
 	// Entries are the entries of a plan.
 	Entries []struct {
 		Content string `json:"content"`
@@ -170,7 +170,7 @@ func (s *session) update(params json.RawMessage) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.quiet {
+	if s.replaying {
 		select {
 		case s.replayed <- struct{}{}:
 		default:
@@ -180,23 +180,23 @@ func (s *session) update(params json.RawMessage) {
 	u := &n.Update
 	switch u.Kind {
 	case "agent_message_chunk":
-		s.speak(textOf(u.Content))
+		s.addText(textOf(u.Content))
 	case "agent_thought_chunk":
-		s.open = false
+		s.messageOpen = false
 		s.log.say("~ ", textOf(u.Content))
 	case newCall, "tool_call_update":
-		s.open = false
-		s.tool(u)
+		s.messageOpen = false
+		s.recordToolCall(u)
 	case "plan":
-		s.plan(u)
+		s.reportPlan(u)
 	}
 }
 
-// speak adds text to the last message, or begins a new one.
-func (s *session) speak(text string) {
-	if !s.open && text != "" {
+// addText adds text to the last message, or begins a new one.
+func (s *session) addText(text string) {
+	if !s.messageOpen && text != "" {
 		s.message.Reset()
-		s.open = true
+		s.messageOpen = true
 	}
 	s.message.WriteString(text)
 	s.log.say("", text)
@@ -211,28 +211,28 @@ func textOf(block json.RawMessage) string {
 	return b.Text
 }
 
-// tool records the progress of a call.
-func (s *session) tool(u *update) {
+// recordToolCall records the progress of a call.
+func (s *session) recordToolCall(u *update) {
 	c := s.calls[u.ToolCallID]
 	if c == nil || c.isOver() && u.Kind == newCall {
 		// A new call that reuses an id must not inherit its permission.
-		c = &call{bare: blank(u.Content) && blank(u.RawInput)}
+		c = &call{titleOnly: isBlank(u.Content) && isBlank(u.RawInput)}
 		s.calls[u.ToolCallID] = c
 	}
-	c.take(u)
+	c.merge(u)
 	if u.Title != "" && u.Title != c.title {
-		c.title, c.first = u.Title, cmp.Or(c.first, u.Title)
-		c.titles += " " + u.Title
-		s.log.line("%s", agent.Line("> %s", c.title))
+		c.title, c.firstTitle = u.Title, cmp.Or(c.firstTitle, u.Title)
+		c.allTitles += " " + u.Title
+		s.log.line("%s", agent.OneLine("> %s", c.title))
 	}
-	s.check(c, u)
+	s.checkCall(c, u)
 	switch u.Status {
 	case statusFailed:
-		s.log.line("%s", agent.Line("! %s: %s", c.title, strings.Join(texts(u.Content), " ")))
+		s.log.line("%s", agent.OneLine("! %s: %s", c.title, strings.Join(collectTexts(u.Content), " ")))
 	case statusCompleted:
-		if id := c.awaits(u); id != "" {
+		if id := c.awaitedQuestion(u); id != "" {
 			select {
-			case s.asked <- id:
+			case s.askedQuestion <- id:
 			default:
 			}
 		}
@@ -245,31 +245,31 @@ const newCall = "tool_call"
 // isOver reports whether the agent said that the call has ended.
 func (c *call) isOver() bool { return c.status == statusCompleted || c.status == statusFailed }
 
-// hear records a call that the agent reported only in its request for permission.
-func (s *session) hear(u *update) {
+// addCall records a call that the agent reported only in its request for permission.
+func (s *session) addCall(u *update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tool(u)
+	s.recordToolCall(u)
 }
 
-// take stores the details of a call.
-func (c *call) take(u *update) {
+// merge stores the details of a call.
+func (c *call) merge(u *update) {
 	if u.ToolKind != "" {
 		c.kind = u.ToolKind
 	}
 	if u.toolName() != "" {
-		c.named = u.named
+		c.identity = u.toolIdentity
 	}
-	if !blank(u.RawInput) {
+	if !isBlank(u.RawInput) {
 		c.rawInput = u.RawInput
 	}
-	if !blank(u.Content) {
+	if !isBlank(u.Content) {
 		c.content = u.Content
 	}
 }
 
-// blank reports whether a JSON value is empty.
-func blank(raw json.RawMessage) bool {
+// isBlank reports whether a JSON value is empty.
+func isBlank(raw json.RawMessage) bool {
 	switch strings.Join(strings.Fields(string(raw)), "") {
 	case "", "null", "{}", "[]", `""`:
 		return true
@@ -278,14 +278,14 @@ func blank(raw json.RawMessage) bool {
 	}
 }
 
-// awaits returns the id of the question for which the agent has to stop after the call.
-func (c *call) awaits(u *update) string {
+// awaitedQuestion returns the id of the question for which the agent has to stop after the call.
+func (c *call) awaitedQuestion(u *update) string {
 	for _, tool := range []string{agent.AskPerson, "request_approval"} {
-		if !strings.Contains(c.titles, tool) && c.named.toolName() != "mcp__"+server+"__"+tool {
+		if !strings.Contains(c.allTitles, tool) && c.identity.toolName() != "mcp__"+server+"__"+tool {
 			continue
 		}
-		for _, text := range append(texts(u.Content), texts(u.RawOutput)...) {
-			if id := agent.Awaits(tool, c.rawInput, text); id != "" {
+		for _, text := range append(collectTexts(u.Content), collectTexts(u.RawOutput)...) {
+			if id := agent.AwaitedQuestion(tool, c.rawInput, text); id != "" {
 				return id
 			}
 		}
@@ -293,9 +293,9 @@ func (c *call) awaits(u *update) string {
 	return ""
 }
 
-// texts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the results of
+// collectTexts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the results of
 // tools in many ways.
-func texts(raw json.RawMessage) []string {
+func collectTexts(raw json.RawMessage) []string {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
 		return nil
@@ -326,19 +326,19 @@ func collect(out []string, v any) []string {
 	return out
 }
 
-// plan reports the agent's own plan as progress.
-func (s *session) plan(u *update) {
-	steps := make([]agent.Step, len(u.Entries))
+// reportPlan reports the agent's own plan as progress.
+func (s *session) reportPlan(u *update) {
+	steps := make([]agent.PlanStep, len(u.Entries))
 	for n, e := range u.Entries {
-		steps[n] = agent.Step{Text: e.Content, Done: e.Status == "completed"}
+		steps[n] = agent.PlanStep{Text: e.Content, Done: e.Status == "completed"}
 	}
-	if p := agent.Plan(steps); p != nil {
+	if p := agent.PlanProgress(steps); p != nil {
 		s.desk.Progress(*p)
 	}
 }
 
-// announced returns what the agent reported about a call before it asked for permission.
-func (s *session) announced(id string) call {
+// announcedCall returns what the agent reported about a call before it asked for permission.
+func (s *session) announcedCall(id string) call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.calls[id]; c != nil {

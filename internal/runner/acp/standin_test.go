@@ -86,10 +86,10 @@ const openMode, askMode = "yolo", "default"
 
 // standIn is an agent that speaks the protocol with the library's agent side.
 type standIn struct {
-	does    string
-	conn    *acp.AgentSideConnection
-	loaded  bool
-	cancels chan struct{}
+	behaviour string
+	conn      *acp.AgentSideConnection
+	loaded    bool
+	cancels   chan struct{}
 	// turns numbers the calls.
 	turns int
 	// mode is the mode of the session.
@@ -97,11 +97,11 @@ type standIn struct {
 }
 
 func playStandIn(behaviour string) {
-	s := &standIn{does: behaviour, cancels: make(chan struct{}, 10)}
+	s := &standIn{behaviour: behaviour, cancels: make(chan struct{}, 10)}
 	switch runnertest.Behaviour(behaviour) {
 	case runnertest.NeverBegins:
 		os.Exit(1)
-	case runnertest.IsDeaf, runnertest.StaysDeaf:
+	case runnertest.IgnoresStop, runnertest.IgnoresStopLonger:
 		signal.Ignore(syscall.SIGTERM)
 	case runnertest.StopsWell:
 		terminated := make(chan os.Signal, 1)
@@ -110,23 +110,23 @@ func playStandIn(behaviour string) {
 	}
 	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
 	<-s.conn.Done()
-	if b := runnertest.Behaviour(behaviour); b == runnertest.IsDeaf || b == runnertest.StaysDeaf {
+	if b := runnertest.Behaviour(behaviour); b == runnertest.IgnoresStop || b == runnertest.IgnoresStopLonger {
 		select {}
 	}
 }
 
 func (s *standIn) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
 	version := acp.ProtocolVersion(acp.ProtocolVersionNumber)
-	if s.does == isNew {
+	if s.behaviour == isNew {
 		version = 9
 	}
 	return acp.InitializeResponse{
-		ProtocolVersion: version, AgentCapabilities: acp.AgentCapabilities{LoadSession: s.does != cannotLoad}, AuthMethods: []acp.AuthMethod{},
+		ProtocolVersion: version, AgentCapabilities: acp.AgentCapabilities{LoadSession: s.behaviour != cannotLoad}, AuthMethods: []acp.AuthMethod{},
 	}, nil
 }
 
 func (s *standIn) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
-	if s.does == wantsLogin {
+	if s.behaviour == wantsLogin {
 		return acp.NewSessionResponse{}, acp.NewAuthRequired(nil)
 	}
 	data, err := json.Marshal(p)
@@ -134,20 +134,20 @@ func (s *standIn) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.Ne
 		err = os.WriteFile("began.json", data, 0o600)
 	}
 	id := acp.SessionId("s-1")
-	if _, gone := os.Stat(s.file("s-1")); gone == nil || os.Getenv(sessionsEnv) != "" && s.past("s-1") {
+	if _, gone := os.Stat(s.file("s-1")); gone == nil || os.Getenv(sessionsEnv) != "" && s.hasExisted("s-1") {
 		id = "s-2"
 	}
 	s.remember(id, "")
 	res := acp.NewSessionResponse{SessionId: id}
-	if s.does == wasOpen {
+	if s.behaviour == wasOpen {
 		s.mode = openMode
 		res.Modes = &acp.SessionModeState{CurrentModeId: openMode, AvailableModes: []acp.SessionMode{{Id: openMode, Name: "Yolo"}, {Id: askMode, Name: "Ask"}}}
 	}
 	return res, err
 }
 
-// past reports whether a session existed before.
-func (s *standIn) past(id string) bool {
+// hasExisted reports whether a session existed before.
+func (s *standIn) hasExisted(id string) bool {
 	_, err := os.Stat(filepath.Join(os.Getenv(sessionsEnv), id+".past"))
 	return err == nil
 }
@@ -223,7 +223,7 @@ type turn struct {
 }
 
 func (t *turn) play() {
-	switch t.does {
+	switch t.behaviour {
 	case runs, changes, cannotLoad, wantsAlways:
 		t.run()
 	case elicits:
@@ -232,7 +232,7 @@ func (t *turn) play() {
 		switch {
 		case !strings.Contains(t.text, "RUN "):
 			t.say("heard")
-		case t.does == hears:
+		case t.behaviour == hears:
 			t.run()
 		default:
 			t.elicit()
@@ -241,16 +241,16 @@ func (t *turn) play() {
 		t.actUnasked()
 	case defies, usesTwice:
 		t.run()
-		t.tell("call-1", "execute", "completed")
-		if t.does == usesTwice {
+		t.reportStatus("call-1", "execute", "completed")
+		if t.behaviour == usesTwice {
 			t.update(acp.StartToolCall("call-1", "shell", acp.WithStartKind("execute")))
-			t.tell("call-1", "execute", "completed")
+			t.reportStatus("call-1", "execute", "completed")
 			t.awaitEnd()
 		}
 	case wasOpen:
 		t.say(string(t.mode))
 	case knowsItsRun:
-		t.say(fmt.Sprint(process.InRun(os.Getenv(agent.FolderEnv))))
+		t.say(fmt.Sprint(process.IsInRun(os.Getenv(agent.FolderEnv))))
 	case stops:
 		t.reason = acp.StopReasonMaxTokens
 	case overreaches:
@@ -258,7 +258,7 @@ func (t *turn) play() {
 		_, err2 := t.conn.CreateTerminal(t.ctx, acp.CreateTerminalRequest{SessionId: t.id, Command: "sh"})
 		t.say(fmt.Sprintf("%v %v", err != nil, err2 != nil))
 	default:
-		t.playSuite(runnertest.Behaviour(t.does))
+		t.playSuite(runnertest.Behaviour(t.behaviour))
 	}
 }
 
@@ -292,13 +292,13 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 		check(err)
 		t.say("done")
 	case runnertest.Hangs:
-		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
+		t.startChild(`exec 3>alive; echo ready >&3; exec sleep 1000`)
 		select {}
-	case runnertest.IsDeaf, runnertest.StaysDeaf:
-		t.leave(`exec 3>alive; trap "" TERM; echo ready >&3; sleep 1000; sleep 1000`)
+	case runnertest.IgnoresStop, runnertest.IgnoresStopLonger:
+		t.startChild(`exec 3>alive; trap "" TERM; echo ready >&3; sleep 1000; sleep 1000`)
 		select {}
 	case runnertest.StopsWell:
-		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
+		t.startChild(`exec 3>alive; echo ready >&3; exec sleep 1000`)
 		t.awaitCancel()
 		check(os.WriteFile("stopped", nil, 0o600))
 	case runnertest.Listens:
@@ -306,12 +306,12 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 			t.say(t.text)
 			return
 		}
-		t.leave(`echo ready >alive`)
+		t.startChild(`echo ready >alive`)
 		t.awaitCancel()
 	case runnertest.LeavesChild:
 		alive, err := os.OpenFile("alive", os.O_WRONLY, 0)
 		check(err)
-		t.leave(`exec sleep 1000`, alive)
+		t.startChild(`exec sleep 1000`, alive)
 		_, err = alive.WriteString("ready\n")
 		check(err)
 		t.say("done")
@@ -329,8 +329,8 @@ func (t *turn) awaitCancel() {
 	t.reason = acp.StopReasonCancelled
 }
 
-// leave starts a child that holds the agent's output and the files.
-func (t *turn) leave(script string, files ...*os.File) {
+// startChild starts a child that holds the agent's output and the files.
+func (t *turn) startChild(script string, files ...*os.File) {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, files
 	check(cmd.Start())
@@ -360,7 +360,7 @@ func (t *turn) command() string {
 	check(err)
 	_, rest, _ := strings.Cut(string(all), "RUN ")
 	line, _, _ := strings.Cut(rest, "\n")
-	if t.does == changes && t.loaded {
+	if t.behaviour == changes && t.loaded {
 		line += " --force"
 	}
 	return line
@@ -369,7 +369,7 @@ func (t *turn) command() string {
 // actUnasked runs a command without asking.
 func (t *turn) actUnasked() {
 	kind, status := acp.ToolKind("execute"), acp.ToolCallStatus("completed")
-	switch t.does {
+	switch t.behaviour {
 	case failsUnasked:
 		status = "failed"
 	case leavesRunning:
@@ -378,22 +378,22 @@ func (t *turn) actUnasked() {
 		kind = "read"
 	}
 	t.update(acp.StartToolCall("call-1", "touch ran", acp.WithStartKind(kind)))
-	t.tell("call-1", kind, status)
-	if t.does == looks || t.does == leavesRunning {
+	t.reportStatus("call-1", kind, status)
+	if t.behaviour == looks || t.behaviour == leavesRunning {
 		t.say("done")
 		return
 	}
 	t.awaitEnd()
 }
 
-// tell reports the status of a call.
-func (t *turn) tell(id acp.ToolCallId, kind acp.ToolKind, status acp.ToolCallStatus) {
+// reportStatus reports the status of a call.
+func (t *turn) reportStatus(id acp.ToolCallId, kind acp.ToolKind, status acp.ToolCallStatus) {
 	t.update(acp.UpdateToolCall(id, acp.WithUpdateKind(kind), acp.WithUpdateStatus(status)))
 }
 
 // awaitEnd waits until the agent is ended. It leaves a child that outlives its parent.
 func (t *turn) awaitEnd() {
-	t.leave(`exec sleep 1000`)
+	t.startChild(`exec sleep 1000`)
 	select {}
 }
 
@@ -407,7 +407,7 @@ func (t *turn) run() {
 		{Kind: acp.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"},
 		{Kind: acp.PermissionOptionKindRejectOnce, Name: "No", OptionId: "no"},
 	}
-	if t.does == wantsAlways {
+	if t.behaviour == wantsAlways {
 		options = options[:1]
 	}
 	t.update(acp.StartToolCall(call, "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
@@ -417,9 +417,9 @@ func (t *turn) run() {
 	})
 	check(err)
 	switch {
-	case res.Outcome.Cancelled != nil && t.does != wantsAlways:
+	case res.Outcome.Cancelled != nil && t.behaviour != wantsAlways:
 		t.awaitCancel()
-	case res.Outcome.Selected != nil && res.Outcome.Selected.OptionId == "yes" || t.does == defies:
+	case res.Outcome.Selected != nil && res.Outcome.Selected.OptionId == "yes" || t.behaviour == defies:
 		file, err := os.OpenFile("ran", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		check(err)
 		_, err = io.WriteString(file, command+"\n")

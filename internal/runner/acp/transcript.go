@@ -30,7 +30,7 @@ func (t *transcript) say(voice, text string) {
 		io.WriteString(t.to, voice) //nolint:errcheck // the log never fails
 	}
 	t.voice = voice
-	io.WriteString(t.to, agent.Plain(text)) //nolint:errcheck // the log never fails
+	io.WriteString(t.to, agent.PlainText(text)) //nolint:errcheck // the log never fails
 	t.inLine = !strings.HasSuffix(text, "\n")
 }
 
@@ -39,7 +39,7 @@ func (t *transcript) line(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.newLine()
-	fmt.Fprintf(t.to, "%s\n", agent.Plain(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(t.to, "%s\n", agent.PlainText(fmt.Sprintf(format, args...)))
 }
 
 // flush ends the line.

@@ -11,12 +11,12 @@ import (
 type decision int
 
 const (
-	// unseen means that the agent never asked.
-	unseen decision = iota
-	// refused means that it asked, and that the call is not permitted so far.
-	refused
-	// permitted means that a rule or a person permitted the call, or that it is one of Fermata's own tools.
-	permitted
+	// decisionNone means that the agent never asked.
+	decisionNone decision = iota
+	// decisionRefused means that it asked, and that the call is not permitted so far.
+	decisionRefused
+	// decisionPermitted means that a rule or a person permitted the call, or that it is one of Fermata's own tools.
+	decisionPermitted
 )
 
 // harmlessKinds are the protocol's kinds of calls that change nothing. All other kinds act, including kinds that the
@@ -44,14 +44,14 @@ func (c *call) isHarmless(agent, id string) bool {
 	case slices.Contains(harmlessKinds, c.kind):
 		return true
 	case agent == claudeName:
-		return slices.Contains(known, c.named.toolName())
+		return slices.Contains(known, c.identity.toolName())
 	case c.kind != "" && c.kind != "other":
 		return false
 	case agent == geminiName:
 		// Tools of MCP servers may have any title, but always report their arguments.
-		return slices.ContainsFunc(known, func(tool string) bool { return isGeminiCall(id, tool) }) || c.bare && geminiTodos.MatchString(c.first)
+		return slices.ContainsFunc(known, func(tool string) bool { return isGeminiCall(id, tool) }) || c.titleOnly && geminiTodos.MatchString(c.firstTitle)
 	default:
-		return slices.Contains(known, c.first)
+		return slices.Contains(known, c.firstTitle)
 	}
 }
 
@@ -84,16 +84,16 @@ func isRefusal(agent, text string) bool {
 	})
 }
 
-// acts reports whether the call is one that a gate has to see.
-func (c *call) acts(agent, id string) bool { return !c.isOwn() && !c.isHarmless(agent, id) }
+// isActing reports whether the call is one that a gate has to see.
+func (c *call) isActing(agent, id string) bool { return !c.isOwn() && !c.isHarmless(agent, id) }
 
 // isOwn reports whether the call is of one of Fermata's own tools, by the name that the program reports, or else by its
 // first title.
 func (c *call) isOwn() bool {
-	if name := c.named.toolName(); name != "" {
-		return ownName(name) && c.named.isOurs()
+	if name := c.identity.toolName(); name != "" {
+		return isOwnName(name) && c.identity.isOurs()
 	}
-	return (c.kind == "" || c.kind == "other") && ownTitle(c.first)
+	return (c.kind == "" || c.kind == "other") && isOwnTitle(c.firstTitle)
 }
 
 // Statuses of calls in the protocol.
@@ -103,53 +103,53 @@ const (
 	statusFailed    = "failed"
 )
 
-// check records the status of a call, and whether it ran without permission. A failed call may have run, unless its
+// checkCall records the status of a call, and whether it ran without permission. A failed call may have run, unless its
 // error is a known refusal.
-func (s *session) check(c *call, u *update) {
-	began := c.status == statusRunning || s.agent != geminiName
+func (s *session) checkCall(c *call, u *update) {
+	began := c.status == statusRunning || s.programName != geminiName
 	c.status = cmp.Or(u.Status, c.status)
 	switch {
-	case c.decided == permitted || !c.acts(s.agent, u.ToolCallID):
-	case u.Status == statusCompleted && c.decided == refused:
-		s.violate("ran although it was refused", c)
+	case c.decision == decisionPermitted || !c.isActing(s.programName, u.ToolCallID):
+	case u.Status == statusCompleted && c.decision == decisionRefused:
+		s.recordViolation("ran although it was refused", c)
 	case u.Status == statusCompleted:
-		s.violate("ran without asking", c)
-	case u.Status == statusFailed && c.decided == unseen && began && !s.cancelled && !isRefusal(s.agent, strings.Join(texts(u.Content), " ")):
+		s.recordViolation("ran without asking", c)
+	case u.Status == statusFailed && c.decision == decisionNone && began && !s.cancelled && !isRefusal(s.programName, strings.Join(collectTexts(u.Content), " ")):
 		// Gemini CLI reports each call before the call runs.
-		s.violate("ran without asking", c)
+		s.recordViolation("ran without asking", c)
 	}
 }
 
-// violate records the first call that ran against the gate.
-func (s *session) violate(what string, c *call) {
+// recordViolation records the first call that ran against the gate.
+func (s *session) recordViolation(what string, c *call) {
 	if s.violation != "" {
 		return
 	}
-	s.violation = cmp.Or(c.kind, "other") + " “" + cmp.Or(c.title, c.first, "without a title") + "” " + what
+	s.violation = cmp.Or(c.kind, "other") + " “" + cmp.Or(c.title, c.firstTitle, "without a title") + "” " + what
 	close(s.ungated)
 }
 
-// violated returns how the agent acted against the gate, or "".
-func (s *session) violated() string {
+// violationText returns how the agent acted against the gate, or "".
+func (s *session) violationText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.violation
 }
 
-// checkLeft looks for calls that the agent began without asking and never reported as ended. It runs at the end of a
+// checkRunningCalls looks for calls that the agent began without asking and never reported as ended. It runs at the end of a
 // turn that the agent ended by itself.
-func (s *session) checkLeft() {
+func (s *session) checkRunningCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, c := range s.calls {
-		if c.decided == unseen && c.status == statusRunning && !s.cancelled && c.acts(s.agent, id) {
-			s.violate("ran without asking", c)
+		if c.decision == decisionNone && c.status == statusRunning && !s.cancelled && c.isActing(s.programName, id) {
+			s.recordViolation("ran without asking", c)
 		}
 	}
 }
 
-// decide records the decision about a call.
-func (s *session) decide(id string, d decision) {
+// setDecision records the decision about a call.
+func (s *session) setDecision(id string, d decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.calls[id]
@@ -157,5 +157,5 @@ func (s *session) decide(id string, d decision) {
 		c = &call{}
 		s.calls[id] = c
 	}
-	c.decided = d
+	c.decision = d
 }

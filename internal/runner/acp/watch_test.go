@@ -28,8 +28,8 @@ func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
 			_, err := w.person.AddGateRule(t.Context(), fermata.NewGateRule{Tool: "*", Decision: decision})
 			w.must(err)
 			task := w.task(push)
-			w.work(does, patient)
-			failed := w.want(task.ID, fermata.TaskFailed, want)
+			w.mustRun(does, patient)
+			failed := w.wantState(task.ID, fermata.TaskFailed, want)
 			if !strings.Contains(failed.Summary, "no gate permitted") || !strings.Contains(failed.Summary, "execute") {
 				t.Errorf("the summary is %q", failed.Summary)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/coder/acp-go-sdk"
 )
 
-// longestMessage is the longest message, in bytes, that the library accepts.
-const longestMessage = 9 << 20
+// maxMessage is the longest message, in bytes, that the library accepts.
+const maxMessage = 9 << 20
 
 // wire splits the agent's output: messages go to the connection, updates of the session to the conversation, and
 // anything else to the log. An update is handled here before any later message is passed on, so that no request or
@@ -45,9 +45,9 @@ func (w *wire) add(piece []byte) {
 	if len(start) > 0 && start[0] != '{' {
 		w.noise = true
 	}
-	if len(w.line) > longestMessage {
+	if len(w.line) > maxMessage {
 		if !w.noise {
-			fmt.Fprintf(w.log, "fermata: The agent wrote a message of more than %d MB; it is not read.\n", longestMessage>>20)
+			fmt.Fprintf(w.log, "fermata: The agent wrote a message of more than %d MB; it is not read.\n", maxMessage>>20)
 		}
 		w.noise = true
 	}

@@ -45,11 +45,11 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			task := w.task(push)
-			end := w.meanwhile(tt.does)
-			q := w.asked(task.ID)
+			end := w.runInBackground(tt.does)
+			q := w.awaitQuestion(task.ID)
 			w.must(tt.decide(w, q))
 			end()
-			done := w.want(task.ID, fermata.TaskDone, "heard")
+			done := w.wantState(task.ID, fermata.TaskDone, "heard")
 			w.wantTold(done, tt.words)
 			w.wantRan(done, tt.ran...)
 		})
@@ -72,10 +72,10 @@ type gatekeeper struct {
 	asked  bool
 }
 
-func (g *gatekeeper) Gate(context.Context, fermata.GateCall) (*fermata.GateVerdict, error) {
-	v := &fermata.GateVerdict{Decision: fermata.GateAsk, QuestionID: "q_1", Status: fermata.Pending}
+func (g *gatekeeper) Gate(context.Context, fermata.GateCall) (*fermata.GateReply, error) {
+	v := &fermata.GateReply{Decision: fermata.GateAsk, QuestionID: "q_1", Status: fermata.Pending}
 	switch {
-	case g.asked && g.answer.Resolution.Approved():
+	case g.asked && g.answer.Resolution.IsApproved():
 		v.Decision, v.Status = fermata.GateAllow, fermata.Answered
 	case g.asked:
 		v.Decision, v.Status = fermata.GateDeny, g.answer.Resolution.Status

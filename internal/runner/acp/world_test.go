@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	t.Cleanup(s.SetDraining)
-	secret, err := w.engine.FirstToken(t.Context())
+	secret, err := w.engine.CreateFirstToken(t.Context())
 	w.must(err)
 	w.person = w.client(server.URL, secret)
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
@@ -90,8 +90,8 @@ const (
 	impatient = -time.Second
 )
 
-// work runs a worker until there is nothing to do.
-func (w *world) work(does string, wait time.Duration) {
+// mustRun runs a worker until there is nothing to do.
+func (w *world) mustRun(does string, wait time.Duration) {
 	w.t.Helper()
 	w.must(w.run(does, wait))
 }
@@ -109,8 +109,8 @@ func (w *world) run(does string, wait time.Duration) error {
 	return wk.Run(w.t.Context())
 }
 
-// meanwhile runs a worker in the background. The returned function waits for its end.
-func (w *world) meanwhile(does string) (end func()) {
+// runInBackground runs a worker in the background. The returned function waits for its end.
+func (w *world) runInBackground(does string) (end func()) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(does, patient) }()
 	return func() {
@@ -119,8 +119,8 @@ func (w *world) meanwhile(does string) (end func()) {
 	}
 }
 
-// asked waits for a question of the task.
-func (w *world) asked(id string) *fermata.Question {
+// awaitQuestion waits for a question of the task.
+func (w *world) awaitQuestion(id string) *fermata.Question {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
@@ -140,8 +140,8 @@ func (w *world) asked(id string) *fermata.Question {
 	}
 }
 
-// await waits for an event of the task.
-func (w *world) await(id string, typ fermata.EventType) {
+// awaitEvent waits for an event of the task.
+func (w *world) awaitEvent(id string, typ fermata.EventType) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
@@ -165,7 +165,7 @@ func (w *world) decide(q *fermata.Question, value string) {
 	w.must(err)
 }
 
-func (w *world) want(id string, state fermata.TaskState, summary string) *fermata.Task {
+func (w *world) wantState(id string, state fermata.TaskState, summary string) *fermata.Task {
 	w.t.Helper()
 	t, err := w.person.Task(w.t.Context(), id)
 	w.must(err)
@@ -193,7 +193,7 @@ func (w *world) log(t *fermata.Task) string {
 	w.t.Helper()
 	t, err := w.person.Task(w.t.Context(), t.ID)
 	w.must(err)
-	chunks, _, _, err := w.person.Log(w.t.Context(), t.RunID, 0, 0)
+	chunks, _, _, err := w.person.RunLog(w.t.Context(), t.RunID, 0, 0)
 	w.must(err)
 	var sb strings.Builder
 	for _, c := range chunks {

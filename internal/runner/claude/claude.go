@@ -15,7 +15,7 @@ const DefaultMode = "acceptEdits"
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "claude", Resume: []string{"--resume"}, Places: []string{"CLAUDE_CONFIG_DIR"},
+		Name: Name, Program: "claude", Resume: []string{"--resume"}, SessionEnv: []string{"CLAUDE_CONFIG_DIR"},
 		PassEnv: []string{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_CUSTOM_HEADERS",
 			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
@@ -23,7 +23,7 @@ func New(o agent.Options) *agent.Runner {
 		},
 		Command: command,
 		Reader:  func() func([]byte) []agent.Event { return (&reader{}).read },
-		Mode:    mode, Instructed: true, HooksStop: true, TellsEnd: true,
+		Mode:    mode, ReadsInstructions: true, HooksStop: true, TellsEnd: true,
 	}, o)
 }
 
@@ -51,7 +51,7 @@ var askTools = []string{
 // command writes the files of the turn and returns the arguments that name them. The user's arguments come last, so
 // that they override these.
 func command(t *agent.Turn) (args, env []string, err error) {
-	settings, servers, err := writePapers(t)
+	settings, servers, err := writeConfigFiles(t)
 	if err != nil {
 		return nil, nil, err
 	}

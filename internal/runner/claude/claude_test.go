@@ -22,7 +22,7 @@ say() { said=$1; content '{"type":"text","text":"'"$1"'"}'; }
 plan() { said='half way'; content '{"type":"tool_use","id":"toolu_0","name":"TodoWrite","input":{"todos":[{"content":"begin","status":"completed"},{"content":"half way","status":"in_progress"}]}}'; }
 result() { line '{"type":"result","session_id":"s-1",'"$1"'}'; }
 ask() {
-	touch "$FERMATA_RUN_FOLDER/calls/` + agent.NameCall(true, "toolu_1") + `1"
+	touch "$FERMATA_RUN_FOLDER/calls/` + agent.CallFilePrefix(true, "toolu_1") + `1"
 	content '{"type":"tool_use","id":"toolu_1","name":"mcp__fermata__ask_user","input":{"question":"Which one?"}}'
 	line '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"{}"}]}}'
 	echo q_1 >"$FERMATA_RUN_FOLDER/stopped"
@@ -37,6 +37,6 @@ resumed() { case " $* " in *" --resume s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return claude.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Fermata: "/nowhere/fermata", Grace: b.Grace()})
+		return claude.New(agent.Options{Program: runnertest.WriteAgent(t, speak, b), Fermata: "/nowhere/fermata", Grace: b.Grace()})
 	})
 }

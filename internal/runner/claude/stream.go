@@ -31,7 +31,7 @@ func (r *reader) read(line []byte) []agent.Event {
 		}
 		return events
 	case "result":
-		return []agent.Event{e.end()}
+		return []agent.Event{e.endEvent()}
 	default:
 		// The program reports more than a log needs, and more with every version.
 	}
@@ -46,14 +46,14 @@ func (r *reader) block(b block) agent.Event {
 		r.announced = text
 		return agent.Event{Said: text, Note: text}
 	case "tool_use":
-		return agent.Event{Opens: b.ID, Note: agent.Line("> %s", b.describe()), Progress: r.progress(b)}
+		return agent.Event{Opens: b.ID, Note: agent.OneLine("> %s", b.describe()), Progress: r.progress(b)}
 	case "tool_result":
 		e := agent.Event{Closes: b.ToolUseID}
 		if b.IsError {
 			e.Note = "! " + agent.Clip(strings.TrimSpace(textOf(b.Content)), 2000)
 		}
-		if !b.IsError || !strings.HasPrefix(textOf(b.Content), malformed) {
-			e.Ran = &agent.Ran{ID: b.ToolUseID, Failed: b.IsError}
+		if !b.IsError || !strings.HasPrefix(textOf(b.Content), malformedPrefix) {
+			e.Ran = &agent.FinishedCall{ID: b.ToolUseID, Failed: b.IsError}
 		}
 		return e
 	default:
@@ -61,8 +61,8 @@ func (r *reader) block(b block) agent.Event {
 	}
 }
 
-// malformed begins the result of a call that Claude Code could not make. No hook is called for such a call.
-const malformed = "<tool_use_error>"
+// malformedPrefix begins the result of a call that Claude Code could not make. No hook is called for such a call.
+const malformedPrefix = "<tool_use_error>"
 
 // progress returns the agent's plan if the agent writes one, or else the text that it said before it acted. Its last
 // message is no progress.
@@ -71,7 +71,7 @@ func (r *reader) progress(b block) *fermata.Progress {
 	r.announced = ""
 	switch {
 	case b.Name == "TodoWrite":
-		return agent.Todos(b.Input)
+		return agent.TodoProgress(b.Input)
 	case first == "":
 		return nil
 	default:
@@ -126,8 +126,8 @@ func (o *outcome) isPaused() bool {
 	return o.TerminalReason == "hook_stopped" || o.StopReason == "tool_deferred" || o.Deferred != nil
 }
 
-// end returns the event for the end of the turn.
-func (o *outcome) end() agent.Event {
+// endEvent returns the event for the end of the turn.
+func (o *outcome) endEvent() agent.Event {
 	e := agent.Event{Ended: true, Said: strings.TrimSpace(o.Result), Paused: o.isPaused(), Fatal: o.IsError}
 	if o.IsError {
 		e.Trouble = strings.TrimSpace(strings.Join(append(o.Errors, o.Result), "\n"))

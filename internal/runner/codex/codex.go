@@ -22,19 +22,19 @@ const toolTimeout = 24 * 60 * 60
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "codex", Resume: []string{"resume"}, Places: []string{"CODEX_HOME"},
-		PassEnv:   []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
-		Command:   command,
-		Reader:    func() func([]byte) []agent.Event { return read },
-		AwaitKept: awaitKept,
-		InUse:     func(words string) bool { return strings.Contains(words, "already has an active writer") },
-		TellsEnd:  true,
+		Name: Name, Program: "codex", Resume: []string{"resume"}, SessionEnv: []string{"CODEX_HOME"},
+		PassEnv:     []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
+		Command:     command,
+		Reader:      func() func([]byte) []agent.Event { return read },
+		AwaitRecord: awaitRecord,
+		InUse:       func(words string) bool { return strings.Contains(words, "already has an active writer") },
+		TellsEnd:    true,
 	}, o)
 }
 
-// sandbox keeps commands in the working directory and away from the network, whatever the user's own settings allow.
+// sandboxArgs keeps commands in the working directory and away from the network, whatever the user's own settings allow.
 // Those settings are for sessions in which a person is asked; here no person is asked.
-var sandbox = []string{
+var sandboxArgs = []string{
 	"-c", `sandbox_mode="workspace-write"`, "-c", "sandbox_workspace_write.network_access=false", "-c", "sandbox_workspace_write.writable_roots=[]",
 }
 
@@ -44,7 +44,7 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	if t.Session != "" {
 		args = append(args, "resume")
 	}
-	args = append(append(args, "--json", "--skip-git-repo-check"), sandbox...)
+	args = append(append(args, "--json", "--skip-git-repo-check"), sandboxArgs...)
 	if t.Fermata != "" {
 		server := "mcp_servers.fermata."
 		args = append(args,
@@ -81,8 +81,8 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// home returns the folder in which Codex keeps its sessions.
-func home(t *agent.Turn) string {
+// codexHome returns the folder in which Codex keeps its sessions.
+func codexHome(t *agent.Turn) string {
 	if dir := t.Getenv("CODEX_HOME"); dir != "" {
 		return dir
 	}

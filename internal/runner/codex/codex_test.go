@@ -34,17 +34,17 @@ func TestConformance(t *testing.T) {
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
 		// This record of the session is complete already. A test with the real program covers the wait for the record.
 		home := t.TempDir()
-		record(t, home, "s-1", `{"type":"response_item","payload":{"type":"function_call","call_id":"c"}}
+		writeRecord(t, home, "s-1", `{"type":"response_item","payload":{"type":"function_call","call_id":"c"}}
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"q_1"}}
 `)
 		return codex.New(agent.Options{
-			Program: runnertest.Speaker(t, speak, b), Grace: b.Grace(), SetEnv: []string{"CODEX_HOME=" + home},
+			Program: runnertest.WriteAgent(t, speak, b), Grace: b.Grace(), SetEnv: []string{"CODEX_HOME=" + home},
 		})
 	})
 }
 
-// record writes the record of a session.
-func record(t *testing.T, home, session, text string) {
+// writeRecord writes the record of a session.
+func writeRecord(t *testing.T, home, session, text string) {
 	t.Helper()
 	name := filepath.Join(home, "sessions", "2026", "11", "21", "rollout-2026-11-21T00-00-00-"+session+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {

@@ -23,13 +23,13 @@ func hooks(t *agent.Turn) string {
 	var events, states []string
 	for _, e := range []struct{ name, label string }{{"PreToolUse", "pre_tool_use"}, {"SessionStart", "session_start"}} {
 		events = append(events, fmt.Sprintf("%s=[{hooks=[{type=\"command\",command=%s,timeout=%d}]}]", e.name, quote(line), agent.HookSeconds))
-		states = append(states, fmt.Sprintf("%s={trusted_hash=%s}", quote(flagsFile+":"+e.label+":0:0"), quote(identity(e.label, line))))
+		states = append(states, fmt.Sprintf("%s={trusted_hash=%s}", quote(flagsFile+":"+e.label+":0:0"), quote(hookHash(e.label, line))))
 	}
 	return "{" + strings.Join(events, ",") + ",state={" + strings.Join(states, ",") + "}}"
 }
 
-// identity returns the hash by which Codex knows a hook: the hash of its JSON with sorted names.
-func identity(event, line string) string {
+// hookHash returns the hash by which Codex knows a hook: the hash of its JSON with sorted names.
+func hookHash(event, line string) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
@@ -41,8 +41,8 @@ func identity(event, line string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// loosening are parts of arguments that let commands leave the sandbox.
-var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access", "add-dir", "--cd", "approve"}
+// looseningParts are parts of arguments that let commands leave the sandbox.
+var looseningParts = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access", "add-dir", "--cd", "approve"}
 
 // looseningFlags are short flags that do the same, alone or with a value.
 var looseningFlags = []string{"-p", "-C"}
@@ -53,7 +53,7 @@ func unaskedTools(extra []string) []string {
 	tools := []string{"update_plan", "view_image"}
 	free := slices.ContainsFunc(extra, func(arg string) bool {
 		return slices.ContainsFunc(looseningFlags, func(flag string) bool { return strings.HasPrefix(arg, flag) }) ||
-			slices.ContainsFunc(loosening, func(part string) bool { return strings.Contains(arg, part) })
+			slices.ContainsFunc(looseningParts, func(part string) bool { return strings.Contains(arg, part) })
 	})
 	if !free {
 		tools = append(tools, "Bash", "apply_patch")

@@ -77,7 +77,7 @@ func read(line []byte) []agent.Event {
 	case "item.updated":
 		return e.Item.planEvents()
 	case "item.completed":
-		return e.Item.completed()
+		return e.Item.completedEvents()
 	default:
 		return nil
 	}
@@ -86,9 +86,9 @@ func read(line []byte) []agent.Event {
 func (i item) startEvents() []agent.Event {
 	switch i.Type {
 	case "command_execution":
-		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("$ %s", i.Command)}}
+		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.OneLine("$ %s", i.Command)}}
 	case "mcp_tool_call":
-		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("%s.%s %s", i.Server, i.Tool, i.Arguments)}}
+		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.OneLine("%s.%s %s", i.Server, i.Tool, i.Arguments)}}
 	case "todo_list":
 		return i.planEvents()
 	default:
@@ -96,7 +96,7 @@ func (i item) startEvents() []agent.Event {
 	}
 }
 
-func (i item) completed() []agent.Event {
+func (i item) completedEvents() []agent.Event {
 	e := agent.Event{Closes: i.ID}
 	switch i.Type {
 	case "agent_message":
@@ -105,25 +105,25 @@ func (i item) completed() []agent.Event {
 		e.Note = "! " + i.Message
 	case "command_execution":
 		if i.ExitCode != nil {
-			e.Ran = &agent.Ran{Failed: *i.ExitCode < 0}
+			e.Ran = &agent.FinishedCall{Failed: *i.ExitCode < 0}
 		}
 		if i.ExitCode != nil && *i.ExitCode != 0 {
 			e.Note = fmt.Sprintf("  exit code %d", *i.ExitCode)
 		}
 	case "file_change":
-		e.Ran = &agent.Ran{Failed: i.Status == "failed"}
+		e.Ran = &agent.FinishedCall{Failed: i.Status == "failed"}
 		for _, c := range i.Changes {
-			e.Note += agent.Line("%s %s", c.Kind, c.Path) + "\n"
+			e.Note += agent.OneLine("%s %s", c.Kind, c.Path) + "\n"
 		}
 	case "web_search":
-		e.Note = agent.Line("search: %s", i.Query)
+		e.Note = agent.OneLine("search: %s", i.Query)
 	case "mcp_tool_call":
-		e.Ran = &agent.Ran{Failed: i.Status == "failed"}
+		e.Ran = &agent.FinishedCall{Failed: i.Status == "failed"}
 		if i.Server == "fermata" {
-			e.Asked = agent.Awaits(i.Tool, i.Arguments, i.output())
+			e.Asked = agent.AwaitedQuestion(i.Tool, i.Arguments, i.output())
 		}
 		if i.Error != nil {
-			e.Note = agent.Line("! %s.%s: %s", i.Server, i.Tool, i.Error.Message)
+			e.Note = agent.OneLine("! %s.%s: %s", i.Server, i.Tool, i.Error.Message)
 		}
 	case "todo_list":
 		return i.planEvents()
@@ -150,9 +150,9 @@ func (i item) planEvents() []agent.Event {
 	if i.Type != "todo_list" {
 		return nil
 	}
-	steps := make([]agent.Step, len(i.Items))
+	steps := make([]agent.PlanStep, len(i.Items))
 	for n, step := range i.Items {
-		steps[n] = agent.Step{Text: step.Text, Done: step.Completed}
+		steps[n] = agent.PlanStep{Text: step.Text, Done: step.Completed}
 	}
-	return []agent.Event{{Progress: agent.Plan(steps)}}
+	return []agent.Event{{Progress: agent.PlanProgress(steps)}}
 }

@@ -14,16 +14,16 @@ import (
 
 // How often the record of a session is read, and for how long.
 const (
-	keptLook     = 20 * time.Millisecond
-	keptPatience = 5 * time.Second
+	recordPollInterval = 20 * time.Millisecond
+	maxRecordWait      = 5 * time.Second
 )
 
-// awaitKept waits until the session's record holds a result for every call in it. Codex reports a result before it
+// awaitRecord waits until the session's record holds a result for every call in it. Codex reports a result before it
 // writes the result down. If Codex is stopped in between, it takes the call for aborted.
-func awaitKept(ctx context.Context, t *agent.Turn) {
-	ctx, cancel := context.WithTimeout(ctx, keptPatience)
+func awaitRecord(ctx context.Context, t *agent.Turn) {
+	ctx, cancel := context.WithTimeout(ctx, maxRecordWait)
 	defer cancel()
-	tick := time.NewTicker(keptLook)
+	tick := time.NewTicker(recordPollInterval)
 	defer tick.Stop()
 	for !isRecordWhole(t) {
 		select {
@@ -37,7 +37,7 @@ func awaitKept(ctx context.Context, t *agent.Turn) {
 // isRecordWhole reports whether the record of a session holds a result for every call, including the one that names the
 // question.
 func isRecordWhole(t *agent.Turn) bool {
-	names, err := filepath.Glob(filepath.Join(home(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
+	names, err := filepath.Glob(filepath.Join(codexHome(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
 	if err != nil || len(names) == 0 {
 		return false
 	}
@@ -46,7 +46,7 @@ func isRecordWhole(t *agent.Turn) bool {
 		return false
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	open, asked := map[string]bool{}, t.Asked == ""
+	open, asked := map[string]bool{}, t.AskedQuestion == ""
 	in := bufio.NewReader(file)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -69,7 +69,7 @@ func isRecordWhole(t *agent.Turn) bool {
 			open[entry.Payload.CallID] = true
 		default:
 			delete(open, entry.Payload.CallID)
-			asked = asked || bytes.Contains(line, []byte(t.Asked))
+			asked = asked || bytes.Contains(line, []byte(t.AskedQuestion))
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	if err != nil {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
 	}
-	p, err := newPapers(claim)
+	p, err := newRunFiles(claim)
 	if err != nil {
 		return fermata.Finish{}, err
 	}
@@ -82,15 +82,15 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	out := newScanner(desk.Progress)
 	errs := newScanner(nil)
 	ended, endInbox := p.fillInbox(desk.Inbox())
-	state, err := r.start(ctx, p, process.Program{
+	state, err := r.runProgram(ctx, p, process.Program{
 		Argv: argv, Dir: desk.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
-		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs), Ended: ended,
+		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs), OnEnded: ended,
 	})
 	told := endInbox()
 	switch {
 	case ctx.Err() != nil:
 		if state != nil {
-			hear(desk, append(told, claim.Context), fermata.Finish{})
+			markTold(desk, append(told, claim.Context), fermata.Finish{})
 		}
 		return fermata.Finish{}, context.Cause(ctx)
 	case err != nil:
@@ -99,8 +99,8 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	out.end()
 	errs.end()
 	fin := p.outcome(state, out, errs)
-	hear(desk, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
-	hear(desk, told, fin)
+	markTold(desk, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
+	markTold(desk, told, fin)
 	return fin, nil
 }
 
@@ -129,8 +129,8 @@ func (r *Runner) command(t *fermata.Task) ([]string, error) {
 	return r.opts.Command, nil
 }
 
-// start runs the program to its end, with the task on its standard input.
-func (r *Runner) start(ctx context.Context, p *papers, program process.Program) (*os.ProcessState, error) {
+// runProgram runs the program to its end, with the task on its standard input.
+func (r *Runner) runProgram(ctx context.Context, p *runFiles, program process.Program) (*os.ProcessState, error) {
 	stdin, err := os.Open(p.stdin)
 	if err != nil {
 		return nil, err
@@ -140,18 +140,18 @@ func (r *Runner) start(ctx context.Context, p *papers, program process.Program) 
 	return program.Run(ctx)
 }
 
-// papers are the files by which a worker and its program exchange data.
-type papers struct {
+// runFiles are the files by which a worker and its program exchange data.
+type runFiles struct {
 	dir, stdin, context, contextText, result, inbox string
 }
 
-// newPapers writes the task and its context to files.
-func newPapers(claim *fermata.Claim) (*papers, error) {
-	dir, err := os.MkdirTemp("", process.RunFolder)
+// newRunFiles writes the task and its context to files.
+func newRunFiles(claim *fermata.Claim) (*runFiles, error) {
+	dir, err := os.MkdirTemp("", process.RunFolderPattern)
 	if err != nil {
 		return nil, err
 	}
-	p := &papers{
+	p := &runFiles{
 		dir: dir, stdin: dir + "/stdin.json", context: dir + "/context.json", contextText: dir + "/context.txt",
 		result: dir + "/result.json", inbox: dir + "/inbox.jsonl",
 	}
@@ -181,16 +181,16 @@ func writeJSON(name string, v any) error {
 	return os.WriteFile(name, append(data, '\n'), 0o600)
 }
 
-func (p *papers) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
+func (p *runFiles) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
 
-// listener is a desk that records what the agent was told.
-type listener interface {
-	Heard(rc *fermata.ResumeContext)
+// toldRecorder is a desk that records what the agent was told.
+type toldRecorder interface {
+	MarkTold(rc *fermata.ResumeContext)
 }
 
 // fillInbox appends each context that arrives to the inbox, as a line in one write, until end is called. end returns
 // the contexts that were written before ended was called: the program was not told those that came after it had ended.
-func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
+func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
 	done := make(chan struct{})
 	var filling sync.WaitGroup
 	var told []*fermata.ResumeContext
@@ -200,7 +200,7 @@ func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), en
 			case <-done:
 				return
 			case rc := <-from:
-				if p.deliver(rc) && !isDone(done) {
+				if p.appendToInbox(rc) && !isDone(done) {
 					told = append(told, rc)
 				}
 			}
@@ -210,16 +210,16 @@ func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), en
 	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-// hear reports to the desk what the program was told. A program that ends to wait for an answer has not read an answer
+// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an answer
 // that is in its inbox already.
-func hear(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
-	l, ok := desk.(listener)
+func markTold(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
+	l, ok := desk.(toldRecorder)
 	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {
 		return
 	}
 	for _, rc := range told {
 		if rc != nil {
-			l.Heard(rc)
+			l.MarkTold(rc)
 		}
 	}
 }
@@ -233,10 +233,10 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// deliver adds a line to the inbox and reports whether the program can read it there. A program that removed or renamed
+// appendToInbox adds a line to the inbox and reports whether the program can read it there. A program that removed or renamed
 // its inbox reads no more, so the file is never made again. If the program took its inbox away during the write, it may
 // not have read the line, so the line counts as not told.
-func (p *papers) deliver(rc *fermata.ResumeContext) bool {
+func (p *runFiles) appendToInbox(rc *fermata.ResumeContext) bool {
 	line, err := fermata.ExactJSON(rc)
 	if err != nil {
 		return false
@@ -246,12 +246,12 @@ func (p *papers) deliver(rc *fermata.ResumeContext) bool {
 		return false
 	}
 	_, err = file.Write(append(line, '\n'))
-	stands := err == nil && p.isInbox(file)
-	return file.Close() == nil && stands
+	stillInbox := err == nil && p.isInbox(file)
+	return file.Close() == nil && stillInbox
 }
 
 // isInbox reports whether the file is still the one at the inbox's path.
-func (p *papers) isInbox(file *os.File) bool {
+func (p *runFiles) isInbox(file *os.File) bool {
 	open, err := file.Stat()
 	if err != nil {
 		return false

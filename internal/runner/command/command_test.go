@@ -46,10 +46,10 @@ var agents = map[runnertest.Behaviour]string{
 		echo '{"result":"completed","summary":"done"}' >"$FERMATA_RESULT"`,
 	runnertest.Hangs: `exec 3>alive
 		sh -c 'echo ready >&3; exec sleep 1000' & wait`,
-	runnertest.IsDeaf: `exec 3>alive
+	runnertest.IgnoresStop: `exec 3>alive
 		trap '' TERM
 		sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
-	runnertest.StaysDeaf: `exec 3>alive
+	runnertest.IgnoresStopLonger: `exec 3>alive
 		trap '' TERM
 		sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
 	runnertest.StopsWell: `exec 3>alive

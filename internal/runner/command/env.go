@@ -9,7 +9,7 @@ import (
 
 // env returns the environment of a run. The variables about the run come last, so that no other variable can override
 // them.
-func (r *Runner) env(claim *fermata.Claim, p *papers) []string {
+func (r *Runner) env(claim *fermata.Claim, p *runFiles) []string {
 	env := append(process.Environ(r.opts.PassEnv), r.opts.SetEnv...)
 	resumed := "0"
 	if claim.Context != nil && claim.Context.Resumed {

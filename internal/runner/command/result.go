@@ -21,10 +21,10 @@ const (
 
 // outcome returns the result of a program that ended: from the result file, else from the end of its output, else from
 // its exit code.
-func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
+func (p *runFiles) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
 	data, err := readResult(p.result)
 	if err == nil && len(data) == 0 {
-		if block := agent.LastBlock(out.last, out.ending()); agent.LooksLikeReport(block) {
+		if block := agent.LastBlock(out.last, out.outputEnd()); agent.LooksLikeReport(block) {
 			data = []byte(block)
 		}
 	}
@@ -32,28 +32,28 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	case err != nil:
 		return failure("The result file %s.", err)
 	case len(data) > 0:
-		return parse(data)
+		return parseResult(data)
 	case state.Success():
-		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encoded(printedDetails(state, out))}
+		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encodeDetails(printedDetails(state, out))}
 	default:
 		fin := failure("The program ended with %s.\n%s", state, lastWords(out, errs))
 		details := printedDetails(state, out)
-		details["stderr"] = errs.ending()
-		fin.Details = encoded(details)
+		details["stderr"] = errs.outputEnd()
+		fin.Details = encodeDetails(details)
 		return fin
 	}
 }
 
 // printedDetails returns the details of a program that reported no result: how it ended, and the end of its output.
 func printedDetails(state *os.ProcessState, out *scanner) map[string]any {
-	details := map[string]any{"exit_code": state.ExitCode(), "output": out.ending()}
-	if lost := out.leftOut(); lost > 0 {
+	details := map[string]any{"exit_code": state.ExitCode(), "output": out.outputEnd()}
+	if lost := out.droppedBytes(); lost > 0 {
 		details["left_out"] = lost
 	}
 	return details
 }
 
-func encoded(details map[string]any) json.RawMessage {
+func encodeDetails(details map[string]any) json.RawMessage {
 	raw, err := json.Marshal(details)
 	if err != nil {
 		return nil // a number and valid text cannot fail
@@ -93,8 +93,8 @@ func readResult(name string) ([]byte, error) {
 	return data, nil
 }
 
-// parse reads a result strictly. An invalid result becomes a failure that gives the reason.
-func parse(data []byte) fermata.Finish {
+// parseResult reads a result strictly. An invalid result becomes a failure that gives the reason.
+func parseResult(data []byte) fermata.Finish {
 	fin, err := agent.ReadReport(data)
 	if err != nil {
 		return failure("The agent's result is not valid: %s", err)

@@ -10,17 +10,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// longestLine is where lines are cut, in bytes.
-const longestLine = 1 << 20
+// maxLine is where lines are cut, in bytes.
+const maxLine = 1 << 20
 
 // tailLines is how many of the last lines are kept.
 const tailLines = 10
 
-// tailLine is how much of each of these lines is kept, in characters.
-const tailLine = 1000
+// maxTailLine is how much of each of these lines is kept, in characters.
+const maxTailLine = 1000
 
-// mostOutput is how much of the end of a program's output goes into its result, in bytes.
-const mostOutput = 64 << 10
+// maxOutput is how much of the end of a program's output goes into its result, in bytes.
+const maxOutput = 64 << 10
 
 // progressMark begins a line that reports progress.
 const progressMark = "::progress "
@@ -44,12 +44,12 @@ func (s *scanner) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		piece, rest, whole := bytes.Cut(p, []byte{'\n'})
-		if room := longestLine - len(s.line); len(piece) >= room {
+		if room := maxLine - len(s.line); len(piece) >= room {
 			piece, rest, whole = p[:room], p[room:], true
 		}
 		s.line = append(s.line, piece...)
 		if whole {
-			s.take("\n")
+			s.takeLine("\n")
 		}
 		p = rest
 	}
@@ -59,12 +59,12 @@ func (s *scanner) Write(p []byte) (int, error) {
 // end takes the rest of the stream as its last line.
 func (s *scanner) end() {
 	if len(s.line) > 0 {
-		s.take("")
+		s.takeLine("")
 	}
 }
 
-// take handles the collected line, with its line end.
-func (s *scanner) take(end string) {
+// takeLine handles the collected line, with its line end.
+func (s *scanner) takeLine(end string) {
 	raw := validText(string(s.line))
 	line := strings.TrimSpace(raw)
 	s.line = s.line[:0]
@@ -77,7 +77,7 @@ func (s *scanner) take(end string) {
 		s.report(strings.TrimSpace(strings.TrimPrefix(line, progressMark)))
 	default:
 		s.last = line
-		s.tail = append(s.tail, agent.Clip(line, tailLine))
+		s.tail = append(s.tail, agent.Clip(line, maxTailLine))
 		s.tail = s.tail[max(0, len(s.tail)-tailLines):]
 	}
 }
@@ -86,33 +86,33 @@ func (s *scanner) take(end string) {
 func (s *scanner) addOutput(text string) {
 	s.written += len(text)
 	s.output = append(s.output, text...)
-	if len(s.output) > 2*mostOutput {
-		s.output = append(s.output[:0], s.output[len(s.output)-mostOutput:]...)
+	if len(s.output) > 2*maxOutput {
+		s.output = append(s.output[:0], s.output[len(s.output)-maxOutput:]...)
 	}
 }
 
-// ending returns the end of the output.
-func (s *scanner) ending() string {
-	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-mostOutput):]), "")
+// outputEnd returns the end of the output.
+func (s *scanner) outputEnd() string {
+	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-maxOutput):]), "")
 }
 
-// leftOut returns how many bytes at the beginning of the output are not in its ending.
-func (s *scanner) leftOut() int { return s.written - len(s.ending()) }
+// droppedBytes returns how many bytes at the beginning of the output are not in its ending.
+func (s *scanner) droppedBytes() int { return s.written - len(s.outputEnd()) }
 
 // report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the
 // message too, followed by its error.
 func (s *scanner) report(text string) {
 	p := fermata.Progress{Message: text}
 	if raw := []byte(text); strings.HasPrefix(text, "{") && json.Valid(raw) {
-		var told fermata.Progress
-		err := strictjson.Unmarshal(raw, &told)
+		var parsed fermata.Progress
+		err := strictjson.Unmarshal(raw, &parsed)
 		switch {
 		case err != nil:
 			p.Message += " (" + err.Error() + ")"
-		case told.Message == "":
+		case parsed.Message == "":
 			p.Message += " (message: is missing)"
 		default:
-			p = told
+			p = parsed
 		}
 	}
 	p.Token = 0

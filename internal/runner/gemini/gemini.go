@@ -16,7 +16,7 @@ const Name = "gemini"
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "gemini", Resume: []string{"--resume"}, Places: []string{homeVariable},
+		Name: Name, Program: "gemini", Resume: []string{"--resume"}, SessionEnv: []string{homeVariable},
 		PassEnv: []string{
 			homeVariable, "GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_APPLICATION_CREDENTIALS",
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
@@ -33,7 +33,7 @@ func New(o agent.Options) *agent.Runner {
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"--output-format", "stream-json"}
 	switch {
-	case slices.ContainsFunc(t.ExtraArgs, setsMode):
+	case slices.ContainsFunc(t.ExtraArgs, isModeFlag):
 	case t.Fermata == "":
 		args = append(args, "--approval-mode", "auto_edit")
 	default:
@@ -51,14 +51,14 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return args, append(env, homeVariable+"="+home), err
 }
 
-// unasked are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
+// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
 // so. The tool that saves memories for later runs is not among them, because it changes the user's own files.
-var unasked = []string{
+var unaskedTools = []string{
 	"read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "write_todos",
 	"get_internal_docs", "activate_skill", "codebase_investigator", "cli_help", "write_file", "replace",
 }
 
-// setsMode reports whether an argument sets what needs approval.
-func setsMode(arg string) bool {
+// isModeFlag reports whether an argument sets what needs approval.
+func isModeFlag(arg string) bool {
 	return strings.HasPrefix(arg, "--approval-mode") || strings.HasPrefix(arg, "--yolo") || arg == "-y"
 }

@@ -38,6 +38,6 @@ resumed() { case " $* " in *" --resume s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return gemini.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Grace: b.Grace()})
+		return gemini.New(agent.Options{Program: runnertest.WriteAgent(t, speak, b), Grace: b.Grace()})
 	})
 }

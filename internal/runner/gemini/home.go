@@ -19,8 +19,8 @@ const homeVariable = "GEMINI_CLI_HOME"
 // can ask for.
 const toolTimeout = 24 * 60 * 60 * 1000
 
-// own are the entries of .gemini that are not links to the user's: the settings, and the files of sessions.
-var own = map[string]bool{"settings.json": true, "tmp": true, "history": true, "projects.json": true, "projects.json.lock": true}
+// ownEntries are the entries of .gemini that are not links to the user's: the settings, and the files of sessions.
+var ownEntries = map[string]bool{"settings.json": true, "tmp": true, "history": true, "projects.json": true, "projects.json.lock": true}
 
 // makeHome makes the home for Gemini CLI, or updates it.
 func makeHome(t *agent.Turn) (string, error) {
@@ -32,36 +32,36 @@ func makeHome(t *agent.Turn) (string, error) {
 		}
 		home = filepath.Join(dir, "fermata", "gemini")
 	}
-	users := t.Getenv(homeVariable)
-	if users == "" {
-		users = t.Getenv("HOME")
+	userDir := t.Getenv(homeVariable)
+	if userDir == "" {
+		userDir = t.Getenv("HOME")
 	}
-	users, mine := filepath.Join(users, ".gemini"), filepath.Join(home, ".gemini")
-	if err := os.MkdirAll(mine, 0o700); err != nil {
+	userDir, runDir := filepath.Join(userDir, ".gemini"), filepath.Join(home, ".gemini")
+	if err := os.MkdirAll(runDir, 0o700); err != nil {
 		return "", err
 	}
-	if err := link(users, mine); err != nil {
+	if err := linkUserFiles(userDir, runDir); err != nil {
 		return "", err
 	}
-	settings, err := readSettings(filepath.Join(users, "settings.json"))
+	settings, err := readSettings(filepath.Join(userDir, "settings.json"))
 	if err != nil {
 		return "", err
 	}
-	add(settings, t)
-	return home, write(filepath.Join(mine, "settings.json"), settings)
+	addSettings(settings, t)
+	return home, write(filepath.Join(runDir, "settings.json"), settings)
 }
 
-// link makes the user's files appear in the home of the runs. It keeps the files that Gemini CLI itself has put there.
-func link(users, mine string) error {
-	entries, err := os.ReadDir(users)
+// linkUserFiles makes the user's files appear in the home of the runs. It keeps the files that Gemini CLI itself has put there.
+func linkUserFiles(userDir, runDir string) error {
+	entries, err := os.ReadDir(userDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if own[e.Name()] {
+		if ownEntries[e.Name()] {
 			continue
 		}
-		err := os.Symlink(filepath.Join(users, e.Name()), filepath.Join(mine, e.Name()))
+		err := os.Symlink(filepath.Join(userDir, e.Name()), filepath.Join(runDir, e.Name()))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -78,25 +78,25 @@ func readSettings(name string) (map[string]any, error) {
 	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(uncomment(data), &settings); err != nil {
+	if err := json.Unmarshal(removeComments(data), &settings); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return settings, nil
 }
 
-// add adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a question.
+// addSettings adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a question.
 // The variables of the server come from the environment of the run.
-func add(settings map[string]any, t *agent.Turn) {
+func addSettings(settings map[string]any, t *agent.Turn) {
 	env := map[string]string{}
 	for _, name := range agent.ServerEnv {
 		env[name] = "${" + name + "}"
 	}
-	object(settings, "mcpServers")["fermata"] = map[string]any{
+	childObject(settings, "mcpServers")["fermata"] = map[string]any{
 		"command": t.Fermata, "args": []string{"mcp", "--ask-tool", agent.AskPerson}, "env": env, "trust": true, "timeout": toolTimeout,
 	}
-	object(settings, "general")["enableAutoUpdate"] = false
-	object(settings, "hooksConfig")["enabled"] = true
-	hooks, line := object(settings, "hooks"), t.SharedHook(Name, unasked...)
+	childObject(settings, "general")["enableAutoUpdate"] = false
+	childObject(settings, "hooksConfig")["enabled"] = true
+	hooks, line := childObject(settings, "hooks"), t.SharedHook(Name, unaskedTools...)
 	addHook(hooks, "SessionStart", "*", line)
 	addHook(hooks, "BeforeTool", ".*", line)
 	addHook(hooks, "AfterTool", "mcp_fermata_.*", line)
@@ -110,8 +110,8 @@ func addHook(hooks map[string]any, event, tools, command string) {
 	}})
 }
 
-// object returns the object of that name, and makes it if there is none.
-func object(parent map[string]any, name string) map[string]any {
+// childObject returns the object of that name, and makes it if there is none.
+func childObject(parent map[string]any, name string) map[string]any {
 	child, ok := parent[name].(map[string]any)
 	if !ok {
 		child = map[string]any{}
@@ -137,8 +137,8 @@ func write(name string, v any) error {
 	return os.Rename(file.Name(), name)
 }
 
-// uncomment removes comments, which Gemini CLI allows in its settings.
-func uncomment(data []byte) []byte {
+// removeComments removes comments, which Gemini CLI allows in its settings.
+func removeComments(data []byte) []byte {
 	var out strings.Builder
 	text := string(data)
 	for len(text) > 0 {

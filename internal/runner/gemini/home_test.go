@@ -17,14 +17,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 )
 
-// quiet is a desk whose calls do not matter.
-type quiet struct{ dir string }
+// quietDesk is a desk whose calls do not matter.
+type quietDesk struct{ dir string }
 
-func (q quiet) Dir() string                        { return q.dir }
-func (quiet) Log() io.Writer                       { return io.Discard }
-func (quiet) Progress(fermata.Progress)            {}
-func (quiet) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (quiet) KeepSession(fermata.Session)          {}
+func (q quietDesk) Dir() string                        { return q.dir }
+func (quietDesk) Log() io.Writer                       { return io.Discard }
+func (quietDesk) Progress(fermata.Progress)            {}
+func (quietDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (quietDesk) KeepSession(fermata.Session)          {}
 
 // The user's settings and logins stay in force, and no file of the user is written.
 func TestHomeKeepsTheUsers(t *testing.T) {
@@ -36,16 +36,16 @@ func TestHomeKeepsTheUsers(t *testing.T) {
 	mine */ "mcpServers": {"other": {"command": "other"}},
 	"hooks": {"AfterTool": [{"matcher": "mine"}]}
 }`
-	put(t, filepath.Join(home, ".gemini", "settings.json"), theirs)
-	put(t, filepath.Join(home, ".gemini", "oauth_creds.json"), "secret")
+	writeFile(t, filepath.Join(home, ".gemini", "settings.json"), theirs)
+	writeFile(t, filepath.Join(home, ".gemini", "oauth_creds.json"), "secret")
 	r := gemini.New(agent.Options{
-		Program: runnertest.Program(t, `cp "$GEMINI_CLI_HOME/.gemini/settings.json" "$GEMINI_CLI_HOME/.gemini/oauth_creds.json" .
+		Program: runnertest.WriteScript(t, `cp "$GEMINI_CLI_HOME/.gemini/settings.json" "$GEMINI_CLI_HOME/.gemini/oauth_creds.json" .
 echo '{"type":"result","status":"success"}'`),
 		Fermata: "/opt/fer mata", Folder: folder, SetEnv: []string{"HOME=" + home},
 	})
 	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
 	for range 2 { // the second run finds the home of the first
-		if fin, err := r.Run(context.Background(), claim, quiet{dir}); err != nil || fin.Result != "" {
+		if fin, err := r.Run(context.Background(), claim, quietDesk{dir}); err != nil || fin.Result != "" {
 			t.Fatalf("got %+v: %v", fin, err)
 		}
 	}
@@ -63,7 +63,7 @@ echo '{"type":"result","status":"success"}'`),
 			}
 		}
 	}
-	if err := json.Unmarshal(take(t, filepath.Join(dir, "settings.json")), &got); err != nil {
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "settings.json")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Model.Name != "https://x/*no comment*/" || got.MCPServers["other"].Command != "other" {
@@ -76,15 +76,15 @@ echo '{"type":"result","status":"success"}'`),
 	if len(after) != 2 || after[0].Matcher != "mine" || !strings.HasPrefix(after[1].Hooks[0].Command, "'/opt/fer mata' hook gemini --worker") {
 		t.Errorf("the hooks are %+v", after)
 	}
-	if string(take(t, filepath.Join(dir, "oauth_creds.json"))) != "secret" {
+	if string(readFile(t, filepath.Join(dir, "oauth_creds.json"))) != "secret" {
 		t.Error("the user's login is not there")
 	}
-	if string(take(t, filepath.Join(home, ".gemini", "settings.json"))) != theirs {
+	if string(readFile(t, filepath.Join(home, ".gemini", "settings.json"))) != theirs {
 		t.Error("the user's settings were written to")
 	}
 }
 
-func put(t *testing.T, name, text string) {
+func writeFile(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func put(t *testing.T, name, text string) {
 	}
 }
 
-func take(t *testing.T, name string) []byte {
+func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
 	if err != nil {

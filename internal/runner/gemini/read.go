@@ -34,11 +34,11 @@ type call struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// notMade are the errors of calls that Gemini CLI could not make. No hook is called for such a call.
-var notMade = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
+// notMadeErrors are the errors of calls that Gemini CLI could not make. No hook is called for such a call.
+var notMadeErrors = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
 
-// stopped is the error of a call after which a hook stopped the agent.
-const stopped = "stop_execution"
+// stoppedError is the error of a call after which a hook stopped the agent.
+const stoppedError = "stop_execution"
 
 // reader translates the lines of a turn. Messages come in pieces, and results come separately from their calls.
 type reader struct {
@@ -74,9 +74,9 @@ func (r *reader) translate(e *event) agent.Event {
 		return agent.Event{Session: e.SessionID, Acts: true, Note: "session " + e.SessionID}
 	case "tool_use":
 		r.calls[e.ID] = e.call
-		out := agent.Event{Opens: e.ID, Note: agent.Line("%s %s", e.Tool, e.Parameters)}
+		out := agent.Event{Opens: e.ID, Note: agent.OneLine("%s %s", e.Tool, e.Parameters)}
 		if e.Tool == "write_todos" {
-			out.Progress = agent.Todos(e.Parameters)
+			out.Progress = agent.TodoProgress(e.Parameters)
 		}
 		return out
 	case "tool_result":
@@ -101,16 +101,16 @@ func (r *reader) result(e *event) agent.Event {
 	c := r.calls[e.ID]
 	delete(r.calls, e.ID)
 	out := agent.Event{Closes: e.ID}
-	r.paused = r.paused || e.Error != nil && e.Error.Type == stopped
+	r.paused = r.paused || e.Error != nil && e.Error.Type == stoppedError
 	out.Paused = r.paused
-	if e.Error == nil || !slices.Contains(notMade, e.Error.Type) {
-		out.Ran = &agent.Ran{Tool: c.Tool, Failed: e.Status == "error"}
+	if e.Error == nil || !slices.Contains(notMadeErrors, e.Error.Type) {
+		out.Ran = &agent.FinishedCall{Tool: c.Tool, Failed: e.Status == "error"}
 	}
 	if tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_"); ours {
-		out.Asked = agent.Awaits(tool, c.Parameters, e.Output)
+		out.Asked = agent.AwaitedQuestion(tool, c.Parameters, e.Output)
 	}
 	if e.Status == "error" && e.Error != nil {
-		out.Note = agent.Line("! %s: %s", c.Tool, e.Error.Message)
+		out.Note = agent.OneLine("! %s: %s", c.Tool, e.Error.Message)
 	}
 	return out
 }

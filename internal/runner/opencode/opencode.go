@@ -16,15 +16,15 @@ const Name = "opencode"
 // can ask for.
 const toolTimeout = 24 * 60 * 60 * 1000
 
-// content is the variable that holds a configuration of opencode.
-const content = "OPENCODE_CONFIG_CONTENT"
+// configEnv is the variable that holds a configuration of opencode.
+const configEnv = "OPENCODE_CONFIG_CONTENT"
 
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "opencode", Resume: []string{"--session"}, Places: []string{"XDG_DATA_HOME"},
+		Name: Name, Program: "opencode", Resume: []string{"--session"}, SessionEnv: []string{"XDG_DATA_HOME"},
 		PassEnv: []string{
-			"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", content, "OPENCODE_PERMISSION", "OPENCODE_DISABLE_AUTOUPDATE",
+			"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", configEnv, "OPENCODE_PERMISSION", "OPENCODE_DISABLE_AUTOUPDATE",
 			"XDG_STATE_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",
 		},
 		Command: command,
@@ -44,11 +44,11 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	config, err := configuration(t.Getenv(content), t.Fermata, plugin)
+	config, err := configuration(t.Getenv(configEnv), t.Fermata, plugin)
 	if err != nil {
 		return nil, nil, err
 	}
-	return args, []string{content + "=" + config}, nil
+	return args, []string{configEnv + "=" + config}, nil
 }
 
 // configuration returns the given configuration, which may be empty, with Fermata's server and the plugin with the gate
@@ -57,7 +57,7 @@ func configuration(given, program, plugin string) (string, error) {
 	config := map[string]any{}
 	if given != "" {
 		if err := json.Unmarshal([]byte(given), &config); err != nil {
-			return "", fmt.Errorf("%s is no JSON object: %w", content, err)
+			return "", fmt.Errorf("%s is no JSON object: %w", configEnv, err)
 		}
 	}
 	servers, ok := config["mcp"].(map[string]any)

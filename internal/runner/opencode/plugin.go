@@ -8,15 +8,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// unasked are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
+// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
 // so.
-var unasked = []string{
+var unaskedTools = []string{
 	"read", "glob", "grep", "list", "lsp", "todowrite", "todoread", "skill", "task", "invalid", "edit", "write", "multiedit", "patch", "apply_patch",
 }
 
 // writePlugin writes the plugin of a run, and returns its URL.
 func writePlugin(t *agent.Turn) (string, error) {
-	plugin, err := agent.OpenCodePlugin(t.Hook(Name, unasked...), true)
+	plugin, err := agent.OpenCodePlugin(t.Hook(Name, unaskedTools...), true)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,7 @@ func read(line []byte) []agent.Event {
 	case "text":
 		out.Said, out.Note = e.Part.Text, e.Part.Text
 	case "tool_use":
-		e.Part.call(&out)
+		e.Part.addCall(&out)
 	case "error":
 		out.Trouble, out.Fatal = "the turn failed", true
 		if e.Error != nil {
@@ -62,19 +62,19 @@ func read(line []byte) []agent.Event {
 	return []agent.Event{out}
 }
 
-// call handles a call that is over.
-func (p part) call(out *agent.Event) {
-	out.Note = agent.Line("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
+// addCall handles a call that is over.
+func (p part) addCall(out *agent.Event) {
+	out.Note = agent.OneLine("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
 	if p.State.Status == "error" {
-		out.Note += "\n" + agent.Line("! %s", p.State.Error)
+		out.Note += "\n" + agent.OneLine("! %s", p.State.Error)
 	}
 	if p.CallID != "" {
-		out.Ran = &agent.Ran{ID: p.CallID, Failed: p.State.Status == "error"}
+		out.Ran = &agent.FinishedCall{ID: p.CallID, Failed: p.State.Status == "error"}
 	}
 	if tool, ok := strings.CutPrefix(p.Tool, "fermata_"); ok {
-		out.Asked = agent.Awaits(tool, p.State.Input, p.State.Output)
+		out.Asked = agent.AwaitedQuestion(tool, p.State.Input, p.State.Output)
 	}
 	if p.Tool == "todowrite" {
-		out.Progress = agent.Todos(p.State.Input)
+		out.Progress = agent.TodoProgress(p.State.Input)
 	}
 }

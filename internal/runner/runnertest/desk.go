@@ -19,7 +19,7 @@ type desk struct {
 	inbox    chan *fermata.ResumeContext
 	session  fermata.Session
 	mu       sync.Mutex
-	told     []string
+	toldIDs  []string
 }
 
 func newDesk(dir string) *desk { return &desk{dir: dir, inbox: make(chan *fermata.ResumeContext, 1)} }
@@ -30,17 +30,17 @@ func (d *desk) Progress(p fermata.Progress)          { d.progress.add(p) }
 func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
 func (d *desk) KeepSession(s fermata.Session)        { d.session = s }
 
-// Heard records what the runner says its agent was told.
-func (d *desk) Heard(rc *fermata.ResumeContext) {
+// MarkTold records what the runner says its agent was told.
+func (d *desk) MarkTold(rc *fermata.ResumeContext) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.told = append(d.told, rc.IDs()...)
+	d.toldIDs = append(d.toldIDs, rc.IDs()...)
 }
 
-func (d *desk) heard() []string {
+func (d *desk) allTold() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.told)
+	return slices.Clone(d.toldIDs)
 }
 
 // record is a log for concurrent writers.

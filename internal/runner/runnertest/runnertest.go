@@ -54,10 +54,10 @@ const (
 	Babbles Behaviour = "babbles"
 	// Hangs starts a child and waits for ever, both with the pipe open. The child writes "ready" into it.
 	Hangs Behaviour = "hangs"
-	// IsDeaf is like Hangs, but neither process stops when asked to.
-	IsDeaf Behaviour = "is deaf"
-	// StaysDeaf is IsDeaf with a long grace.
-	StaysDeaf Behaviour = "stays deaf"
+	// IgnoresStop is like Hangs, but neither process stops when asked to.
+	IgnoresStop Behaviour = "is deaf"
+	// IgnoresStopLonger is IsDeaf with a long grace.
+	IgnoresStopLonger Behaviour = "stays deaf"
 	// StopsWell writes "ready" into the pipe. When it is asked to stop, it makes the file "stopped" and ends.
 	StopsWell Behaviour = "stops well"
 	// Listens writes "ready" into the pipe, waits for a message and completes with its text as the summary.
@@ -72,7 +72,7 @@ func (b Behaviour) Grace() time.Duration {
 	switch b {
 	case Asks, Listens, StopsWell:
 		return time.Minute
-	case StaysDeaf:
+	case IgnoresStopLonger:
 		return 2 * patience.Limit() // longer than any test waits, so a test that waits for the grace to end fails
 	default:
 		return 800 * time.Millisecond
@@ -81,7 +81,7 @@ func (b Behaviour) Grace() time.Duration {
 
 // Run tests a runner. newRunner makes a runner whose agent has the behaviour b, and that has the grace of b.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
-	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
+	for name, test := range map[string]func(*testing.T, func(Behaviour) *agentRun){
 		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
 		"EndsSilently": testEndsSilently, "NeedsInput": testNeedsInput, "AsksInWords": testAsksInWords, "Failure": testFailure, "Garbage": testGarbage,
 		"Cancel": testCancel, "CancelDeaf": testCancelDeaf, "CancelAtOnce": testCancelAtOnce, "HurryUp": testHurryUp, "StopsWell": testStopsWell, "Timeout": testTimeout,
@@ -89,39 +89,39 @@ func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, func(b Behaviour) *stage { return newStage(t, newRunner(t, b)) })
+			test(t, func(b Behaviour) *agentRun { return newAgentRun(t, newRunner(t, b)) })
 		})
 	}
 }
 
-func testHandOver(t *testing.T, play func(Behaviour) *stage) {
+func testHandOver(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(HandsBack)
 	fin := s.run(t.Context())
 	s.wantCompleted(fin, "done")
-	got := s.handed()
+	got := s.readHanded()
 	if got["title"] != "Paint the fence" || got["run"] != "run_1" || got["attempt"] != "2" || got["resumed"] != "0" {
 		t.Errorf("the agent was handed %v", got)
 	}
 }
 
 // testWritten: messages that people wrote before the first run are in the agent's first prompt.
-func testWritten(t *testing.T, play func(Behaviour) *stage) {
+func testWritten(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(HandsBack)
 	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
 		ID: "msg_1", Author: fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}, Body: "use less paint",
 	}}, nil)
 	s.wantCompleted(s.run(t.Context()), "done")
-	got := s.handed()
+	got := s.readHanded()
 	if got["resumed"] != "0" || !strings.Contains(got["text"], "use less paint") || strings.Contains(got["text"], "begun earlier") {
 		t.Errorf("the agent was handed %v", got)
 	}
-	if heard := s.desk.heard(); !slices.Equal(heard, []string{"msg_1"}) {
+	if heard := s.desk.allTold(); !slices.Equal(heard, []string{"msg_1"}) {
 		t.Errorf("the runner says that the agent was told %q", heard)
 	}
 }
 
 // testNeverBegins: a context that the agent never got does not count as told.
-func testNeverBegins(t *testing.T, play func(Behaviour) *stage) {
+func testNeverBegins(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(NeverBegins)
 	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
 		ID: "msg_1", Author: fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}, Body: "use less paint",
@@ -129,23 +129,23 @@ func testNeverBegins(t *testing.T, play func(Behaviour) *stage) {
 	if fin, err := s.runner.Run(t.Context(), s.claim, s.desk); err == nil && fin.Result != fermata.ResultFailed {
 		t.Errorf("got %+v, want a failure", fin)
 	}
-	if heard := s.desk.heard(); len(heard) > 0 {
+	if heard := s.desk.allTold(); len(heard) > 0 {
 		t.Errorf("the runner says that the agent was told %q", heard)
 	}
 }
 
-func testResume(t *testing.T, play func(Behaviour) *stage) {
+func testResume(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(HandsBack)
 	s.claim.Context = &fermata.ResumeContext{
 		TaskID: s.claim.Task.ID, Resumed: true, Session: &fermata.Session{ID: "s-1"}, Text: "Answered by ana: green",
 	}
 	s.wantCompleted(s.run(t.Context()), "done")
-	if got := s.handed(); got["resumed"] != "1" || !strings.Contains(got["text"], "green") {
+	if got := s.readHanded(); got["resumed"] != "1" || !strings.Contains(got["text"], "green") {
 		t.Errorf("the agent was handed %v", got)
 	}
 }
 
-func testOutput(t *testing.T, play func(Behaviour) *stage) {
+func testOutput(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Talks)
 	s.run(t.Context())
 	for _, want := range []string{"hello", "oops"} {
@@ -155,7 +155,7 @@ func testOutput(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testProgress(t *testing.T, play func(Behaviour) *stage) {
+func testProgress(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Steps)
 	s.run(t.Context())
 	got := s.desk.progress.all()
@@ -164,14 +164,14 @@ func testProgress(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testEndsSilently(t *testing.T, play func(Behaviour) *stage) {
+func testEndsSilently(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(EndsSilently)
 	if fin := s.run(t.Context()); fin.Result != "" || fin.Question != nil {
 		t.Errorf("got %+v, want no result", fin)
 	}
 }
 
-func testNeedsInput(t *testing.T, play func(Behaviour) *stage) {
+func testNeedsInput(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Asks)
 	fin := s.run(t.Context())
 	if fin.Result != fermata.ResultNeedsInput || fin.Question != nil && fin.Question.Question != "Which one?" {
@@ -183,7 +183,7 @@ func testNeedsInput(t *testing.T, play func(Behaviour) *stage) {
 }
 
 // testAsksInWords: a report at the end of the last message is a result, and not a success.
-func testAsksInWords(t *testing.T, play func(Behaviour) *stage) {
+func testAsksInWords(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(AsksInWords)
 	fin := s.run(t.Context())
 	if fin.Result != fermata.ResultNeedsInput || fin.Question == nil || fin.Question.Question != "Which one?" {
@@ -191,14 +191,14 @@ func testAsksInWords(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testFailure(t *testing.T, play func(Behaviour) *stage) {
+func testFailure(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Fails)
 	if fin := s.run(t.Context()); fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no space left") {
 		t.Errorf("got %+v, want a failure with the last words", fin)
 	}
 }
 
-func testGarbage(t *testing.T, play func(Behaviour) *stage) {
+func testGarbage(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Babbles)
 	fin := s.run(t.Context())
 	s.wantCompleted(fin, "done")
@@ -211,13 +211,13 @@ func testGarbage(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testCancel(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(Hangs)) }
+func testCancel(t *testing.T, play func(Behaviour) *agentRun) { stopAndWait(t, play(Hangs)) }
 
-func testCancelDeaf(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(IsDeaf)) }
+func testCancelDeaf(t *testing.T, play func(Behaviour) *agentRun) { stopAndWait(t, play(IgnoresStop)) }
 
 // testCancelAtOnce: a deaf agent gets no long grace if its run is over for good.
-func testCancelAtOnce(t *testing.T, play func(Behaviour) *stage) {
-	s := play(StaysDeaf)
+func testCancelAtOnce(t *testing.T, play func(Behaviour) *agentRun) {
+	s := play(IgnoresStopLonger)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := s.start(ctx)
 	s.awaitReady()
@@ -226,8 +226,8 @@ func testCancelAtOnce(t *testing.T, play func(Behaviour) *stage) {
 }
 
 // testHurryUp: an agent that is stopping already is ended when its task is cancelled.
-func testHurryUp(t *testing.T, play func(Behaviour) *stage) {
-	s := play(StaysDeaf)
+func testHurryUp(t *testing.T, play func(Behaviour) *agentRun) {
+	s := play(IgnoresStopLonger)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := s.start(ctx)
 	s.awaitReady()
@@ -238,7 +238,7 @@ func testHurryUp(t *testing.T, play func(Behaviour) *stage) {
 }
 
 // wantGone waits until no process of the run is left.
-func (s *stage) wantGone(end <-chan error, why error) {
+func (s *agentRun) wantGone(end <-chan error, why error) {
 	s.t.Helper()
 	s.awaitGone()
 	if err := patience.Receive(s.t, "the run has ended", end); !errors.Is(err, why) {
@@ -248,7 +248,7 @@ func (s *stage) wantGone(end <-chan error, why error) {
 
 // stopAndWait stops a run and waits until no process of it is left: the pipe ends when the last process that holds it
 // has gone.
-func stopAndWait(t *testing.T, s *stage) {
+func stopAndWait(t *testing.T, s *agentRun) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := s.start(ctx)
 	s.awaitReady()
@@ -259,7 +259,7 @@ func stopAndWait(t *testing.T, s *stage) {
 	s.awaitGone()
 }
 
-func testStopsWell(t *testing.T, play func(Behaviour) *stage) {
+func testStopsWell(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(StopsWell)
 	stopAndWait(t, s)
 	if _, err := os.Stat(filepath.Join(s.desk.dir, "stopped")); err != nil {
@@ -267,7 +267,7 @@ func testStopsWell(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testTimeout(t *testing.T, play func(Behaviour) *stage) {
+func testTimeout(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Hangs)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 1, worker.ErrTimeout)
 	defer cancel()
@@ -276,7 +276,7 @@ func testTimeout(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testCancelledBefore(t *testing.T, play func(Behaviour) *stage) {
+func testCancelledBefore(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(HandsBack)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(worker.ErrStale)
@@ -285,7 +285,7 @@ func testCancelledBefore(t *testing.T, play func(Behaviour) *stage) {
 	}
 }
 
-func testInbox(t *testing.T, play func(Behaviour) *stage) {
+func testInbox(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Listens)
 	end := s.start(t.Context())
 	s.awaitReady()
@@ -296,7 +296,7 @@ func testInbox(t *testing.T, play func(Behaviour) *stage) {
 	s.wantCompleted(s.fin, "use less paint")
 }
 
-func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
+func testLeftBehind(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(LeavesChild)
 	end := s.start(t.Context())
 	s.awaitReady()
@@ -307,8 +307,8 @@ func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
 	s.awaitGone()
 }
 
-// stage is one run of an agent.
-type stage struct {
+// agentRun is one run of an agent.
+type agentRun struct {
 	t      *testing.T
 	runner worker.Runner
 	claim  *fermata.Claim
@@ -317,12 +317,12 @@ type stage struct {
 	fin    fermata.Finish
 }
 
-func newStage(t *testing.T, r worker.Runner) *stage {
+func newAgentRun(t *testing.T, r worker.Runner) *agentRun {
 	t.Helper()
 	if r.Name() == "" {
 		t.Error("the runner has no name")
 	}
-	s := &stage{
+	s := &agentRun{
 		t: t, runner: r, desk: newDesk(t.TempDir()),
 		claim: &fermata.Claim{
 			Task:    &fermata.Task{ID: "task_1", Title: "Paint the fence", Body: "All of it."},
@@ -337,7 +337,7 @@ func newStage(t *testing.T, r worker.Runner) *stage {
 }
 
 // run plays the run to its end.
-func (s *stage) run(ctx context.Context) fermata.Finish {
+func (s *agentRun) run(ctx context.Context) fermata.Finish {
 	s.t.Helper()
 	fin, err := s.runner.Run(ctx, s.claim, s.desk)
 	if err != nil {
@@ -347,7 +347,7 @@ func (s *stage) run(ctx context.Context) fermata.Finish {
 }
 
 // start plays the run in the background. The channel gets the error when the run is over. fin is set before that.
-func (s *stage) start(ctx context.Context) <-chan error {
+func (s *agentRun) start(ctx context.Context) <-chan error {
 	end := make(chan error, 1)
 	go func() {
 		var err error
@@ -358,7 +358,7 @@ func (s *stage) start(ctx context.Context) <-chan error {
 }
 
 // awaitReady waits until the agent writes "ready" into the pipe.
-func (s *stage) awaitReady() {
+func (s *agentRun) awaitReady() {
 	s.t.Helper()
 	file, err := os.Open(filepath.Join(s.desk.dir, "alive"))
 	if err != nil {
@@ -373,7 +373,7 @@ func (s *stage) awaitReady() {
 }
 
 // awaitGone waits until no process holds the pipe.
-func (s *stage) awaitGone() {
+func (s *agentRun) awaitGone() {
 	s.t.Helper()
 	gone := make(chan error, 1)
 	go func() {
@@ -386,14 +386,14 @@ func (s *stage) awaitGone() {
 }
 
 // wantCompleted wants a run that ended well: its result is completed or empty, and its summary is the given one.
-func (s *stage) wantCompleted(fin fermata.Finish, summary string) {
+func (s *agentRun) wantCompleted(fin fermata.Finish, summary string) {
 	s.t.Helper()
 	if fin.Result != fermata.ResultCompleted && fin.Result != "" || fin.Summary != summary {
 		s.t.Errorf("got %s %q, want completed %q\n%s", fin.Result, fin.Summary, summary, s.desk.log.head())
 	}
 }
 
-func (s *stage) handed() map[string]string {
+func (s *agentRun) readHanded() map[string]string {
 	s.t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.desk.dir, "handed.json"))
 	if err != nil {

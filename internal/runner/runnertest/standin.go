@@ -9,10 +9,10 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// speakers are the suite's agents as shell scripts. They use functions that a prelude defines: begin, say TEXT, plan
+// agentScripts are the suite's agents as shell scripts. They use functions that a prelude defines: begin, say TEXT, plan
 // (one of two steps is done, "half way" comes next), ask, fail REASON, end, and resumed. The function resumed succeeds
 // when the session s-1 is resumed.
-var speakers = map[Behaviour]string{
+var agentScripts = map[Behaviour]string{
 	HandsBack: `begin
 prompt=$(cat)
 title=$(printf '%s\n' "$prompt" | sed -n 's/^# //p')
@@ -32,10 +32,10 @@ say done; end`,
 head -c 3000000 /dev/zero | tr '\0' x; echo; echo '{"type":"new","thing":1}'; say done; end`,
 	Hangs: `exec 3>alive; begin
 sh -c 'echo ready >&3; exec sleep 1000' & wait`,
-	IsDeaf: `exec 3>alive; begin
+	IgnoresStop: `exec 3>alive; begin
 trap '' TERM
 sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
-	StaysDeaf: `exec 3>alive; begin
+	IgnoresStopLonger: `exec 3>alive; begin
 trap '' TERM
 sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
 	StopsWell: `exec 3>alive; begin
@@ -51,19 +51,19 @@ echo ready >&3
 say done; end`,
 }
 
-// Speaker writes an agent program with the behaviour b and returns its path. The prelude defines shell functions that
+// WriteAgent writes an agent program with the behaviour b and returns its path. The prelude defines shell functions that
 // write the lines of a real program.
-func Speaker(t *testing.T, prelude string, b Behaviour) string {
+func WriteAgent(t *testing.T, prelude string, b Behaviour) string {
 	t.Helper()
-	script, ok := speakers[b]
+	script, ok := agentScripts[b]
 	if !ok {
 		t.Fatalf("there is no agent that %s", b)
 	}
-	return Program(t, prelude+script)
+	return WriteScript(t, prelude+script)
 }
 
-// Program writes a shell script and returns its path.
-func Program(t *testing.T, text string) string {
+// WriteScript writes a shell script and returns its path.
+func WriteScript(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "agent")
 	script.Write(t, name, text)

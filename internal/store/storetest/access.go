@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var access = map[string]func(*suite){
+var accessTests = map[string]func(*suite){
 	"a member changes":               memberChanges,
 	"one member per address":         memberEmail,
 	"one member per subject":         memberSubject,
@@ -28,7 +28,7 @@ var access = map[string]func(*suite){
 func memberChanges(s *suite) {
 	ann := newMember("ann")
 	s.write(func(tx *store.Tx) { tx.InsertMember(ann) })
-	ann.Name, ann.Email, ann.Subject, ann.Role = hard, "ann@example.com", "https://id.example.com 1", fermata.RoleAdmin
+	ann.Name, ann.Email, ann.Subject, ann.Role = hardText, "ann@example.com", "https://id.example.com 1", fermata.RoleAdmin
 	ann.Groups, ann.Projects, ann.DisabledAt = nil, map[string]fermata.Role{"web": fermata.RoleViewer}, ptr(noon.Add(time.Hour))
 	s.write(func(tx *store.Tx) { tx.UpdateMember(ann) })
 	for _, read := range []func() (*fermata.Member, error){
@@ -52,7 +52,7 @@ func memberChanges(s *suite) {
 }
 
 func memberEmail(s *suite) {
-	s.twice(func(tx *store.Tx, handle string) {
+	s.checkUnique(func(tx *store.Tx, handle string) {
 		m := newMember(handle)
 		m.Email = "a@example.com"
 		tx.InsertMember(m)
@@ -60,15 +60,15 @@ func memberEmail(s *suite) {
 }
 
 func memberSubject(s *suite) {
-	s.twice(func(tx *store.Tx, handle string) {
+	s.checkUnique(func(tx *store.Tx, handle string) {
 		m := newMember(handle)
 		m.Subject = "https://id.example.com a"
 		tx.InsertMember(m)
 	})
 }
 
-// twice checks that do succeeds the first time and is refused the second time.
-func (s *suite) twice(do func(tx *store.Tx, name string)) {
+// checkUnique checks that do succeeds the first time and is refused the second time.
+func (s *suite) checkUnique(do func(tx *store.Tx, name string)) {
 	s.Helper()
 	s.write(func(tx *store.Tx) { do(tx, "first") })
 	if s.try(func(tx *store.Tx) error { do(tx, "second"); return nil }) == nil {
@@ -96,10 +96,10 @@ func tokensOfMember(s *suite) {
 }
 
 func groupsRoundTrip(s *suite) {
-	ops, dev := &fermata.Group{Name: "ops", Description: hard, CreatedAt: ptr(noon)}, &fermata.Group{Name: hard, CreatedAt: ptr(noon)}
+	ops, dev := &fermata.Group{Name: "ops", Description: hardText, CreatedAt: ptr(noon)}, &fermata.Group{Name: hardText, CreatedAt: ptr(noon)}
 	s.write(func(tx *store.Tx) { tx.SaveGroup(ops); tx.SaveGroup(dev) })
 	ops.Description = "on call"
-	s.write(func(tx *store.Tx) { tx.SaveGroup(ops); tx.DeleteGroup(hard); tx.DeleteGroup("none") })
+	s.write(func(tx *store.Tx) { tx.SaveGroup(ops); tx.DeleteGroup(hardText); tx.DeleteGroup("none") })
 	all, err := s.read().Groups()
 	s.ok(err)
 	s.equal([]*fermata.Group{ops}, all)
@@ -107,18 +107,18 @@ func groupsRoundTrip(s *suite) {
 
 func newSession(hash string) *fermata.BrowserSession {
 	// The real clock decides which sessions have expired.
-	now := fermata.Cut(time.Now())
+	now := fermata.TruncateTime(time.Now())
 	return &fermata.BrowserSession{
 		ID: fermata.NewID(fermata.PrefixSession, now), WorkspaceID: store.DefaultWorkspace, Hash: hash, MemberID: "mem_1",
-		Method: fermata.ByMail, Assurance: fermata.AssuranceSession, UserAgent: hard,
-		CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(time.Hour), MadeWith: "tok_1",
+		Method: fermata.SignInByMail, Assurance: fermata.AssuranceSession, UserAgent: hardText,
+		CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(time.Hour), CreatorTokenID: "tok_1",
 	}
 }
 
 func sessionRoundTrip(s *suite) {
 	a, b := newSession("h1"), newSession("h2")
 	s.write(func(tx *store.Tx) { tx.InsertSession(a); tx.InsertSession(b) })
-	got, err := s.db.In(s.Context(), "").SessionByHash("h2")
+	got, err := s.db.Reader(s.Context(), "").SessionByHash("h2")
 	s.ok(err)
 	s.equal(b, got)
 	a.LastSeenAt = a.LastSeenAt.Add(time.Minute)
@@ -163,35 +163,35 @@ func sessionsAge(s *suite) {
 }
 
 func newLink(hash string, method fermata.SignInMethod) *fermata.Link {
-	now := fermata.Cut(time.Now())
+	now := fermata.TruncateTime(time.Now())
 	l := &fermata.Link{
 		ID: fermata.NewID(fermata.PrefixLink, now), WorkspaceID: store.DefaultWorkspace, Hash: hash, Method: method,
-		Assurance: fermata.AssuranceSession, MemberID: "mem_1", CreatedBy: alice, CreatedAt: now, MadeWith: "tok_1", ExpiresAt: now.Add(time.Hour),
+		Assurance: fermata.AssuranceSession, MemberID: "mem_1", CreatedBy: alice, CreatedAt: now, CreatorTokenID: "tok_1", ExpiresAt: now.Add(time.Hour),
 	}
-	if method == fermata.ByInvitation {
-		l.MemberID, l.Invite = "", &fermata.NewInvitation{Handle: "bob", Name: hard, Role: fermata.RoleViewer, Groups: []string{hard}}
+	if method == fermata.SignInByInvitation {
+		l.MemberID, l.Invite = "", &fermata.NewInvitation{Handle: "bob", Name: hardText, Role: fermata.RoleViewer, Groups: []string{hardText}}
 	}
 	return l
 }
 
 func linkRoundTrip(s *suite) {
-	link, invitation := newLink("h1", fermata.ByLink), newLink("h2", fermata.ByInvitation)
+	link, invitation := newLink("h1", fermata.SignInByLink), newLink("h2", fermata.SignInByInvitation)
 	s.write(func(tx *store.Tx) { tx.InsertLink(link); tx.InsertLink(invitation) })
 	for hash, want := range map[string]*fermata.Link{"h1": link, "h2": invitation} {
-		got, err := s.db.In(s.Context(), "").LinkByHash(hash)
+		got, err := s.db.Reader(s.Context(), "").LinkByHash(hash)
 		s.ok(err)
 		s.equal(want, got)
 	}
-	old := newLink("h3", fermata.ByLink)
+	old := newLink("h3", fermata.SignInByLink)
 	old.ExpiresAt = old.CreatedAt.Add(-time.Hour)
 	s.write(func(tx *store.Tx) { tx.InsertLink(old) })
-	s.write(func(tx *store.Tx) { tx.InsertLink(newLink("h4", fermata.ByMail)) })
+	s.write(func(tx *store.Tx) { tx.InsertLink(newLink("h4", fermata.SignInByMail)) })
 	_, err := s.read().LinkByHash("h3")
 	s.code(err, fermata.CodeNotFound)
 }
 
 func linkOnce(s *suite) {
-	l := newLink("h1", fermata.ByInvitation)
+	l := newLink("h1", fermata.SignInByInvitation)
 	s.write(func(tx *store.Tx) { tx.InsertLink(l) })
 	l.MemberID = "mem_2"
 	s.write(func(tx *store.Tx) { tx.UseLink(l) })
@@ -204,9 +204,9 @@ func linkOnce(s *suite) {
 }
 
 func invitationsOpen(s *suite) {
-	open, used, late := newLink("h1", fermata.ByInvitation), newLink("h2", fermata.ByInvitation), newLink("h3", fermata.ByInvitation)
+	open, used, late := newLink("h1", fermata.SignInByInvitation), newLink("h2", fermata.SignInByInvitation), newLink("h3", fermata.SignInByInvitation)
 	s.write(func(tx *store.Tx) {
-		for _, l := range []*fermata.Link{open, used, newLink("h4", fermata.ByLink)} {
+		for _, l := range []*fermata.Link{open, used, newLink("h4", fermata.SignInByLink)} {
 			tx.InsertLink(l)
 		}
 		late.ExpiresAt = tx.Now()
@@ -227,8 +227,8 @@ func invitationsOpen(s *suite) {
 
 func linksOfMember(s *suite) {
 	s.write(func(tx *store.Tx) {
-		tx.InsertLink(newLink("h1", fermata.ByLink))
-		tx.InsertLink(newLink("h2", fermata.ByMail))
+		tx.InsertLink(newLink("h1", fermata.SignInByLink))
+		tx.InsertLink(newLink("h2", fermata.SignInByMail))
 	})
 	count := func() (n int) {
 		for _, hash := range []string{"h1", "h2"} {
@@ -238,7 +238,7 @@ func linksOfMember(s *suite) {
 		}
 		return n
 	}
-	s.write(func(tx *store.Tx) { tx.DeleteLinksOf("mem_1", fermata.ByMail); tx.DeleteLinksOf("mem_2", "") })
+	s.write(func(tx *store.Tx) { tx.DeleteLinksOf("mem_1", fermata.SignInByMail); tx.DeleteLinksOf("mem_2", "") })
 	s.equal(1, count())
 	s.write(func(tx *store.Tx) { tx.DeleteLinksOf("mem_1", "") })
 	s.equal(0, count())
@@ -246,7 +246,7 @@ func linksOfMember(s *suite) {
 
 func flowOnce(s *suite) {
 	f := store.Flow{
-		Workspace: store.DefaultWorkspace, Kind: "oidc", Data: `{"a":1}`, Hash: "h1", ExpiresAt: fermata.Cut(time.Now()).Add(time.Minute),
+		Workspace: store.DefaultWorkspace, Kind: "oidc", Data: `{"a":1}`, Hash: "h1", ExpiresAt: fermata.TruncateTime(time.Now()).Add(time.Minute),
 	}
 	s.write(func(tx *store.Tx) { tx.InsertFlow(f) })
 	take := func(kind string) (got store.Flow, err error) {
@@ -274,7 +274,7 @@ func flowOnce(s *suite) {
 
 func newPasskey(credential string) *fermata.Passkey {
 	return &fermata.Passkey{
-		ID: id(fermata.PrefixPasskey), MemberID: "mem_1", Name: hard, CreatedAt: noon, CredentialID: credential, Credential: `{"a":1}`,
+		ID: id(fermata.PrefixPasskey), MemberID: "mem_1", Name: hardText, CreatedAt: noon, CredentialID: credential, Credential: `{"a":1}`,
 	}
 }
 
@@ -282,7 +282,7 @@ func passkeyRoundTrip(s *suite) {
 	a, b := newPasskey("c1"), newPasskey("c2")
 	s.write(func(tx *store.Tx) { tx.InsertPasskey(a); tx.InsertPasskey(b) })
 	a.Credential, a.LastUsedAt = `{"a":2}`, ptr(noon.Add(time.Hour))
-	s.write(func(tx *store.Tx) { tx.UsePasskey(a) })
+	s.write(func(tx *store.Tx) { tx.UpdatePasskey(a) })
 	all, err := s.read().PasskeysOf("mem_1")
 	s.ok(err)
 	s.equal([]*fermata.Passkey{a, b}, all)
@@ -292,7 +292,7 @@ func passkeyRoundTrip(s *suite) {
 	s.write(func(tx *store.Tx) { tx.DeletePasskey(a.ID) })
 	_, err = s.read().Passkey(a.ID)
 	s.code(err, fermata.CodeNotFound)
-	for _, change := range []func(tx *store.Tx){func(tx *store.Tx) { tx.UsePasskey(a) }, func(tx *store.Tx) { tx.DeletePasskey(a.ID) }} {
+	for _, change := range []func(tx *store.Tx){func(tx *store.Tx) { tx.UpdatePasskey(a) }, func(tx *store.Tx) { tx.DeletePasskey(a.ID) }} {
 		if s.try(func(tx *store.Tx) error { change(tx); return nil }) == nil {
 			s.Error("a passkey that is not there was changed")
 		}
@@ -300,5 +300,5 @@ func passkeyRoundTrip(s *suite) {
 }
 
 func passkeyCredential(s *suite) {
-	s.twice(func(tx *store.Tx, _ string) { tx.InsertPasskey(newPasskey("c")) })
+	s.checkUnique(func(tx *store.Tx, _ string) { tx.InsertPasskey(newPasskey("c")) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-var aheads = map[string]func(*suite){
+var readAheadTests = map[string]func(*suite){
 	"what is read ahead is what is there": aheadSame,
 	"a write of the group makes it stale": aheadStale,
 	"claims that come together":           aheadClaims,
@@ -17,17 +17,17 @@ var aheads = map[string]func(*suite){
 
 // aheadSame checks that reads return the same with and without reading ahead.
 func aheadSame(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
-	waiting := s.task(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
-	run := s.run(func(r *fermata.Run) { r.TaskID = t.ID })
-	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	t := s.addTask(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
+	waiting := s.addTask(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
+	run := s.addRun(func(r *fermata.Run) { r.TaskID = t.ID })
+	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
 	about := &fermata.Event{Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, Actor: robot}
 	s.write(func(tx *store.Tx) {
 		tx.Append(about)
 		tx.Append(&fermata.Event{Type: fermata.EventTaskClaimed, TaskID: t.ID, Actor: robot})
 	})
 	check := func(tx *store.Tx) error {
-		gotEvents, err := tx.EventsOn(q)
+		gotEvents, err := tx.EventsOfQuestion(q)
 		s.ok(err)
 		s.equal([]*fermata.Event{about}, gotEvents)
 		gotRun, err := tx.Run(run.ID)
@@ -36,7 +36,7 @@ func aheadSame(s *suite) {
 		s.ok(err)
 		gotQuestion, err := tx.Question(q.ID)
 		s.ok(err)
-		questions, dependents, err := tx.Ends(t.ID, run.ID)
+		questions, dependents, err := tx.AffectedByTaskEnd(t.ID, run.ID)
 		s.ok(err)
 		s.equal(run, gotRun)
 		s.equal(t, gotTask)
@@ -45,16 +45,16 @@ func aheadSame(s *suite) {
 		s.equal([]string{waiting.ID}, dependents)
 		return nil
 	}
-	for _, ahead := range [][]store.Ahead{
-		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, Ends: true}}, {{Task: "task_none"}, {Run: "run_none", Ends: true}},
+	for _, ahead := range [][]store.ReadAhead{
+		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, TaskEnd: true}}, {{Task: "task_none"}, {Run: "run_none", TaskEnd: true}},
 	} {
 		s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
 	}
 }
 
-// ahead runs the functions as one group. Each of them reads ahead the same
+// runWithReadAhead runs the functions as one group. Each of them reads ahead the same
 // rows.
-func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
+func (s *suite) runWithReadAhead(want store.ReadAhead, fns ...func(tx *store.Tx) error) {
 	s.Helper()
 	held, release := make(chan struct{}), make(chan struct{})
 	results := make(chan error, len(fns)+1)
@@ -78,8 +78,8 @@ func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
 }
 
 func aheadStale(s *suite) {
-	t := s.task(func(*fermata.Task) {})
-	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	t := s.addTask(func(*fermata.Task) {})
+	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
 	change := func(n int) func(tx *store.Tx) error {
 		return func(tx *store.Tx) error {
 			task, err := tx.Task(t.ID)
@@ -95,26 +95,26 @@ func aheadStale(s *suite) {
 			return nil
 		}
 	}
-	s.ahead(store.Ahead{Question: q.ID}, change(0), change(1), change(2))
+	s.runWithReadAhead(store.ReadAhead{Question: q.ID}, change(0), change(1), change(2))
 }
 
 // aheadBad checks that a bad read-ahead fails alone. PostgreSQL refuses an id
 // with a NUL, and so it refuses the round trip that this read-ahead shares with
 // those of other callers.
 func aheadBad(s *suite) {
-	t := s.task(func(*fermata.Task) {})
+	t := s.addTask(func(*fermata.Task) {})
 	held, release := make(chan struct{}), make(chan struct{})
 	holder, bad, good := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 	go func() {
 		holder <- s.try(func(*store.Tx) error { close(held); <-release; return nil })
 	}()
 	patience.Receive(s, "the first write runs", held)
-	write := func(done chan<- error, ahead store.Ahead, fn func(tx *store.Tx) error, before int) {
+	write := func(done chan<- error, ahead store.ReadAhead, fn func(tx *store.Tx) error, before int) {
 		go func() { done <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, ahead) }()
 		s.awaitQueued(before + 1)
 	}
-	write(bad, store.Ahead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
-	write(good, store.Ahead{Task: t.ID}, func(tx *store.Tx) error { marked(tx, "good"); return nil }, 1)
+	write(bad, store.ReadAhead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
+	write(good, store.ReadAhead{Task: t.ID}, func(tx *store.Tx) error { appendMark(tx, "good"); return nil }, 1)
 	close(release)
 	s.ok(patience.Receive(s, "the first write ends", holder))
 	s.ok(patience.Receive(s, "the good write ends", good))
@@ -130,10 +130,10 @@ func aheadClaims(s *suite) {
 	const claims = 8
 	var want []string
 	for i := range claims {
-		t := s.task(func(t *fermata.Task) {
+		t := s.addTask(func(t *fermata.Task) {
 			t.Title, t.State, t.RunID = fmt.Sprint(i), fermata.TaskInputReceived, "run_before"
 		})
-		s.question(func(q *fermata.Question) {
+		s.addQuestion(func(q *fermata.Question) {
 			q.TaskID, q.Status, q.Title = t.ID, fermata.Answered, t.Title
 			q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: noon}
 		})
@@ -148,9 +148,9 @@ func aheadClaims(s *suite) {
 	var got []string
 	request := fermata.ClaimRequest{Worker: "w1"}
 	claim := func(tx *store.Tx) error {
-		t, err := tx.Claimable(request)
+		t, err := tx.NextClaimable(request)
 		s.ok(err)
-		questions, messages, err := tx.Unhanded(t.ID)
+		questions, messages, err := tx.PendingHandOver(t.ID)
 		s.ok(err)
 		if len(questions) != 1 || questions[0].Title != t.Title || len(messages) != 1 || messages[0].Body != t.Title {
 			s.Errorf("task %s is handed %d questions and %d messages", t.Title, len(questions), len(messages))
@@ -164,6 +164,6 @@ func aheadClaims(s *suite) {
 	for i := range fns {
 		fns[i] = claim
 	}
-	s.ahead(store.Ahead{Claim: &request}, fns...)
-	s.ids(want, got)
+	s.runWithReadAhead(store.ReadAhead{Claim: &request}, fns...)
+	s.equalIDs(want, got)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var clocks = map[string]func(*suite){
+var clockTests = map[string]func(*suite){
 	"leases begin anew":                    clockRenewsLeases,
 	"leases of a runner end":               clockEndsLeases,
 	"what waits for a clock set back":      clockLetsGo,
@@ -18,8 +18,8 @@ var clocks = map[string]func(*suite){
 	"a machine with another time":          clockApart,
 }
 
-// jumping opens the database again. The returned variable is the error of its clock.
-func (s *suite) jumping() (*store.DB, *time.Duration) {
+// openWithClockError opens the database again. The returned variable is the error of its clock.
+func (s *suite) openWithClockError() (*store.DB, *time.Duration) {
 	s.Helper()
 	var wrong time.Duration
 	opts := s.opts
@@ -27,8 +27,8 @@ func (s *suite) jumping() (*store.DB, *time.Duration) {
 	return s.config.Open(s.T, opts), &wrong
 }
 
-// reading returns the time that counts.
-func (s *suite) reading(db *store.DB) time.Time {
+// countedTime returns the time that counts.
+func (s *suite) countedTime(db *store.DB) time.Time {
 	s.Helper()
 	now, err := db.Now(s.Context())
 	s.ok(err)
@@ -36,14 +36,14 @@ func (s *suite) reading(db *store.DB) time.Time {
 }
 
 func clockRuns(s *suite) {
-	db, _ := s.jumping()
+	db, _ := s.openWithClockError()
 	s.ok(db.WatchClock(s.Context()))
-	s.reading(db)
+	s.countedTime(db)
 	s.equal(store.ClockState{}, db.Clock())
 }
 
 func clockApart(s *suite) {
-	db, wrong := s.jumping()
+	db, wrong := s.openWithClockError()
 	*wrong = -8 * time.Second
 	want := 8 * time.Second
 	if db.Dialect() == "sqlite" {
@@ -53,66 +53,68 @@ func clockApart(s *suite) {
 	s.ok(db.WatchClock(s.Context()))
 	s.equal(want, db.ClockSkew().Round(time.Second))
 	*wrong = 0
-	s.reading(db)
+	s.countedTime(db)
 	s.equal(time.Duration(0), db.ClockSkew().Round(time.Second))
 }
 
 func clockReturns(s *suite) {
-	db, wrong := s.jumping()
-	before := s.reading(db)
+	db, wrong := s.openWithClockError()
+	before := s.countedTime(db)
 	*wrong = 2 * time.Hour
-	if d := s.reading(db).Sub(before); d > time.Minute {
+	if d := s.countedTime(db).Sub(before); d > time.Minute {
 		s.Errorf("the time that counts jumped by %s", d)
 	}
 	s.equal(2*time.Hour, db.Clock().Jump.Round(time.Minute))
 	*wrong = 0
-	s.reading(db)
+	s.countedTime(db)
 	s.equal(store.ClockState{}, db.Clock())
 }
 
 func clockAccepts(s *suite) {
-	db, wrong := s.jumping()
-	before := s.reading(db)
+	db, wrong := s.openWithClockError()
+	before := s.countedTime(db)
 	*wrong = -2 * time.Hour
-	s.reading(db)
+	s.countedTime(db)
 	db.AcceptClock()
 	s.equal(store.ClockState{}, db.Clock())
-	s.equal(-2*time.Hour, s.reading(db).Sub(before).Round(time.Minute))
+	s.equal(-2*time.Hour, s.countedTime(db).Sub(before).Round(time.Minute))
 }
 
 func clockBehindEvents(s *suite) {
-	s.write(func(tx *store.Tx) { tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System}) })
-	db, wrong := s.jumping()
+	s.write(func(tx *store.Tx) {
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor})
+	})
+	db, wrong := s.openWithClockError()
 	*wrong = -time.Hour
 	s.ok(db.WatchClock(s.Context()))
-	s.reading(db)
+	s.countedTime(db)
 	s.equal(-time.Hour, db.Clock().Jump.Round(time.Minute))
 }
 
 func clockRenewsLeases(s *suite) {
-	r := s.run(func(r *fermata.Run) { r.Renew(time.Hour, noon) })
+	r := s.addRun(func(r *fermata.Run) { r.Renew(time.Hour, noon) })
 	s.ok(s.db.RenewLeases(s.Context()))
 	fresh, err := s.read().Run(r.ID)
 	s.ok(err)
 	s.equal(time.Hour, fresh.Lease)
-	if left := fresh.LeaseUntil.Sub(s.reading(s.db)); left < 50*time.Minute || left > time.Hour {
+	if left := fresh.LeaseUntil.Sub(s.countedTime(s.db)); left < 50*time.Minute || left > time.Hour {
 		s.Errorf("the lease runs %s from now on, want an hour", left)
 	}
 }
 
 func clockEndsLeases(s *suite) {
-	now := s.reading(s.db)
-	ended := s.run(func(r *fermata.Run) { r.Runner = "workflow"; r.Renew(time.Hour, now) })
-	other := s.run(func(r *fermata.Run) { r.Runner = "claude"; r.Renew(time.Hour, now) })
-	gone := s.run(func(r *fermata.Run) { r.Runner, r.Worker = "workflow", "gone"; r.Renew(time.Hour, now) })
-	workers, err := s.db.Holders(s.Context(), "workflow")
+	now := s.countedTime(s.db)
+	ended := s.addRun(func(r *fermata.Run) { r.Runner = "workflow"; r.Renew(time.Hour, now) })
+	other := s.addRun(func(r *fermata.Run) { r.Runner = "claude"; r.Renew(time.Hour, now) })
+	gone := s.addRun(func(r *fermata.Run) { r.Runner, r.Worker = "workflow", "gone"; r.Renew(time.Hour, now) })
+	workers, err := s.db.WorkersHoldingRuns(s.Context(), "workflow")
 	s.ok(err)
 	s.equal([]string{"gone", "w1"}, workers)
 	left := func(want map[string]bool) {
 		for id, left := range want {
 			r, err := s.read().Run(id)
 			s.ok(err)
-			s.equal(left, r.LeaseUntil.After(s.reading(s.db)))
+			s.equal(left, r.LeaseUntil.After(s.countedTime(s.db)))
 		}
 	}
 	s.ok(s.db.EndLeasesOf(s.Context(), "workflow", "gone"))
@@ -123,15 +125,15 @@ func clockEndsLeases(s *suite) {
 
 // clockLetsGo checks rows that were written by a clock that was an hour ahead and was then set back.
 func clockLetsGo(s *suite) {
-	before := s.reading(s.db).Add(time.Hour)
-	q := s.question(func(*fermata.Question) {})
-	q.Held = &fermata.Held{By: alice, At: before, ReleaseAt: before.Add(5 * time.Second), Channel: "web"}
+	before := s.countedTime(s.db).Add(time.Hour)
+	q := s.addQuestion(func(*fermata.Question) {})
+	q.HeldAnswer = &fermata.HeldAnswer{By: alice, At: before, ReleaseAt: before.Add(5 * time.Second), Channel: "web"}
 	wall := s.addChannel("wall")
 	soon, quiet := newDelivery(wall, "a", before.Add(time.Second)), newDelivery(wall, "b", before.Add(8*time.Hour))
 	soon.CreatedAt, quiet.CreatedAt = before, before
-	s.planned(soon, quiet)
+	s.planDeliveries(soon, quiet)
 	s.write(func(tx *store.Tx) {
-		tx.Hold(q)
+		tx.HoldAnswer(q)
 		if _, err := tx.ListenAs(wall.ID, "gone", before.Add(time.Second)); err != nil {
 			s.Error(err)
 		}
@@ -139,8 +141,8 @@ func clockLetsGo(s *suite) {
 	for range 2 {
 		s.ok(s.db.RenewLeases(s.Context()))
 	}
-	now := s.reading(s.db)
-	s.equal(1, len(s.overdue(now, 10).Held))
+	now := s.countedTime(s.db)
+	s.equal(1, len(s.overdue(now, 10).HeldAnswers))
 	due, err := s.db.DueDeliveries(s.Context(), wall.ID, now, 10)
 	s.ok(err)
 	s.equal(1, len(due))

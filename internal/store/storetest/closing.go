@@ -9,15 +9,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var closings = map[string]func(*suite){
+var closingTests = map[string]func(*suite){
 	"counts":                    closingCounts,
 	"lengths have three digits": closingDigits,
 	"most common":               closingCommon,
 	"a close that fails":        closingFailed,
 }
 
-// closed adds a question that was asked some minutes after noon, and closes it.
-func (s *suite) closed(minute int, change func(q *fermata.Question)) *fermata.Question {
+// addClosedQuestion adds a question that was asked some minutes after noon, and closes it.
+func (s *suite) addClosedQuestion(minute int, change func(q *fermata.Question)) *fermata.Question {
 	s.Helper()
 	at := noon.Add(time.Duration(minute) * time.Minute)
 	q := newQuestion(id(fermata.PrefixTask))
@@ -32,16 +32,16 @@ func (s *suite) closed(minute int, change func(q *fermata.Question)) *fermata.Qu
 	return q
 }
 
-// hour returns a filter of the questions that were asked in the hour after
+// hourFilter returns a filter of the questions that were asked in the hour after
 // noon.
-func hour(by store.Dimension) store.ClosingFilter {
-	return store.ClosingFilter{Asked: fermata.Period{From: noon, To: noon.Add(time.Hour)}, By: by}
+func hourFilter(by store.Dimension) store.ClosingFilter {
+	return store.ClosingFilter{Asked: fermata.Period{From: noon, To: noon.Add(time.Hour)}, GroupBy: by}
 }
 
-func counted(counts []store.ClosingCount) []string {
+func formatCounts(counts []store.ClosingCount) []string {
 	out := []string{}
 	for _, c := range counts {
-		out = append(out, fmt.Sprintf("%s/%d %s %s %s ×%d", c.Key, c.Step, c.Status, c.DecidedBy, c.Took, c.N))
+		out = append(out, fmt.Sprintf("%s/%d %s %s %s ×%d", c.Key, c.Step, c.Status, c.DecidedBy, c.AnswerTime, c.N))
 	}
 	slices.Sort(out)
 	return out
@@ -49,28 +49,28 @@ func counted(counts []store.ClosingCount) []string {
 
 func closingCounts(s *suite) {
 	human := func(*fermata.Question) {}
-	s.closed(0, human)
-	s.closed(1, human)
-	s.closed(2, func(q *fermata.Question) { q.Resolution.Channel, q.Resolution.AnsweredBy = "", &robot })
-	s.closed(31, timedOut)
-	s.closed(32, cancelled)
-	s.closed(33, func(q *fermata.Question) { q.Resolution.DecidedBy, q.Resolution.AnsweredBy = fermata.ActorPolicy, nil })
-	s.closed(-1, human)
-	s.closed(60, human)
-	s.question(func(q *fermata.Question) {
+	s.addClosedQuestion(0, human)
+	s.addClosedQuestion(1, human)
+	s.addClosedQuestion(2, func(q *fermata.Question) { q.Resolution.Channel, q.Resolution.AnsweredBy = "", &robot })
+	s.addClosedQuestion(31, setTimedOut)
+	s.addClosedQuestion(32, setCancelled)
+	s.addClosedQuestion(33, func(q *fermata.Question) { q.Resolution.DecidedBy, q.Resolution.AnsweredBy = fermata.ActorPolicy, nil })
+	s.addClosedQuestion(-1, human)
+	s.addClosedQuestion(60, human)
+	s.addQuestion(func(q *fermata.Question) {
 		q.Project, q.Type, q.CreatedAt = "web", fermata.Approval, noon.Add(45*time.Minute)
 	})
-	s.question(func(q *fermata.Question) { q.CreatedAt = noon.Add(time.Hour) })
-	half := hour(store.ByNothing)
+	s.addQuestion(func(q *fermata.Question) { q.CreatedAt = noon.Add(time.Hour) })
+	half := hourFilter(store.ByNothing)
 	half.Step = 30 * time.Minute
-	people, web, approvals := hour(store.ByChannel), hour(store.ByProject), hour(store.ByType)
-	people.People, web.Project, approvals.Type = true, "web", "approval"
+	people, web, approvals := hourFilter(store.ByChannel), hourFilter(store.ByProject), hourFilter(store.ByType)
+	people.OnlyPeople, web.Project, approvals.Type = true, "web", "approval"
 	for name, c := range map[string]struct {
 		filter  store.ClosingFilter
 		closed  []string
 		pending []string
 	}{
-		"all": {hour(store.ByNothing), []string{
+		"all": {hourFilter(store.ByNothing), []string{
 			"/0 answered human 1m30s ×3", "/0 answered policy 0s ×1", "/0 cancelled agent 0s ×1", "/0 timed_out timeout 0s ×1",
 		}, []string{"/0 pending  0s ×1"}},
 		"steps": {half, []string{
@@ -81,20 +81,20 @@ func closingCounts(s *suite) {
 		"type":               {approvals, []string{}, []string{"approval/0 pending  0s ×1"}},
 	} {
 		s.Log(name)
-		got, err := s.read().Closings(c.filter)
+		got, err := s.read().ClosingCounts(c.filter)
 		s.ok(err)
-		s.equal(c.closed, counted(got))
+		s.equal(c.closed, formatCounts(got))
 		if c.pending == nil {
 			continue
 		}
-		got, err = s.read().Pendings(c.filter)
+		got, err = s.read().PendingCounts(c.filter)
 		s.ok(err)
-		s.equal(c.pending, counted(got))
+		s.equal(c.pending, formatCounts(got))
 	}
-	got, err := s.read().Closings(hour(store.ByResponder))
+	got, err := s.read().ClosingCounts(hourFilter(store.ByResponder))
 	s.ok(err)
-	s.equal(true, slices.Contains(counted(got), "mem_1/0 answered human 1m30s ×2"))
-	n, err := s.read().CountClosings(hour(store.ByNothing))
+	s.equal(true, slices.Contains(formatCounts(got), "mem_1/0 answered human 1m30s ×2"))
+	n, err := s.read().CountClosings(hourFilter(store.ByNothing))
 	s.ok(err)
 	s.equal(int64(6), n)
 }
@@ -104,13 +104,15 @@ func closingDigits(s *suite) {
 		-5: 0, 0: 0, 7: 7, 999: 999, 1000: 1000, 1234: 1230, 1999: 1990, 12_345: 12_300, 99_999: 99_900, 123_456: 123_000,
 		86_399_999: 86_300_000, 31_557_600_000: 31_500_000_000, 999_999_999_999: 999_000_000_000, 5_000_000_000_000: 1_000_000_000_000,
 	} {
-		s.closed(0, func(q *fermata.Question) {
+		s.addClosedQuestion(0, func(q *fermata.Question) {
 			q.Resolution.At, q.Resolution.Channel = q.CreatedAt.Add(time.Duration(millis)*time.Millisecond), fmt.Sprint(millis)
 		})
-		got, err := s.read().Closings(hour(store.ByChannel))
+		got, err := s.read().ClosingCounts(hourFilter(store.ByChannel))
 		s.ok(err)
-		if !slices.ContainsFunc(got, func(c store.ClosingCount) bool { return c.Key == fmt.Sprint(millis) && c.Took.Milliseconds() == want }) {
-			s.Errorf("%d ms are not counted as %d: %v", millis, want, counted(got))
+		if !slices.ContainsFunc(got, func(c store.ClosingCount) bool {
+			return c.Key == fmt.Sprint(millis) && c.AnswerTime.Milliseconds() == want
+		}) {
+			s.Errorf("%d ms are not counted as %d: %v", millis, want, formatCounts(got))
 		}
 	}
 }
@@ -121,35 +123,35 @@ func closingCommon(s *suite) {
 		q := newQuestion(id(fermata.PrefixTask))
 		q.ID, q.CreatedAt, q.Title = fermata.NewID(fermata.PrefixQuestion, noon.Add(time.Duration(i)*time.Second)), noon, title
 		s.write(func(tx *store.Tx) { tx.InsertQuestion(q) })
-		cancelled(q)
+		setCancelled(q)
 		s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 		newest = q
 	}
-	got, err := s.read().MostCommon(hour(store.ByNothing), 9)
+	got, err := s.read().MostCommonQuestions(hourFilter(store.ByNothing), 9)
 	s.ok(err)
 	s.equal(2, len(got))
-	s.equal(store.Common{Alike: "deploy build #?", N: 3, Newest: newest.ID}, got[0])
-	got, err = s.read().MostCommon(hour(store.ByNothing), 1)
+	s.equal(store.CommonQuestion{Alike: "deploy build #?", N: 3, Newest: newest.ID}, got[0])
+	got, err = s.read().MostCommonQuestions(hourFilter(store.ByNothing), 1)
 	s.ok(err)
 	s.equal(1, len(got))
-	f := hour(store.ByAlike)
+	f := hourFilter(store.ByAlike)
 	f.Alike = []string{"which colour?"}
-	counts, err := s.read().Closings(f)
+	counts, err := s.read().ClosingCounts(f)
 	s.ok(err)
-	s.equal([]string{"which colour?/0 cancelled agent 0s ×1"}, counted(counts))
+	s.equal([]string{"which colour?/0 cancelled agent 0s ×1"}, formatCounts(counts))
 }
 
 // closingFailed checks that a question that is not closed is not counted, and
 // that a closed one is counted once.
 func closingFailed(s *suite) {
-	q := s.closed(0, timedOut)
+	q := s.addClosedQuestion(0, setTimedOut)
 	again := *q
 	if err := s.try(func(tx *store.Tx) error { tx.UpdatePending(&again); return nil }); err == nil {
 		s.Error("a closed question was closed again")
 	}
-	pending := s.question(func(*fermata.Question) {})
+	pending := s.addQuestion(func(*fermata.Question) {})
 	if err := s.try(func(tx *store.Tx) error {
-		cancelled(pending)
+		setCancelled(pending)
 		tx.UpdatePending(pending)
 		return fermata.NotFound("thing", "x")
 	}); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var deliveries = map[string]func(*suite){
+var deliveryTests = map[string]func(*suite){
 	"channel round trip":         channelRoundTrip,
 	"a channel's state":          channelState,
 	"one process listens":        oneListens,
@@ -37,7 +37,7 @@ var deliveries = map[string]func(*suite){
 func newChannel(name string) *fermata.Channel {
 	return &fermata.Channel{
 		ID: id(fermata.PrefixChannel), Name: name, Kind: "wall", Enabled: true, CreatedAt: noon,
-		Settings: map[string]any{"text": hard, "list": []any{"a", 1.5, true}},
+		Settings: map[string]any{"text": hardText, "list": []any{"a", 1.5, true}},
 	}
 }
 
@@ -50,7 +50,7 @@ func (s *suite) addChannel(name string) *fermata.Channel {
 
 func channelRoundTrip(s *suite) {
 	c := s.addChannel("wall")
-	c.Name, c.Enabled, c.LastError = "board", false, hard
+	c.Name, c.Enabled, c.LastError = "board", false, hardText
 	c.LastSentAt, c.LastErrorAt, c.FailingSince, c.AlertedAt = ptr(noon), ptr(noon.Add(1)), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Hour))
 	c.LastErrorAt = ptr(noon.Add(time.Minute))
 	s.write(func(tx *store.Tx) { tx.SaveChannel(c) })
@@ -73,7 +73,7 @@ func channelRoundTrip(s *suite) {
 	all, err := s.read().Channels()
 	s.ok(err)
 	s.equal(1, len(all))
-	others, err := s.db.In(s.Context(), "other").Channels()
+	others, err := s.db.Reader(s.Context(), "other").Channels()
 	s.ok(err)
 	s.equal(0, len(others))
 }
@@ -83,7 +83,7 @@ func channelState(s *suite) {
 	none, err := s.read().ChannelState(c.ID, "cursor")
 	s.ok(err)
 	s.equal("", none)
-	for _, value := range []string{"1", hard} {
+	for _, value := range []string{"1", hardText} {
 		s.write(func(tx *store.Tx) { tx.SetChannelState(c.ID, "cursor", value) })
 		got, err := s.read().ChannelState(c.ID, "cursor")
 		s.ok(err)
@@ -124,11 +124,11 @@ func newDelivery(c *fermata.Channel, unique string, due time.Time) *fermata.Deli
 	return &fermata.Delivery{
 		ID: id(fermata.PrefixDelivery), QuestionID: "q_1", TaskID: "task_1", ChannelID: c.ID, Kind: c.Kind, Channel: c.Name, Purpose: "asked",
 		State: fermata.DeliveryWaiting, NextAt: ptr(due), CreatedAt: noon,
-		DeliveryKeeps: fermata.DeliveryKeeps{Unique: unique, When: fermata.WhenAlways},
+		DeliveryInternals: fermata.DeliveryInternals{UniqueKey: unique, Condition: fermata.WhenAlways},
 	}
 }
 
-func (s *suite) planned(all ...*fermata.Delivery) {
+func (s *suite) planDeliveries(all ...*fermata.Delivery) {
 	s.Helper()
 	s.write(func(tx *store.Tx) {
 		for _, d := range all {
@@ -141,19 +141,19 @@ func deliveryRoundTrip(s *suite) {
 	ann := newMember("ann")
 	s.write(func(tx *store.Tx) { tx.InsertMember(ann) })
 	d := newDelivery(s.addChannel("wall"), "a", noon)
-	d.MemberID, d.Member, d.DeviceID, d.Reason, d.EventSeq, d.Wanted, d.Title, d.Body = ann.ID, "ann", "dev_1", hard, 3, 4, hard, hard
-	s.planned(d)
-	d.State, d.Reason, d.When, d.Attempts, d.Tries, d.Deferrals, d.LastError = fermata.DeliverySent, "x", fermata.WhenPageClosed, 1, 2, 3, hard
+	d.MemberID, d.Member, d.DeviceID, d.Reason, d.EventSeq, d.WantedEvent, d.Title, d.Body = ann.ID, "ann", "dev_1", hardText, 3, 4, hardText, hardText
+	s.planDeliveries(d)
+	d.State, d.Reason, d.Condition, d.Attempts, d.FailedTries, d.Deferrals, d.LastError = fermata.DeliverySent, "x", fermata.WhenPageClosed, 1, 2, 3, hardText
 	d.NextAt, d.LeasedUntil, d.SentAt, d.UpdatedAt = nil, ptr(noon), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Minute))
-	d.Shows, d.Wanted, d.Shown, d.Decides, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
-	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hard}}
-	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetContent(d.ID, hard) })
+	d.ShownStatus, d.WantedEvent, d.ShownEvent, d.CanDecide, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
+	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hardText}}
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetContent(d.ID, hardText) })
 	all, err := s.read().DeliveriesByID([]string{d.ID})
 	s.ok(err)
 	s.equal([]*fermata.Delivery{d}, all)
 	got, err := s.read().Delivery(d.ID)
 	s.ok(err)
-	d.Content = hard
+	d.Content = hardText
 	s.equal(d, got)
 	none, err := s.read().DeliveriesByID(nil)
 	s.ok(err)
@@ -162,8 +162,8 @@ func deliveryRoundTrip(s *suite) {
 
 func plannedOnce(s *suite) {
 	c := s.addChannel("wall")
-	s.planned(newDelivery(c, "a", noon), newDelivery(c, "b", noon))
-	s.planned(newDelivery(c, "a", noon))
+	s.planDeliveries(newDelivery(c, "a", noon), newDelivery(c, "b", noon))
+	s.planDeliveries(newDelivery(c, "a", noon))
 	all, err := s.read().DeliveriesOf([]string{"q_1", "q_2"})
 	s.ok(err)
 	s.equal(2, len(all))
@@ -174,7 +174,7 @@ func plannedOnce(s *suite) {
 
 func staleDelivery(s *suite) {
 	d := newDelivery(s.addChannel("wall"), "a", noon)
-	s.planned(d)
+	s.planDeliveries(d)
 	stale := *d
 	s.write(func(tx *store.Tx) { tx.SaveDelivery(d) })
 	if s.try(func(tx *store.Tx) error { tx.SaveDelivery(&stale); return nil }) == nil {
@@ -187,10 +187,10 @@ func dueByChannel(s *suite) {
 	late, early, future := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon.Add(-time.Hour)), newDelivery(wall, "c", noon.Add(time.Hour))
 	rests := newDelivery(board, "d", noon)
 	rests.NextAt = nil
-	s.planned(late, early, future, rests)
+	s.planDeliveries(late, early, future, rests)
 	due, err := s.db.DueDeliveries(s.Context(), wall.ID, noon, 10)
 	s.ok(err)
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: early.ID}, {Workspace: store.DefaultWorkspace, ID: late.ID}}, due)
+	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: early.ID}, {Workspace: store.DefaultWorkspace, ID: late.ID}}, due)
 	next, found, err := s.db.NextDelivery(s.Context(), wall.ID)
 	s.ok(err)
 	s.equal(true, found && next.Equal(*early.NextAt))
@@ -210,7 +210,7 @@ func deliveryLists(s *suite) {
 	all[3].State, all[3].NextAt = fermata.DeliverySkipped, nil
 	look := newDelivery(wall, "w", noon)
 	look.Kind = "watch"
-	s.planned(append(all, look)...)
+	s.planDeliveries(append(all, look)...)
 	for want, f := range map[string]store.DeliveryFilter{
 		"3 2 1 0": {Limit: 10}, "3 2": {Limit: 2}, "1 0": {Limit: 10, Before: all[2].ID}, "3 1": {Limit: 10, ChannelID: board.ID},
 		"3": {Limit: 10, State: "skipped"}, "1": {Limit: 10, MemberID: "mem_1"},
@@ -219,7 +219,7 @@ func deliveryLists(s *suite) {
 		s.ok(err)
 		got := ""
 		for _, d := range found {
-			got += " " + d.Unique
+			got += " " + d.UniqueKey
 		}
 		s.equal(" "+want, got)
 	}
@@ -235,7 +235,7 @@ func digestGathered(s *suite) {
 		d.Purpose, d.MemberID = "digest", "mem_1"
 	}
 	other.MemberID = "mem_2"
-	s.planned(in, other, later, leased)
+	s.planDeliveries(in, other, later, leased)
 	leased.LeasedUntil = ptr(noon)
 	s.write(func(tx *store.Tx) { tx.SaveDelivery(leased) })
 	found, err := s.read().WaitingDigest(wall.ID, "mem_1", "", noon)
@@ -248,12 +248,12 @@ func channelGoes(s *suite) {
 	wall := s.addChannel("wall")
 	waits, sent := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon)
 	again := newDelivery(wall, "c", noon)
-	s.planned(waits, sent, again)
+	s.planDeliveries(waits, sent, again)
 	later := time.Now().Add(time.Hour)
-	sent.State, sent.Tries, sent.NextAt = fermata.DeliverySent, 1, &later
+	sent.State, sent.FailedTries, sent.NextAt = fermata.DeliverySent, 1, &later
 	again.Ref = json.RawMessage(`"3"`)
 	s.write(func(tx *store.Tx) { tx.SaveDelivery(sent); tx.SaveDelivery(again) })
-	s.write(func(tx *store.Tx) { tx.HastenDeliveriesOf(wall.ID) })
+	s.write(func(tx *store.Tx) { tx.RetryDeliveriesOf(wall.ID) })
 	hastened, err := s.read().Delivery(sent.ID)
 	s.ok(err)
 	s.equal(true, hastened.NextAt.Before(later))
@@ -266,7 +266,7 @@ func channelGoes(s *suite) {
 	s.ok(err)
 	s.equal(true, stands.State == fermata.DeliverySent && stands.Reason == "" && stands.NextAt != nil)
 	s.write(func(tx *store.Tx) {
-		tx.RestDeliveriesOf(wall.ID)
+		tx.EndDeliveriesOf(wall.ID)
 		tx.DeleteChannel(wall.ID)
 	})
 	all, err := s.read().DeliveriesByID([]string{waits.ID, sent.ID, again.ID})
@@ -285,7 +285,7 @@ func channelGoes(s *suite) {
 func identities(s *suite) {
 	ann, bob := newMember("ann"), newMember("bob")
 	is := func(m *fermata.Member, kind, as string) fermata.Identity {
-		return fermata.Identity{Kind: kind, ID: as, Name: hard, MemberID: m.ID, Member: m.Handle, CreatedAt: noon}
+		return fermata.Identity{Kind: kind, ID: as, Name: hardText, MemberID: m.ID, Member: m.Handle, CreatedAt: noon}
 	}
 	s.write(func(tx *store.Tx) {
 		tx.InsertMember(ann)
@@ -330,7 +330,7 @@ func preferences(s *suite) {
 func devices(s *suite) {
 	newDevice := func(member, endpoint string) *fermata.Device {
 		return &fermata.Device{
-			ID: id(fermata.PrefixDevice), MemberID: member, Name: hard, AddedAt: noon,
+			ID: id(fermata.PrefixDevice), MemberID: member, Name: hardText, AddedAt: noon,
 			Subscription: fermata.PushSubscription{Endpoint: endpoint, Keys: fermata.PushKeys{P256DH: "a", Auth: "b"}},
 		}
 	}
@@ -339,13 +339,13 @@ func devices(s *suite) {
 	held.Holder = "ses_1"
 	s.write(func(tx *store.Tx) {
 		tx.InsertDevice(held)
-		tx.HandDevices("mem_1", "ses_1", "ses_3")
-		tx.HandDevices("mem_3", "ses_2", "ses_3")
+		tx.MoveDevices("mem_1", "ses_1", "ses_3")
+		tx.MoveDevices("mem_3", "ses_2", "ses_3")
 	})
 	got, err := s.read().Device(held.ID)
 	s.ok(err)
 	s.equal(held, got)
-	s.write(func(tx *store.Tx) { tx.HandDevices("mem_3", "ses_1", "ses_2") })
+	s.write(func(tx *store.Tx) { tx.MoveDevices("mem_3", "ses_1", "ses_2") })
 	held.Holder = "ses_2"
 	got, err = s.read().Device(held.ID)
 	s.ok(err)
@@ -391,13 +391,13 @@ func deliveryKeys(s *suite) {
 
 func inboundOnce(s *suite) {
 	for _, verdict := range []string{`{"words":"first"}`, `{"words":"second"}`} {
-		s.write(func(tx *store.Tx) { tx.RememberInbound("ch_1", hard, json.RawMessage(verdict)) })
+		s.write(func(tx *store.Tx) { tx.RememberInbound("ch_1", hardText, json.RawMessage(verdict)) })
 	}
-	got, err := s.read().Inbound("ch_1", hard)
+	got, err := s.read().InboundVerdict("ch_1", hardText)
 	s.ok(err)
 	s.equal(`{"words":"first"}`, string(got))
 	s.write(func(tx *store.Tx) { tx.ForgetInbound(tx.Now().Add(time.Hour)) })
-	got, err = s.read().Inbound("ch_1", hard)
+	got, err = s.read().InboundVerdict("ch_1", hardText)
 	s.ok(err)
 	s.equal(0, len(got))
 }
@@ -411,7 +411,7 @@ func openPages(s *suite) {
 		tx.SetOpenPages("c", []string{"mem_3"}, now.Add(-time.Hour))
 	})
 	s.write(func(tx *store.Tx) { tx.SetOpenPages("b", []string{"mem_4"}, now.Add(time.Hour)) })
-	others, err := s.read().OpenPages("b", now)
+	others, err := s.read().MembersWithOpenPage("b", now)
 	s.ok(err)
 	if diff := cmp.Diff([]string{"mem_1", "mem_2"}, others, cmpopts.EquateEmpty()); diff != "" {
 		s.Error(diff)
@@ -431,13 +431,13 @@ func answerLinks(s *suite) {
 }
 
 func unreachedIsNoted(s *suite) {
-	q := s.question(func(q *fermata.Question) { q.Unreached = "there is no route for it" })
+	q := s.addQuestion(func(q *fermata.Question) { q.UnreachedReason = "there is no route for it" })
 	got, err := s.read().Question(q.ID)
 	s.ok(err)
-	s.equal("there is no route for it", got.Unreached)
+	s.equal("there is no route for it", got.UnreachedReason)
 	s.write(func(tx *store.Tx) { tx.SetUnreached(got, "") })
 	after, err := s.read().Question(q.ID)
 	s.ok(err)
-	s.equal("", after.Unreached)
+	s.equal("", after.UnreachedReason)
 	s.equal(got.Version, after.Version)
 }

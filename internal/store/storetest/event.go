@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var events = map[string]func(*suite){
+var eventTests = map[string]func(*suite){
 	"round trip":                 eventRoundTrip,
 	"filters":                    eventFilters,
 	"search":                     eventSearch,
@@ -24,7 +24,7 @@ func eventRoundTrip(s *suite) {
 		Type: fermata.EventQuestionAsked, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1", Actor: robot,
 		Data: json.RawMessage("{ \"a\" : \"<\u00e9\\u00e9>\" }"),
 	}
-	least := &fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System}
+	least := &fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor}
 	s.write(func(tx *store.Tx) { tx.Append(full); tx.Append(least) })
 	s.equal([]*fermata.Event{full, least}, s.verify())
 	s.equal([]int64{1, 2}, []int64{full.Seq, least.Seq})
@@ -38,7 +38,7 @@ func eventFilters(s *suite) {
 				tx.Append(&fermata.Event{Type: typ, TaskID: task, QuestionID: fmt.Sprintf("q_%d", i), Actor: robot})
 			}
 		}
-		added, err := tx.EventsOn(&fermata.Question{ID: "q_3", TaskID: "task_1"})
+		added, err := tx.EventsOfQuestion(&fermata.Question{ID: "q_3", TaskID: "task_1"})
 		s.ok(err)
 		s.equal(2, len(added))
 	})
@@ -66,10 +66,10 @@ func eventFilters(s *suite) {
 }
 
 func eventFailed(s *suite) {
-	s.write(func(tx *store.Tx) { marked(tx, "a") })
-	err := s.try(func(tx *store.Tx) error { marked(tx, "b"); return fermata.NotFound("thing", "x") })
+	s.write(func(tx *store.Tx) { appendMark(tx, "a") })
+	err := s.try(func(tx *store.Tx) error { appendMark(tx, "b"); return fermata.NotFound("thing", "x") })
 	s.code(err, fermata.CodeNotFound)
-	s.write(func(tx *store.Tx) { marked(tx, "c") })
+	s.write(func(tx *store.Tx) { appendMark(tx, "c") })
 	s.equal([]string{"a", "c"}, s.marks())
 }
 
@@ -77,7 +77,7 @@ func eventCommitted(s *suite) {
 	var seen []int64
 	var visible int
 	s.db.OnCommit(func(workspace string, events []*fermata.Event) {
-		all, err := s.db.In(s.Context(), workspace).Events(store.EventFilter{Limit: 100})
+		all, err := s.db.Reader(s.Context(), workspace).Events(store.EventFilter{Limit: 100})
 		if err != nil {
 			s.Errorf("read after the commit: %v", err)
 		}
@@ -86,9 +86,9 @@ func eventCommitted(s *suite) {
 			seen = append(seen, e.Seq)
 		}
 	})
-	s.write(func(tx *store.Tx) { marked(tx, "a"); marked(tx, "b") })
+	s.write(func(tx *store.Tx) { appendMark(tx, "a"); appendMark(tx, "b") })
 	s.write(func(*store.Tx) {})
-	s.write(func(tx *store.Tx) { marked(tx, "c") })
+	s.write(func(tx *store.Tx) { appendMark(tx, "c") })
 	s.equal([]int64{1, 2, 3}, seen)
 	s.equal(3, visible)
 }
@@ -98,7 +98,7 @@ func eventSearch(s *suite) {
 		tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, TaskID: "task_1", Actor: robot, Data: json.RawMessage(`{"title":"50% \u003ci\u003e"}`)})
 		tx.Append(&fermata.Event{Type: fermata.EventQuestionAsked, TaskID: "task_1", QuestionID: "q_1", Actor: robot, Data: json.RawMessage(`{"title":"Deploy?"}`)})
 		tx.Append(&fermata.Event{Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1", Actor: alice})
-		tx.Append(&fermata.Event{Type: fermata.EventTokenCreated, Actor: fermata.System, Data: json.RawMessage(`{"name":"50 percent"}`)})
+		tx.Append(&fermata.Event{Type: fermata.EventTokenCreated, Actor: fermata.SystemActor, Data: json.RawMessage(`{"name":"50 percent"}`)})
 	})
 	for name, c := range map[string]struct {
 		filter store.EventFilter
@@ -109,7 +109,7 @@ func eventSearch(s *suite) {
 		"no such noun":    {store.EventFilter{Types: []string{"quest", "%"}}, nil},
 		"kind":            {store.EventFilter{Actor: "system"}, []int64{4}},
 		"id":              {store.EventFilter{Actor: "mem_1"}, []int64{3}},
-		"name":            {store.EventFilter{Actor: hard}, []int64{1, 2}},
+		"name":            {store.EventFilter{Actor: hardText}, []int64{1, 2}},
 		"text":            {store.EventFilter{Text: "DEPLOY"}, []int64{2}},
 		"wildcards":       {store.EventFilter{Text: "50%"}, []int64{1}},
 		"escaped in JSON": {store.EventFilter{Text: "<i>"}, []int64{1}},
@@ -144,11 +144,11 @@ func eventSeqAt(s *suite) {
 	var times []time.Time
 	for i := range 9 {
 		s.write(func(tx *store.Tx) {
-			marked(tx, "a")
+			appendMark(tx, "a")
 			times = append(times, tx.Now())
 			if i%2 == 0 {
 				// These events have the same instant.
-				marked(tx, "b")
+				appendMark(tx, "b")
 				times = append(times, tx.Now())
 			}
 		})

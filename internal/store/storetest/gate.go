@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var gates = map[string]func(*suite){
+var gateTests = map[string]func(*suite){
 	"rule round trip":          gateRuleRoundTrip,
 	"a rule's uses add up":     gateRuleUses,
 	"one key":                  grantKey,
@@ -17,10 +17,10 @@ var gates = map[string]func(*suite){
 
 func newGateRule() *fermata.GateRule {
 	return &fermata.GateRule{
-		ID: id(fermata.PrefixGateRule), WorkspaceID: store.DefaultWorkspace, Owner: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hard},
+		ID: id(fermata.PrefixGateRule), WorkspaceID: store.DefaultWorkspace, Owner: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hardText},
 		ExpiresAt: ptr(noon.Add(time.Hour)), CreatedAt: noon,
 		NewGateRule: fermata.NewGateRule{
-			Tool: hard, Args: map[string]string{"command": hard}, Decision: fermata.GateAllow, Project: "web", Uses: 2, Reason: hard,
+			Tool: hardText, Args: map[string]string{"command": hardText}, Decision: fermata.GateAllow, Project: "web", Uses: 2, Reason: hardText,
 		},
 	}
 }
@@ -69,8 +69,8 @@ func grantKey(s *suite) {
 }
 
 func grantOnce(s *suite) {
-	by := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hard}
-	use := func() error { return s.try(func(tx *store.Tx) error { tx.UseGrant("q_1", hard, by); return nil }) }
+	by := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hardText}
+	use := func() error { return s.try(func(tx *store.Tx) error { tx.UseGrant("q_1", hardText, by); return nil }) }
 	s.ok(use())
 	if use() == nil {
 		s.Error("one grant was used twice")
@@ -83,7 +83,7 @@ func grantOnce(s *suite) {
 func gateWorkspaces(s *suite) {
 	rule := newGateRule()
 	s.write(func(tx *store.Tx) { tx.InsertGateRule(rule) })
-	others, err := s.db.In(s.Context(), "other").GateRules()
+	others, err := s.db.Reader(s.Context(), "other").GateRules()
 	s.ok(err)
 	s.equal(0, len(others))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-var groups = map[string]func(*suite){
+var groupTests = map[string]func(*suite){
 	"a failure before a read":                    groupFailsEarly,
 	"a failure after a read":                     groupFailsLate,
 	"a panic":                                    groupPanics,
@@ -33,12 +33,12 @@ var groups = map[string]func(*suite){
 
 var errRefused = errors.New("refused by the caller")
 
-func good(name string) func(tx *store.Tx) error {
-	return func(tx *store.Tx) error { marked(tx, name); return nil }
+func goodWrite(name string) func(tx *store.Tx) error {
+	return func(tx *store.Tx) error { appendMark(tx, name); return nil }
 }
 
-// failed returns the indexes of the writes that failed.
-func failed(errs []error) []int {
+// failedIndexes returns the indexes of the writes that failed.
+func failedIndexes(errs []error) []int {
 	bad := []int{}
 	for i, err := range errs {
 		if err != nil {
@@ -49,20 +49,20 @@ func failed(errs []error) []int {
 }
 
 func groupFailsEarly(s *suite) {
-	errs := s.together(good("a"), func(tx *store.Tx) error {
-		marked(tx, "bad")
+	errs := s.runTogether(goodWrite("a"), func(tx *store.Tx) error {
+		appendMark(tx, "bad")
 		tx.InsertTask(newTask("bad"))
 		return errRefused
-	}, good("c"))
-	s.equal([]int{1}, failed(errs))
+	}, goodWrite("c"))
+	s.equal([]int{1}, failedIndexes(errs))
 	if !errors.Is(errs[1], errRefused) {
 		s.Errorf("the error is %v", errs[1])
 	}
 	s.equal([]string{"a", "c"}, s.marks())
-	s.noTasks()
+	s.checkNoTasks()
 }
 
-func (s *suite) noTasks() {
+func (s *suite) checkNoTasks() {
 	s.Helper()
 	all, err := s.read().Tasks(store.TaskFilter{Limit: 10})
 	s.ok(err)
@@ -73,43 +73,43 @@ func groupFailsLate(s *suite) {
 	bad := func(tx *store.Tx) error {
 		t := newTask("bad")
 		tx.InsertTask(t)
-		marked(tx, "bad")
+		appendMark(tx, "bad")
 		if _, err := tx.Task(t.ID); err != nil {
 			return err
 		}
 		return errRefused
 	}
-	errs := s.together(good("a"), bad, good("c"), bad, good("e"))
-	s.equal([]int{1, 3}, failed(errs))
+	errs := s.runTogether(goodWrite("a"), bad, goodWrite("c"), bad, goodWrite("e"))
+	s.equal([]int{1, 3}, failedIndexes(errs))
 	if !errors.Is(errs[1], errRefused) || !errors.Is(errs[3], errRefused) {
 		s.Errorf("the errors are %v", errs)
 	}
 	s.equal([]string{"a", "c", "e"}, s.marks())
-	s.noTasks()
+	s.checkNoTasks()
 }
 
 func groupPanics(s *suite) {
-	errs := s.together(good("a"), func(tx *store.Tx) error {
+	errs := s.runTogether(goodWrite("a"), func(tx *store.Tx) error {
 		t := newTask("bad")
 		tx.InsertTask(t)
 		if _, err := tx.Task(t.ID); err != nil {
 			return err
 		}
 		panic("a bug")
-	}, func(*store.Tx) error { panic("another") }, good("c"))
-	s.equal([]int{1, 2}, failed(errs))
+	}, func(*store.Tx) error { panic("another") }, goodWrite("c"))
+	s.equal([]int{1, 2}, failedIndexes(errs))
 	s.code(errs[1], fermata.CodeInternal)
 	s.equal([]string{"a", "c"}, s.marks())
-	s.noTasks()
+	s.checkNoTasks()
 }
 
 func groupConstraint(s *suite) {
 	t := newTask("twice")
 	insert := func(name string) func(*store.Tx) error {
-		return func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); marked(tx, name); return nil }
+		return func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); appendMark(tx, name); return nil }
 	}
-	errs := s.together(good("a"), insert("b"), insert("bad"), good("d"))
-	s.equal([]int{2}, failed(errs))
+	errs := s.runTogether(goodWrite("a"), insert("b"), insert("bad"), goodWrite("d"))
+	s.equal([]int{2}, failedIndexes(errs))
 	s.equal([]string{"a", "b", "d"}, s.marks())
 }
 
@@ -117,51 +117,51 @@ func groupRunsNoMore(s *suite) {
 	var runs atomic.Int32
 	t := newTask("twice")
 	insert := func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); return nil }
-	errs := s.together(func(tx *store.Tx) error {
+	errs := s.runTogether(func(tx *store.Tx) error {
 		if runs.Add(1) > 1 {
-			marked(tx, "again")
+			appendMark(tx, "again")
 			return nil
 		}
 		return errRefused
-	}, insert, insert, good("d"))
-	s.equal([]int{0, 2}, failed(errs))
+	}, insert, insert, goodWrite("d"))
+	s.equal([]int{0, 2}, failedIndexes(errs))
 	s.equal(int32(1), runs.Load())
 	s.equal([]string{"d"}, s.marks())
 }
 
-// unreadable is a text that PostgreSQL refuses only when the query runs.
-const unreadable = "\x00"
+// unreadableText is a text that PostgreSQL refuses only when the query runs.
+const unreadableText = "\x00"
 
 func groupQueryFails(s *suite) {
-	r := s.run(func(*fermata.Run) {})
-	errs := s.together(func(tx *store.Tx) error { tx.AppendLog(r.ID, 0, "abc"); return nil }, func(tx *store.Tx) error {
-		_, err := tx.QuestionByKey(unreadable, fermata.System)
+	r := s.addRun(func(*fermata.Run) {})
+	errs := s.runTogether(func(tx *store.Tx) error { tx.AppendLog(r.ID, 0, "abc"); return nil }, func(tx *store.Tx) error {
+		_, err := tx.QuestionByKey(unreadableText, fermata.SystemActor)
 		return err
 	})
-	s.equal([]int{1}, failed(errs))
+	s.equal([]int{1}, failedIndexes(errs))
 	size, err := s.read().LogSize(r.ID)
 	s.ok(err)
 	s.equal(int64(3), size)
 }
 
 func groupErrorIgnored(s *suite) {
-	errs := s.together(good("a"), func(tx *store.Tx) error {
-		marked(tx, "b")
-		_, _ = tx.QuestionByKey(unreadable, fermata.System)
+	errs := s.runTogether(goodWrite("a"), func(tx *store.Tx) error {
+		appendMark(tx, "b")
+		_, _ = tx.QuestionByKey(unreadableText, fermata.SystemActor)
 		return nil
-	}, good("c"))
+	}, goodWrite("c"))
 	if s.db.Dialect() == "sqlite" {
 		s.equal([]string{"a", "b", "c"}, s.marks())
 		return
 	}
-	s.equal([]int{1}, failed(errs))
+	s.equal([]int{1}, failedIndexes(errs))
 	s.code(errs[1], fermata.CodeInvalidRequest)
 	s.equal([]string{"a", "c"}, s.marks())
 }
 
 func groupSees(s *suite) {
 	t := newTask("seen")
-	errs := s.together(func(tx *store.Tx) error { tx.InsertTask(t); return nil }, func(tx *store.Tx) error {
+	errs := s.runTogether(func(tx *store.Tx) error { tx.InsertTask(t); return nil }, func(tx *store.Tx) error {
 		found, err := tx.Task(t.ID)
 		if err == nil {
 			found.Summary = "changed"
@@ -175,14 +175,14 @@ func groupSees(s *suite) {
 		}
 		return err
 	})
-	s.equal([]int{}, failed(errs))
+	s.equal([]int{}, failedIndexes(errs))
 }
 
 // groupMany checks many writers of every kind at once: only the wrong ones
 // fail, and each of the others takes effect once.
 func groupMany(s *suite) {
 	const writers = 200
-	counter := s.task(func(*fermata.Task) {})
+	counter := s.addTask(func(*fermata.Task) {})
 	taken := newTask("taken")
 	s.write(func(tx *store.Tx) { tx.InsertTask(taken) })
 	count := func(tx *store.Tx, i int) error {
@@ -190,7 +190,7 @@ func groupMany(s *suite) {
 		if err == nil {
 			t.Attempts++
 			tx.SaveTask(t)
-			marked(tx, fmt.Sprint(i))
+			appendMark(tx, fmt.Sprint(i))
 		}
 		return err
 	}
@@ -201,7 +201,7 @@ func groupMany(s *suite) {
 			errs[i] = s.try(func(tx *store.Tx) error {
 				switch i % 8 {
 				case 1:
-					marked(tx, "bad")
+					appendMark(tx, "bad")
 					return errRefused
 				case 3:
 					if err := count(tx, i); err != nil {
@@ -234,7 +234,7 @@ func groupMany(s *suite) {
 			want = append(want, fmt.Sprint(i))
 		}
 	}
-	s.ids(want, s.marks())
+	s.equalIDs(want, s.marks())
 	t, err := s.read().Task(counter.ID)
 	s.ok(err)
 	s.equal(writers/2, t.Attempts)
@@ -253,7 +253,7 @@ func groupCancelled(s *suite) {
 // its context.
 func groupCancelledLater(s *suite) {
 	ctx, cancel := context.WithCancel(s.Context())
-	s.ok(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); marked(tx, "a"); return nil }))
+	s.ok(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); appendMark(tx, "a"); return nil }))
 	s.equal([]string{"a"}, s.marks())
 }
 
@@ -277,7 +277,7 @@ func groupClosing(s *suite) {
 		written <- db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			close(inside)
 			<-release
-			marked(tx, "a")
+			appendMark(tx, "a")
 			return nil
 		})
 	}()
@@ -290,7 +290,7 @@ func groupClosing(s *suite) {
 }
 
 func groupEmpty(s *suite) {
-	s.equal([]int{}, failed(s.together(func(*store.Tx) error { return nil }, good("b"), func(*store.Tx) error { return nil })))
+	s.equal([]int{}, failedIndexes(s.runTogether(func(*store.Tx) error { return nil }, goodWrite("b"), func(*store.Tx) error { return nil })))
 	s.equal([]string{"b"}, s.marks())
 }
 
@@ -305,8 +305,8 @@ func groupReads(s *suite) {
 			return result
 		}
 	}
-	errs := s.together(good("a"), read("x", errRefused), read("y", nil), good("b"))
-	s.equal([]int{1}, failed(errs))
+	errs := s.runTogether(goodWrite("a"), read("x", errRefused), read("y", nil), goodWrite("b"))
+	s.equal([]int{1}, failedIndexes(errs))
 	s.equal([]string{"x", "y"}, slices.Compact(order))
 	s.equal([]string{"a", "b"}, s.marks())
 }

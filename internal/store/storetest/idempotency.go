@@ -6,20 +6,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var replays = map[string]func(*suite){
+var replayTests = map[string]func(*suite){
 	"round trip": replayRoundTrip,
 	"once":       replayOnce,
 	"forgotten":  replayForgotten,
 }
 
 func replayRoundTrip(s *suite) {
-	want := store.Replay{Fingerprint: "f", Result: "{ \"a\" : \"" + hard + "\" }"}
-	s.write(func(tx *store.Tx) { tx.Remember("human:1", hard, want) })
-	got, found, err := s.read().Replay("human:1", hard)
+	want := store.Replay{Fingerprint: "f", Result: "{ \"a\" : \"" + hardText + "\" }"}
+	s.write(func(tx *store.Tx) { tx.SaveReplay("human:1", hardText, want) })
+	got, found, err := s.read().Replay("human:1", hardText)
 	s.ok(err)
 	s.equal(true, found)
 	s.equal(want, got)
-	for _, key := range [][2]string{{"human:2", hard}, {"human:1", "other"}} {
+	for _, key := range [][2]string{{"human:2", hardText}, {"human:1", "other"}} {
 		_, found, err := s.read().Replay(key[0], key[1])
 		s.ok(err)
 		s.equal(false, found)
@@ -28,7 +28,7 @@ func replayRoundTrip(s *suite) {
 
 func replayOnce(s *suite) {
 	remember := func() error {
-		return s.try(func(tx *store.Tx) error { tx.Remember("a", "k", store.Replay{}); return nil })
+		return s.try(func(tx *store.Tx) error { tx.SaveReplay("a", "k", store.Replay{}); return nil })
 	}
 	s.ok(remember())
 	if remember() == nil {
@@ -38,12 +38,12 @@ func replayOnce(s *suite) {
 
 func replayForgotten(s *suite) {
 	var now time.Time
-	s.write(func(tx *store.Tx) { tx.Remember("a", "k", store.Replay{}); now = tx.Now() })
+	s.write(func(tx *store.Tx) { tx.SaveReplay("a", "k", store.Replay{}); now = tx.Now() })
 	for _, c := range []struct {
 		before time.Time
 		found  bool
 	}{{now, true}, {now.Add(time.Millisecond), false}} {
-		s.write(func(tx *store.Tx) { tx.Forget(c.before) })
+		s.write(func(tx *store.Tx) { tx.ForgetReplays(c.before) })
 		_, found, err := s.read().Replay("a", "k")
 		s.ok(err)
 		s.equal(c.found, found)

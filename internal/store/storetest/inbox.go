@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var inbox = map[string]func(*suite){
+var inboxTests = map[string]func(*suite){
 	"a held answer":           inboxHeld,
 	"for a person":            inboxFor,
 	"who asked does not":      inboxSelf,
@@ -17,7 +17,7 @@ var inbox = map[string]func(*suite){
 	"orders":                  inboxOrders,
 	"counts":                  inboxCounts,
 	"snoozed":                 inboxSnoozed,
-	"surroundings":            inboxSurroundings,
+	"surroundings":            inboxQuestionDetails,
 	"views":                   inboxViews,
 	"read marks":              inboxReadMarks,
 	"who took part":           inboxTookPart,
@@ -26,75 +26,75 @@ var inbox = map[string]func(*suite){
 }
 
 func inboxHeld(s *suite) {
-	q := s.question(func(*fermata.Question) {})
-	held := &fermata.Held{
-		By: alice, At: noon, ReleaseAt: noon.Add(5 * time.Second), Answer: hard, Answers: map[string]any{"answer": hard}, Comment: hard,
+	q := s.addQuestion(func(*fermata.Question) {})
+	held := &fermata.HeldAnswer{
+		By: alice, At: noon, ReleaseAt: noon.Add(5 * time.Second), Answer: hardText, Answers: map[string]any{"answer": hardText}, Comment: hardText,
 		Channel: "web", Assurance: fermata.AssuranceSession, Action: []byte(`{"a":1}`), ActionHash: "h",
 	}
-	q.Held = held
-	s.write(func(tx *store.Tx) { tx.Hold(q) })
+	q.HeldAnswer = held
+	s.write(func(tx *store.Tx) { tx.HoldAnswer(q) })
 	got, err := s.read().Question(q.ID)
 	s.ok(err)
-	s.equal(held, got.Held)
+	s.equal(held, got.HeldAnswer)
 	s.equal(q, got)
 	due := func(at time.Time) int {
-		return len(s.overdue(at, 10).Held)
+		return len(s.overdue(at, 10).HeldAnswers)
 	}
 	s.equal([]int{0, 1}, []int{due(held.ReleaseAt.Add(-time.Millisecond)), due(held.ReleaseAt)})
 	// The answer was taken back and given again, so the later instant counts.
 	again := *held
 	again.ReleaseAt = noon.Add(time.Minute)
-	q.Held = nil
+	q.HeldAnswer = nil
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
-	q.Held = &again
-	s.write(func(tx *store.Tx) { tx.Hold(q) })
+	q.HeldAnswer = &again
+	s.write(func(tx *store.Tx) { tx.HoldAnswer(q) })
 	s.equal([]int{0, 1}, []int{due(held.ReleaseAt), due(again.ReleaseAt)})
-	q.Held = nil
-	closed(q)
-	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.ForgetHeld(q.ID) })
+	q.HeldAnswer = nil
+	setAnswered(q)
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.ForgetHeldAnswer(q.ID) })
 	s.equal(0, due(again.ReleaseAt))
 	got, err = s.read().Question(q.ID)
 	s.ok(err)
 	s.equal(q, got)
 }
 
-func closed(q *fermata.Question) {
+func setAnswered(q *fermata.Question) {
 	q.Status = fermata.Answered
 	q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &alice, At: noon}
 }
 
-// mine returns the questions that the store finds for a caller.
-func (s *suite) mine(c fermata.Caller) []string {
+// questionsFor returns the questions that the store finds for a caller.
+func (s *suite) questionsFor(c fermata.Caller) []string {
 	s.Helper()
-	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", For: &c, Limit: 50})
+	got, err := s.read().Questions(store.QuestionFilter{Status: "pending", AnswerableBy: &c, Limit: 50})
 	s.ok(err)
 	return questionIDs(got)
 }
 
 func inboxFor(s *suite) {
 	meant := func(names ...string) string {
-		return s.question(func(q *fermata.Question) { q.Assignees = names }).ID
+		return s.addQuestion(func(q *fermata.Question) { q.Assignees = names }).ID
 	}
 	anybody, handle, member := meant(), meant("bob", "alice"), meant("member:mem_1")
 	group, role, other := meant("group:R&D"), meant("role:admin"), meant("alice2", "group:R", `"alice"`)
 	c := fermata.Caller{Kind: fermata.ActorHuman, Name: "alice", MemberID: "mem_1", Role: fermata.RoleResponder, Groups: []string{"R&D"}}
-	s.ids([]string{anybody, handle, member, group}, s.mine(c))
+	s.equalIDs([]string{anybody, handle, member, group}, s.questionsFor(c))
 	c.Role = fermata.RoleAdmin
-	s.ids([]string{anybody, handle, member, group, role}, s.mine(c))
+	s.equalIDs([]string{anybody, handle, member, group, role}, s.questionsFor(c))
 	c.Name, c.MemberID, c.Groups = "alice2", "mem_2", nil
-	s.ids([]string{anybody, role, other}, s.mine(c))
+	s.equalIDs([]string{anybody, role, other}, s.questionsFor(c))
 	c.Role = fermata.RoleResponder
-	s.ids([]string{anybody, other}, s.mine(c))
-	s.ids(nil, s.mine(fermata.Caller{Role: fermata.RoleViewer}))
+	s.equalIDs([]string{anybody, other}, s.questionsFor(c))
+	s.equalIDs(nil, s.questionsFor(fermata.Caller{Role: fermata.RoleViewer}))
 }
 
 // inboxRoles checks that a member's role depends on the project, as
-// [fermata.Question.MayAnswer] says.
+// [fermata.Question.CheckMayAnswer] says.
 func inboxRoles(s *suite) {
 	var all []*fermata.Question
 	for _, project := range []string{"default", "web", "shop"} {
 		for _, role := range []string{"", "role:viewer", "role:responder", "role:operator", "role:admin"} {
-			all = append(all, s.question(func(q *fermata.Question) {
+			all = append(all, s.addQuestion(func(q *fermata.Question) {
 				q.Project = project
 				if role != "" {
 					q.Assignees = []string{role}
@@ -111,12 +111,12 @@ func inboxRoles(s *suite) {
 				}
 				var want []string
 				for _, q := range all {
-					if q.MayAnswer(c) == nil {
+					if q.CheckMayAnswer(c) == nil {
 						want = append(want, q.ID)
 					}
 				}
 				s.Log(own, web, shop)
-				s.ids(want, s.mine(c))
+				s.equalIDs(want, s.questionsFor(c))
 			}
 		}
 	}
@@ -125,19 +125,19 @@ func inboxRoles(s *suite) {
 func inboxSelf(s *suite) {
 	c := fermata.Caller{Kind: fermata.ActorHuman, Name: "alice", MemberID: alice.ID, Role: fermata.RoleResponder}
 	approval := func(by fermata.Actor, quorum *fermata.Quorum) string {
-		return s.question(func(q *fermata.Question) {
+		return s.addQuestion(func(q *fermata.Question) {
 			q.Type, q.AskedBy, q.Approvals, q.Body = fermata.Approval, by, quorum, `{"asked_by":{"id":"mem_1"}}`
 		}).ID
 	}
 	approval(alice, &fermata.Quorum{Required: 2})
 	want := []string{approval(alice, &fermata.Quorum{Required: 2, Self: true}), approval(alice, nil), approval(robot, &fermata.Quorum{Required: 2})}
-	s.ids(want, s.mine(c))
+	s.equalIDs(want, s.questionsFor(c))
 }
 
 func inboxFilters(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.Labels = []string{"web", "a b"} })
-	high := s.question(func(q *fermata.Question) { q.TaskID, q.Risk = t.ID, fermata.RiskHigh })
-	low := s.question(func(q *fermata.Question) {
+	t := s.addTask(func(t *fermata.Task) { t.Labels = []string{"web", "a b"} })
+	high := s.addQuestion(func(q *fermata.Question) { q.TaskID, q.Risk = t.ID, fermata.RiskHigh })
+	low := s.addQuestion(func(q *fermata.Question) {
 		q.Type, q.Metadata = fermata.NonBlocking, map[string]string{"risk": "high"}
 	})
 	for name, c := range map[string]struct {
@@ -154,7 +154,7 @@ func inboxFilters(s *suite) {
 		got, err := s.read().Questions(c.filter)
 		s.ok(err)
 		s.Log(name)
-		s.ids([]string{c.want}, questionIDs(got))
+		s.equalIDs([]string{c.want}, questionIDs(got))
 	}
 	got, err := s.read().Questions(store.QuestionFilter{Label: "a", Limit: 10})
 	s.ok(err)
@@ -162,7 +162,7 @@ func inboxFilters(s *suite) {
 }
 
 func inboxText(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.Title = "Move the \"blue\" button" })
+	t := s.addTask(func(t *fermata.Task) { t.Title = "Move the \"blue\" button" })
 	var want []string
 	for _, change := range []func(q *fermata.Question){
 		func(q *fermata.Question) { q.Title = `a "BLUE" one` },
@@ -170,19 +170,19 @@ func inboxText(s *suite) {
 		func(q *fermata.Question) { q.Items[0].Prompt = `is "blue" fine?` },
 		func(q *fermata.Question) { q.TaskID = t.ID },
 	} {
-		want = append(want, s.question(change).ID)
+		want = append(want, s.addQuestion(change).ID)
 	}
-	s.question(func(q *fermata.Question) { q.Title = "blue" })
+	s.addQuestion(func(q *fermata.Question) { q.Title = "blue" })
 	got, err := s.read().Questions(store.QuestionFilter{Text: `"blue"`, Limit: 10})
 	s.ok(err)
-	s.ids(want, questionIDs(got))
+	s.equalIDs(want, questionIDs(got))
 }
 
 func inboxOrders(s *suite) {
 	at := func(minutes int) *time.Time { return ptr(noon.Add(time.Duration(minutes) * time.Minute)) }
-	a := s.question(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_1", 3, at(1) }).ID
-	b := s.question(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_2", 1, at(3) }).ID
-	c := s.question(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_3", 2, at(2) }).ID
+	a := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_1", 3, at(1) }).ID
+	b := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_2", 1, at(3) }).ID
+	c := s.addQuestion(func(q *fermata.Question) { q.ID, q.Priority, q.Deadline = "q_3", 2, at(2) }).ID
 	for order, want := range map[store.QuestionSort][]string{
 		"": {b, c, a}, store.SortUrgency: {b, c, a}, store.SortDeadline: {a, c, b}, store.SortNewest: {c, b, a}, store.SortOldest: {a, b, c},
 	} {
@@ -192,7 +192,7 @@ func inboxOrders(s *suite) {
 			page, err := s.read().Questions(f)
 			s.ok(err)
 			got = append(got, questionIDs(page)...)
-			f.After = store.PlaceOf(page[0])
+			f.After = store.QuestionPositionOf(page[0])
 		}
 		s.Log(order)
 		s.equal(want, got)
@@ -201,9 +201,9 @@ func inboxOrders(s *suite) {
 			if after != "" {
 				q, err := s.read().Question(after)
 				s.ok(err)
-				f.After = store.PlaceOf(q)
+				f.After = store.QuestionPositionOf(q)
 			}
-			place, err := s.read().PlaceBehind(f, n)
+			place, err := s.read().PositionOfNth(f, n)
 			s.ok(err)
 			if place == nil {
 				return ""
@@ -220,10 +220,10 @@ func inboxOrders(s *suite) {
 
 func inboxCounts(s *suite) {
 	for range 3 {
-		s.question(func(q *fermata.Question) { q.Project = "web" })
+		s.addQuestion(func(q *fermata.Question) { q.Project = "web" })
 	}
-	s.question(func(q *fermata.Question) { q.Project, q.Type, q.Priority = "web", fermata.Approval, 4 })
-	s.question(closed)
+	s.addQuestion(func(q *fermata.Question) { q.Project, q.Type, q.Priority = "web", fermata.Approval, 4 })
+	s.addQuestion(setAnswered)
 	count := func(limit int) map[string]int {
 		got, err := s.read().CountQuestions(store.QuestionFilter{Status: "pending", Limit: limit})
 		s.ok(err)
@@ -238,11 +238,11 @@ func inboxCounts(s *suite) {
 }
 
 func inboxSnoozed(s *suite) {
-	a := s.question(func(*fermata.Question) {}).ID
-	b := s.question(func(*fermata.Question) {}).ID
+	a := s.addQuestion(func(*fermata.Question) {}).ID
+	b := s.addQuestion(func(*fermata.Question) {}).ID
 	snooze := func(at time.Time, only bool) []string {
 		got, err := s.read().Questions(store.QuestionFilter{
-			Status: "pending", Limit: 10, Snooze: store.Snooze{Member: "mem_1", Only: only, Now: at},
+			Status: "pending", Limit: 10, Snooze: store.Snooze{Member: "mem_1", OnlySnoozed: only, Now: at},
 		})
 		s.ok(err)
 		return questionIDs(got)
@@ -253,42 +253,42 @@ func inboxSnoozed(s *suite) {
 		tx.Snooze("mem_1", a, until)
 		tx.Snooze("mem_2", b, until)
 	})
-	s.ids([]string{b}, snooze(noon, false))
-	s.ids([]string{a}, snooze(noon, true))
-	s.ids([]string{a, b}, snooze(until, false))
-	s.ids(nil, snooze(until, true))
-	s.write(func(tx *store.Tx) { tx.Wake("mem_1", a); tx.Wake("mem_1", a) })
-	s.ids([]string{a, b}, snooze(noon, false))
+	s.equalIDs([]string{b}, snooze(noon, false))
+	s.equalIDs([]string{a}, snooze(noon, true))
+	s.equalIDs([]string{a, b}, snooze(until, false))
+	s.equalIDs(nil, snooze(until, true))
+	s.write(func(tx *store.Tx) { tx.EndSnooze("mem_1", a); tx.EndSnooze("mem_1", a) })
+	s.equalIDs([]string{a, b}, snooze(noon, false))
 	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", a, until); tx.ForgetSnoozes(until) })
-	s.ids([]string{a, b}, snooze(noon, false))
+	s.equalIDs([]string{a, b}, snooze(noon, false))
 }
 
-func inboxSurroundings(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.Title, t.State = hard, fermata.TaskAwaitingInput })
+func inboxQuestionDetails(s *suite) {
+	t := s.addTask(func(t *fermata.Task) { t.Title, t.State = hardText, fermata.TaskAwaitingInput })
 	for _, state := range []fermata.TaskState{fermata.TaskBlocked, fermata.TaskBlocked, fermata.TaskDeferred} {
-		s.task(func(d *fermata.Task) { d.State, d.BlockedBy = state, []string{t.ID} })
+		s.addTask(func(d *fermata.Task) { d.State, d.BlockedBy = state, []string{t.ID} })
 	}
-	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
 	until := noon.Add(time.Hour)
 	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", q.ID, until) })
-	got, err := s.read().Surroundings([]*fermata.Question{q}, "mem_1")
+	got, err := s.read().QuestionDetails([]*fermata.Question{q}, "mem_1")
 	s.ok(err)
-	s.equal(store.Surroundings{
-		Titles: map[string]string{t.ID: hard}, States: map[string]fermata.TaskState{t.ID: fermata.TaskAwaitingInput},
+	s.equal(store.QuestionDetails{
+		Titles: map[string]string{t.ID: hardText}, States: map[string]fermata.TaskState{t.ID: fermata.TaskAwaitingInput},
 		Blocked: map[string]int{t.ID: 2}, Snoozed: map[string]time.Time{q.ID: until},
 	}, got)
-	got, err = s.read().Surroundings(nil, "mem_1")
+	got, err = s.read().QuestionDetails(nil, "mem_1")
 	s.ok(err)
 	s.equal(0, len(got.Titles))
 }
 
 func inboxViews(s *suite) {
-	mine := fermata.SavedView{OwnerID: "mem_1", Name: hard, Query: hard, UpdatedAt: noon}
+	mine := fermata.SavedView{OwnerID: "mem_1", Name: hardText, Query: hardText, UpdatedAt: noon}
 	theirs := fermata.SavedView{OwnerID: "mem_2", Name: "shared", Query: "for=me", Shared: true, UpdatedAt: noon}
 	s.write(func(tx *store.Tx) {
 		tx.SaveView(mine)
 		tx.SaveView(theirs)
-		tx.SaveView(fermata.SavedView{OwnerID: "mem_2", Name: hard, UpdatedAt: noon})
+		tx.SaveView(fermata.SavedView{OwnerID: "mem_2", Name: hardText, UpdatedAt: noon})
 	})
 	names := func() []string {
 		got, err := s.read().Views("mem_1")
@@ -299,14 +299,14 @@ func inboxViews(s *suite) {
 		}
 		return names
 	}
-	s.ids([]string{"mem_1 " + hard, "mem_2 for=me"}, names())
+	s.equalIDs([]string{"mem_1 " + hardText, "mem_2 for=me"}, names())
 	mine.Query, mine.Shared = "q=x", true
 	s.write(func(tx *store.Tx) { tx.SaveView(mine) })
 	got, err := s.read().Views("mem_3")
 	s.ok(err)
 	s.equal(2, len(got))
-	s.write(func(tx *store.Tx) { tx.DeleteView("mem_1", hard); tx.DeleteView("mem_1", "shared") })
-	s.ids([]string{"mem_2 for=me"}, names())
+	s.write(func(tx *store.Tx) { tx.DeleteView("mem_1", hardText); tx.DeleteView("mem_1", "shared") })
+	s.equalIDs([]string{"mem_2 for=me"}, names())
 }
 
 func inboxReadMarks(s *suite) {
@@ -323,29 +323,29 @@ func inboxReadMarks(s *suite) {
 }
 
 func inboxTookPart(s *suite) {
-	answered := s.question(closed).TaskID
-	voted := s.question(func(*fermata.Question) {})
+	answered := s.addQuestion(setAnswered).TaskID
+	voted := s.addQuestion(func(*fermata.Question) {})
 	voted.Votes = []fermata.Vote{{By: alice, Value: fermata.Approve, At: noon}}
-	cancelled(voted)
+	setCancelled(voted)
 	s.write(func(tx *store.Tx) { tx.UpdatePending(voted) })
 	s.write(func(tx *store.Tx) { tx.InsertQuestion(newQuestion("task_9")) })
-	got, err := s.read().TookPart([]string{answered, voted.TaskID, "task_9"}, alice)
+	got, err := s.read().ParticipatedTasks([]string{answered, voted.TaskID, "task_9"}, alice)
 	s.ok(err)
 	s.equal(map[string]bool{answered: true, voted.TaskID: true}, got)
-	got, err = s.read().TookPart([]string{answered}, fermata.Actor{ID: "mem_9"})
+	got, err = s.read().ParticipatedTasks([]string{answered}, fermata.Actor{ID: "mem_9"})
 	s.ok(err)
 	s.equal(0, len(got))
-	got, err = s.read().TookPart(nil, alice)
+	got, err = s.read().ParticipatedTasks(nil, alice)
 	s.ok(err)
 	s.equal(0, len(got))
 }
 
 func inboxPastAnswers(s *suite) {
-	a := s.question(func(q *fermata.Question) { q.ID = "q_1"; closed(q) }).ID
-	b := s.question(func(q *fermata.Question) { q.ID = "q_2"; closed(q) }).ID
-	s.question(func(q *fermata.Question) { q.Type = fermata.Approval; closed(q) })
-	s.question(cancelled)
-	s.question(func(*fermata.Question) {})
+	a := s.addQuestion(func(q *fermata.Question) { q.ID = "q_1"; setAnswered(q) }).ID
+	b := s.addQuestion(func(q *fermata.Question) { q.ID = "q_2"; setAnswered(q) }).ID
+	s.addQuestion(func(q *fermata.Question) { q.Type = fermata.Approval; setAnswered(q) })
+	s.addQuestion(setCancelled)
+	s.addQuestion(func(*fermata.Question) {})
 	got, err := s.read().PastAnswers(fermata.Blocking, 10)
 	s.ok(err)
 	s.equal([]string{b, a}, questionIDs(got))
@@ -354,7 +354,7 @@ func inboxPastAnswers(s *suite) {
 func inboxComments(s *suite) {
 	m := &fermata.Message{
 		ID: id(fermata.PrefixMessage), WorkspaceID: store.DefaultWorkspace, TaskID: "task_1", QuestionID: "q_1",
-		Kind: fermata.MessageComment, Author: alice, Body: hard, CreatedAt: noon,
+		Kind: fermata.MessageComment, Author: alice, Body: hardText, CreatedAt: noon,
 	}
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, false) })
 	got, err := s.read().Messages("task_1", "", 10)

@@ -17,36 +17,36 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// leakWithin is how long goroutines may take to end after the last test, on a busy machine.
-const leakWithin = time.Minute
+// leakTimeout is how long goroutines may take to end after the last test, on a busy machine.
+const leakTimeout = time.Minute
 
 // Main runs the tests of a package and drops the schemas that they shared. It fails if goroutines remain after the
 // tests.
 func Main(m *testing.M) {
-	used.on = true
+	schemaPool.enabled = true
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		// These tests wait for the disk more than they compute.
 		_ = f.Value.Set("8")
 	}
 	code := m.Run()
-	if err := used.drop(); err != nil {
+	if err := schemaPool.drop(); err != nil {
 		fmt.Fprintf(os.Stderr, "drop the schemas of the tests: %v\n", err)
 		code = 1
 	}
-	if left := leaked(); code == 0 && left != "" {
+	if left := leakedGoroutines(); code == 0 && left != "" {
 		fmt.Fprintf(os.Stderr, "goroutines outlived the tests:\n\n%s\n", left)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// leaked returns the stacks of the goroutines that do not end within leakWithin.
-func leaked() string {
-	end := time.NewTimer(leakWithin)
+// leakedGoroutines returns the stacks of the goroutines that do not end within leakWithin.
+func leakedGoroutines() string {
+	end := time.NewTimer(leakTimeout)
 	defer end.Stop()
 	for {
-		left := others()
+		left := otherGoroutines()
 		if left == "" {
 			return ""
 		}
@@ -58,8 +58,8 @@ func leaked() string {
 	}
 }
 
-// others returns the stacks of all goroutines except this one and the runtime's.
-func others() string {
+// otherGoroutines returns the stacks of all goroutines except this one and the runtime's.
+func otherGoroutines() string {
 	buf := make([]byte, 4<<20)
 	buf = buf[:runtime.Stack(buf, true)]
 	var left []string
@@ -71,16 +71,16 @@ func others() string {
 	return strings.Join(left, "\n\n")
 }
 
-// used holds the schemas that the next test may take.
-var used = pool{conns: map[string]*pgx.Conn{}}
+// schemaPool holds the schemas that the next test may take.
+var schemaPool = pool{conns: map[string]*pgx.Conn{}}
 
 // pool keeps schemas, and a connection for each. This connection empties the schema faster than a new one, which
 // would first have to read the tables of the schema.
 type pool struct {
-	mu    sync.Mutex
-	on    bool
-	free  []string
-	conns map[string]*pgx.Conn
+	mu      sync.Mutex
+	enabled bool
+	free    []string
+	conns   map[string]*pgx.Conn
 }
 
 func (p *pool) take() string {
@@ -94,9 +94,9 @@ func (p *pool) take() string {
 	return schema
 }
 
-// give empties a schema and puts it into the pool. It reports whether this succeeded.
-func (p *pool) give(url, schema string) bool {
-	if !p.on {
+// putBack empties a schema and puts it into the pool. It reports whether this succeeded.
+func (p *pool) putBack(url, schema string) bool {
+	if !p.enabled {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
@@ -111,7 +111,7 @@ func (p *pool) give(url, schema string) bool {
 			return false
 		}
 	}
-	if _, err := conn.Exec(ctx, fmt.Sprintf(emptied, schema)); err != nil {
+	if _, err := conn.Exec(ctx, fmt.Sprintf(emptySchemaSQL, schema)); err != nil {
 		_ = conn.Close(ctx)
 		return false
 	}
@@ -136,9 +136,9 @@ func (p *pool) drop() error {
 	return errors.Join(errs...)
 }
 
-// emptied removes all rows that the migrations did not create. A new table must be added here; replicasEmptied checks
+// emptySchemaSQL removes all rows that the migrations did not create. A new table must be added here; replicasEmptied checks
 // this.
-const emptied = `SET search_path TO %s;
+const emptySchemaSQL = `SET search_path TO %s;
 	DELETE FROM member_groups; DELETE FROM browser_sessions; DELETE FROM sign_in_links; DELETE FROM sign_in_flows; DELETE FROM passkeys;
 	DELETE FROM answer_link_generations; DELETE FROM held_answers; DELETE FROM snoozes; DELETE FROM saved_views; DELETE FROM read_marks;
 	DELETE FROM named_tools; DELETE FROM trigger_cursors; DELETE FROM schedules; DELETE FROM steps; DELETE FROM workflow_runs;

@@ -7,14 +7,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var messages = map[string]func(*suite){
+var messageTests = map[string]func(*suite){
 	"round trip": messageRoundTrip,
 	"pages":      messagePages,
 }
 
 func messageRoundTrip(s *suite) {
 	m := &fermata.Message{
-		ID: id(fermata.PrefixMessage), TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification, Author: robot, Body: hard, Cancels: true,
+		ID: id(fermata.PrefixMessage), TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification, Author: robot, Body: hardText, Cancels: true,
 		CreatedAt: noon,
 	}
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true) })
@@ -28,8 +28,8 @@ func messageRoundTrip(s *suite) {
 	got, err = s.read().MessagesByID(nil)
 	s.ok(err)
 	s.equal(0, len(got))
-	s.task(func(*fermata.Task) {})
-	s.question(func(*fermata.Question) {})
+	s.addTask(func(*fermata.Task) {})
+	s.addQuestion(func(*fermata.Question) {})
 	totals, err := s.read().Totals()
 	s.ok(err)
 	s.equal(store.Totals{Tasks: 1, Questions: 1, Messages: 1}, totals)

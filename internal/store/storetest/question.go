@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var questions = map[string]func(*suite){
+var questionTests = map[string]func(*suite){
 	"round trip":                          questionRoundTrip,
 	"least fields":                        questionLeastFields,
 	"closes once":                         questionClosesOnce,
@@ -33,7 +33,7 @@ func newQuestion(taskID string) *fermata.Question {
 	}
 }
 
-func (s *suite) question(change func(q *fermata.Question)) *fermata.Question {
+func (s *suite) addQuestion(change func(q *fermata.Question)) *fermata.Question {
 	s.Helper()
 	q := newQuestion(id(fermata.PrefixTask))
 	change(q)
@@ -46,28 +46,28 @@ func (s *suite) question(change func(q *fermata.Question)) *fermata.Question {
 const action = "{ \"z\": 1.0,\n  \"a\" : \"<&>\u00e9\\u00e9\" }"
 
 func questionRoundTrip(s *suite) {
-	q := s.question(func(q *fermata.Question) {
-		q.RunID, q.Project, q.Type, q.Title, q.Body, q.Priority = "run_1", "web", fermata.Approval, hard, hard, 0
+	q := s.addQuestion(func(q *fermata.Question) {
+		q.RunID, q.Project, q.Type, q.Title, q.Body, q.Priority = "run_1", "web", fermata.Approval, hardText, hardText, 0
 		q.Items = []fermata.Item{{
-			Key: "answer", Prompt: hard, Header: hard, ResponseType: fermata.ResponseChoice, Required: ptr(false), Other: new(true),
-			Options: []fermata.Option{{Value: hard, Label: "l", Description: "d", Recommended: true, Danger: true}, {Value: "b"}},
-			Default: hard, MinLength: ptr(0), MaxLength: ptr(9), Min: ptr(0.0), Max: ptr(1.5), Pattern: `^\d+$`,
+			Key: "answer", Prompt: hardText, Header: hardText, ResponseType: fermata.ResponseChoice, Required: ptr(false), Other: new(true),
+			Options: []fermata.Option{{Value: hardText, Label: "l", Description: "d", Recommended: true, Danger: true}, {Value: "b"}},
+			Default: hardText, MinLength: ptr(0), MaxLength: ptr(9), Min: ptr(0.0), Max: ptr(1.5), Pattern: `^\d+$`,
 		}, {Key: "q2", Prompt: "p", ResponseType: fermata.ResponseMultiChoice, Default: []any{"a", "b"}}}
-		q.Context = &fermata.QuestionContext{Text: hard, Step: hard, Error: hard, Preview: &fermata.Preview{Kind: "diff", Text: hard}}
+		q.Context = &fermata.QuestionContext{Text: hardText, Step: hardText, Error: hardText, Preview: &fermata.Preview{Kind: "diff", Text: hardText}}
 		q.Action, q.ActionHash = json.RawMessage(action), fermata.HashAction([]byte(action))
 		q.LeastAssurance = fermata.AssurancePasskey
-		q.Assignees, q.Approvals = []string{"alice", "group:R&D", hard}, &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}
+		q.Assignees, q.Approvals = []string{"alice", "group:R&D", hardText}, &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}
 		q.Timeout, q.Deadline, q.OnTimeout = "30m", ptr(noon.Add(30*time.Minute)), fermata.Escalate
 		q.Escalation = []fermata.EscalationLevel{{Assignees: []string{"role:admin"}, Timeout: "5m", OnTimeout: fermata.SkipTask}}
-		q.Confidence, q.Risk, q.IdempotencyKey, q.DedupeKey, q.Fingerprint = ptr(0), fermata.RiskCritical, hard, hard, "f"
-		q.State, q.Metadata = json.RawMessage("[ 1 , \"<\"]"), map[string]string{"a": hard, "": ""}
+		q.Confidence, q.Risk, q.IdempotencyKey, q.DedupeKey, q.Fingerprint = ptr(0), fermata.RiskCritical, hardText, hardText, "f"
+		q.State, q.Metadata = json.RawMessage("[ 1 , \"<\"]"), map[string]string{"a": hardText, "": ""}
 	})
 	got, err := s.read().Question(q.ID)
 	s.ok(err)
 	s.equal(q, got)
 
 	q.EscalationLevel, q.AskCount, q.Deadline, q.Assignees = 1, 4, nil, append(q.Assignees, "bob")
-	q.Votes = []fermata.Vote{{By: alice, Value: fermata.Approve, Comment: hard, At: noon.Add(time.Millisecond)}}
+	q.Votes = []fermata.Vote{{By: alice, Value: fermata.Approve, Comment: hardText, At: noon.Add(time.Millisecond)}}
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	got, err = s.read().Question(q.ID)
 	s.ok(err)
@@ -77,20 +77,20 @@ func questionRoundTrip(s *suite) {
 	edited := fermata.CanonicalAction([]byte(action))
 	q.Resolution = &fermata.Resolution{
 		Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &alice, At: noon, Answer: []any{"a", 1.5, true},
-		Answers: map[string]any{"answer": []any{"a", 1.5, true}}, Comment: hard, Channel: "slack", Assurance: fermata.AssurancePasskey,
+		Answers: map[string]any{"answer": []any{"a", 1.5, true}}, Comment: hardText, Channel: "slack", Assurance: fermata.AssurancePasskey,
 		Outcome: fermata.TakeDefault, Action: edited, ActionHash: fermata.HashAction(edited),
 	}
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
-	q.Resolution.Late = []fermata.Late{{By: alice, At: noon, Answers: map[string]any{"answer": hard}, Comment: hard, Restarted: true}}
+	q.Resolution.LateAnswers = []fermata.LateAnswer{{By: alice, At: noon, Answers: map[string]any{"answer": hardText}, Comment: hardText, Restarted: true}}
 	q.HandedTo = ""
-	s.write(func(tx *store.Tx) { tx.SaveLate(q) })
+	s.write(func(tx *store.Tx) { tx.SaveLateAnswer(q) })
 	got, err = s.read().Question(q.ID)
 	s.ok(err)
 	s.equal(q, got)
 	if fermata.HashAction(got.Resolution.Action) != got.Resolution.ActionHash {
 		s.Error("the edited action no longer fits its hash")
 	}
-	byKey, err := s.read().QuestionByKey(hard, q.AskedBy)
+	byKey, err := s.read().QuestionByKey(hardText, q.AskedBy)
 	s.ok(err)
 	s.equal(q, byKey)
 	byID, err := s.read().QuestionsByID([]string{q.ID, "q_none"})
@@ -101,7 +101,7 @@ func questionRoundTrip(s *suite) {
 }
 
 func questionLeastFields(s *suite) {
-	q := s.question(func(q *fermata.Question) { q.Assignees, q.Metadata = []string{}, map[string]string{} })
+	q := s.addQuestion(func(q *fermata.Question) { q.Assignees, q.Metadata = []string{}, map[string]string{} })
 	q.Assignees, q.Metadata = nil, nil
 	got, err := s.read().Question(q.ID)
 	s.ok(err)
@@ -109,25 +109,25 @@ func questionLeastFields(s *suite) {
 	none, err := s.read().QuestionsByID(nil)
 	s.ok(err)
 	s.equal(0, len(none))
-	_, err = s.read().QuestionByKey("", fermata.System)
+	_, err = s.read().QuestionByKey("", fermata.SystemActor)
 	s.code(err, fermata.CodeNotFound)
 }
 
-func cancelled(q *fermata.Question) {
+func setCancelled(q *fermata.Question) {
 	q.Status, q.Resolution = fermata.Cancelled, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, At: noon}
 }
 
-func timedOut(q *fermata.Question) {
+func setTimedOut(q *fermata.Question) {
 	q.Status, q.Resolution = fermata.TimedOut, &fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, At: noon}
 }
 
 func questionClosesOnce(s *suite) {
-	q := s.question(func(*fermata.Question) {})
+	q := s.addQuestion(func(*fermata.Question) {})
 	stale, err := s.read().Question(q.ID)
 	s.ok(err)
-	cancelled(q)
+	setCancelled(q)
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
-	timedOut(stale)
+	setTimedOut(stale)
 	for name, version := range map[string]int64{"stale": stale.Version, "known": q.Version} {
 		stale.Version = version
 		if err := s.try(func(tx *store.Tx) error { tx.UpdatePending(stale); return nil }); err == nil {
@@ -140,14 +140,14 @@ func questionClosesOnce(s *suite) {
 }
 
 func questionLate(s *suite) {
-	q := s.question(func(*fermata.Question) {})
-	save := func() error { return s.try(func(tx *store.Tx) error { tx.SaveLate(q); return nil }) }
+	q := s.addQuestion(func(*fermata.Question) {})
+	save := func() error { return s.try(func(tx *store.Tx) error { tx.SaveLateAnswer(q); return nil }) }
 	version := q.Version
 	if save() == nil {
 		s.Error("a pending question took a late answer")
 	}
 	q.Version = version
-	cancelled(q)
+	setCancelled(q)
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	if save() == nil {
 		s.Error("a cancelled question took a late answer")
@@ -155,7 +155,7 @@ func questionLate(s *suite) {
 }
 
 func questionOnePending(s *suite) {
-	q := s.question(func(*fermata.Question) {})
+	q := s.addQuestion(func(*fermata.Question) {})
 	second := newQuestion(q.TaskID)
 	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
 		s.Error("a task has two pending questions that suspend it")
@@ -163,10 +163,10 @@ func questionOnePending(s *suite) {
 	second.Type = fermata.NonBlocking
 	s.write(func(tx *store.Tx) { tx.InsertQuestion(second) })
 	third := newQuestion(q.TaskID)
-	s.write(func(tx *store.Tx) { cancelled(q); tx.UpdatePending(q); tx.InsertQuestion(third) })
-	pending, err := s.read().PendingOf(q.TaskID)
+	s.write(func(tx *store.Tx) { setCancelled(q); tx.UpdatePending(q); tx.InsertQuestion(third) })
+	pending, err := s.read().PendingQuestionsOf(q.TaskID)
 	s.ok(err)
-	s.ids([]string{second.ID, third.ID}, questionIDs(pending))
+	s.equalIDs([]string{second.ID, third.ID}, questionIDs(pending))
 }
 
 func questionIDs(questions []*fermata.Question) []string {
@@ -178,7 +178,7 @@ func questionIDs(questions []*fermata.Question) []string {
 }
 
 func questionKey(s *suite) {
-	first := s.question(func(q *fermata.Question) { q.IdempotencyKey = "k" })
+	first := s.addQuestion(func(q *fermata.Question) { q.IdempotencyKey = "k" })
 	second := newQuestion("task_2")
 	second.IdempotencyKey = "k"
 	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
@@ -200,11 +200,11 @@ func questionKey(s *suite) {
 }
 
 func questionFilters(s *suite) {
-	a := s.question(func(q *fermata.Question) {
+	a := s.addQuestion(func(q *fermata.Question) {
 		q.Title, q.Assignees, q.Project = "Paint 50%?", []string{"alice", "group:R&D"}, "web"
 	})
-	b := s.question(func(q *fermata.Question) { q.Type, q.Assignees = fermata.Approval, []string{"alice2", `a"b`} })
-	c := s.question(cancelled)
+	b := s.addQuestion(func(q *fermata.Question) { q.Type, q.Assignees = fermata.Approval, []string{"alice2", `a"b`} })
+	c := s.addQuestion(setCancelled)
 	for name, c := range map[string]struct {
 		filter store.QuestionFilter
 		want   []string
@@ -226,7 +226,7 @@ func questionFilters(s *suite) {
 		got, err := s.read().Questions(c.filter)
 		s.ok(err)
 		s.Log(name)
-		s.ids(c.want, questionIDs(got))
+		s.equalIDs(c.want, questionIDs(got))
 	}
 }
 
@@ -236,7 +236,7 @@ func questionInbox(s *suite) {
 		priority int
 		minutes  int
 	}{{0, 9}, {0, -1}, {1, 5}, {1, 7}, {1, -1}, {4, 1}} {
-		q := s.question(func(q *fermata.Question) {
+		q := s.addQuestion(func(q *fermata.Question) {
 			q.Priority = place.priority
 			if place.minutes >= 0 {
 				q.Deadline = ptr(noon.Add(time.Duration(place.minutes) * time.Minute))
@@ -254,10 +254,10 @@ func questionInbox(s *suite) {
 				break
 			}
 			got = append(got, questionIDs(page)...)
-			f.After = store.PlaceOf(page[len(page)-1])
+			f.After = store.QuestionPositionOf(page[len(page)-1])
 		}
 		if status == "" {
-			s.ids(want, got)
+			s.equalIDs(want, got)
 			continue
 		}
 		s.equal(want, got)
@@ -265,21 +265,21 @@ func questionInbox(s *suite) {
 }
 
 func questionDeadlines(s *suite) {
-	due := s.question(func(q *fermata.Question) { q.Deadline = ptr(noon) })
-	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon.Add(time.Millisecond)) })
-	s.question(func(*fermata.Question) {})
-	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon); cancelled(q) })
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Questions)
+	due := s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(noon) })
+	s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(noon.Add(time.Millisecond)) })
+	s.addQuestion(func(*fermata.Question) {})
+	s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(noon); setCancelled(q) })
+	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Questions)
 	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Questions))
 }
 
 func questionHanded(s *suite) {
-	q := s.question(timedOut)
+	q := s.addQuestion(setTimedOut)
 	m := &fermata.Message{ID: id(fermata.PrefixMessage), TaskID: q.TaskID, Kind: fermata.MessagePlain, Author: alice, Body: "b", CreatedAt: noon}
 	pending := newQuestion(q.TaskID)
 	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true); tx.InsertQuestion(pending) })
 	count := func(run string) string {
-		questions, err := s.read().ClosedUnhanded(q.TaskID, run)
+		questions, err := s.read().UnhandedQuestions(q.TaskID, run)
 		s.ok(err)
 		messages, err := s.read().UnhandedMessages(q.TaskID, run)
 		s.ok(err)
@@ -293,24 +293,24 @@ func questionHanded(s *suite) {
 	handed, err := s.read().MessagesByID([]string{m.ID})
 	s.ok(err)
 	s.equal(true, handed[0].HandedTo == "run_1" && handed[0].HandedAt != nil)
-	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
 	s.equal("0 0", count(""))
-	s.write(func(tx *store.Tx) { tx.HandOnly(q.TaskID, "run_2", []string{m.ID, q.ID}) })
-	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_1", []string{m.ID}) })
+	s.write(func(tx *store.Tx) { tx.HandByID(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_1", []string{m.ID}) })
 	s.equal("0 1", count(""))
-	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_1", []string{q.ID}) })
+	s.write(func(tx *store.Tx) { tx.TakeBackByID(q.TaskID, "run_1", []string{q.ID}) })
 	s.equal("1 1", count(""))
 	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_1"); tx.HandMessages(q.TaskID, "run_1") })
 	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_2"); tx.TakeBack(q.TaskID, "run_2") })
 	s.equal("1 1", count("run_1"))
 	s.write(func(tx *store.Tx) { tx.TakeBack(q.TaskID, "run_1") })
 	s.equal("1 1", count(""))
-	s.write(func(tx *store.Tx) { tx.HandOnly(q.TaskID, "run_3", []string{m.ID}) })
+	s.write(func(tx *store.Tx) { tx.HandByID(q.TaskID, "run_3", []string{m.ID}) })
 	s.equal("1 0", count(""))
 }
 
 func questionDeadline(s *suite) {
-	q := s.question(func(q *fermata.Question) { q.Deadline = ptr(time.UnixMilli(1).UTC()) })
+	q := s.addQuestion(func(q *fermata.Question) { q.Deadline = ptr(time.UnixMilli(1).UTC()) })
 	got, err := s.read().Question(q.ID)
 	s.ok(err)
 	s.equal(q, got)

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// replicas are tests with several handles on one database.
-var replicas = map[string]func(*suite){
+// replicaTests are tests with several handles on one database.
+var replicaTests = map[string]func(*suite){
 	"write at the same time": replicasWrite,
 	"hear of commits":        replicasHear,
 	"notice an end":          replicasNotice,
@@ -23,16 +23,16 @@ var replicas = map[string]func(*suite){
 	"schemas are used again": replicasEmptied,
 }
 
-func (s *suite) onlyPostgres() {
+func (s *suite) skipUnlessPostgres() {
 	if s.db.Dialect() != "postgres" {
 		s.Skip("one process uses a SQLite file")
 	}
 }
 
 func replicasWrite(s *suite) {
-	s.onlyPostgres()
+	s.skipUnlessPostgres()
 	const writers, writes = 6, 20
-	counter := s.task(func(*fermata.Task) {})
+	counter := s.addTask(func(*fermata.Task) {})
 	handles := []*store.DB{s.db, s.config.Open(s.T, s.opts), s.config.Open(s.T, s.opts)}
 	var wg sync.WaitGroup
 	for i, db := range handles {
@@ -46,7 +46,7 @@ func replicasWrite(s *suite) {
 						}
 						t.Attempts++
 						tx.SaveTask(t)
-						marked(tx, fmt.Sprint(i, j, k))
+						appendMark(tx, fmt.Sprint(i, j, k))
 						if k%5 == 4 {
 							return errRefused
 						}
@@ -68,7 +68,7 @@ func replicasWrite(s *suite) {
 }
 
 func replicasHear(s *suite) {
-	s.onlyPostgres()
+	s.skipUnlessPostgres()
 	other := s.config.Open(s.T, s.opts)
 	ctx, cancel := context.WithCancel(s.Context())
 	heard, ended := make(chan string), make(chan error, 1)
@@ -100,30 +100,30 @@ func replicasHear(s *suite) {
 // replicasNotice checks that a process is seen from the moment when it listens
 // until it ends.
 func replicasNotice(s *suite) {
-	s.onlyPostgres()
+	s.skipUnlessPostgres()
 	other := s.config.Open(s.T, s.opts)
 	gone := func() []string {
-		names, err := other.GoneProcesses(s.Context(), []string{s.db.Self(), "nobody"})
+		names, err := other.GoneProcesses(s.Context(), []string{s.db.ProcessName(), "nobody"})
 		s.ok(err)
 		return names
 	}
-	s.equal([]string{s.db.Self(), "nobody"}, gone())
+	s.equal([]string{s.db.ProcessName(), "nobody"}, gone())
 	ctx, cancel := context.WithCancel(s.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.db.Listen(ctx, func(string) {}) }()
-	patience.Await(s, "the process is seen", s.db.IsSeen)
+	patience.Await(s, "the process is seen", s.db.IsPresent)
 	s.equal([]string{"nobody"}, gone())
 	cancel()
 	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
 		s.Errorf("listen: %v", err)
 	}
-	s.equal(false, s.db.IsSeen())
+	s.equal(false, s.db.IsPresent())
 	patience.Await(s, "the process is gone", func() bool { return len(gone()) == 2 })
-	s.equal(false, other.IsSeen())
+	s.equal(false, other.IsPresent())
 }
 
 func replicasMigrate(s *suite) {
-	s.onlyPostgres()
+	s.skipUnlessPostgres()
 	opts := EmptyPostgres(s.T)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -145,7 +145,7 @@ func replicasMigrate(s *suite) {
 // replicasEmptied checks that a schema that the next test takes keeps no row of
 // this test. A table that a migration adds must be emptied as well.
 func replicasEmptied(s *suite) {
-	s.onlyPostgres()
+	s.skipUnlessPostgres()
 	conn, err := pgx.Connect(s.Context(), s.opts.URL)
 	s.ok(err)
 	defer func() { s.ok(conn.Close(s.Context())) }()
@@ -154,7 +154,7 @@ func replicasEmptied(s *suite) {
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	s.ok(err)
 	for _, table := range tables {
-		if table != "goose_db_version" && table != "key_check" && !strings.Contains(emptied, "DELETE FROM "+table) {
+		if table != "goose_db_version" && table != "key_check" && !strings.Contains(emptySchemaSQL, "DELETE FROM "+table) {
 			s.Errorf("the rows of %s stay", table)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var runs = map[string]func(*suite){
+var runTests = map[string]func(*suite){
 	"round trip":              runRoundTrip,
 	"a run that ended stays":  runEnded,
 	"of a task, in order":     runsOfTask,
 	"leases":                  runLeases,
-	"a lost run is found":     runFound,
+	"a lost run is found":     runRevived,
 	"log":                     runLog,
 	"log at the wrong offset": runLogOffset,
 }
@@ -25,7 +25,7 @@ func newRun(taskID string, token int64) *fermata.Run {
 	}
 }
 
-func (s *suite) run(change func(r *fermata.Run)) *fermata.Run {
+func (s *suite) addRun(change func(r *fermata.Run)) *fermata.Run {
 	s.Helper()
 	r := newRun("task_1", 1)
 	change(r)
@@ -34,13 +34,13 @@ func (s *suite) run(change func(r *fermata.Run)) *fermata.Run {
 }
 
 func runRoundTrip(s *suite) {
-	r := s.run(func(r *fermata.Run) {
-		r.Worker, r.Runner, r.Token, r.Attempt, r.ClaimedFrom = hard, "claude", 1<<40, 3, fermata.TaskInputReceived
+	r := s.addRun(func(r *fermata.Run) {
+		r.Worker, r.Runner, r.Token, r.Attempt, r.ClaimedFrom = hardText, "claude", 1<<40, 3, fermata.TaskInputReceived
 	})
 	got, err := s.read().Run(r.ID)
 	s.ok(err)
 	s.equal(r, got)
-	r.State, r.Result, r.Summary, r.Details = fermata.RunFinished, fermata.ResultNeedsInput, hard, json.RawMessage("{ \"a\":\t\"<\" }")
+	r.State, r.Result, r.Summary, r.Details = fermata.RunFinished, fermata.ResultNeedsInput, hardText, json.RawMessage("{ \"a\":\t\"<\" }")
 	r.QuestionID, r.EndedAt, r.LeaseUntil, r.Lease = "q_1", ptr(noon.Add(time.Minute)), noon.Add(time.Second), time.Hour
 	s.write(func(tx *store.Tx) { tx.SaveRun(r) })
 	got, err = s.read().Run(r.ID)
@@ -57,7 +57,7 @@ func runRoundTrip(s *suite) {
 }
 
 func runEnded(s *suite) {
-	r := s.run(func(*fermata.Run) {})
+	r := s.addRun(func(*fermata.Run) {})
 	wrong := *r
 	wrong.Token = 9
 	if err := s.try(func(tx *store.Tx) error { tx.SaveRun(&wrong); return nil }); err == nil {
@@ -72,36 +72,36 @@ func runEnded(s *suite) {
 }
 
 func runsOfTask(s *suite) {
-	second := s.run(func(r *fermata.Run) { r.Attempt, r.Token = 2, 9 })
-	first := s.run(func(r *fermata.Run) { r.Attempt, r.Token = 1, 10 })
-	s.run(func(r *fermata.Run) { r.TaskID = "task_2" })
+	second := s.addRun(func(r *fermata.Run) { r.Attempt, r.Token = 2, 9 })
+	first := s.addRun(func(r *fermata.Run) { r.Attempt, r.Token = 1, 10 })
+	s.addRun(func(r *fermata.Run) { r.TaskID = "task_2" })
 	got, err := s.read().Runs("task_1")
 	s.ok(err)
 	s.equal([]*fermata.Run{first, second}, got)
 }
 
 func runLeases(s *suite) {
-	due := s.run(func(*fermata.Run) {})
-	s.run(func(r *fermata.Run) { r.LeaseUntil = noon.Add(time.Millisecond) })
-	ended := s.run(func(*fermata.Run) {})
+	due := s.addRun(func(*fermata.Run) {})
+	s.addRun(func(r *fermata.Run) { r.LeaseUntil = noon.Add(time.Millisecond) })
+	ended := s.addRun(func(*fermata.Run) {})
 	s.write(func(tx *store.Tx) { ended.State = fermata.RunReleased; tx.SaveRun(ended) })
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Runs)
+	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Runs)
 }
 
 func runLog(s *suite) {
-	r := s.run(func(*fermata.Run) {})
+	r := s.addRun(func(*fermata.Run) {})
 	var now time.Time
 	s.write(func(tx *store.Tx) {
-		tx.AppendLog(r.ID, 0, hard)
-		tx.AppendLog(r.ID, int64(len(hard)), "end")
+		tx.AppendLog(r.ID, 0, hardText)
+		tx.AppendLog(r.ID, int64(len(hardText)), "end")
 		now = tx.Now()
 	})
 	size, err := s.read().LogSize(r.ID)
 	s.ok(err)
-	s.equal(int64(len(hard)+3), size)
+	s.equal(int64(len(hardText)+3), size)
 	got, err := s.read().Log(r.ID, 0, 10)
 	s.ok(err)
-	s.equal([]fermata.LogChunk{{Offset: 0, Text: hard, At: now}, {Offset: int64(len(hard)), Text: "end", At: now}}, got)
+	s.equal([]fermata.LogChunk{{Offset: 0, Text: hardText, At: now}, {Offset: int64(len(hardText)), Text: "end", At: now}}, got)
 	got, err = s.read().Log(r.ID, 1, 10)
 	s.ok(err)
 	s.equal(1, len(got))
@@ -113,7 +113,7 @@ func runLog(s *suite) {
 }
 
 func runLogOffset(s *suite) {
-	r := s.run(func(*fermata.Run) {})
+	r := s.addRun(func(*fermata.Run) {})
 	s.write(func(tx *store.Tx) { tx.AppendLog(r.ID, 0, "abc") })
 	for _, offset := range []int64{0, 2, 4} {
 		if err := s.try(func(tx *store.Tx) error { tx.AppendLog(r.ID, offset, "x"); return nil }); err == nil {
@@ -125,16 +125,16 @@ func runLogOffset(s *suite) {
 	s.equal(int64(3), size)
 }
 
-func runFound(s *suite) {
-	lost := s.run(func(r *fermata.Run) {})
+func runRevived(s *suite) {
+	lost := s.addRun(func(r *fermata.Run) {})
 	lost.State, lost.EndedAt = fermata.RunLost, ptr(noon)
 	s.write(func(tx *store.Tx) { tx.SaveRun(lost) })
-	s.write(func(tx *store.Tx) { tx.FindRun(lost) })
+	s.write(func(tx *store.Tx) { tx.ReviveRun(lost) })
 	lost.State, lost.EndedAt = fermata.RunRunning, nil
 	found, err := s.read().Run(lost.ID)
 	s.ok(err)
 	s.equal(lost, found)
-	if err := s.try(func(tx *store.Tx) error { tx.FindRun(lost); return nil }); err == nil {
+	if err := s.try(func(tx *store.Tx) error { tx.ReviveRun(lost); return nil }); err == nil {
 		s.Error("a run that was not lost is found")
 	}
 }

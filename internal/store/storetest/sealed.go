@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var secrets = map[string]func(*suite){
+var secretTests = map[string]func(*suite){
 	"no secret stands in the database":     secretsAreSealed,
 	"one that was moved does not open":     secretsStayInPlace,
 	"another key opens nothing":            secretsNeedTheKey,
@@ -44,7 +44,7 @@ func (s *suite) addSecrets() {
 
 func secretsAreSealed(s *suite) {
 	s.addSecrets()
-	key, err := s.db.In(s.Context(), store.DefaultWorkspace).GrantKey()
+	key, err := s.db.Reader(s.Context(), store.DefaultWorkspace).GrantKey()
 	s.ok(err)
 	n := 0
 	for cell, value := range s.dump() {
@@ -57,13 +57,13 @@ func secretsAreSealed(s *suite) {
 	}
 	s.equal(9, n)
 	s.equal(MasterKeys.Current(), s.db.SealedWith(s.Context()))
-	s.secretsOpen(s.db)
+	s.checkSecretsOpen(s.db)
 }
 
-// secretsOpen checks that the secrets are read as they were written.
-func (s *suite) secretsOpen(db *store.DB) {
+// checkSecretsOpen checks that the secrets are read as they were written.
+func (s *suite) checkSecretsOpen(db *store.DB) {
 	s.Helper()
-	r := db.In(s.Context(), store.DefaultWorkspace)
+	r := db.Reader(s.Context(), store.DefaultWorkspace)
 	channel, err := r.Channel("chn_2")
 	s.ok(err)
 	s.equal(map[string]any{"token": sesame + "-2"}, channel.Settings)
@@ -100,11 +100,11 @@ func (s *suite) dump() map[string]string {
 func secretsStayInPlace(s *suite) {
 	s.addSecrets()
 	Exec(s.T, s.opts, "UPDATE channels SET settings = (SELECT settings FROM channels WHERE id = 'chn_2') WHERE id = 'chn_1'")
-	if c, err := s.db.In(s.Context(), store.DefaultWorkspace).Channel("chn_1"); err == nil {
+	if c, err := s.db.Reader(s.Context(), store.DefaultWorkspace).Channel("chn_1"); err == nil {
 		s.Errorf("a secret that was moved opened: %v", c.Settings)
 	}
 	Exec(s.T, s.opts, `UPDATE channels SET settings = '{"token":"planted"}' WHERE id = 'chn_1'`)
-	if c, err := s.db.In(s.Context(), store.DefaultWorkspace).Channel("chn_1"); err == nil {
+	if c, err := s.db.Reader(s.Context(), store.DefaultWorkspace).Channel("chn_1"); err == nil {
 		s.Errorf("a secret that is not sealed was taken: %v", c.Settings)
 	}
 	if s.db.CheckKeys(s.Context()) == nil {
@@ -117,7 +117,7 @@ func secretsNeedTheKey(s *suite) {
 	opts := s.opts
 	opts.Keys = keys.New()
 	other := s.config.Open(s.T, opts)
-	_, err := other.In(s.Context(), store.DefaultWorkspace).GrantKey()
+	_, err := other.Reader(s.Context(), store.DefaultWorkspace).GrantKey()
 	if fermata.CodeOf(err) != fermata.CodeUnavailable || !strings.Contains(err.Error(), MasterKeys.Current()) {
 		s.Errorf("another key: %v", err)
 	}
@@ -159,10 +159,10 @@ func secretsAreResealed(s *suite) {
 	n, err = db.Reseal(s.Context())
 	s.ok(err)
 	s.equal(0, n)
-	s.secretsOpen(db)
+	s.checkSecretsOpen(db)
 	// A replica that started before the change finds the new key in the file.
 	opts.Keys = before
-	s.secretsOpen(s.config.Open(s.T, opts))
+	s.checkSecretsOpen(s.config.Open(s.T, opts))
 }
 
 // rekey seals the row that checks the keys with another ring, as if the

@@ -29,9 +29,9 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	EachKind(t, func(t *testing.T, empty func(testing.TB) store.Options) { test(t, empty(t)) })
 }
 
-// EachAlone runs a test on both databases. No other test uses these databases afterwards, so the test may undo
+// EachUnshared runs a test on both databases. No other test uses these databases afterwards, so the test may undo
 // migrations.
-func EachAlone(t *testing.T, test func(t *testing.T, opts store.Options)) {
+func EachUnshared(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	t.Helper()
 	Each(t, func(t *testing.T, opts store.Options) {
 		if store.IsPostgres(opts.URL) {
@@ -110,13 +110,13 @@ var schemas atomic.Int64
 func Postgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url := postgresURL(tb)
-	schema := used.take()
+	schema := schemaPool.take()
 	if schema == "" {
 		schema = newSchema()
 	}
 	tb.Cleanup(func() {
-		if !used.give(url, schema) {
-			drop(tb, url, schema)
+		if !schemaPool.putBack(url, schema) {
+			dropSchema(tb, url, schema)
 		}
 	})
 	return store.Options{URL: url, Schema: schema, MaxConns: 4, StallLimit: patience.Limit(), Keys: MasterKeys}
@@ -126,7 +126,7 @@ func Postgres(tb testing.TB) store.Options {
 func EmptyPostgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url, schema := postgresURL(tb), newSchema()
-	tb.Cleanup(func() { drop(tb, url, schema) })
+	tb.Cleanup(func() { dropSchema(tb, url, schema) })
 	return store.Options{URL: url, Schema: schema, MaxConns: 4, StallLimit: patience.Limit(), Keys: MasterKeys}
 }
 
@@ -141,7 +141,7 @@ func postgresURL(tb testing.TB) string {
 	return url
 }
 
-func drop(tb testing.TB, url, schema string) {
+func dropSchema(tb testing.TB, url, schema string) {
 	if err := onPostgres(url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
 		tb.Errorf("drop schema %s: %v", schema, err)
 	}

@@ -33,17 +33,17 @@ type suite struct {
 	db     *store.DB
 }
 
-// nouns are the parts of the suite.
-var nouns = map[string]map[string]func(*suite){
-	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
-	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates, "closing": closings,
-	"secret": secrets, "access": access, "delivery": deliveries, "workflow": workflows,
-	"inbox": inbox, "clock": clocks, "visible": visible, "worker": workers,
+// testGroups are the parts of the suite.
+var testGroups = map[string]map[string]func(*suite){
+	"task": taskTests, "question": questionTests, "run": runTests, "message": messageTests, "event": eventTests, "token": tokenTests,
+	"idempotency": replayTests, "workspace": workspaceTests, "ahead": readAheadTests, "group": groupTests, "replica": replicaTests, "gate": gateTests, "closing": closingTests,
+	"secret": secretTests, "access": accessTests, "delivery": deliveryTests, "workflow": workflowTests,
+	"inbox": inboxTests, "clock": clockTests, "visible": visibilityTests, "worker": workerTests,
 }
 
 // Run checks that a database keeps every guarantee of the store.
 func Run(t *testing.T, config Config) {
-	for noun, facts := range nouns {
+	for noun, facts := range testGroups {
 		for fact, test := range facts {
 			t.Run(noun+"/"+fact, func(t *testing.T) {
 				t.Parallel()
@@ -57,22 +57,22 @@ func Run(t *testing.T, config Config) {
 // noon is an instant with the precision that both databases keep.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 123_000_000, time.UTC)
 
-// hard is a text with characters that are often damaged by wrong encoding or quoting.
-const hard = "żółw 🎼 '\"\\ %_ \u2028 <b>&amp;</b>\r\n\t$1 ?"
+// hardText is a text with characters that are often damaged by wrong encoding or quoting.
+const hardText = "żółw 🎼 '\"\\ %_ \u2028 <b>&amp;</b>\r\n\t$1 ?"
 
 var (
 	alice = fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: "alice"}
-	robot = fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hard}
+	robot = fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hardText}
 )
 
 func id(prefix string) string { return fermata.NewID(prefix, noon) }
 
 func ptr[T any](v T) *T { return &v }
 
-func (s *suite) read() store.Reader { return s.db.In(s.Context(), store.DefaultWorkspace) }
+func (s *suite) read() store.Reader { return s.db.Reader(s.Context(), store.DefaultWorkspace) }
 
-func (s *suite) overdue(at time.Time, limit int) *store.Overdue {
-	found, err := s.db.Overdue(s.Context(), at, limit)
+func (s *suite) overdue(at time.Time, limit int) *store.OverdueRows {
+	found, err := s.db.OverdueRows(s.Context(), at, limit)
 	s.ok(err)
 	return found
 }
@@ -108,7 +108,7 @@ func (s *suite) equal(want, got any) {
 	}
 }
 
-func (s *suite) ids(want []string, got []string) {
+func (s *suite) equalIDs(want []string, got []string) {
 	s.Helper()
 	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
 	s.equal(want, got)
@@ -123,7 +123,7 @@ func (s *suite) verify() []*fermata.Event {
 
 func verify(s *suite, db *store.DB) []*fermata.Event {
 	s.Helper()
-	r := db.In(s.Context(), store.DefaultWorkspace)
+	r := db.Reader(s.Context(), store.DefaultWorkspace)
 	all, err := r.Events(store.EventFilter{Limit: 100_000})
 	s.ok(err)
 	var chain fermata.Chain
@@ -136,8 +136,8 @@ func verify(s *suite, db *store.DB) []*fermata.Event {
 	return all
 }
 
-// together runs the functions as one group, in this order. It holds the queue until all of them wait.
-func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
+// runTogether runs the functions as one group, in this order. It holds the queue until all of them wait.
+func (s *suite) runTogether(fns ...func(tx *store.Tx) error) []error {
 	s.Helper()
 	held, release := make(chan struct{}), make(chan struct{})
 	holder := make(chan error, 1)
@@ -177,8 +177,8 @@ func (s *suite) awaitQueued(n int) {
 	patience.Await(s, fmt.Sprintf("%d writes are in the queue", n), queued)
 }
 
-// marked appends an event that identifies a write.
-func marked(tx *store.Tx, name string) {
+// appendMark appends an event that identifies a write.
+func appendMark(tx *store.Tx, name string) {
 	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: robot, Data: fmt.Appendf(nil, "{\"mark\":%q}", name)})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var tasks = map[string]func(*suite){
+var taskTests = map[string]func(*suite){
 	"round trip":                           taskRoundTrip,
 	"empty fields":                         taskEmptyFields,
 	"a stale save fails":                   taskStaleSave,
@@ -35,7 +35,7 @@ func newTask(title string) *fermata.Task {
 	}
 }
 
-func (s *suite) task(change func(t *fermata.Task)) *fermata.Task {
+func (s *suite) addTask(change func(t *fermata.Task)) *fermata.Task {
 	s.Helper()
 	t := newTask("paint the fence")
 	change(t)
@@ -44,13 +44,13 @@ func (s *suite) task(change func(t *fermata.Task)) *fermata.Task {
 }
 
 func taskRoundTrip(s *suite) {
-	parent := s.task(func(*fermata.Task) {})
-	t := s.task(func(t *fermata.Task) {
-		t.ParentID, t.Title, t.Body, t.Project, t.Priority, t.Size = parent.ID, hard, hard, "web", 0, "large"
-		t.Agent, t.Runner, t.Labels = "review", fermata.RunnerExternal, []string{hard, "b", "a"}
+	parent := s.addTask(func(*fermata.Task) {})
+	t := s.addTask(func(t *fermata.Task) {
+		t.ParentID, t.Title, t.Body, t.Project, t.Priority, t.Size = parent.ID, hardText, hardText, "web", 0, "large"
+		t.Agent, t.Runner, t.Labels = "review", fermata.RunnerExternal, []string{hardText, "b", "a"}
 		t.Spec = json.RawMessage("{ \"command\" : [\"<&>\",\n\"é\\u00e9\"],\"n\":1.0 }")
 		t.BlockedBy, t.DeferUntil, t.MaxAttempts = []string{parent.ID}, ptr(noon.Add(time.Hour)), 7
-		t.Reason, t.State, t.Unread, t.EndsWithAnswer, t.Isolated, t.SessionKey = hard, fermata.TaskDeferred, 3, true, true, hard
+		t.Reason, t.State, t.Unread, t.EndsWithAnswer, t.Isolated, t.SessionKey = hardText, fermata.TaskDeferred, 3, true, true, hardText
 		t.UpdatedAt = noon.Add(time.Millisecond)
 	})
 	got, err := s.read().Task(t.ID)
@@ -70,19 +70,19 @@ func taskRoundTrip(s *suite) {
 			return err
 		}
 		t.State, t.Reason, t.Attempts, t.RunID = fermata.TaskInProgress, "r", 2, "run_1"
-		t.Session = &fermata.Session{ID: hard, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hard}}
-		t.Checkpoint, t.Summary = json.RawMessage("[ 1,  \"<\" ]"), hard
+		t.Session = &fermata.Session{ID: hardText, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hardText}}
+		t.Checkpoint, t.Summary = json.RawMessage("[ 1,  \"<\" ]"), hardText
 		t.PendingQuestionID, t.Unread, t.DeferUntil = "q_1", 0, nil
 		t.Title, t.Body, t.Priority, t.Labels, t.BlockedBy = "new", "", 4, nil, nil
-		tx.SaveTaskText(t)
+		tx.SaveTaskEdit(t)
 		tx.SaveTask(t)
 		now = tx.Now()
 		return nil
 	}))
 	want := *t
 	want.State, want.Reason, want.Attempts, want.RunID = fermata.TaskInProgress, "r", 2, "run_1"
-	want.Session = &fermata.Session{ID: hard, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hard}}
-	want.Checkpoint, want.Summary = json.RawMessage("[ 1,  \"<\" ]"), hard
+	want.Session = &fermata.Session{ID: hardText, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hardText}}
+	want.Checkpoint, want.Summary = json.RawMessage("[ 1,  \"<\" ]"), hardText
 	want.PendingQuestionID, want.Unread, want.DeferUntil = "q_1", 0, nil
 	want.Title, want.Body, want.Priority, want.Labels, want.BlockedBy = "new", "", 4, nil, nil
 	want.UpdatedAt, want.Version = now, 2
@@ -100,7 +100,7 @@ func taskRoundTrip(s *suite) {
 }
 
 func taskEmptyFields(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.Labels, t.BlockedBy = []string{}, []string{} })
+	t := s.addTask(func(t *fermata.Task) { t.Labels, t.BlockedBy = []string{}, []string{} })
 	got, err := s.read().Task(t.ID)
 	s.ok(err)
 	t.Labels, t.BlockedBy = nil, nil
@@ -114,7 +114,7 @@ func taskEmptyFields(s *suite) {
 }
 
 func taskStaleSave(s *suite) {
-	t := s.task(func(*fermata.Task) {})
+	t := s.addTask(func(*fermata.Task) {})
 	stale, err := s.read().Task(t.ID)
 	s.ok(err)
 	s.write(func(tx *store.Tx) { tx.SaveTask(t) })
@@ -128,7 +128,7 @@ func taskStaleSave(s *suite) {
 }
 
 func taskSavedOnce(s *suite) {
-	t := s.task(func(*fermata.Task) {})
+	t := s.addTask(func(*fermata.Task) {})
 	s.ok(s.try(func(tx *store.Tx) error {
 		t, err := tx.Task(t.ID)
 		if err != nil {
@@ -152,11 +152,11 @@ func taskSavedOnce(s *suite) {
 }
 
 func taskFilters(s *suite) {
-	parent := s.task(func(t *fermata.Task) { t.Title = "parent" })
-	a := s.task(func(t *fermata.Task) {
+	parent := s.addTask(func(t *fermata.Task) { t.Title = "parent" })
+	a := s.addTask(func(t *fermata.Task) {
 		t.Title, t.Project, t.Labels, t.Agent = "Paint", "web", []string{"x", `"quoted"`}, "review"
 	})
-	b := s.task(func(t *fermata.Task) { t.State, t.ParentID, t.Labels = fermata.TaskDone, parent.ID, []string{"xy"} })
+	b := s.addTask(func(t *fermata.Task) { t.State, t.ParentID, t.Labels = fermata.TaskDone, parent.ID, []string{"xy"} })
 	for name, c := range map[string]struct {
 		filter store.TaskFilter
 		want   []string
@@ -178,7 +178,7 @@ func taskFilters(s *suite) {
 		got, err := s.read().Tasks(c.filter)
 		s.ok(err)
 		s.Log(name)
-		s.ids(c.want, taskIDs(got))
+		s.equalIDs(c.want, taskIDs(got))
 	}
 	for name, c := range map[string]struct {
 		filter store.TaskFilter
@@ -193,14 +193,14 @@ func taskFilters(s *suite) {
 		want := fermata.NewTaskCounts()
 		want.Add(fermata.TaskOpen, c.open)
 		want.Add(fermata.TaskDone, c.done)
-		got, err := s.read().CountTasksBy(c.filter)
+		got, err := s.read().CountTasksByState(c.filter)
 		s.ok(err)
 		s.Log(name)
 		s.equal(want, got)
 	}
 	first, err := s.read().Tasks(store.TaskFilter{Limit: 2})
 	s.ok(err)
-	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, After: store.PlaceOfTask(first[1], "")})
+	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, After: store.TaskPositionOf(first[1], "")})
 	s.ok(err)
 	s.equal([]int{2, 1}, []int{len(first), len(rest)})
 	if first[0].ID < first[1].ID || first[1].ID < rest[0].ID {
@@ -213,7 +213,7 @@ func taskFilters(s *suite) {
 func taskOrders(s *suite) {
 	var made []*fermata.Task
 	for i, place := range []struct{ priority, minutes int }{{2, 3}, {0, 1}, {2, 2}, {4, 2}, {0, 5}, {2, 2}} {
-		made = append(made, s.task(func(t *fermata.Task) {
+		made = append(made, s.addTask(func(t *fermata.Task) {
 			t.ID = fermata.NewID(fermata.PrefixTask, noon.Add(time.Duration(i)*time.Millisecond))
 			t.Priority, t.UpdatedAt = place.priority, noon.Add(time.Duration(place.minutes)*time.Minute)
 			if i%2 == 1 {
@@ -242,7 +242,7 @@ func taskOrders(s *suite) {
 					break
 				}
 				got = append(got, taskIDs(page)...)
-				f.After = store.PlaceOfTask(page[len(page)-1], sort)
+				f.After = store.TaskPositionOf(page[len(page)-1], sort)
 			}
 			s.Logf("%s %v", sort, states)
 			s.equal(want, got)
@@ -260,7 +260,7 @@ func taskIDs(tasks []*fermata.Task) []string {
 
 func taskSearch(s *suite) {
 	for _, title := range []string{"100% done", "100x done", "a_b", "axb", `c:\d`, `c:xd`, "it's", "żółw"} {
-		s.task(func(t *fermata.Task) { t.Title = title })
+		s.addTask(func(t *fermata.Task) { t.Title = title })
 	}
 	for text, want := range map[string]string{"100%": "100% done", "a_b": "a_b", `:\d`: `c:\d`, "t's": "it's", "żółw": "żółw"} {
 		got, err := s.read().Tasks(store.TaskFilter{Text: text, Limit: 10})
@@ -273,8 +273,8 @@ func taskSearch(s *suite) {
 
 func taskEndings(s *suite) {
 	const a, b = "task_00000000000000abcdef", "task_00000000000001abcdef"
-	s.task(func(t *fermata.Task) { t.ID = a })
-	s.task(func(t *fermata.Task) { t.ID = b })
+	s.addTask(func(t *fermata.Task) { t.ID = a })
+	s.addTask(func(t *fermata.Task) { t.ID = b })
 	for typed, want := range map[string]string{"0abcdef": a, "1abcdef": b, "task_1abcdef": b, "1ABCDEF": b, a: a, "TASK_" + a[5:]: a} {
 		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, " "+typed+"\n")
 		s.ok(err)
@@ -291,7 +291,7 @@ func taskEndings(s *suite) {
 
 func taskClaims(s *suite) {
 	at := func(n int, change func(t *fermata.Task)) *fermata.Task {
-		return s.task(func(t *fermata.Task) {
+		return s.addTask(func(t *fermata.Task) {
 			t.ID = fermata.NewID(fermata.PrefixTask, noon.Add(time.Duration(n)*time.Second))
 			change(t)
 		})
@@ -308,7 +308,7 @@ func taskClaims(s *suite) {
 	code := at(0, func(t *fermata.Task) { t.Priority, t.Agent, t.Project = 4, "code", "docs" })
 
 	next := func(c fermata.ClaimRequest) string {
-		t, err := s.read().Claimable(c)
+		t, err := s.read().NextClaimable(c)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
 			return ""
 		}
@@ -329,14 +329,14 @@ func taskClaims(s *suite) {
 }
 
 func taskDependencies(s *suite) {
-	a, b := s.task(func(*fermata.Task) {}), s.task(func(*fermata.Task) {})
-	t := s.task(func(t *fermata.Task) { t.BlockedBy = []string{a.ID, b.ID} })
-	questions, dependents, err := s.read().Ends(a.ID)
+	a, b := s.addTask(func(*fermata.Task) {}), s.addTask(func(*fermata.Task) {})
+	t := s.addTask(func(t *fermata.Task) { t.BlockedBy = []string{a.ID, b.ID} })
+	questions, dependents, err := s.read().AffectedByTaskEnd(a.ID)
 	s.ok(err)
 	s.equal(0, len(questions))
 	s.equal([]string{t.ID}, dependents)
-	s.write(func(tx *store.Tx) { t.BlockedBy = []string{b.ID}; tx.SaveTaskText(t) })
-	_, dependents, err = s.read().Ends(a.ID)
+	s.write(func(tx *store.Tx) { t.BlockedBy = []string{b.ID}; tx.SaveTaskEdit(t) })
+	_, dependents, err = s.read().AffectedByTaskEnd(a.ID)
 	s.ok(err)
 	s.equal(0, len(dependents))
 
@@ -344,42 +344,42 @@ func taskDependencies(s *suite) {
 	closed := newQuestion(b.ID)
 	closed.Status, closed.Resolution = fermata.Cancelled, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, At: noon}
 	s.write(func(tx *store.Tx) { tx.InsertQuestion(q); tx.InsertQuestion(closed) })
-	questions, dependents, err = s.read().Ends(b.ID)
+	questions, dependents, err = s.read().AffectedByTaskEnd(b.ID)
 	s.ok(err)
 	s.equal([]string{q.ID}, questions)
 	s.equal([]string{t.ID}, dependents)
 }
 
 func taskSessions(s *suite) {
-	ended := s.task(func(t *fermata.Task) { t.SessionKey, t.State = "s1", fermata.TaskDone })
+	ended := s.addTask(func(t *fermata.Task) { t.SessionKey, t.State = "s1", fermata.TaskDone })
 	none, err := s.read().TasksOfSession("s1")
 	s.ok(err)
 	s.equal(0, len(none))
-	older := s.task(func(t *fermata.Task) { t.SessionKey = "s1" })
-	newer := s.task(func(t *fermata.Task) {
+	older := s.addTask(func(t *fermata.Task) { t.SessionKey = "s1" })
+	newer := s.addTask(func(t *fermata.Task) {
 		t.ID, t.SessionKey = fermata.NewID(fermata.PrefixTask, noon.Add(time.Minute)), "s1"
 	})
 	got, err := s.read().TasksOfSession("s1")
 	s.ok(err)
 	s.equal([]*fermata.Task{newer, older}, got)
-	got, err = s.read().EndedOfSession("s1")
+	got, err = s.read().EndedTasksOfSession("s1")
 	s.ok(err)
 	s.equal([]*fermata.Task{ended}, got)
 	none, err = s.read().TasksOfSession("")
 	s.ok(err)
 	s.equal(0, len(none))
-	none, err = s.read().EndedOfSession("")
+	none, err = s.read().EndedTasksOfSession("")
 	s.ok(err)
 	s.equal(0, len(none))
 }
 
 func taskDeferrals(s *suite) {
-	due := s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon) })
-	s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon.Add(time.Millisecond)) })
-	s.task(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
-	s.task(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
-	blocked := s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskBlocked, ptr(noon.Add(-time.Millisecond)) })
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: blocked.ID}, {Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
+	due := s.addTask(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon) })
+	s.addTask(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon.Add(time.Millisecond)) })
+	s.addTask(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
+	s.addTask(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
+	blocked := s.addTask(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskBlocked, ptr(noon.Add(-time.Millisecond)) })
+	s.equal([]store.DueRow{{Workspace: store.DefaultWorkspace, ID: blocked.ID}, {Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
 	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Tasks))
 }
 
@@ -391,8 +391,8 @@ func taskProjects(s *suite) {
 }
 
 func taskOtherWorkspace(s *suite) {
-	t := s.task(func(*fermata.Task) {})
-	_, err := s.db.In(s.Context(), "other").Task(t.ID)
+	t := s.addTask(func(*fermata.Task) {})
+	_, err := s.db.Reader(s.Context(), "other").Task(t.ID)
 	s.code(err, fermata.CodeNotFound)
 	err = s.db.Write(s.Context(), "other", func(*store.Tx) error { return nil })
 	s.code(err, fermata.CodeNotFound)
@@ -402,9 +402,9 @@ func taskOtherWorkspace(s *suite) {
 // their id. It must make stale the rows that the next write of the group has
 // read ahead.
 func taskChangedByTheWay(s *suite) {
-	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
-	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
-	run := s.run(func(r *fermata.Run) { r.TaskID = t.ID })
+	t := s.addTask(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
+	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
+	run := s.addRun(func(r *fermata.Run) { r.TaskID = t.ID })
 	change := map[string]func(tx *store.Tx) error{
 		"task": func(tx *store.Tx) error {
 			found, err := tx.TasksByID([]string{t.ID})
@@ -415,7 +415,7 @@ func taskChangedByTheWay(s *suite) {
 			return err
 		},
 		"question": func(tx *store.Tx) error {
-			found, err := tx.PendingOf(t.ID)
+			found, err := tx.PendingQuestionsOf(t.ID)
 			if err == nil {
 				found[0].AskCount = 7
 				tx.UpdatePending(found[0])
@@ -432,15 +432,15 @@ func taskChangedByTheWay(s *suite) {
 		},
 	}
 	for noun, c := range map[string]struct {
-		ahead store.Ahead
+		ahead store.ReadAhead
 		look  func(tx *store.Tx) (any, error)
 		want  any
 	}{
-		"task":     {store.Ahead{Task: t.ID}, func(tx *store.Tx) (any, error) { t, err := tx.Task(t.ID); return t.Summary, err }, "changed"},
-		"question": {store.Ahead{Question: q.ID}, func(tx *store.Tx) (any, error) { q, err := tx.Question(q.ID); return q.AskCount, err }, 7},
-		"run":      {store.Ahead{Run: run.ID}, func(tx *store.Tx) (any, error) { r, err := tx.Run(run.ID); return r.Summary, err }, "changed"},
+		"task":     {store.ReadAhead{Task: t.ID}, func(tx *store.Tx) (any, error) { t, err := tx.Task(t.ID); return t.Summary, err }, "changed"},
+		"question": {store.ReadAhead{Question: q.ID}, func(tx *store.Tx) (any, error) { q, err := tx.Question(q.ID); return q.AskCount, err }, 7},
+		"run":      {store.ReadAhead{Run: run.ID}, func(tx *store.Tx) (any, error) { r, err := tx.Run(run.ID); return r.Summary, err }, "changed"},
 	} {
-		s.ahead(c.ahead, change[noun], func(tx *store.Tx) error {
+		s.runWithReadAhead(c.ahead, change[noun], func(tx *store.Tx) error {
 			got, err := c.look(tx)
 			if err == nil && got != c.want {
 				err = fmt.Errorf("the %s is read as %v, want %v", noun, got, c.want)

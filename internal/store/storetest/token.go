@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var tokens = map[string]func(*suite){
+var tokenTests = map[string]func(*suite){
 	"round trip":                  tokenRoundTrip,
 	"an agent's can never answer": tokenOfAgent,
 	"one per hash":                tokenHash,
@@ -17,7 +17,7 @@ var tokens = map[string]func(*suite){
 
 func newToken(hash string) *fermata.Token {
 	return &fermata.Token{
-		ID: id(fermata.PrefixToken), WorkspaceID: store.DefaultWorkspace, Name: hard, Kind: fermata.ActorHuman, MemberID: "mem_1",
+		ID: id(fermata.PrefixToken), WorkspaceID: store.DefaultWorkspace, Name: hardText, Kind: fermata.ActorHuman, MemberID: "mem_1",
 		Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeRead}, CreatedAt: noon, Hash: hash,
 	}
 }
@@ -27,7 +27,7 @@ func tokenRoundTrip(s *suite) {
 	brief.ExpiresAt, brief.Kind, brief.MemberID, brief.Scopes = ptr(noon.Add(time.Hour)), fermata.ActorAgent, "", []fermata.Scope{fermata.ScopeWork}
 	brief.Projects = []string{"shop", "web"}
 	s.write(func(tx *store.Tx) { tx.InsertToken(forever); tx.InsertToken(brief) })
-	got, err := s.db.In(s.Context(), "").TokenByHash("h2")
+	got, err := s.db.Reader(s.Context(), "").TokenByHash("h2")
 	s.ok(err)
 	s.equal(brief, got)
 	forever.RevokedAt, forever.LastUsedAt = ptr(noon.Add(time.Minute)), ptr(noon.Add(time.Second))
@@ -66,7 +66,7 @@ func tokenHash(s *suite) {
 }
 
 func newMember(handle string) *fermata.Member {
-	return &fermata.Member{ID: id(fermata.PrefixMember), Handle: handle, Role: fermata.RoleOperator, Groups: []string{hard, "ops"}, CreatedAt: noon}
+	return &fermata.Member{ID: id(fermata.PrefixMember), Handle: handle, Role: fermata.RoleOperator, Groups: []string{hardText, "ops"}, CreatedAt: noon}
 }
 
 func memberRoundTrip(s *suite) {

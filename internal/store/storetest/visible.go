@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var visible = map[string]func(*suite){
+var visibilityTests = map[string]func(*suite){
 	"tasks and questions": visibleWork,
 	"runs and deliveries": visibleRuns,
 	"events":              visibleEvents,
@@ -16,30 +16,32 @@ var visible = map[string]func(*suite){
 	"claims":              visibleClaims,
 }
 
-// seeing returns readers that see the project web but not the project shop.
-func (s *suite) seeing() map[string]store.Reader {
+// webReaders returns readers that see the project web but not the project shop.
+func (s *suite) webReaders() map[string]store.Reader {
 	return map[string]store.Reader{
-		"only web":     s.read().Seeing(fermata.ProjectSet{Only: true, Names: []string{"web"}}),
-		"all but shop": s.read().Seeing(fermata.ProjectSet{Names: []string{"shop"}}),
+		"only web":     s.read().WithVisibleProjects(fermata.ProjectSet{Only: true, Names: []string{"web"}}),
+		"all but shop": s.read().WithVisibleProjects(fermata.ProjectSet{Names: []string{"shop"}}),
 	}
 }
 
-// nothing returns a reader that sees no project.
-func (s *suite) nothing() store.Reader { return s.read().Seeing(fermata.ProjectSet{Only: true}) }
+// blindReader returns a reader that sees no project.
+func (s *suite) blindReader() store.Reader {
+	return s.read().WithVisibleProjects(fermata.ProjectSet{Only: true})
+}
 
-// inProjects makes a task with a question in each of the projects. It also makes, in each project, a task that waits
+// addTasksInProjects makes a task with a question in each of the projects. It also makes, in each project, a task that waits
 // for the task in web.
-func (s *suite) inProjects() (tasks, waiting map[string]*fermata.Task, questions map[string]*fermata.Question) {
+func (s *suite) addTasksInProjects() (tasks, waiting map[string]*fermata.Task, questions map[string]*fermata.Question) {
 	s.Helper()
 	tasks, waiting, questions = map[string]*fermata.Task{}, map[string]*fermata.Task{}, map[string]*fermata.Question{}
 	for _, project := range []string{"web", "shop"} {
-		t := s.task(func(t *fermata.Task) { t.Project, t.SessionKey, t.State = project, "s", fermata.TaskAwaitingInput })
+		t := s.addTask(func(t *fermata.Task) { t.Project, t.SessionKey, t.State = project, "s", fermata.TaskAwaitingInput })
 		tasks[project] = t
-		questions[project] = s.question(func(q *fermata.Question) { q.TaskID, q.Project = t.ID, project })
+		questions[project] = s.addQuestion(func(q *fermata.Question) { q.TaskID, q.Project = t.ID, project })
 		s.write(func(tx *store.Tx) { tx.EnsureProject(project) })
 	}
 	for _, project := range []string{"web", "shop"} {
-		waiting[project] = s.task(func(t *fermata.Task) {
+		waiting[project] = s.addTask(func(t *fermata.Task) {
 			t.Project, t.ParentID, t.State, t.BlockedBy = project, tasks["web"].ID, fermata.TaskBlocked, []string{tasks["web"].ID}
 		})
 	}
@@ -47,9 +49,9 @@ func (s *suite) inProjects() (tasks, waiting map[string]*fermata.Task, questions
 }
 
 func visibleWork(s *suite) {
-	tasks, waiting, questions := s.inProjects()
+	tasks, waiting, questions := s.addTasksInProjects()
 	both, all := []string{tasks["web"].ID, tasks["shop"].ID}, []string{questions["web"].ID, questions["shop"].ID}
-	for _, r := range s.seeing() {
+	for _, r := range s.webReaders() {
 		_, err := r.Task(tasks["shop"].ID)
 		s.code(err, fermata.CodeNotFound)
 		_, err = r.Question(questions["shop"].ID)
@@ -62,20 +64,20 @@ func visibleWork(s *suite) {
 		}
 		found, err := r.TasksByID(both)
 		s.ok(err)
-		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
+		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
 		found, err = r.Children(tasks["web"].ID)
 		s.ok(err)
-		s.ids([]string{waiting["web"].ID}, idsOfTasks(found))
+		s.equalIDs([]string{waiting["web"].ID}, idsOfTasks(found))
 		found, err = r.TasksOfSession("s")
 		s.ok(err)
-		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
+		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
 		found, err = r.Tasks(store.TaskFilter{Limit: 10})
 		s.ok(err)
-		s.ids([]string{tasks["web"].ID, waiting["web"].ID}, idsOfTasks(found))
+		s.equalIDs([]string{tasks["web"].ID, waiting["web"].ID}, idsOfTasks(found))
 		found, err = r.Tasks(store.TaskFilter{States: []fermata.TaskState{fermata.TaskOpen, fermata.TaskAwaitingInput}, Limit: 10})
 		s.ok(err)
-		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
-		counts, err := r.CountTasksBy(store.TaskFilter{})
+		s.equalIDs([]string{tasks["web"].ID}, idsOfTasks(found))
+		counts, err := r.CountTasksByState(store.TaskFilter{})
 		s.ok(err)
 		s.equal(int64(2), counts.Total)
 		asked, err := r.QuestionsByID(all)
@@ -84,20 +86,20 @@ func visibleWork(s *suite) {
 		asked, err = r.Questions(store.QuestionFilter{Status: "pending", Limit: 10})
 		s.ok(err)
 		s.equal(1, len(asked))
-		around, err := r.Surroundings(asked, "mem_1")
+		around, err := r.QuestionDetails(asked, "mem_1")
 		s.ok(err)
 		s.equal(map[string]int{tasks["web"].ID: 1}, around.Blocked)
 		n, err := r.CountQuestions(store.QuestionFilter{Status: "pending", Limit: 10})
 		s.ok(err)
 		s.equal([]store.QuestionCount{{Type: questions["web"].Type, Project: "web", N: 1}}, n)
-		place, err := r.PlaceBehind(store.QuestionFilter{Status: "pending", Text: "x"}, 2)
+		place, err := r.PositionOfNth(store.QuestionFilter{Status: "pending", Text: "x"}, 2)
 		s.ok(err)
-		s.equal((*store.QuestionPlace)(nil), place)
+		s.equal((*store.QuestionPosition)(nil), place)
 	}
-	names, err := s.seeing()["only web"].Projects()
+	names, err := s.webReaders()["only web"].Projects()
 	s.ok(err)
 	s.equal([]string{"web"}, names)
-	found, err := s.nothing().Tasks(store.TaskFilter{Limit: 10})
+	found, err := s.blindReader().Tasks(store.TaskFilter{Limit: 10})
 	s.ok(err)
 	s.equal(0, len(found))
 	projects, err := s.read().ProjectsOf(both)
@@ -114,11 +116,11 @@ func idsOfTasks(tasks []*fermata.Task) []string {
 }
 
 func visibleRuns(s *suite) {
-	tasks, _, questions := s.inProjects()
+	tasks, _, questions := s.addTasksInProjects()
 	sent := map[string]string{}
 	for _, project := range []string{"web", "shop", ""} {
 		d := &fermata.Delivery{ID: id(fermata.PrefixDelivery), ChannelID: "chn_1", Kind: "wall", Purpose: "asked", State: fermata.DeliverySent, CreatedAt: noon}
-		d.Unique = "u/" + project
+		d.UniqueKey = "u/" + project
 		if project != "" {
 			d.TaskID, d.QuestionID = tasks[project].ID, questions[project].ID
 		}
@@ -127,9 +129,9 @@ func visibleRuns(s *suite) {
 	}
 	runs := map[string]string{}
 	for project, t := range tasks {
-		runs[project] = s.run(func(r *fermata.Run) { r.TaskID = t.ID }).ID
+		runs[project] = s.addRun(func(r *fermata.Run) { r.TaskID = t.ID }).ID
 	}
-	for _, r := range s.seeing() {
+	for _, r := range s.webReaders() {
 		for _, project := range []string{"web", "shop"} {
 			_, err := r.FindID("run", "runs", fermata.PrefixRun, runs[project])
 			s.equal(project == "web", err == nil)
@@ -142,19 +144,19 @@ func visibleRuns(s *suite) {
 		for _, d := range all {
 			found = append(found, d.ID)
 		}
-		s.ids([]string{sent["web"], sent[""]}, found)
+		s.equalIDs([]string{sent["web"], sent[""]}, found)
 	}
 }
 
 func visibleEvents(s *suite) {
-	tasks, _, _ := s.inProjects()
+	tasks, _, _ := s.addTasksInProjects()
 	s.write(func(tx *store.Tx) {
 		for _, project := range []string{"web", "shop"} {
 			tx.Append(&fermata.Event{Type: fermata.EventTaskUpdated, TaskID: tasks[project].ID, Actor: alice})
 		}
 		tx.Append(&fermata.Event{Type: fermata.EventMemberAdded, Actor: alice})
 	})
-	for _, r := range s.seeing() {
+	for _, r := range s.webReaders() {
 		events, err := r.Events(store.EventFilter{Types: []string{"task.updated", "member"}, Limit: 10})
 		s.ok(err)
 		s.equal(1, len(events))
@@ -163,15 +165,15 @@ func visibleEvents(s *suite) {
 }
 
 func visibleNumbers(s *suite) {
-	_, _, questions := s.inProjects()
+	_, _, questions := s.addTasksInProjects()
 	for _, q := range questions {
 		q.Status = fermata.Answered
 		q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &alice, At: noon}
 		s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	}
 	period := fermata.Period{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}
-	for _, r := range s.seeing() {
-		counts, err := r.Closings(store.ClosingFilter{Asked: period, By: store.ByProject})
+	for _, r := range s.webReaders() {
+		counts, err := r.ClosingCounts(store.ClosingFilter{Asked: period, GroupBy: store.ByProject})
 		s.ok(err)
 		s.equal(1, len(counts))
 		s.equal("web", counts[0].Key)
@@ -190,14 +192,14 @@ func visibleWorkflows(s *suite) {
 	for _, project := range []string{"web", "shop"} {
 		w := newWorkflow("in-" + project)
 		w.Project = project
-		t := s.task(func(t *fermata.Task) { t.Project, t.Runner = project, fermata.RunnerWorkflow })
+		t := s.addTask(func(t *fermata.Task) { t.Project, t.Runner = project, fermata.RunnerWorkflow })
 		runs[project] = t.ID
 		s.write(func(tx *store.Tx) {
 			tx.SaveWorkflow(w)
 			tx.InsertWorkflowRun(&fermata.WorkflowRun{ID: t.ID, Workflow: w.Name, Hash: "h1", Trigger: fermata.TriggerManual})
 		})
 	}
-	for _, r := range s.seeing() {
+	for _, r := range s.webReaders() {
 		_, err := r.Workflow("in-shop")
 		s.code(err, fermata.CodeNotFound)
 		all, err := r.Workflows()
@@ -214,11 +216,11 @@ func visibleWorkflows(s *suite) {
 }
 
 func visibleClaims(s *suite) {
-	s.task(func(t *fermata.Task) { t.Project, t.Priority = "shop", 0 })
-	web := s.task(func(t *fermata.Task) { t.Project = "web" })
-	t, err := s.read().Claimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
+	s.addTask(func(t *fermata.Task) { t.Project, t.Priority = "shop", 0 })
+	web := s.addTask(func(t *fermata.Task) { t.Project = "web" })
+	t, err := s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
 	s.ok(err)
 	s.equal(web.ID, t.ID)
-	_, err = s.read().Claimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
+	_, err = s.read().NextClaimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
 	s.code(err, fermata.CodeNotFound)
 }

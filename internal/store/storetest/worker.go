@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var workers = map[string]func(*suite){
+var workerTests = map[string]func(*suite){
 	"round trip":          workerRoundTrip,
 	"running":             workerRunning,
 	"forgotten":           workerForgotten,
@@ -34,10 +34,10 @@ func (s *suite) workers(at time.Time) []fermata.Worker {
 
 func workerRoundTrip(s *suite) {
 	w := fermata.Worker{
-		Name: hard, Runners: []string{"claude", hard}, Projects: []string{hard}, Agents: []string{"code"}, Isolates: true,
-		Visible: fermata.ProjectSet{Only: true, Names: []string{hard}},
+		Name: hardText, Runners: []string{"claude", hardText}, Projects: []string{hardText}, Agents: []string{"code"}, Isolates: true,
+		Visible: fermata.ProjectSet{Only: true, Names: []string{hardText}},
 	}
-	other := fermata.Worker{Name: hard}
+	other := fermata.Worker{Name: hardText}
 	var at time.Time
 	s.write(func(tx *store.Tx) { at = tx.Now(); tx.SaveWorker(w) })
 	s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
@@ -51,7 +51,7 @@ func workerRoundTrip(s *suite) {
 	}
 	w.SeenAt, w.Running = first.SeenAt, true
 	s.equal(w, first)
-	elsewhere, err := s.db.In(s.Context(), "elsewhere").Workers(s.now())
+	elsewhere, err := s.db.Reader(s.Context(), "elsewhere").Workers(s.now())
 	s.ok(err)
 	s.equal(0, len(elsewhere))
 }
@@ -74,8 +74,8 @@ func workerRunning(s *suite) {
 	s.equal([]string{"w1 claude", "w1 shell", "w2 claude"}, running(now))
 	s.equal(0, len(running(later)))
 	// A worker that holds a run counts as running until the lease of the run ends.
-	s.run(func(r *fermata.Run) { r.Worker, r.Runner, r.LeaseUntil = "w1", "shell", later.Add(time.Second) })
-	s.run(func(r *fermata.Run) {
+	s.addRun(func(r *fermata.Run) { r.Worker, r.Runner, r.LeaseUntil = "w1", "shell", later.Add(time.Second) })
+	s.addRun(func(r *fermata.Run) {
 		r.ID, r.TaskID, r.State, r.Worker, r.Runner, r.LeaseUntil = id("run"), "task_2", fermata.RunFinished, "w2", "claude", later.Add(time.Second)
 	})
 	s.equal([]string{"w1 shell"}, running(later))
@@ -96,7 +96,7 @@ func workerForgotten(s *suite) {
 }
 
 func workerLeft(s *suite) {
-	stays, leaves := fermata.Worker{Name: hard, Runners: []string{"claude"}}, fermata.Worker{Name: hard, Runners: []string{"shell"}}
+	stays, leaves := fermata.Worker{Name: hardText, Runners: []string{"claude"}}, fermata.Worker{Name: hardText, Runners: []string{"shell"}}
 	s.write(func(tx *store.Tx) { tx.SaveWorker(stays); tx.SaveWorker(leaves) })
 	for range 2 {
 		s.write(func(tx *store.Tx) { tx.RemoveWorker(leaves) })
@@ -107,9 +107,9 @@ func workerLeft(s *suite) {
 }
 
 func workerUnclaimed(s *suite) {
-	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hard, Isolated: true}
+	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hardText, Isolated: true}
 	of := func(state fermata.TaskState, k fermata.TaskKind) *fermata.Task {
-		return s.task(func(t *fermata.Task) {
+		return s.addTask(func(t *fermata.Task) {
 			t.State, t.Runner, t.Project, t.Agent, t.Isolated = state, k.Runner, k.Project, k.Agent, k.Isolated
 		})
 	}
@@ -120,16 +120,16 @@ func workerUnclaimed(s *suite) {
 	}
 	of(fermata.TaskOpen, fermata.TaskKind{Runner: fermata.RunnerWorkflow, Project: "default"})
 	alone := of(fermata.TaskOpen, fermata.TaskKind{Project: "default"})
-	got, err := s.read().Unclaimed()
+	got, err := s.read().CountUnclaimed()
 	s.ok(err)
-	s.equal([]store.Unclaimed{
+	s.equal([]store.UnclaimedCount{
 		{Kind: fermata.TaskKind{Project: "default"}, Tasks: 1, First: alone.ID},
 		{Kind: kind, Tasks: 2, First: first.ID},
 	}, got)
 }
 
 func workerGaps(s *suite) {
-	kind, other := fermata.TaskKind{Runner: "shell", Project: "default"}, fermata.TaskKind{Runner: hard, Project: hard, Agent: hard, Isolated: true}
+	kind, other := fermata.TaskKind{Runner: "shell", Project: "default"}, fermata.TaskKind{Runner: hardText, Project: hardText, Agent: hardText, Isolated: true}
 	gaps := func() []store.WorkerGap {
 		s.Helper()
 		all, err := s.read().WorkerGaps()
@@ -139,11 +139,11 @@ func workerGaps(s *suite) {
 	var since time.Time
 	s.write(func(tx *store.Tx) { since = tx.Now(); tx.OpenWorkerGap(kind) })
 	s.write(func(tx *store.Tx) { tx.OpenWorkerGap(kind); tx.OpenWorkerGap(other) })
-	s.write(func(tx *store.Tx) { tx.TellWorkerGap(other) })
+	s.write(func(tx *store.Tx) { tx.MarkWorkerGapAlerted(other) })
 	all := gaps()
 	s.equal(2, len(all))
 	for _, g := range all {
-		s.equal(g.Kind == other, g.Told)
+		s.equal(g.Kind == other, g.Alerted)
 		if g.Kind == kind && !g.Since.Equal(since) {
 			s.Errorf("it is open since %s, want %s", g.Since, since)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var workflows = map[string]func(*suite){
+var workflowTests = map[string]func(*suite){
 	"workflows and definitions": workflowRows,
 	"schedules":                 scheduleRows,
 	"runs":                      workflowRuns,
@@ -21,9 +21,9 @@ var workflows = map[string]func(*suite){
 
 func newWorkflow(name string) *fermata.Workflow {
 	return &fermata.Workflow{
-		WorkspaceID: store.DefaultWorkspace, Name: name, Hash: "h1", Description: hard, Project: "shop", Enabled: true,
+		WorkspaceID: store.DefaultWorkspace, Name: name, Hash: "h1", Description: hardText, Project: "shop", Enabled: true,
 		Triggers: []fermata.WorkflowTrigger{{Type: fermata.TriggerManual}}, Inputs: []fermata.WorkflowInput{{Name: "issue", Type: "number", Required: true}},
-		WebhookSecret: "whsec_x", HasWebhookSecret: true, UpdatedBy: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hard},
+		WebhookSecret: "whsec_x", HasWebhookSecret: true, UpdatedBy: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hardText},
 		CreatedAt: noon, UpdatedAt: noon,
 	}
 }
@@ -32,16 +32,16 @@ func workflowRows(s *suite) {
 	w := newWorkflow("autofix")
 	s.write(func(tx *store.Tx) {
 		tx.SaveWorkflow(w)
-		tx.KeepDefinition("autofix", "h1", hard, fermata.System)
-		tx.KeepDefinition("autofix", "h1", "another text under the same hash", fermata.System)
+		tx.SaveDefinition("autofix", "h1", hardText, fermata.SystemActor)
+		tx.SaveDefinition("autofix", "h1", "another text under the same hash", fermata.SystemActor)
 	})
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Workflow("autofix")
 	s.ok(err)
 	s.equal(w, got)
 	source, err := r.Definition("autofix", "h1")
 	s.ok(err)
-	s.equal(hard, source)
+	s.equal(hardText, source)
 	w.Hash, w.Enabled = "h2", false
 	s.write(func(tx *store.Tx) { tx.SaveWorkflow(w) })
 	all, err := r.Workflows()
@@ -60,7 +60,7 @@ func scheduleRows(s *suite) {
 		{WorkspaceID: store.DefaultWorkspace, Workflow: "a", Trigger: 2, Cron: "0 0 * * *", Timezone: "Europe/Berlin", Catchup: "none"},
 	}
 	s.write(func(tx *store.Tx) { tx.SetSchedules("a", rows) })
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Schedules("a")
 	s.ok(err)
 	s.equal(rows, got)
@@ -68,7 +68,7 @@ func scheduleRows(s *suite) {
 	s.ok(err)
 	s.equal(rows[:1], due)
 	later := next.Add(time.Minute)
-	s.write(func(tx *store.Tx) { tx.MoveSchedule(rows[0], later) })
+	s.write(func(tx *store.Tx) { tx.SetNextFire(rows[0], later) })
 	due, err = s.db.DueSchedules(s.Context(), next, 10)
 	s.ok(err)
 	s.equal(0, len(due))
@@ -88,7 +88,7 @@ func workflowRuns(s *suite) {
 			tx.InsertTask(t)
 			run := &fermata.WorkflowRun{
 				ID: t.ID, Workflow: "autofix", Hash: "h1", Trigger: fermata.TriggerManual, Cause: []byte(`{"by":"ann"}`), Inputs: []byte(`{"issue":7}`),
-				StartedBy: &fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hard}, ConcurrencyKey: "autofix/7",
+				StartedBy: &fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hardText}, ConcurrencyKey: "autofix/7",
 			}
 			if i == 0 {
 				run.FireKey, run.StartedBy = "event/autofix/0/9", nil
@@ -97,15 +97,15 @@ func workflowRuns(s *suite) {
 			ids = append(ids, t.ID)
 		}
 	})
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	run, err := r.WorkflowRun(ids[1])
 	s.ok(err)
-	if run.Workflow != "autofix" || run.State != fermata.TaskDone || run.EndedAt == nil || run.StartedBy.Name != hard || string(run.Inputs) != `{"issue":7}` {
+	if run.Workflow != "autofix" || run.State != fermata.TaskDone || run.EndedAt == nil || run.StartedBy.Name != hardText || string(run.Inputs) != `{"issue":7}` {
 		s.Fatalf("the run is %+v", run)
 	}
 	s.write(func(tx *store.Tx) {
 		run.Hash, run.Inputs = "other", []byte(`{"issue":8}`)
-		tx.MoveWorkflowRun(run)
+		tx.UpdateWorkflowRun(run)
 	})
 	if moved, err := r.WorkflowRun(ids[1]); err != nil || moved.Hash != "other" || string(moved.Inputs) != `{"issue":8}` {
 		s.Fatalf("the run is %+v, %v", moved, err)
@@ -116,7 +116,7 @@ func workflowRuns(s *suite) {
 	if found, err = r.FiredRun("other"); err != nil || found != "" {
 		s.Fatalf("%q, %v", found, err)
 	}
-	open, err := r.OpenRunsApart("autofix/7")
+	open, err := r.OpenRunsByConcurrencyKey("autofix/7")
 	s.ok(err)
 	s.equal([]string{ids[0], ids[2]}, open)
 	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
@@ -133,8 +133,8 @@ func stepRows(s *suite) {
 	item := 1
 	until, ended := noon.Add(time.Hour), noon.Add(time.Minute)
 	steps := []*fermata.WorkflowStep{
-		{TaskID: id, Step: "zuerst", Occurrence: 1, Tool: "note", State: fermata.StepWaiting, Attempt: 2, Note: hard, Input: []byte(`{"a":1}`), QuestionID: "q_1", ChildID: "task_1", Until: &until, StartedAt: noon},
-		{TaskID: id, Step: "danach", Occurrence: 1, Tool: "note", State: fermata.StepFailed, Attempt: 1, Error: &fermata.StepError{Code: "x", Message: hard}, StartedAt: noon, EndedAt: &ended},
+		{TaskID: id, Step: "zuerst", Occurrence: 1, Tool: "note", State: fermata.StepWaiting, Attempt: 2, Note: hardText, Input: []byte(`{"a":1}`), QuestionID: "q_1", ChildID: "task_1", Until: &until, StartedAt: noon},
+		{TaskID: id, Step: "danach", Occurrence: 1, Tool: "note", State: fermata.StepFailed, Attempt: 1, Error: &fermata.StepError{Code: "x", Message: hardText}, StartedAt: noon, EndedAt: &ended},
 		{TaskID: id, Step: "danach", Occurrence: 1, Item: &item, Tool: "note", State: fermata.StepDone, Attempt: 1, Output: []byte(`[1]`), StartedAt: noon, EndedAt: &ended},
 	}
 	s.write(func(tx *store.Tx) {
@@ -142,7 +142,7 @@ func stepRows(s *suite) {
 			tx.SaveStep(step)
 		}
 	})
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.Steps(id)
 	s.ok(err)
 	s.equal(steps, got)
@@ -167,10 +167,10 @@ func stepRows(s *suite) {
 
 func namedTools(s *suite) {
 	t := &fermata.NamedTool{
-		Name: "look", Description: hard, Agent: &fermata.AgentTool{Runner: "claude", Prompt: hard}, Schema: []byte(`{"type":"object"}`), UpdatedAt: noon,
+		Name: "look", Description: hardText, Agent: &fermata.AgentTool{Runner: "claude", Prompt: hardText}, Schema: []byte(`{"type":"object"}`), UpdatedAt: noon,
 	}
 	s.write(func(tx *store.Tx) { tx.SaveNamedTool(t) })
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	got, err := r.NamedTool("look")
 	s.ok(err)
 	s.equal(t, got)
@@ -186,12 +186,12 @@ func namedTools(s *suite) {
 }
 
 func triggersSeen(s *suite) {
-	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	r := s.db.Reader(s.Context(), store.DefaultWorkspace)
 	for _, want := range []int64{-1, 7, 9} {
 		if want > 0 {
-			s.write(func(tx *store.Tx) { tx.SetTriggersSeen(want) })
+			s.write(func(tx *store.Tx) { tx.SetTriggerCursor(want) })
 		}
-		got, err := r.TriggersSeen()
+		got, err := r.TriggerCursor()
 		s.ok(err)
 		s.equal(want, got)
 	}

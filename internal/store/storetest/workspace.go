@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-var workspaces = map[string]func(*suite){
+var workspaceTests = map[string]func(*suite){
 	"a new database has one": workspaceNew,
 	"policy":                 workspacePolicy,
 	"counts":                 workspaceCounts,
@@ -18,7 +18,7 @@ var workspaces = map[string]func(*suite){
 }
 
 func workspaceNew(s *suite) {
-	all, err := s.db.In(s.Context(), "").Workspaces()
+	all, err := s.db.Reader(s.Context(), "").Workspaces()
 	s.ok(err)
 	s.equal([]string{store.DefaultWorkspace}, all)
 	head, err := s.read().Head()
@@ -26,7 +26,7 @@ func workspaceNew(s *suite) {
 	s.equal(fermata.Chain{}, head)
 	s.ok(s.db.Ping(s.Context()))
 	s.ok(s.db.Notify(s.Context(), store.DefaultWorkspace))
-	_, err = s.db.In(s.Context(), "other").Policy()
+	_, err = s.db.Reader(s.Context(), "other").Policy()
 	s.code(err, fermata.CodeNotFound)
 	s.equal(store.DefaultWorkspace, s.read().Workspace())
 }
@@ -46,16 +46,16 @@ func workspacePolicy(s *suite) {
 }
 
 func workspaceCounts(s *suite) {
-	s.task(func(*fermata.Task) {})
-	s.task(func(*fermata.Task) {})
-	s.task(func(t *fermata.Task) { t.State = fermata.TaskDone })
-	s.question(func(q *fermata.Question) { q.CreatedAt = noon.Add(time.Hour) })
-	s.question(func(*fermata.Question) {})
-	s.question(cancelled)
-	got, err := s.db.In(s.Context(), "").CountPending()
+	s.addTask(func(*fermata.Task) {})
+	s.addTask(func(*fermata.Task) {})
+	s.addTask(func(t *fermata.Task) { t.State = fermata.TaskDone })
+	s.addQuestion(func(q *fermata.Question) { q.CreatedAt = noon.Add(time.Hour) })
+	s.addQuestion(func(*fermata.Question) {})
+	s.addQuestion(setCancelled)
+	got, err := s.db.Reader(s.Context(), "").CountPending()
 	s.ok(err)
 	s.equal([]store.Count{{Kind: "blocking", N: 2, Oldest: noon.UnixMilli()}}, got)
-	got, err = s.db.In(s.Context(), "").CountTasks()
+	got, err = s.db.Reader(s.Context(), "").CountTasks()
 	s.ok(err)
 	n := map[string]int64{}
 	for _, c := range got {
@@ -71,7 +71,7 @@ func workspaceClock(s *suite) {
 	s.write(func(tx *store.Tx) { now = tx.Now() })
 	after, err := s.db.Now(s.Context())
 	s.ok(err)
-	if now.Before(before) || after.Before(now) || !now.Equal(fermata.Cut(now)) || now.Location() != time.UTC {
+	if now.Before(before) || after.Before(now) || !now.Equal(fermata.TruncateTime(now)) || now.Location() != time.UTC {
 		s.Errorf("the transaction is at %s, between %s and %s", now, before, after)
 	}
 }
@@ -88,7 +88,7 @@ func workspaceHeads(s *suite) {
 	db := s.config.Open(s.T, s.opts)
 	s.ok(db.Check(s.Context()))
 	one := func(tx *store.Tx) error {
-		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.SystemActor})
 		return nil
 	}
 	s.ok(db.Write(s.Context(), store.DefaultWorkspace, one))

@@ -11,15 +11,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-var createBranch = kind{
+var createBranch = toolSpec{
 	info: info("github_create_branch", "Makes a branch at GitHub. One that is there already is left as it is.",
-		takes(mergeFields(inRepo, fields{
+		inputSchema(mergeFields(repoFields, fields{
 			"name": someText,
 			"from": withDescription(someText, "Branch, tag or commit where it begins; otherwise the default branch."),
 		}), "name"),
-		gives(fields{"repository": aText, "name": aText, "sha": aText, "created": aFlag})),
-	needs: "Contents: read and write",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(fields{"repository": aText, "name": aText, "sha": aText, "created": aFlag})),
+	permissions: "Contents: read and write",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			Repo string `json:"repo"`
 			Name string `json:"name"`
@@ -28,7 +28,7 @@ var createBranch = kind{
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.repository(where{Repo: in.Repo})
+		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -48,7 +48,7 @@ var createBranch = kind{
 
 // commit returns the SHA of a ref. If ref is "", it returns the SHA of the
 // default branch.
-func (d *desk) commit(ctx context.Context, at github.Place, ref string) (string, error) {
+func (d *toolCall) commit(ctx context.Context, at github.Place, ref string) (string, error) {
 	if ref == "" {
 		base, err := d.client.DefaultBranch(ctx, at)
 		if err != nil {
@@ -66,7 +66,7 @@ func (d *desk) commit(ctx context.Context, at github.Place, ref string) (string,
 
 // pullInput is the input of a pull request. Every field is optional.
 type pullInput struct {
-	where
+	target
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	Head   string   `json:"head"`
@@ -75,9 +75,9 @@ type pullInput struct {
 	Labels []string `json:"labels"`
 }
 
-var createPull = kind{
+var createPull = toolSpec{
 	info: info("github_create_pr", "Opens a pull request at GitHub, unless there is one for the branch.",
-		takes(mergeFields(onOne, fields{
+		inputSchema(mergeFields(issueRefFields, fields{
 			"title":  withDescription(aText, "Otherwise that of the issue, or the workflow's name."),
 			"body":   withDescription(aText, "Markdown; otherwise it says where it comes from, and closes the issue."),
 			"head":   withDescription(aText, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
@@ -85,16 +85,16 @@ var createPull = kind{
 			"draft":  aFlag,
 			"labels": texts,
 		})),
-		gives(fields{
+		outputSchema(fields{
 			"repository": aText, "number": aNumber, "url": aText, "state": aText, "head": aText, "base": aText, "sha": aText, "created": aFlag,
 		})),
-	needs: "Pull requests: read and write, and Contents: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+	permissions: "Pull requests: read and write, and Contents: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in pullInput
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.repository(in.where)
+		at, err := d.repository(in.target)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -120,7 +120,7 @@ var createPull = kind{
 }
 
 // newPull fills in the fields that the step leaves out.
-func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (github.NewPull, error) {
+func (d *toolCall) newPull(ctx context.Context, at github.Place, in *pullInput) (github.NewPull, error) {
 	p := github.NewPull{
 		Title: in.Title, Body: in.Body, Head: cmp.Or(in.Head, d.workingBranch()), Base: in.Base, Draft: in.Draft, Key: d.call.Key,
 	}
@@ -135,7 +135,7 @@ func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (git
 		return p, nil
 	}
 	title, body := cmp.Or(d.call.Workflow, "Fermata")+": "+d.call.RunID, fmt.Sprintf("Made by the workflow `%s`, run `%s`.", d.call.Workflow, d.call.RunID)
-	issue, named, err := d.anyIssue(in.where)
+	issue, named, err := d.findIssue(in.target)
 	if err != nil {
 		return p, err
 	}
@@ -154,19 +154,19 @@ func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (git
 // checks again.
 const pendingWait = 15 * time.Second
 
-var checks = kind{
+var checks = toolSpec{
 	info: info("github_checks", "Reads the checks of a branch, commit or pull request at GitHub.",
-		takes(mergeFields(inRepo, fields{
+		inputSchema(mergeFields(repoFields, fields{
 			"ref":    withDescription(someText, "Branch, tag or commit; otherwise the branch of the run's working copy."),
 			"pull":   withDescription(aNumber, "Number of a pull request, instead of ref."),
 			"expect": map[string]any{"const": "success", "description": "Fails unless all succeeded. With retry, the step so waits for them."},
 		})),
-		gives(fields{
+		outputSchema(fields{
 			"repository": aText, "sha": aText, "state": map[string]any{"enum": []string{"success", "failure", "pending", "none"}},
 			"checks": map[string]any{"type": "array"}, "failed": texts, "pending": texts,
 		})),
-	needs: "Checks: read, Commit statuses: read and Contents: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+	permissions: "Checks: read, Commit statuses: read and Contents: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			Repo   string `json:"repo"`
 			Ref    string `json:"ref"`
@@ -176,7 +176,7 @@ var checks = kind{
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.repository(where{Repo: in.Repo})
+		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -189,12 +189,12 @@ var checks = kind{
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return d.checked(ctx, at, sha, in.Expect)
+		return d.checksResult(ctx, at, sha, in.Expect)
 	},
 }
 
-// checked returns the result of the checks of a commit.
-func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string) (tool.Result, error) {
+// checksResult returns the result of the checks of a commit.
+func (d *toolCall) checksResult(ctx context.Context, at github.Place, sha, expect string) (tool.Result, error) {
 	all, state, err := d.client.Checks(ctx, at, sha)
 	if err != nil {
 		return tool.Result{}, err
@@ -228,12 +228,12 @@ func checksFailure(state github.CheckState, sha string, failed, pending []any) e
 	case github.CheckSuccess:
 		return nil
 	case github.CheckFailure:
-		return tool.Hopeless(fermata.Errorf(fermata.CodeIllegalTransition, "checks of %.7s failed: %v", sha, failed))
+		return tool.Permanent(fermata.Errorf(fermata.CodeIllegalTransition, "checks of %.7s failed: %v", sha, failed))
 	case github.CheckNone:
 		e = fermata.Errorf(fermata.CodeUnavailable, "%.7s has no checks yet", sha)
 	case github.CheckPending:
 		e = fermata.Errorf(fermata.CodeUnavailable, "checks of %.7s are not done yet: %v", sha, pending)
 	}
 	e.RetryAfter = pendingWait
-	return tool.Passing(e.WithHint("give the step retry, so that it looks again"))
+	return tool.Transient(e.WithHint("give the step retry, so that it looks again"))
 }

@@ -13,20 +13,20 @@ import (
 // deploymentStates maps the states in a step to the states in GitHub's API.
 var deploymentStates = map[string]string{"waiting": "", "approved": github.DeploymentApproved, "rejected": github.DeploymentRejected}
 
-var deployment = kind{
+var deployment = toolSpec{
 	info: info("github_deployment", "Lets a job of GitHub Actions deploy that waits for it, refuses it, or tells it how far the decision is.",
-		takes(mergeFields(inRepo, fields{
+		inputSchema(mergeFields(repoFields, fields{
 			"state":       map[string]any{"enum": []string{"waiting", "approved", "rejected"}},
 			"comment":     withDescription(aText, "Markdown, at most 1,024 characters; it stands on the page of the run at GitHub."),
 			"run":         withDescription(aNumber, "The id of the run of Actions; otherwise that of the event."),
 			"environment": withDescription(someText, "Otherwise that of the event."),
 		}), "state"),
-		gives(fields{
+		outputSchema(fields{
 			"repository": aText, "run": aNumber, "environment": aText, "state": aText,
 			"waited": withDescription(aFlag, "GitHub took it; it is false where the job waited no more."),
 		})),
-	needs: "Deployments: read and write, and Actions: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+	permissions: "Deployments: read and write, and Actions: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			Repo        string `json:"repo"`
 			State       string `json:"state"`
@@ -37,12 +37,12 @@ var deployment = kind{
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.repository(where{Repo: in.Repo})
+		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {
 			return tool.Result{}, err
 		}
-		run, _ := strconv.ParseInt(first(text(in.Run), text(d.call.Trigger["run"])), 10, 64)
-		environment := first(in.Environment, text(d.call.Trigger["environment"]))
+		run, _ := strconv.ParseInt(firstNonBlank(textOf(in.Run), textOf(d.call.Trigger["run"])), 10, 64)
+		environment := firstNonBlank(in.Environment, textOf(d.call.Trigger["environment"]))
 		switch {
 		case run <= 0 || environment == "":
 			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "it is not said which deployment is meant").

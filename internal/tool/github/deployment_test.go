@@ -7,8 +7,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// deploying returns a world whose run was started by a waiting deployment.
-func deploying(t *testing.T) (w *world, run int64) {
+// newDeploymentWorld returns a world whose run was started by a waiting deployment.
+func newDeploymentWorld(t *testing.T) (w *world, run int64) {
 	t.Helper()
 	w = newWorld(t)
 	w.settings = w.hub.AppSettings()
@@ -22,7 +22,7 @@ func deploying(t *testing.T) (w *world, run int64) {
 
 func TestDeploymentIsApproved(t *testing.T) {
 	t.Parallel()
-	w, run := deploying(t)
+	w, run := newDeploymentWorld(t)
 	long := strings.Repeat("ä", 2000)
 	if out := w.do("github_deployment", map[string]any{"state": "waiting", "comment": long}); out["waited"] != true {
 		t.Errorf("got %v", out)
@@ -32,7 +32,7 @@ func TestDeploymentIsApproved(t *testing.T) {
 	}
 	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/actions/runs")
-	w.fails("github_deployment", map[string]any{"state": "approved", "comment": "Two people agreed."}, false, "cannot be reached")
+	w.mustFail("github_deployment", map[string]any{"state": "approved", "comment": "Two people agreed."}, false, "cannot be reached")
 	out := w.do("github_deployment", map[string]any{"state": "approved", "comment": "Two people agreed."})
 	if out["waited"] != false || out["environment"] != "production" || out["run"] != int(run) {
 		t.Errorf("got %v", out)
@@ -44,7 +44,7 @@ func TestDeploymentIsApproved(t *testing.T) {
 
 func TestDeploymentIsRejected(t *testing.T) {
 	t.Parallel()
-	w, run := deploying(t)
+	w, run := newDeploymentWorld(t)
 	w.do("github_deployment", map[string]any{"state": "rejected"})
 	if state, reports := w.hub.Deployment(run); state != "rejected" || reports[0] == "" {
 		t.Errorf("it is %q, with %q", state, reports)
@@ -53,23 +53,23 @@ func TestDeploymentIsRejected(t *testing.T) {
 
 func TestDeploymentThatCannotBeDecided(t *testing.T) {
 	t.Parallel()
-	w, run := deploying(t)
+	w, run := newDeploymentWorld(t)
 	for range 10 {
 		w.do("github_deployment", map[string]any{"state": "waiting"})
 	}
-	w.fails("github_deployment", map[string]any{"state": "waiting"}, true, "Too many status reports")
+	w.mustFail("github_deployment", map[string]any{"state": "waiting"}, true, "Too many status reports")
 	if out := w.do("github_deployment", map[string]any{"state": "approved", "environment": "staging"}); out["waited"] != false {
 		t.Errorf("an environment that does not wait: %v", out)
 	}
-	w.fails("github_deployment", map[string]any{"state": "approved", "repo": "evil/other"}, true, "may not work on evil/other")
+	w.mustFail("github_deployment", map[string]any{"state": "approved", "repo": "evil/other"}, true, "may not work on evil/other")
 	trigger := w.call.Trigger
 	w.call.Trigger = map[string]any{"type": "manual"}
-	w.fails("github_deployment", map[string]any{"state": "approved"}, true, "which deployment is meant", "trigger deployment")
+	w.mustFail("github_deployment", map[string]any{"state": "approved"}, true, "which deployment is meant", "trigger deployment")
 	w.call.Trigger = trigger
 	w.hub.Grant("deployments", "read")
-	w.fails("github_deployment", map[string]any{"state": "approved"}, true, "403", "Deployments: read and write")
+	w.mustFail("github_deployment", map[string]any{"state": "approved"}, true, "403", "Deployments: read and write")
 	w.settings = w.hub.Settings()
-	w.fails("github_deployment", map[string]any{"state": "approved"}, true, "only a GitHub App")
+	w.mustFail("github_deployment", map[string]any{"state": "approved"}, true, "only a GitHub App")
 	if state, _ := w.hub.Deployment(run); state != "" {
 		t.Errorf("it is %q", state)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// usualFound is how many issues are returned if the step does not say.
-const usualFound = 30
+// defaultLimit is how many issues are returned if the step does not say.
+const defaultLimit = 30
 
-// about are the fields that every issue and pull request has in an output.
-var about = fields{
+// issueFields are the fields that every issue and pull request has in an output.
+var issueFields = fields{
 	"repository": aText, "number": aNumber, "title": aText, "state": aText, "state_reason": aText, "author": aText,
 	"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "updated_at": aText, "url": aText,
 }
@@ -48,13 +48,13 @@ func describeAll(at github.Place, issues []*gh.Issue) []any {
 }
 
 var (
-	// ordered are the input fields for the order of the issues and for their number.
-	ordered = mergeFields(inRepo, fields{
+	// orderFields are the input fields for the order of the issues and for their number.
+	orderFields = mergeFields(repoFields, fields{
 		"sort":  map[string]any{"enum": []string{"created", "updated", "comments"}},
 		"order": map[string]any{"enum": []string{"asc", "desc"}},
 		"limit": map[string]any{"type": "integer", "minimum": 1, "maximum": 200, "description": "The most that are given; 30 is usual."},
 	})
-	manyIssues = map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": about}}
+	issueList = map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": issueFields}}
 )
 
 // order is the part of an input with the order of the issues and their number.
@@ -65,20 +65,20 @@ type order struct {
 	Limit int    `json:"limit"`
 }
 
-func (o *order) limit() int { return cmp.Or(o.Limit, usualFound) }
+func (o *order) limit() int { return cmp.Or(o.Limit, defaultLimit) }
 
-var listIssues = kind{
+var listIssues = toolSpec{
 	info: info("github_list_issues", "Lists issues of a repository at GitHub, without pull requests.",
-		takes(mergeFields(ordered, fields{
+		inputSchema(mergeFields(orderFields, fields{
 			"state":    map[string]any{"enum": []string{"open", "closed", "all"}, "description": "Otherwise open."},
 			"labels":   withDescription(texts, "All of them are on the issue."),
 			"assignee": withDescription(someText, "A login; none for issues that nobody has, * for those that somebody has."),
 			"author":   withDescription(someText, "A login."),
 			"since":    withDescription(someText, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
 		})),
-		gives(fields{"repository": aText, "issues": manyIssues, "more": withDescription(aFlag, "There are more of them.")})),
-	needs: "Issues: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(fields{"repository": aText, "issues": issueList, "more": withDescription(aFlag, "There are more of them.")})),
+	permissions: "Issues: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			order
 			State    string   `json:"state"`
@@ -90,11 +90,11 @@ var listIssues = kind{
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.repository(where{Repo: in.Repo})
+		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {
 			return tool.Result{}, err
 		}
-		since, err := instant("since", in.Since)
+		since, err := parseInstant("since", in.Since)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -110,8 +110,8 @@ var listIssues = kind{
 	},
 }
 
-// instant parses an optional instant.
-func instant(field, text string) (time.Time, error) {
+// parseInstant parses an optional instant.
+func parseInstant(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -122,18 +122,18 @@ func instant(field, text string) (time.Time, error) {
 	return t, nil
 }
 
-// elsewhere matches qualifiers that would search outside the repository.
-var elsewhere = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
+// scopeQualifier matches qualifiers that would search outside the repository.
+var scopeQualifier = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
-var search = kind{
+var search = toolSpec{
 	info: info("github_search", "Searches for issues or pull requests of a repository at GitHub.",
-		takes(mergeFields(ordered, fields{
+		inputSchema(mergeFields(orderFields, fields{
 			"query": withDescription(someText, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
 			"kind":  map[string]any{"enum": []string{"issues", "pull_requests"}, "description": "Otherwise issues."},
 		}), "query"),
-		gives(fields{"repository": aText, "issues": manyIssues, "total": withDescription(aNumber, "How many there are.")})),
-	needs: "Issues: read, and for pull requests Pull requests: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(fields{"repository": aText, "issues": issueList, "total": withDescription(aNumber, "How many there are.")})),
+	permissions: "Issues: read, and for pull requests Pull requests: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			order
 			Query string `json:"query"`
@@ -142,11 +142,11 @@ var search = kind{
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		if m := elsewhere.FindStringSubmatch(in.Query); m != nil {
+		if m := scopeQualifier.FindStringSubmatch(in.Query); m != nil {
 			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "the query names a place by %s", m[1]).
 				WithHint("leave it out, and name the repository as repo")
 		}
-		at, err := d.repository(where{Repo: in.Repo})
+		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {
 			return tool.Result{}, err
 		}

@@ -17,8 +17,8 @@ func numbers(t *testing.T, out map[string]any) []int {
 	return found
 }
 
-// withIssues creates the issues 11 to 13, and the pull request 14.
-func withIssues(w *world) {
+// addIssues creates the issues 11 to 13, and the pull request 14.
+func addIssues(w *world) {
 	w.t.Helper()
 	for n := 11; n <= 13; n++ {
 		w.hub.AddIssue(n)
@@ -27,7 +27,7 @@ func withIssues(w *world) {
 	w.hub.WriteIssue(11, "The gate sticks", "Since *Monday*.")
 	w.hub.WriteIssue(12, "The door sticks", "")
 	w.hub.WriteIssue(13, "Paint the gate", "")
-	w.hub.User("ada", "write")
+	w.hub.AddUser("ada", "write")
 	w.do("github_add_labels", map[string]any{"issue": 11, "labels": []any{"bug"}})
 	w.do("github_add_labels", map[string]any{"issue": 12, "labels": []any{"bug", "needs care"}})
 	w.do("github_assign", map[string]any{"issue": 12, "assignees": []any{"ada"}})
@@ -37,7 +37,7 @@ func withIssues(w *world) {
 func TestListIssues(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	withIssues(w)
+	addIssues(w)
 	for name, tt := range map[string]struct {
 		input map[string]any
 		want  []int
@@ -65,8 +65,8 @@ func TestListIssues(t *testing.T) {
 	if first["title"] != "The door sticks" || !has(first["labels"], "needs care") || !has(first["assignees"], "ada") || first["repository"] != standin.Repository {
 		t.Errorf("got %v", first)
 	}
-	w.fails("github_list_issues", map[string]any{"since": "Monday"}, true, `since is "Monday"`)
-	w.fails("github_list_issues", map[string]any{"repo": "evil/other"}, true, "may not work on evil/other")
+	w.mustFail("github_list_issues", map[string]any{"since": "Monday"}, true, `since is "Monday"`)
+	w.mustFail("github_list_issues", map[string]any{"repo": "evil/other"}, true, "may not work on evil/other")
 }
 
 // TestListManyIssues checks that pull requests between the issues do not hide that there are more pages.
@@ -91,7 +91,7 @@ func TestListManyIssues(t *testing.T) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	withIssues(w)
+	addIssues(w)
 	for name, tt := range map[string]struct {
 		input map[string]any
 		want  []int
@@ -115,8 +115,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("got %v of %v", numbers(t, out), out["total"])
 	}
 	for _, query := range []string{"repo:evil/other secrets", "gate Org:evil", "(user:evil OR gate)", "-repo:octo/hello"} {
-		w.fails("github_search", map[string]any{"query": query}, true, "names a place", "leave it out")
+		w.mustFail("github_search", map[string]any{"query": query}, true, "names a place", "leave it out")
 	}
-	w.fails("github_search", map[string]any{"repo": "evil/other", "query": "gate"}, true, "may not work on evil/other")
-	w.fails("github_search", map[string]any{"query": "color:red"}, true, "the qualifier color")
+	w.mustFail("github_search", map[string]any{"repo": "evil/other", "query": "gate"}, true, "may not work on evil/other")
+	w.mustFail("github_search", map[string]any{"query": "color:red"}, true, "the qualifier color")
 }

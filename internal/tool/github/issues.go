@@ -10,25 +10,25 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// forIssues are the permissions for work on issues and pull requests.
-const forIssues = "Issues: read and write, and for pull requests Pull requests: read and write"
+// issuePermissions are the permissions for work on issues and pull requests.
+const issuePermissions = "Issues: read and write, and for pull requests Pull requests: read and write"
 
-var readIssue = kind{
+var readIssue = toolSpec{
 	info: info("github_read_issue", "Reads an issue or pull request at GitHub, with its comments if they are asked for.",
-		takes(mergeFields(onOne, fields{"comments": map[string]any{
+		inputSchema(mergeFields(issueRefFields, fields{"comments": map[string]any{
 			"type": "integer", "minimum": 0, "maximum": 100, "description": "How many of the latest comments are read; 0 is usual.",
 		}})),
-		gives(mergeFields(about, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
-	needs: "Issues: read, and for pull requests Pull requests: read",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(mergeFields(issueFields, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
+	permissions: "Issues: read, and for pull requests Pull requests: read",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
-			where
+			target
 			Comments int `json:"comments"`
 		}
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.issue(in.where)
+		at, err := d.issue(in.target)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -47,13 +47,13 @@ var readIssue = kind{
 }
 
 // latestComments returns the latest comments of an issue, oldest first.
-func (d *desk) latestComments(ctx context.Context, at github.Place, most int) ([]any, error) {
+func (d *toolCall) latestComments(ctx context.Context, at github.Place, limit int) ([]any, error) {
 	all := []any{}
-	if most == 0 {
+	if limit == 0 {
 		return all, nil
 	}
 	comments, err := d.client.Comments(ctx, at, time.Time{})
-	for _, c := range comments[max(0, len(comments)-most):] {
+	for _, c := range comments[max(0, len(comments)-limit):] {
 		all = append(all, map[string]any{
 			"id": int(c.ID), "author": c.User.Login, "body": c.Body, "created_at": c.CreatedAt.UTC().Format(time.RFC3339), "url": c.HTMLURL,
 		})
@@ -61,20 +61,20 @@ func (d *desk) latestComments(ctx context.Context, at github.Place, most int) ([
 	return all, err
 }
 
-var comment = kind{
+var comment = toolSpec{
 	info: info("github_comment", "Writes a comment on an issue or pull request at GitHub.",
-		takes(mergeFields(onOne, fields{"body": withDescription(someText, "Markdown.")}), "body"),
-		gives(fields{"id": aNumber, "url": aText, "created": aFlag})),
-	needs: forIssues,
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		inputSchema(mergeFields(issueRefFields, fields{"body": withDescription(someText, "Markdown.")}), "body"),
+		outputSchema(fields{"id": aNumber, "url": aText, "created": aFlag})),
+	permissions: issuePermissions,
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
-			where
+			target
 			Body string `json:"body"`
 		}
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.issue(in.where)
+		at, err := d.issue(in.target)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -90,21 +90,21 @@ var comment = kind{
 	},
 }
 
-// labelling returns a tool that changes the labels of an issue.
-func labelling(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) kind {
-	return kind{
+// labelTool returns a tool that changes the labels of an issue.
+func labelTool(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) toolSpec {
+	return toolSpec{
 		info: info(name, description,
-			takes(mergeFields(onOne, fields{"labels": texts}), "labels"), gives(fields{"labels": withDescription(texts, "All that the issue has then.")})),
-		needs: forIssues,
-		do: func(ctx context.Context, d *desk) (tool.Result, error) {
+			inputSchema(mergeFields(issueRefFields, fields{"labels": texts}), "labels"), outputSchema(fields{"labels": withDescription(texts, "All that the issue has then.")})),
+		permissions: issuePermissions,
+		do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 			var in struct {
-				where
+				target
 				Labels []string `json:"labels"`
 			}
 			if err := d.read(&in); err != nil {
 				return tool.Result{}, err
 			}
-			at, err := d.issue(in.where)
+			at, err := d.issue(in.target)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -112,35 +112,35 @@ func labelling(name, description, note string, change func(ctx context.Context, 
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return tool.Result{Note: fmt.Sprintf(note, strings.Join(in.Labels, ", "), at), Output: map[string]any{"labels": list(all)}}, nil
+			return tool.Result{Note: fmt.Sprintf(note, strings.Join(in.Labels, ", "), at), Output: map[string]any{"labels": toList(all)}}, nil
 		},
 	}
 }
 
-var addLabels = labelling("github_add_labels", "Sets labels on an issue or pull request at GitHub.", "Set %s on %s",
+var addLabels = labelTool("github_add_labels", "Sets labels on an issue or pull request at GitHub.", "Set %s on %s",
 	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
 		return c.AddLabels(ctx, at, labels)
 	})
 
-var removeLabels = labelling("github_remove_labels", "Takes labels off an issue or pull request at GitHub, those that it has.", "Took %s off %s",
+var removeLabels = labelTool("github_remove_labels", "Takes labels off an issue or pull request at GitHub, those that it has.", "Took %s off %s",
 	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
 		return c.RemoveLabels(ctx, at, labels)
 	})
 
-var assign = kind{
+var assign = toolSpec{
 	info: info("github_assign", "Assigns people to an issue or pull request at GitHub, besides those who are.",
-		takes(mergeFields(onOne, fields{"assignees": withDescription(texts, "Logins.")}), "assignees"),
-		gives(fields{"assignees": texts, "left_out": withDescription(texts, "Whom GitHub does not let be assigned.")})),
-	needs: forIssues,
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		inputSchema(mergeFields(issueRefFields, fields{"assignees": withDescription(texts, "Logins.")}), "assignees"),
+		outputSchema(fields{"assignees": texts, "left_out": withDescription(texts, "Whom GitHub does not let be assigned.")})),
+	permissions: issuePermissions,
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
-			where
+			target
 			Assignees []string `json:"assignees"`
 		}
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
 		}
-		at, err := d.issue(in.where)
+		at, err := d.issue(in.target)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -152,6 +152,6 @@ var assign = kind{
 		if len(leftOut) > 0 {
 			note += "; GitHub left out " + strings.Join(leftOut, ", ")
 		}
-		return tool.Result{Note: note, Output: map[string]any{"assignees": list(all), "left_out": list(leftOut)}}, nil
+		return tool.Result{Note: note, Output: map[string]any{"assignees": toList(all), "left_out": toList(leftOut)}}, nil
 	},
 }

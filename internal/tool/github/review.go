@@ -24,8 +24,8 @@ type remark struct {
 	Body      string `json:"body"`
 }
 
-// remarks is the JSON Schema of the remarks.
-var remarks = map[string]any{
+// remarksSchema is the JSON Schema of the remarks.
+var remarksSchema = map[string]any{
 	"type": "array", "maxItems": 100, "description": "What is said of lines that the pull request changes.",
 	"items": map[string]any{
 		"type": "object", "required": []string{"path", "line", "body"}, "additionalProperties": false,
@@ -40,18 +40,18 @@ var remarks = map[string]any{
 	},
 }
 
-var review = kind{
+var review = toolSpec{
 	info: info("github_review", "Reviews a pull request at GitHub: a verdict, a text, and remarks on lines.",
-		takes(mergeFields(inRepo, fields{
-			"pull":    withDescription(onOne["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
+		inputSchema(mergeFields(repoFields, fields{
+			"pull":    withDescription(issueRefFields["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
 			"verdict": map[string]any{"enum": []string{"comment", "approve", "request_changes"}, "description": "Otherwise comment."},
 			"body":    withDescription(aText, "Markdown. Only approve needs none."),
 			"commit":  withDescription(someText, "The commit that was looked at; otherwise the last one of the pull request."),
-			"remarks": remarks,
+			"remarks": remarksSchema,
 		})),
-		gives(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),
-	needs: "Pull requests: read and write",
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),
+	permissions: "Pull requests: read and write",
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			Repo    string   `json:"repo"`
 			Pull    any      `json:"pull"`
@@ -66,12 +66,12 @@ var review = kind{
 		if in.Body == "" && in.Verdict != "approve" {
 			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "a review needs a body, unless it approves")
 		}
-		at, err := d.issue(where{Repo: in.Repo, Issue: in.Pull})
+		at, err := d.issue(target{Repo: in.Repo, Issue: in.Pull})
 		if err != nil {
 			return tool.Result{}, err
 		}
 		r, created, err := d.client.ReviewOnce(ctx, at, github.NewReview{
-			Verdict: verdicts[cmp.Or(in.Verdict, "comment")], Body: in.Body, Commit: in.Commit, Comments: drafts(in.Remarks), Key: d.call.Key,
+			Event: verdicts[cmp.Or(in.Verdict, "comment")], Body: in.Body, Commit: in.Commit, Comments: draftComments(in.Remarks), Key: d.call.Key,
 		})
 		if err != nil {
 			return tool.Result{}, err
@@ -84,16 +84,16 @@ var review = kind{
 	},
 }
 
-// drafts converts remarks to the form of GitHub's API.
-func drafts(all []remark) []*gh.DraftReviewComment {
-	var drafts []*gh.DraftReviewComment
+// draftComments converts remarks to the form of GitHub's API.
+func draftComments(all []remark) []*gh.DraftReviewComment {
+	var comments []*gh.DraftReviewComment
 	for _, r := range all {
 		side := new(cmp.Or(r.Side, "RIGHT"))
 		draft := &gh.DraftReviewComment{Path: &r.Path, Line: &r.Line, Side: side, Body: &r.Body}
 		if r.StartLine != 0 {
 			draft.StartLine, draft.StartSide = &r.StartLine, side
 		}
-		drafts = append(drafts, draft)
+		comments = append(comments, draft)
 	}
-	return drafts
+	return comments
 }

@@ -8,14 +8,14 @@ import (
 func TestReview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	pull := w.hub.Pull()
+	pull := w.hub.OpenPull()
 	input := map[string]any{
 		"pull": pull, "verdict": "request_changes", "body": "The gate still sticks.",
 		"remarks": []any{map[string]any{"path": "gate.go", "line": 12, "start_line": 10, "body": "Oil it *here*."}},
 	}
 	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/pulls")
-	w.fails("github_review", input, false, "cannot be reached")
+	w.mustFail("github_review", input, false, "cannot be reached")
 	out := w.do("github_review", input)
 	if out["created"] != false || out["state"] != "changes_requested" {
 		t.Errorf("got %v", out)
@@ -37,7 +37,7 @@ func TestReview(t *testing.T) {
 func TestReviewOfTheRunsPull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	pull := w.hub.Pull()
+	pull := w.hub.OpenPull()
 	w.call.Inputs, w.call.Trigger = nil, map[string]any{"issue": pull, "repository": "octo/hello"}
 	if out := w.do("github_review", map[string]any{"body": "Seen."}); out["state"] != "commented" {
 		t.Errorf("got %v", out)
@@ -47,15 +47,15 @@ func TestReviewOfTheRunsPull(t *testing.T) {
 func TestReviewThatGitHubRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	pull := w.hub.Pull()
-	w.fails("github_review", map[string]any{"pull": pull, "verdict": "comment"}, true, "needs a body")
-	w.fails("github_review", map[string]any{"pull": pull, "body": "x", "remarks": []any{map[string]any{"path": "gate.go", "line": 999, "body": "x"}}}, true,
+	pull := w.hub.OpenPull()
+	w.mustFail("github_review", map[string]any{"pull": pull, "verdict": "comment"}, true, "needs a body")
+	w.mustFail("github_review", map[string]any{"pull": pull, "body": "x", "remarks": []any{map[string]any{"path": "gate.go", "line": 999, "body": "x"}}}, true,
 		"Line could not be resolved")
-	w.fails("github_review", map[string]any{"body": "x"}, true, "404")
+	w.mustFail("github_review", map[string]any{"body": "x"}, true, "404")
 	w.hub.Push("fix")
 	own := w.do("github_create_pr", map[string]any{"head": "fix"})["number"]
-	w.fails("github_review", map[string]any{"pull": own, "verdict": "approve"}, true, "Can not approve your own pull request")
+	w.mustFail("github_review", map[string]any{"pull": own, "verdict": "approve"}, true, "Can not approve your own pull request")
 	w.settings = w.hub.AppSettings()
 	w.hub.Grant("pull_requests", "read")
-	w.fails("github_review", map[string]any{"pull": pull, "body": "x"}, true, "403", "Pull requests: read and write")
+	w.mustFail("github_review", map[string]any{"pull": pull, "body": "x"}, true, "403", "Pull requests: read and write")
 }

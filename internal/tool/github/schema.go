@@ -18,8 +18,8 @@ var (
 	aFlag    = map[string]any{"type": "boolean"}
 	aNumber  = map[string]any{"type": "integer"}
 
-	inRepo = fields{"repo": withDescription(someText, "owner/repo; otherwise that of the event, or the channel's.")}
-	onOne  = mergeFields(inRepo, fields{"issue": map[string]any{
+	repoFields     = fields{"repo": withDescription(someText, "owner/repo; otherwise that of the event, or the channel's.")}
+	issueRefFields = mergeFields(repoFields, fields{"issue": map[string]any{
 		"type":        []string{"integer", "string"},
 		"description": "Number, owner/repo#number or address of an issue or pull request; otherwise the run's input issue, or that of the event.",
 	}})
@@ -37,14 +37,18 @@ func mergeFields(some, more fields) fields {
 	return all
 }
 
-// takes returns the schema of an input. Fields that are not in required are
+// inputSchema returns the schema of an input. Fields that are not in required are
 // optional.
-func takes(f fields, required ...string) json.RawMessage { return object(f, false, required) }
+func inputSchema(f fields, required ...string) json.RawMessage {
+	return objectSchema(f, false, required)
+}
 
-// gives returns the schema of an output, which has all the fields.
-func gives(f fields) json.RawMessage { return object(f, true, slices.Sorted(maps.Keys(f))) }
+// outputSchema returns the schema of an output, which has all the fields.
+func outputSchema(f fields) json.RawMessage {
+	return objectSchema(f, true, slices.Sorted(maps.Keys(f)))
+}
 
-func object(f fields, more bool, required []string) json.RawMessage {
+func objectSchema(f fields, more bool, required []string) json.RawMessage {
 	schema := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": f, "additionalProperties": more,
 	}

@@ -30,64 +30,64 @@ func New(o Options) []tool.Tool {
 		o.HTTP = http.DefaultClient
 	}
 	a := &accounts{opts: o, clients: map[string]account{}}
-	kinds := []kind{readIssue, listIssues, search, comment, addLabels, removeLabels, assign, createBranch, createPull, review, checks, deployment, updateIssue}
+	kinds := []toolSpec{readIssue, listIssues, search, comment, addLabels, removeLabels, assign, createBranch, createPull, review, checks, deployment, updateIssue}
 	tools := make([]tool.Tool, 0, len(kinds))
 	for _, k := range kinds {
-		tools = append(tools, &one{kind: k, accounts: a})
+		tools = append(tools, &githubTool{toolSpec: k, accounts: a})
 	}
 	return tools
 }
 
-// kind describes one of the tools.
-type kind struct {
+// toolSpec describes one of the tools.
+type toolSpec struct {
 	info tool.Info
-	// needs names the GitHub permissions that the tool requires.
-	needs string
-	do    func(ctx context.Context, d *desk) (tool.Result, error)
+	// permissions names the GitHub permissions that the tool requires.
+	permissions string
+	do          func(ctx context.Context, d *toolCall) (tool.Result, error)
 }
 
-// one is a tool together with the accounts that it can use.
-type one struct {
-	kind
+// githubTool is a tool together with the accounts that it can use.
+type githubTool struct {
+	toolSpec
 	accounts *accounts
 }
 
 // Info implements [tool.Tool].
-func (o *one) Info() tool.Info { return o.info }
+func (o *githubTool) Info() tool.Info { return o.info }
 
 // Call implements [tool.Tool].
-func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+func (o *githubTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	acc, err := o.accounts.accountOf(ctx, c.Workspace)
 	if err != nil {
-		return tool.Result{}, o.judge(ctx, err)
+		return tool.Result{}, o.classifyError(ctx, err)
 	}
-	result, err := o.do(ctx, &desk{account: acc, call: c})
+	result, err := o.do(ctx, &toolCall{account: acc, call: c})
 	if err != nil {
-		return tool.Result{}, o.judge(ctx, err)
+		return tool.Result{}, o.classifyError(ctx, err)
 	}
 	return result, nil
 }
 
-// judge says whether a retry can help. A missing permission will not appear
+// classifyError says whether a retry can help. A missing permission will not appear
 // within a minute.
-func (o *one) judge(ctx context.Context, err error) error {
+func (o *githubTool) classifyError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	e, known := errors.AsType[*fermata.Error](err)
 	switch github.StatusOf(err) {
 	case http.StatusForbidden:
-		return tool.Hopeless(e.WithHint("give the token or the App of the channel the permission %s; docs/github.md says how", o.needs))
+		return tool.Permanent(e.WithHint("give the token or the App of the channel the permission %s; docs/github.md says how", o.permissions))
 	case http.StatusUnauthorized, http.StatusConflict:
-		return tool.Hopeless(e)
+		return tool.Permanent(e)
 	}
 	if _, judged := errors.AsType[tool.Failure](err); judged || !known {
 		return err
 	}
 	if e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable {
-		return tool.Passing(e)
+		return tool.Transient(e)
 	}
-	return tool.Hopeless(e)
+	return tool.Permanent(e)
 }
 
 // account is a client with the settings from which it was made.

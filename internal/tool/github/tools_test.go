@@ -13,7 +13,7 @@ func TestReadIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hub.WriteIssue(standin.Issue, "The gate sticks", "Since *Monday*.")
-	w.hub.User("ada", "write")
+	w.hub.AddUser("ada", "write")
 	for i := range 3 {
 		w.hub.Comment("ada", standin.Issue, fmt.Sprint("comment ", i))
 	}
@@ -54,7 +54,7 @@ func TestWhichIssueIsMeant(t *testing.T) {
 	for _, tt := range tests {
 		w.call.Inputs, w.call.Trigger = tt.inputs, tt.trigger
 		if tt.words != "" {
-			w.fails("github_read_issue", tt.input, true, tt.words)
+			w.mustFail("github_read_issue", tt.input, true, tt.words)
 			continue
 		}
 		if out := w.do("github_read_issue", tt.input); out["number"] != tt.number {
@@ -89,7 +89,7 @@ func TestCommentWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hub.HangUp("POST /repos/octo/hello/issues/7/comments")
-	w.fails("github_comment", map[string]any{"body": "once"}, false, "cannot be reached")
+	w.mustFail("github_comment", map[string]any{"body": "once"}, false, "cannot be reached")
 	if out := w.do("github_comment", map[string]any{"body": "once"}); out["created"] != false {
 		t.Errorf("got %v", out)
 	}
@@ -105,7 +105,7 @@ func TestMarkOfAnotherDoesNotCount(t *testing.T) {
 	w := newWorld(t)
 	w.do("github_comment", map[string]any{"body": "first"})
 	copied := w.hub.Bodies(standin.Issue)[0]
-	w.hub.User("eve", "write")
+	w.hub.AddUser("eve", "write")
 	w.hub.AddIssue(8)
 	w.hub.Comment("eve", 8, copied)
 	if out := w.do("github_comment", map[string]any{"issue": 8, "body": "first"}); out["created"] != true {
@@ -130,13 +130,13 @@ func TestLabels(t *testing.T) {
 	if out := w.do("github_add_labels", map[string]any{"labels": []any{}}); !has(out["labels"], "auto-fix") {
 		t.Errorf("got %v", out)
 	}
-	w.fails("github_remove_labels", map[string]any{"issue": 99, "labels": []any{"a"}}, true, "404")
+	w.mustFail("github_remove_labels", map[string]any{"issue": 99, "labels": []any{"a"}}, true, "404")
 }
 
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hub.User("ada", "write")
+	w.hub.AddUser("ada", "write")
 	out := w.do("github_assign", map[string]any{"assignees": []any{"ada", "stranger"}})
 	if !has(out["assignees"], "ada") || !has(out["left_out"], "stranger") {
 		t.Errorf("got %v", out)
@@ -146,7 +146,7 @@ func TestAssign(t *testing.T) {
 func TestUpdateIssue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hub.User("ada", "write")
+	w.hub.AddUser("ada", "write")
 	w.do("github_add_labels", map[string]any{"labels": []any{"auto-fix"}})
 	input := map[string]any{
 		"addLabels": []any{"auto-fix-skip"}, "removeLabels": []any{"auto-fix"}, "assignees": []any{"ada"},
@@ -162,7 +162,7 @@ func TestUpdateIssue(t *testing.T) {
 		has(issue["labels"], "auto-fix") || !has(issue["assignees"], "ada") || len(issue["comments"].([]any)) != 1 {
 		t.Errorf("got %v", issue)
 	}
-	w.fails("update_github_issue", map[string]any{"stateReason": "completed"}, true, "goes with state")
+	w.mustFail("update_github_issue", map[string]any{"stateReason": "completed"}, true, "goes with state")
 }
 
 func TestCreateBranch(t *testing.T) {
@@ -180,15 +180,15 @@ func TestCreateBranch(t *testing.T) {
 	if other := w.do("github_create_branch", map[string]any{"name": "other", "from": "fix/gate"}); other["sha"] != moved {
 		t.Errorf("got %v, want it where the other branch stands", other)
 	}
-	w.fails("github_create_branch", map[string]any{"name": "x", "from": "nowhere"}, true, "no branch, tag or commit nowhere")
-	w.fails("github_create_branch", map[string]any{"name": "a b"}, true, "not well formed")
+	w.mustFail("github_create_branch", map[string]any{"name": "x", "from": "nowhere"}, true, "no branch, tag or commit nowhere")
+	w.mustFail("github_create_branch", map[string]any{"name": "a b"}, true, "not well formed")
 }
 
 func TestCreatePullByDefaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hub.WriteIssue(standin.Issue, "The gate sticks", "")
-	w.fails("github_create_pr", nil, true, "no branch fermata/task_1", "push: true")
+	w.mustFail("github_create_pr", nil, true, "no branch fermata/task_1", "push: true")
 	w.hub.Push("fermata/task_1")
 	w.hub.Requests()
 	out := w.do("github_create_pr", nil)
@@ -217,7 +217,7 @@ func TestCreatePullAgain(t *testing.T) {
 	input := map[string]any{"head": "fix", "title": "Fix the gate", "body": "It does not stick.", "draft": true, "labels": []any{"auto-fix"}}
 	// The response to the first request is lost.
 	w.hub.HangUp("POST /repos/octo/hello/pulls")
-	w.fails("github_create_pr", input, false, "cannot be reached")
+	w.mustFail("github_create_pr", input, false, "cannot be reached")
 	out := w.do("github_create_pr", input)
 	if out["created"] != false || out["number"] != 8 || !has(w.do("github_read_issue", map[string]any{"issue": 8})["labels"], "auto-fix") {
 		t.Errorf("got %v", out)
@@ -238,9 +238,9 @@ func TestCreatePullThatGitHubRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.do("github_create_branch", map[string]any{"name": "same"})
-	w.fails("github_create_pr", map[string]any{"head": "same"}, true, "No commits between main and same")
+	w.mustFail("github_create_pr", map[string]any{"head": "same"}, true, "No commits between main and same")
 	w.hub.Push("fix")
-	w.fails("github_create_pr", map[string]any{"head": "fix", "base": "nowhere"}, true, "base is invalid")
+	w.mustFail("github_create_pr", map[string]any{"head": "fix", "base": "nowhere"}, true, "base is invalid")
 }
 
 func TestChecks(t *testing.T) {
@@ -254,36 +254,36 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	state("none")
-	w.fails("github_checks", map[string]any{"expect": "success"}, false, "no checks yet")
-	w.hub.CheckRun(commit, "build", "in_progress", "")
+	w.mustFail("github_checks", map[string]any{"expect": "success"}, false, "no checks yet")
+	w.hub.SetCheckRun(commit, "build", "in_progress", "")
 	state("pending")
-	w.fails("github_checks", map[string]any{"expect": "success"}, false, "not done yet: [build]", "retry")
-	w.hub.CheckRun(commit, "build", "completed", "success")
-	w.hub.CheckRun(commit, "docs", "completed", "skipped")
-	w.hub.CommitStatus(commit, "ci/old", "error")
+	w.mustFail("github_checks", map[string]any{"expect": "success"}, false, "not done yet: [build]", "retry")
+	w.hub.SetCheckRun(commit, "build", "completed", "success")
+	w.hub.SetCheckRun(commit, "docs", "completed", "skipped")
+	w.hub.AddCommitStatus(commit, "ci/old", "error")
 	state("failure")
-	w.fails("github_checks", map[string]any{"expect": "success"}, true, "[ci/old]")
-	w.hub.CommitStatus(commit, "ci/old", "success")
+	w.mustFail("github_checks", map[string]any{"expect": "success"}, true, "[ci/old]")
+	w.hub.AddCommitStatus(commit, "ci/old", "success")
 	state("success")
 	pull := w.do("github_create_pr", nil)["number"]
 	if out := w.do("github_checks", map[string]any{"pull": pull, "expect": "success"}); out["state"] != "success" || len(out["checks"].([]any)) != 3 {
 		t.Errorf("got %v", out)
 	}
-	w.fails("github_checks", map[string]any{"ref": "nowhere"}, true, "no branch, tag or commit nowhere")
+	w.mustFail("github_checks", map[string]any{"ref": "nowhere"}, true, "no branch, tag or commit nowhere")
 }
 
 func TestNoChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.settings = nil
-	w.fails("github_comment", map[string]any{"body": "a"}, true, "no GitHub channel", "fermata channel add github github")
+	w.mustFail("github_comment", map[string]any{"body": "a"}, true, "no GitHub channel", "fermata channel add github github")
 }
 
 func TestSettingsThatChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.settings["token"] = "expired"
-	w.fails("github_read_issue", nil, true, "401", "make a new one")
+	w.mustFail("github_read_issue", nil, true, "401", "make a new one")
 	w.settings = w.hub.Settings()
 	w.do("github_read_issue", nil)
 }
@@ -293,22 +293,22 @@ func TestAppWithoutThePermission(t *testing.T) {
 	w := newWorld(t)
 	w.settings = w.hub.AppSettings()
 	w.do("github_comment", map[string]any{"body": "a"})
-	w.fails("github_create_branch", map[string]any{"name": "x"}, true, "403", "Contents: read and write")
+	w.mustFail("github_create_branch", map[string]any{"name": "x"}, true, "403", "Contents: read and write")
 	w.hub.Grant("contents", "write")
 	w.do("github_create_branch", map[string]any{"name": "x"})
-	w.fails("github_checks", map[string]any{"ref": "x"}, true, "Checks: read")
+	w.mustFail("github_checks", map[string]any{"ref": "x"}, true, "Checks: read")
 }
 
 func TestGitHubAsksToWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hub.Limit(5000, soon(), 0, 90*time.Second)
-	w.fails("github_comment", map[string]any{"body": "a"}, false, "1m30s")
+	w.hub.SetLimits(5000, soon(), 0, 90*time.Second)
+	w.mustFail("github_comment", map[string]any{"body": "a"}, false, "1m30s")
 }
 
 func TestGitHubIsBroken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hub.Fail("GET /repos/octo/hello/issues/7", 502)
-	w.fails("github_read_issue", nil, false, "502")
+	w.mustFail("github_read_issue", nil, false, "502")
 }

@@ -11,7 +11,7 @@ import (
 
 // update holds all changes of an issue that one call can make.
 type update struct {
-	where
+	target
 	AddLabels    []string `json:"addLabels"`
 	RemoveLabels []string `json:"removeLabels"`
 	AddComment   string   `json:"addComment"`
@@ -20,18 +20,18 @@ type update struct {
 	StateReason  string   `json:"stateReason"`
 }
 
-var updateIssue = kind{
+var updateIssue = toolSpec{
 	info: info("update_github_issue", "Changes an issue or pull request at GitHub: labels, people, a comment, its state.",
-		takes(mergeFields(onOne, fields{
+		inputSchema(mergeFields(issueRefFields, fields{
 			"addLabels": texts, "removeLabels": texts,
 			"addComment":  withDescription(aText, "Markdown."),
 			"assignees":   withDescription(texts, "Logins of people to assign besides those who are."),
 			"state":       map[string]any{"enum": []string{"open", "closed"}},
 			"stateReason": map[string]any{"enum": []string{"completed", "not_planned", "reopened"}},
 		})),
-		gives(fields{"issue": aNumber, "repository": aText, "changed": texts})),
-	needs: forIssues,
-	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		outputSchema(fields{"issue": aNumber, "repository": aText, "changed": texts})),
+	permissions: issuePermissions,
+	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in update
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
@@ -39,7 +39,7 @@ var updateIssue = kind{
 		if in.StateReason != "" && in.State == "" {
 			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "stateReason goes with state")
 		}
-		at, err := d.issue(in.where)
+		at, err := d.issue(in.target)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -48,13 +48,13 @@ var updateIssue = kind{
 			return tool.Result{}, err
 		}
 		return tool.Result{Note: at.String() + ": " + strings.Join(changed, ", "), Output: map[string]any{
-			"issue": at.Number, "repository": at.Repository(), "changed": list(changed),
+			"issue": at.Number, "repository": at.Repository(), "changed": toList(changed),
 		}}, nil
 	},
 }
 
 // apply makes all changes. Repeating a change has no effect.
-func (in *update) apply(ctx context.Context, d *desk, at github.Place) (changed []string, err error) {
+func (in *update) apply(ctx context.Context, d *toolCall, at github.Place) (changed []string, err error) {
 	changes := []struct {
 		name   string
 		wanted bool

@@ -90,9 +90,9 @@ func (w *world) do(name string, input map[string]any) map[string]any {
 	return out
 }
 
-// fails calls a tool that must fail, permanently or not, with these words in
+// mustFail calls a tool that must fail, permanently or not, with these words in
 // the message or the hint.
-func (w *world) fails(name string, input map[string]any, permanent bool, words ...string) {
+func (w *world) mustFail(name string, input map[string]any, permanent bool, words ...string) {
 	w.t.Helper()
 	out, err := w.try(name, input)
 	var f tool.Failure

@@ -43,12 +43,12 @@ func (s *statuses) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]int)(s))
 }
 
-// keyHeader is the header by which a server recognizes a repeated request.
-const keyHeader = "Idempotency-Key"
+// idempotencyHeader is the header by which a server recognizes a repeated request.
+const idempotencyHeader = "Idempotency-Key"
 
-// notOurs are headers that belong to the connection, so that a step cannot set
+// connectionHeaders are headers that belong to the connection, so that a step cannot set
 // them.
-var notOurs = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer"}
+var connectionHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer"}
 
 // build returns the HTTP request. Except for GET and HEAD it carries the
 // idempotency key, unless the step sets its own.
@@ -78,7 +78,7 @@ func (in *request) build(ctx context.Context, key string) (*http.Request, error)
 	}
 	req.Header.Set("User-Agent", "fermata")
 	if method != http.MethodGet && method != http.MethodHead && key != "" {
-		req.Header.Set(keyHeader, key)
+		req.Header.Set(idempotencyHeader, key)
 	}
 	return req, in.setHeaders(req.Header)
 }
@@ -130,7 +130,7 @@ func (in *request) setHeaders(h http.Header) error {
 		}
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
-		case slices.Contains(notOurs, canonical):
+		case slices.Contains(connectionHeaders, canonical):
 			return invalid("the header %s belongs to the connection and cannot be set", canonical)
 		case !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text):
 			return invalid("headers.%s is no valid header", name)
@@ -153,5 +153,5 @@ func scalar(field string, value any) (string, error) {
 }
 
 func invalid(format string, args ...any) error {
-	return tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, format, args...))
+	return tool.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, format, args...))
 }

@@ -76,7 +76,7 @@ func (*Tool) Info() tool.Info {
 // Call implements [tool.Tool].
 func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	var in request
-	if err := tool.Read(c.Input, &in); err != nil {
+	if err := tool.DecodeInput(c.Input, &in); err != nil {
 		return tool.Result{}, err
 	}
 	req, err := in.build(ctx, c.Key)
@@ -85,7 +85,7 @@ func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	result, err := t.send(ctx, &in, req)
 	if err != nil && isRepeatable(req.Method, err) {
-		err = tool.SafeToRetry(err)
+		err = tool.MarkSafeToRetry(err)
 	}
 	return result, err
 }
@@ -96,12 +96,12 @@ func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.R
 		return tool.Result{}, unreachedFailure(ctx, req, err)
 	}
 	defer resp.Body.Close()
-	a, err := read(ctx, req, resp)
+	a, err := readResponse(ctx, req, resp)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	if !in.expects(a.Status) {
-		return tool.Result{}, a.refusal(req, resp)
+		return tool.Result{}, a.statusFailure(req, resp)
 	}
 	out, err := a.output()
 	return tool.Result{Output: out, Note: fmt.Sprintf("%s %s answered %d", req.Method, req.URL.Host, a.Status)}, err
@@ -138,11 +138,11 @@ func unreachedFailure(ctx context.Context, req *http.Request, err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
-	act := req.Method + " " + req.URL.Host
-	if outbound.Refused(err) {
-		return tool.Hopeless(fermata.Errorf(fermata.CodeForbidden, "%s: %s", act, err).
+	description := req.Method + " " + req.URL.Host
+	if outbound.IsRefused(err) {
+		return tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "%s: %s", description, err).
 			WithHint("a network that is not public is named where the server is started: fermata serve --allow-networks"))
 	}
-	return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "%s: %w", act, err).
+	return tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "%s: %w", description, err).
 		WithHint("check the address, and that the server reaches it"))
 }

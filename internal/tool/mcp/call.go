@@ -19,7 +19,7 @@ import (
 const KeyMeta = "fermata/idempotency_key"
 
 // Call implements [tool.Tool].
-func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+func (o *serverTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	input := c.Input
 	if input == nil {
 		input = map[string]any{}
@@ -30,29 +30,29 @@ func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	text, leftOut := textOf(result.Content)
 	if result.IsError {
-		return tool.Result{}, tool.Passing(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(text)))
+		return tool.Result{}, tool.Transient(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(text)))
 	}
 	return o.output(result, text, leftOut)
 }
 
 // send calls the tool. If the server has lost the session, it did nothing yet,
 // so the call is repeated once in a new session.
-func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolResult, error) {
-	for again := false; ; again = true {
-		live, err := o.link.open(ctx)
+func (o *serverTool) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	for retried := false; ; retried = true {
+		conn, err := o.link.open(ctx)
 		if err != nil {
-			return nil, tool.SafeToRetry(err)
+			return nil, tool.MarkSafeToRetry(err)
 		}
-		result, err := live.session.CallTool(ctx, p)
+		result, err := conn.session.CallTool(ctx, p)
 		switch {
 		case err == nil:
 			return result, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, mcp.ErrSessionMissing) && !again:
-			o.link.drop(live)
+		case errors.Is(err, mcp.ErrSessionMissing) && !retried:
+			o.link.drop(conn)
 		default:
-			return nil, o.explainFailure(live, err)
+			return nil, o.explainFailure(conn, err)
 		}
 	}
 }
@@ -62,34 +62,34 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 const codeRejected = -32005
 
 // explainFailure converts an error that is not a result of the tool.
-func (o *one) explainFailure(live *live, err error) error {
+func (o *serverTool) explainFailure(conn *connection, err error) error {
 	refused, answered := errors.AsType[*jsonrpc.Error](err)
 	unsent := answered && refused.Code == codeRejected
 	if !answered || unsent || errors.Is(err, mcp.ErrConnectionClosed) {
-		o.link.drop(live)
-		err = o.link.downFailure(live, err)
+		o.link.drop(conn)
+		err = o.link.downFailure(conn, err)
 		if unsent {
-			err = tool.SafeToRetry(err)
+			err = tool.MarkSafeToRetry(err)
 		}
 		return err
 	}
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(refused.Message))
 	switch refused.Code {
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidRequest:
-		return tool.Hopeless(e.WithHint("compare the step with the tools that the MCP server %s has", o.link.name))
+		return tool.Permanent(e.WithHint("compare the step with the tools that the MCP server %s has", o.link.name))
 	default:
-		return tool.Passing(e)
+		return tool.Transient(e)
 	}
 }
 
 // output returns the result of the tool: its structured content, else its text.
-func (o *one) output(result *mcp.CallToolResult, text string, leftOut []string) (tool.Result, error) {
+func (o *serverTool) output(result *mcp.CallToolResult, text string, leftOut []string) (tool.Result, error) {
 	out := tool.Result{Output: text, Note: o.link.name + "." + o.name}
 	size := len(text)
 	if result.StructuredContent != nil {
 		raw, err := json.Marshal(result.StructuredContent)
 		if err != nil {
-			return tool.Result{}, tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "%s.%s answered no JSON: %w", o.link.name, o.name, err))
+			return tool.Result{}, tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "%s.%s answered no JSON: %w", o.link.name, o.name, err))
 		}
 		if out.Output, err = tool.Decode(raw); err != nil {
 			return tool.Result{}, err
@@ -98,8 +98,8 @@ func (o *one) output(result *mcp.CallToolResult, text string, leftOut []string) 
 	} else if len(leftOut) > 0 {
 		out.Note += " (left out: " + strings.Join(leftOut, ", ") + ")"
 	}
-	if size > tool.MostOutput {
-		return tool.Result{}, tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s answered more than 1 MiB", o.link.name, o.name).
+	if size > tool.MaxOutput {
+		return tool.Result{}, tool.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s answered more than 1 MiB", o.link.name, o.name).
 			WithHint("ask for less"))
 	}
 	return out, nil
@@ -132,13 +132,13 @@ func textOf(content []mcp.Content) (text string, leftOut []string) {
 	return strings.Join(parts, "\n"), leftOut
 }
 
-// longestWords is how many bytes of a server's text an error contains.
-const longestWords = 2000
+// maxErrorText is how many bytes of a server's text an error contains.
+const maxErrorText = 2000
 
 func clip(s string) string {
 	s = strings.TrimSpace(s)
-	if len(s) <= longestWords {
+	if len(s) <= maxErrorText {
 		return s
 	}
-	return strings.ToValidUTF8(s[:longestWords], "") + "…"
+	return strings.ToValidUTF8(s[:maxErrorText], "") + "…"
 }

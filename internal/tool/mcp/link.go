@@ -22,8 +22,8 @@ import (
 // connectTime is the time limit for making a connection.
 const connectTime = 30 * time.Second
 
-// link manages the connection to one server.
-type link struct {
+// serverLink manages the connection to one server.
+type serverLink struct {
 	name   string
 	server Server
 	opts   *Options
@@ -32,24 +32,24 @@ type link struct {
 	connecting chan struct{}
 
 	mu   sync.Mutex
-	live *live
+	conn *connection
 }
 
-// live is an open connection.
-type live struct {
+// connection is an open connection.
+type connection struct {
 	session *mcp.ClientSession
 	// program is the program of the server; nil for a server with a URL.
 	program *program
-	// carrier sends the requests to a server with a URL.
-	carrier *carrier
+	// transport sends the requests to a server with a URL.
+	transport *headerTransport
 }
 
-func newLink(name string, s Server, o *Options) *link {
-	return &link{name: name, server: s, opts: o, connecting: make(chan struct{}, 1)}
+func newLink(name string, s Server, o *Options) *serverLink {
+	return &serverLink{name: name, server: s, opts: o, connecting: make(chan struct{}, 1)}
 }
 
 // open returns the open connection, or makes a new one.
-func (l *link) open(ctx context.Context) (*live, error) {
+func (l *serverLink) open(ctx context.Context) (*connection, error) {
 	select {
 	case l.connecting <- struct{}{}:
 		defer func() { <-l.connecting }()
@@ -65,7 +65,7 @@ func (l *link) open(ctx context.Context) (*live, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.live = made
+	l.conn = made
 	// This notices that a server went away before the next call does.
 	go func() {
 		_ = made.session.Wait()
@@ -74,23 +74,23 @@ func (l *link) open(ctx context.Context) (*live, error) {
 	return made, nil
 }
 
-func (l *link) current() *live {
+func (l *serverLink) current() *connection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.live
+	return l.conn
 }
 
 // drop removes and closes a broken connection.
-func (l *link) drop(broken *live) {
+func (l *serverLink) drop(broken *connection) {
 	l.mu.Lock()
-	if l.live == broken {
-		l.live = nil
+	if l.conn == broken {
+		l.conn = nil
 	}
 	l.mu.Unlock()
 	broken.close()
 }
 
-func (l *link) close() {
+func (l *serverLink) close() {
 	if have := l.current(); have != nil {
 		l.drop(have)
 	}
@@ -98,7 +98,7 @@ func (l *link) close() {
 
 // close ends the session and the program behind it. It may be called more than
 // once.
-func (v *live) close() {
+func (v *connection) close() {
 	if v.session != nil {
 		_ = v.session.Close()
 	}
@@ -106,16 +106,16 @@ func (v *live) close() {
 }
 
 // connect makes a new connection.
-func (l *link) connect(ctx context.Context) (*live, error) {
-	v := &live{}
+func (l *serverLink) connect(ctx context.Context) (*connection, error) {
+	v := &connection{}
 	transport, err := l.transport(ctx, v)
 	if err != nil {
 		return nil, l.nameServer(err)
 	}
-	within, cancel := context.WithTimeout(ctx, connectTime)
+	connectCtx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "fermata", Version: l.opts.Version}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
-	if v.session, err = client.Connect(within, transport, nil); err != nil {
+	if v.session, err = client.Connect(connectCtx, transport, nil); err != nil {
 		v.session = nil
 		v.close()
 		if ctx.Err() != nil {
@@ -128,21 +128,21 @@ func (l *link) connect(ctx context.Context) (*live, error) {
 
 // transport returns the transport to the server. If the server is a program, it
 // starts the program.
-func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
+func (l *serverLink) transport(ctx context.Context, v *connection) (mcp.Transport, error) {
 	if l.server.URL != "" {
 		headers, err := l.server.headers()
 		if err != nil {
 			return nil, err
 		}
-		v.carrier = &carrier{base: l.opts.HTTP.Transport, headers: headers}
+		v.transport = &headerTransport{base: l.opts.HTTP.Transport, headers: headers}
 		return &mcp.StreamableClientTransport{
-			Endpoint: l.server.URL, DisableStandaloneSSE: true, MaxEventSize: longestResponse,
+			Endpoint: l.server.URL, DisableStandaloneSSE: true, MaxEventSize: maxResponseSize,
 			// There is no timeout here: a stream lasts as long as its call.
-			HTTPClient: &http.Client{Transport: v.carrier, CheckRedirect: l.opts.HTTP.CheckRedirect},
+			HTTPClient: &http.Client{Transport: v.transport, CheckRedirect: l.opts.HTTP.CheckRedirect},
 		}, nil
 	}
 	if !l.opts.AllowCommands {
-		return nil, tool.Hopeless(fermata.Errorf(fermata.CodeForbidden, "it is a program, and programs of MCP servers are not allowed here").
+		return nil, tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "it is a program, and programs of MCP servers are not allowed here").
 			WithHint("run it where it has an address and give its url, or let whoever runs the server allow programs"))
 	}
 	env, err := l.server.environ()
@@ -157,21 +157,21 @@ func (l *link) transport(ctx context.Context, v *live) (mcp.Transport, error) {
 }
 
 // nameServer adds the name of the server to an error.
-func (l *link) nameServer(err error) error {
+func (l *serverLink) nameServer(err error) error {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {
 		return fmt.Errorf("the MCP server %s: %w", l.name, err)
 	}
-	about := *e
-	about.Message = "the MCP server " + l.name + ": " + e.Message
-	return tool.Hopeless(&about)
+	namedErr := *e
+	namedErr.Message = "the MCP server " + l.name + ": " + e.Message
+	return tool.Permanent(&namedErr)
 }
 
 // downFailure returns the failure for a server that cannot be reached. Its hint
 // says what to check.
-func (l *link) downFailure(v *live, err error) error {
+func (l *serverLink) downFailure(v *connection, err error) error {
 	if v.program != nil {
-		return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, v.program.words(err)).
+		return tool.Transient(fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, v.program.stopReason(err)).
 			WithHint("start it by hand to see what it says: %s", strings.Join(l.server.Command, " ")))
 	}
 	host := l.server.URL
@@ -179,21 +179,21 @@ func (l *link) downFailure(v *live, err error) error {
 		host = u.Host
 	}
 	// The URL may contain a secret.
-	words := strings.ReplaceAll(err.Error(), l.server.URL, host)
-	e := fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, clip(words))
+	message := strings.ReplaceAll(err.Error(), l.server.URL, host)
+	e := fermata.Errorf(fermata.CodeUnavailable, "the MCP server %s is down: %s", l.name, clip(message))
 	switch {
-	case v.carrier.refused.Load():
-		return tool.Hopeless(e.WithHint("a network that is not public is named where the server is started: fermata serve --allow-networks"))
-	case v.carrier.denied.Load():
-		return tool.Hopeless(e.WithHint("the server wants to know who asks: check the headers of %s", l.name))
+	case v.transport.refused.Load():
+		return tool.Permanent(e.WithHint("a network that is not public is named where the server is started: fermata serve --allow-networks"))
+	case v.transport.denied.Load():
+		return tool.Permanent(e.WithHint("the server wants to know who asks: check the headers of %s", l.name))
 	default:
-		return tool.Passing(e.WithHint("check that it runs at %s, and the url of %s", host, l.name))
+		return tool.Transient(e.WithHint("check that it runs at %s, and the url of %s", host, l.name))
 	}
 }
 
 // tools returns the tools of the server.
-func (l *link) tools(ctx context.Context) ([]*one, error) {
-	for again := false; ; again = true {
+func (l *serverLink) tools(ctx context.Context) ([]*serverTool, error) {
+	for retried := false; ; retried = true {
 		v, err := l.open(ctx)
 		if err != nil {
 			return nil, err
@@ -202,7 +202,7 @@ func (l *link) tools(ctx context.Context) ([]*one, error) {
 		switch {
 		case err == nil:
 			return list, nil
-		case errors.Is(err, mcp.ErrSessionMissing) && !again:
+		case errors.Is(err, mcp.ErrSessionMissing) && !retried:
 			l.drop(v)
 		default:
 			l.drop(v)
@@ -211,8 +211,8 @@ func (l *link) tools(ctx context.Context) ([]*one, error) {
 	}
 }
 
-func (l *link) list(ctx context.Context, v *live) ([]*one, error) {
-	var all []*one
+func (l *serverLink) list(ctx context.Context, v *connection) ([]*serverTool, error) {
+	var all []*serverTool
 	for t, err := range v.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
@@ -226,9 +226,9 @@ func (l *link) list(ctx context.Context, v *live) ([]*one, error) {
 	return all, nil
 }
 
-// carrier adds the headers to every request, and remembers why the last one
+// headerTransport adds the headers to every request, and remembers why the last one
 // failed.
-type carrier struct {
+type headerTransport struct {
 	base    http.RoundTripper
 	headers http.Header
 	// refused says that the address may not be reached, denied that the server
@@ -237,7 +237,7 @@ type carrier struct {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for name, values := range c.headers {
 		r.Header[name] = values
@@ -248,30 +248,30 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := base.RoundTrip(r)
 	if err != nil {
-		c.refused.Store(outbound.Refused(err))
+		c.refused.Store(outbound.IsRefused(err))
 		return nil, err
 	}
 	c.denied.Store(resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
-	resp.Body = &bounded{resp.Body, longestResponse}
+	resp.Body = &limitedBody{resp.Body, maxResponseSize}
 	return resp, nil
 }
 
-// longestResponse limits how many bytes of one response are read. Its output is
+// maxResponseSize limits how many bytes of one response are read. Its output is
 // then limited by [tool.MostOutput].
-const longestResponse = 8 << 20
+const maxResponseSize = 8 << 20
 
-// bounded is a body whose reading fails after a number of bytes.
-type bounded struct {
+// limitedBody is a body whose reading fails after a number of bytes.
+type limitedBody struct {
 	io.ReadCloser
-	left int
+	remaining int
 }
 
 // Read implements [io.Reader].
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
 		return 0, errors.New("the response is too long")
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// endTime is how long a program may take to exit after its input ended.
-const endTime = 2 * time.Second
+// exitTimeout is how long a program may take to exit after its input ended.
+const exitTimeout = 2 * time.Second
 
 // program is an MCP server that this process started.
 type program struct {
 	stdin  *os.File
 	stdout *io.PipeReader
-	errs   lastWords
+	errs   outputTail
 	kill   context.CancelFunc
 	// ended is closed when the program has exited. failed is the reason if it
 	// could not be started.
-	ended  chan struct{}
-	failed error
+	ended    chan struct{}
+	startErr error
 }
 
 // start starts a program. The program lives until stop, not until ctx ends,
@@ -40,8 +40,8 @@ func start(ctx context.Context, argv, env []string) (*program, error) {
 	p := &program{stdin: write, stdout: out, kill: kill, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		_, p.failed = process.Program{
-			Argv: argv, Env: env, Stdin: read, Stdout: patient{in}, Stderr: &p.errs, Grace: endTime,
+		_, p.startErr = process.Program{
+			Argv: argv, Env: env, Stdin: read, Stdout: tolerantWriter{in}, Stderr: &p.errs, Grace: exitTimeout,
 		}.Run(life)
 		_ = read.Close()
 		_ = in.Close()
@@ -62,7 +62,7 @@ func (p *program) stop() {
 	}
 	_ = p.stdin.Close()
 	_ = p.stdout.Close()
-	timer := time.NewTimer(endTime)
+	timer := time.NewTimer(exitTimeout)
 	defer timer.Stop()
 	select {
 	case <-p.ended:
@@ -72,11 +72,11 @@ func (p *program) stop() {
 	<-p.ended
 }
 
-// words stops the program and returns the reason why it cannot be reached.
-func (p *program) words(err error) string {
+// stopReason stops the program and returns the reason why it cannot be reached.
+func (p *program) stopReason(err error) string {
 	p.stop()
-	if p.failed != nil {
-		return p.failed.Error()
+	if p.startErr != nil {
+		return p.startErr.Error()
 	}
 	if said := p.errs.String(); said != "" {
 		return clip(err.Error()) + "; it said: " + said
@@ -84,35 +84,35 @@ func (p *program) words(err error) string {
 	return clip(err.Error())
 }
 
-// patient is a writer that never fails, so that a program can write after
+// tolerantWriter is a writer that never fails, so that a program can write after
 // nobody reads its output.
-type patient struct{ to io.Writer }
+type tolerantWriter struct{ out io.Writer }
 
 // Write implements [io.Writer].
-func (w patient) Write(b []byte) (int, error) {
-	_, _ = w.to.Write(b)
+func (w tolerantWriter) Write(b []byte) (int, error) {
+	_, _ = w.out.Write(b)
 	return len(b), nil
 }
 
-// lastWords keeps the end of a program's error output.
-type lastWords struct {
+// outputTail keeps the end of a program's error output.
+type outputTail struct {
 	mu   sync.Mutex
-	kept []byte
+	tail []byte
 }
 
 // Write implements [io.Writer].
-func (l *lastWords) Write(b []byte) (int, error) {
+func (l *outputTail) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.kept = append(l.kept, b...)
-	l.kept = l.kept[max(0, len(l.kept)-longestWords):]
+	l.tail = append(l.tail, b...)
+	l.tail = l.tail[max(0, len(l.tail)-maxErrorText):]
 	return len(b), nil
 }
 
 // String returns the kept output as text.
-func (l *lastWords) String() string {
+func (l *outputTail) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(l.kept), "\uFFFD"), "\x00", "\uFFFD")
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(l.tail), "\uFFFD"), "\x00", "\uFFFD")
 	return strings.TrimSpace(text)
 }

@@ -78,11 +78,11 @@ func (s Server) Check(name string) []fermata.Problem {
 func (s Server) headers() (http.Header, error) {
 	all := http.Header{}
 	for name, value := range s.Headers {
-		read, err := environ("headers."+name, value)
+		resolvedValue, err := resolveEnv("headers."+name, value)
 		if err != nil {
 			return nil, err
 		}
-		all.Set(name, read)
+		all.Set(name, resolvedValue)
 	}
 	return all, nil
 }
@@ -92,25 +92,25 @@ func (s Server) headers() (http.Header, error) {
 func (s Server) environ() ([]string, error) {
 	all := process.Environ(nil)
 	for name, value := range s.Env {
-		read, err := environ("env."+name, value)
+		resolvedValue, err := resolveEnv("env."+name, value)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, name+"="+read)
+		all = append(all, name+"="+resolvedValue)
 	}
 	return all, nil
 }
 
-// environ returns a value, which it reads from the environment if it is
+// resolveEnv returns a value, which it reads from the environment if it is
 // env:NAME.
-func environ(field, value string) (string, error) {
+func resolveEnv(field, value string) (string, error) {
 	name, ok := strings.CutPrefix(value, "env:")
 	if !ok {
 		return value, nil
 	}
-	if read := os.Getenv(name); read != "" {
-		return read, nil
+	if resolvedValue := os.Getenv(name); resolvedValue != "" {
+		return resolvedValue, nil
 	}
-	return "", tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s: the server has no environment variable %s", field, name).
+	return "", tool.Permanent(fermata.Errorf(fermata.CodeInvalidRequest, "%s: the server has no environment variable %s", field, name).
 		WithHint("set %s where fermata serve is started, and start it again", name))
 }

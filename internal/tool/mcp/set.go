@@ -34,7 +34,7 @@ type Options struct {
 // Set holds the connections to MCP servers. It is safe for concurrent use.
 type Set struct {
 	opts  Options
-	links map[string]*link
+	links map[string]*serverLink
 }
 
 // New returns a set of servers by name. It makes no connection yet. The error
@@ -43,7 +43,7 @@ func New(servers map[string]Server, o Options) (*Set, error) {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
 	}
-	s := &Set{opts: o, links: map[string]*link{}}
+	s := &Set{opts: o, links: map[string]*serverLink{}}
 	var problems []fermata.Problem
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		problems = append(problems, servers[name].Check(name)...)
@@ -97,44 +97,44 @@ func (s *Set) Tools(ctx context.Context) (map[string]tool.Tool, map[string]error
 // tool exists, and Info returns only the name. It reports false if the set has
 // no such server.
 func (s *Set) Tool(name string) (tool.Tool, bool) {
-	server, its, _ := strings.Cut(name, ".")
+	server, toolName, _ := strings.Cut(name, ".")
 	l := s.links[server]
-	if l == nil || its == "" {
+	if l == nil || toolName == "" {
 		return nil, false
 	}
-	return &one{link: l, name: its, info: tool.Info{Name: name}}, true
+	return &serverTool{link: l, name: toolName, info: tool.Info{Name: name}}, true
 }
 
-// one is a tool of an MCP server.
-type one struct {
-	link *link
+// serverTool is a tool of an MCP server.
+type serverTool struct {
+	link *serverLink
 	// name is the name of the tool at its server.
 	name string
 	info tool.Info
 }
 
-var _ tool.Tool = (*one)(nil)
+var _ tool.Tool = (*serverTool)(nil)
 
 // Info implements [tool.Tool].
-func (o *one) Info() tool.Info { return o.info }
+func (o *serverTool) Info() tool.Info { return o.info }
 
 // describe converts the description of a tool.
-func describe(l *link, t *mcp.Tool) (*one, error) {
-	input, err := schema(t.InputSchema)
+func describe(l *serverLink, t *mcp.Tool) (*serverTool, error) {
+	input, err := encodeSchema(t.InputSchema)
 	if err != nil {
 		return nil, err
 	}
-	output, err := schema(t.OutputSchema)
+	output, err := encodeSchema(t.OutputSchema)
 	if err != nil {
 		return nil, err
 	}
-	return &one{link: l, name: t.Name, info: tool.Info{
+	return &serverTool{link: l, name: t.Name, info: tool.Info{
 		Name: l.name + "." + t.Name, Description: t.Description, Input: input, Output: output,
 		Idempotent: t.Annotations != nil && (t.Annotations.ReadOnlyHint || t.Annotations.IdempotentHint),
 	}}, nil
 }
 
-func schema(given any) (json.RawMessage, error) {
+func encodeSchema(given any) (json.RawMessage, error) {
 	if given == nil {
 		return nil, nil
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool/mcp"
 )
 
-// both runs a test with the server as a program, and with the server at a URL.
-func both(t *testing.T, test func(t *testing.T, set *mcp.Set)) {
+// onBothTransports runs a test with the server as a program, and with the server at a URL.
+func onBothTransports(t *testing.T, test func(t *testing.T, set *mcp.Set)) {
 	t.Helper()
 	t.Run("program", func(t *testing.T) {
 		t.Parallel()
@@ -35,7 +35,7 @@ func both(t *testing.T, test func(t *testing.T, set *mcp.Set)) {
 
 func TestListAndCall(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, set *mcp.Set) {
+	onBothTransports(t, func(t *testing.T, set *mcp.Set) {
 		tools, problems := set.Tools(t.Context())
 		create := tools["tracker.create_issue"]
 		if len(problems) > 0 || create == nil || len(tools) != 10 {
@@ -58,15 +58,15 @@ func TestListAndCall(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, set *mcp.Set) {
+	onBothTransports(t, func(t *testing.T, set *mcp.Set) {
 		_, err := call(t, set, "tracker.refuse", nil)
-		fails(t, err, false, "tracker.refuse: the tracker is read-only today")
+		wantFailure(t, err, false, "tracker.refuse: the tracker is read-only today")
 		_, err = call(t, set, "tracker.nothing", nil)
-		fails(t, err, true, "nothing", "MCP server tracker")
+		wantFailure(t, err, true, "nothing", "MCP server tracker")
 		_, err = call(t, set, "tracker.create_issue", map[string]any{"id": "twelve", "title": "x"})
-		fails(t, err, false, "id")
+		wantFailure(t, err, false, "id")
 		_, err = call(t, set, "tracker.large", nil)
-		fails(t, err, true, "more than 1 MiB")
+		wantFailure(t, err, true, "more than 1 MiB")
 	})
 }
 
@@ -119,7 +119,7 @@ func TestProgramThatDies(t *testing.T) {
 	t.Parallel()
 	set := open(t, map[string]mcp.Server{"tracker": program("yes")})
 	_, err := call(t, set, "tracker.crash", nil)
-	fails(t, err, false, "the MCP server tracker is down", "out of ink", "start it by hand")
+	wantFailure(t, err, false, "the MCP server tracker is down", "out of ink", "start it by hand")
 	if _, err := call(t, set, "tracker.key", nil); err != nil {
 		t.Errorf("the next call gave %v", err)
 	}
@@ -129,9 +129,9 @@ func TestProgramThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	set := open(t, map[string]mcp.Server{"tracker": program("broken"), "gone": {Command: []string{"no-such-program-here"}}})
 	_, err := call(t, set, "tracker.key", nil)
-	fails(t, err, false, "tracker is down", "cannot open the ledger")
+	wantFailure(t, err, false, "tracker is down", "cannot open the ledger")
 	_, err = call(t, set, "gone.key", nil)
-	fails(t, err, false, "gone is down", "not found")
+	wantFailure(t, err, false, "gone is down", "not found")
 	tools, problems := set.Tools(t.Context())
 	if len(tools) != 0 || len(problems) != 2 {
 		t.Errorf("got %v %v", tools, problems)
@@ -160,10 +160,10 @@ func TestAddressThatDoesNotAnswer(t *testing.T) {
 	url := r.URL
 	set := open(t, map[string]mcp.Server{"tracker": {URL: url + "/?secret=1"}, "denied": {URL: url}})
 	_, err := call(t, set, "denied.key", nil)
-	fails(t, err, true, "denied is down", "headers of denied")
+	wantFailure(t, err, true, "denied is down", "headers of denied")
 	r.Close()
 	_, err = call(t, set, "tracker.key", nil)
-	fails(t, err, false, "tracker is down", "check that it runs at 127.0.0.1")
+	wantFailure(t, err, false, "tracker is down", "check that it runs at 127.0.0.1")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the failure tells the address: %v", err)
 	}
@@ -180,7 +180,7 @@ func TestServerThatGoesAway(t *testing.T) {
 	r.Close()
 	for range 2 {
 		_, err := call(t, set, "tracker.key", nil)
-		fails(t, err, false, "the MCP server tracker is down", "check that it runs at 127.0.0.1")
+		wantFailure(t, err, false, "the MCP server tracker is down", "check that it runs at 127.0.0.1")
 		if strings.Contains(err.Error(), "secret") || !tool.IsSafeToRetry(err) || fermata.CodeOf(err) != fermata.CodeUnavailable {
 			t.Errorf("got %v", err)
 		}
@@ -210,14 +210,14 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = call(t, set, "tracker.key", nil)
-	fails(t, err, true, "tracker", "--allow-networks")
+	wantFailure(t, err, true, "tracker", "--allow-networks")
 	_, err = call(t, set, "local.key", nil)
-	fails(t, err, true, "MCP server local", "not allowed")
+	wantFailure(t, err, true, "MCP server local", "not allowed")
 }
 
 func TestTheStepsTimeEndsTheCall(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, set *mcp.Set) {
+	onBothTransports(t, func(t *testing.T, set *mcp.Set) {
 		if _, err := call(t, set, "tracker.key", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestValuesFromTheEnvironment(t *testing.T) {
 		t.Errorf("got %v %v", got.Output, err)
 	}
 	_, err := call(t, set, "missing.key", nil)
-	fails(t, err, true, "MCP server missing", "no environment variable TRACKER_MISSING")
+	wantFailure(t, err, true, "MCP server missing", "no environment variable TRACKER_MISSING")
 }
 
 func TestCheckNamesEveryProblem(t *testing.T) {

@@ -148,8 +148,8 @@ func call(t *testing.T, set *mcp.Set, name string, input map[string]any) (tool.R
 	return one.Call(t.Context(), tool.Call{Key: "run/step/1", Input: input})
 }
 
-// fails checks that err is the expected failure.
-func fails(t *testing.T, err error, permanent bool, words ...string) {
+// wantFailure checks that err is the expected failure.
+func wantFailure(t *testing.T, err error, permanent bool, words ...string) {
 	t.Helper()
 	var f tool.Failure
 	var e *fermata.Error

@@ -18,13 +18,13 @@ type converter struct {
 }
 
 func (c *converter) tree(n ast.Node, depth int) *tree {
-	t := c.place(n)
+	t := c.newTree(n)
 	if depth > maxDepth {
 		if !c.tooDeep {
 			c.addAt(t, "", "", "the file nests more than %d deep", maxDepth)
 		}
 		c.tooDeep = true
-		t.value = unreadable{}
+		t.value = unreadableValue{}
 		return t
 	}
 	switch n := n.(type) {
@@ -37,7 +37,7 @@ func (c *converter) tree(n ast.Node, depth int) *tree {
 	case *ast.StringNode:
 		c.text(t, n)
 	case *ast.LiteralNode:
-		t.value, t.style = n.Value.Value, block
+		t.value, t.style = n.Value.Value, blockStyle
 	case *ast.NullNode:
 		t.value = nil
 	case *ast.BoolNode:
@@ -50,7 +50,7 @@ func (c *converter) tree(n ast.Node, depth int) *tree {
 	return t
 }
 
-func (c *converter) place(n ast.Node) *tree {
+func (c *converter) newTree(n ast.Node) *tree {
 	t := &tree{line: 1, column: 1}
 	tk := n.GetToken()
 	switch n := n.(type) {
@@ -93,7 +93,7 @@ func (c *converter) mapping(t *tree, values []*ast.MappingValueNode, depth int) 
 }
 
 func (c *converter) key(n ast.MapKeyNode) (*tree, bool) {
-	t := c.place(n)
+	t := c.newTree(n)
 	switch n := n.(type) {
 	case *ast.StringNode:
 		t.value = n.Value
@@ -128,21 +128,21 @@ var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`
 func (c *converter) text(t *tree, n *ast.StringNode) {
 	switch n.Token.Type {
 	case token.SingleQuoteType, token.DoubleQuoteType:
-		t.style = quoted
+		t.style = quotedStyle
 	default:
 		if looksLikeNumber.MatchString(n.Value) {
-			c.octal(t, n.Value)
+			c.reportOctal(t, n.Value)
 			return
 		}
 	}
 	t.value = n.Value
-	if n.Value == stand {
-		t.value = unreadable{}
+	if n.Value == placeholder {
+		t.value = unreadableValue{}
 	}
 }
 
-func (c *converter) octal(t *tree, text string) {
-	t.value = unreadable{}
+func (c *converter) reportOctal(t *tree, text string) {
+	t.value = unreadableValue{}
 	c.addAt(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "%s reads as different numbers in different places", text)
 }
 
@@ -170,7 +170,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			c.addAt(t, "", fmt.Sprintf("quote it if it is a text: %q", text), "the number is too large")
-			t.value = unreadable{}
+			t.value = unreadableValue{}
 			return
 		}
 		t.value = n
@@ -178,7 +178,7 @@ func (c *converter) number(t *tree, tk *token.Token) {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			c.addAt(t, "", "", "the number is too large")
-			t.value = unreadable{}
+			t.value = unreadableValue{}
 			return
 		}
 		t.value = f
@@ -186,19 +186,19 @@ func (c *converter) number(t *tree, tk *token.Token) {
 			c.warn(t, "", fmt.Sprintf("quote it if it is a version or another text: %q", text), "%s reads as the number %s", text, strconv.FormatFloat(f, 'f', -1, 64))
 		}
 	case looksLikeNumber.MatchString(text):
-		c.octal(t, text)
+		c.reportOctal(t, text)
 	default:
 		c.addAt(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "%s is no number that every reader takes the same way", text)
-		t.value = unreadable{}
+		t.value = unreadableValue{}
 	}
 }
 
 // reportHidden reports a node that is valid YAML but hides its meaning.
 func (c *converter) reportHidden(t *tree, n ast.Node) {
-	t.value = unreadable{}
+	t.value = unreadableValue{}
 	switch n := n.(type) {
 	case *ast.TagNode:
-		c.tag(t, n)
+		c.reportTag(t, n)
 	case *ast.AnchorNode:
 		c.addAt(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not taken")
 	case *ast.AliasNode:
@@ -210,10 +210,10 @@ func (c *converter) reportHidden(t *tree, n ast.Node) {
 	}
 }
 
-// tag reports a YAML tag. It explains the mistake behind "condition: !done",
+// reportTag reports a YAML tag. It explains the mistake behind "condition: !done",
 // which YAML reads as a tag without a value, so that the condition would be
 // lost.
-func (c *converter) tag(t *tree, n *ast.TagNode) {
+func (c *converter) reportTag(t *tree, n *ast.TagNode) {
 	rest := ""
 	if t.line <= len(c.lines) {
 		if r := []rune(c.lines[t.line-1]); t.column <= len(r) {
@@ -225,7 +225,7 @@ func (c *converter) tag(t *tree, n *ast.TagNode) {
 
 // tagHint returns the hint how to write a value that a tag would drop.
 func tagHint(tag, value string) string {
-	hint := "quote it: " + inQuotes(value)
+	hint := "quote it: " + quoteValue(value)
 	if value != "" && !strings.HasPrefix(tag, "!!") {
 		hint += ", or write not " + strings.TrimPrefix(value, "!")
 	}

@@ -26,7 +26,7 @@ type Cron struct {
 // ParseCron parses a line of five fields: minute, hour, day of the month,
 // month, and day of the week. zoneName is the name of a time zone; "" is UTC.
 func ParseCron(expr, zoneName string) (*Cron, error) {
-	loc, err := zone(zoneName)
+	loc, err := loadZone(zoneName)
 	if err != nil {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no time zone", zoneName).WithHint("write a name such as Europe/Berlin")
 	}
@@ -53,9 +53,9 @@ func cronFault(expr, hint string) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%q is no schedule", expr).WithHint("%s", hint)
 }
 
-// zone returns a time zone by its name. It refuses "local", because that is
+// loadZone returns a time zone by its name. It refuses "local", because that is
 // another zone on every machine.
-func zone(name string) (*time.Location, error) {
+func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errors.New("local is another zone on every machine")
 	}
@@ -70,8 +70,8 @@ func messageAndHint(err error) (message, hint string) {
 	return err.Error(), ""
 }
 
-// around is longer than any change of the clocks.
-const around = 3 * time.Hour
+// clockChangeWindow is longer than any change of the clocks.
+const clockChangeWindow = 3 * time.Hour
 
 // maxTries limits the search. It is enough to step minute by minute through the
 // hours around a clock change.
@@ -81,10 +81,10 @@ const maxTries = 500
 // time if there is none within some years.
 func (c *Cron) Next(after time.Time) time.Time {
 	wall := wallOf(after.In(c.zone))
-	_, before := after.Add(-around).In(c.zone).Zone()
-	_, behind := after.Add(around).In(c.zone).Zone()
-	if before != behind { // near a clock change, an earlier local time may be a later instant
-		wall = wall.Add(-around)
+	_, offsetBefore := after.Add(-clockChangeWindow).In(c.zone).Zone()
+	_, offsetAfter := after.Add(clockChangeWindow).In(c.zone).Zone()
+	if offsetBefore != offsetAfter { // near a clock change, an earlier local time may be a later instant
+		wall = wall.Add(-clockChangeWindow)
 	}
 	var best time.Time
 	for range maxTries {
@@ -102,7 +102,7 @@ func (c *Cron) Next(after time.Time) time.Time {
 				best = t
 			}
 		}
-		if !best.IsZero() && before == behind {
+		if !best.IsZero() && offsetBefore == offsetAfter {
 			break
 		}
 	}
@@ -133,7 +133,7 @@ func (c *Cron) times(wall time.Time) []time.Time {
 	}
 	both := []time.Time{t}
 	for _, at := range []time.Time{start.Add(-time.Second), end} {
-		if other, ok := c.alsoAt(wall, at); ok && !other.Equal(t) {
+		if other, ok := c.instantAt(wall, at); ok && !other.Equal(t) {
 			both = append(both, other)
 		}
 	}
@@ -144,9 +144,9 @@ func (c *Cron) times(wall time.Time) []time.Time {
 	return both
 }
 
-// alsoAt returns the instant of a local time under the UTC offset that holds at
+// instantAt returns the instant of a local time under the UTC offset that holds at
 // an instant. It reports whether the clocks show the local time then.
-func (c *Cron) alsoAt(wall, at time.Time) (time.Time, bool) {
+func (c *Cron) instantAt(wall, at time.Time) (time.Time, bool) {
 	_, offset := at.In(c.zone).Zone()
 	t := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
 	_, own := t.Zone()

@@ -9,31 +9,31 @@ import (
 // jump is a move from a step back to the same step or an earlier one.
 type jump struct{ from, to int }
 
-// flow checks the ways between steps. It finds gotos that never happen or never end, and steps that cannot be reached.
-func (l *loader) flow() {
+// checkFlow checks the ways between steps. It finds gotos that never happen or never end, and steps that cannot be reached.
+func (l *loader) checkFlow() {
 	suspends := slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend })
 	for _, name := range []string{"on_resume", "on_timeout"} {
 		if t := l.root.get(name); t.mapping() != nil && !suspends {
 			l.warn(l.root.key(name), name, "let a post_question step suspend: true", "%s never happens: no step waits for an answer", name)
 		}
 	}
-	l.selfGotos()
+	l.checkSelfGotos()
 	for i := range l.w.Steps {
 		for _, m := range l.w.moves(i) {
 			if m.to <= i {
-				l.backward = append(l.backward, jump{i, m.to})
+				l.backJumps = append(l.backJumps, jump{i, m.to})
 			}
 		}
 	}
 	l.checkJumps()
 	if !l.hasErrors() {
-		l.unreachable()
+		l.checkReachable()
 	}
 }
 
-// selfGotos warns of a step that goes to itself after a timeout. Only max_iterations ends that loop. A goto of a step
+// checkSelfGotos warns of a step that goes to itself after a timeout. Only max_iterations ends that loop. A goto of a step
 // that does not suspend never happens; [loader.suspend] refuses it.
-func (l *loader) selfGotos() {
+func (l *loader) checkSelfGotos() {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]
 		if s.ID == "" || !s.Suspend || s.Condition != nil {
@@ -50,7 +50,7 @@ func (l *loader) selfGotos() {
 	}
 }
 
-func (l *loader) unreachable() {
+func (l *loader) checkReachable() {
 	steps := l.w.Steps
 	reached := make([]bool, len(steps)+1)
 	var todo []int
@@ -93,15 +93,15 @@ const toDependents = -2
 // moves returns the moves that a run can make from a step.
 func (w *Workflow) moves(i int) []move {
 	s := &w.Steps[i]
-	all := w.movesOnce(s)
+	all := w.movesWithoutRepeat(s)
 	if s.Repeat != nil {
 		all = append(all, move{w.Index(s.Repeat.From), "again"})
 	}
-	return w.knownMoves(i, all)
+	return w.resolveMoves(i, all)
 }
 
-// movesOnce returns the moves from a step without the one of its repeat.
-func (w *Workflow) movesOnce(s *Step) []move {
+// movesWithoutRepeat returns the moves from a step without the one of its repeat.
+func (w *Workflow) movesWithoutRepeat(s *Step) []move {
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
 		all = append(all, move{toDependents, "skipped"})
@@ -113,24 +113,24 @@ func (w *Workflow) movesOnce(s *Step) []move {
 		all[0].label = ""
 		return all
 	}
-	answered := w.answered(s)
-	all = append(all, answered...)
-	if s.Approves() {
+	answers := w.answerMoves(s)
+	all = append(all, answers...)
+	if s.MayBeApproval() {
 		all = append(all, w.rejectionMove(s))
 	}
-	all = append(all, w.timedOut(s, answered)...)
+	all = append(all, w.timeoutMoves(s, answers)...)
 	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
 		all = append(all, move{toDependents, "set aside"})
 	}
-	if (s.OnError == OnErrorAsk || s.OnError == OnErrorContinue) && !s.Approves() {
+	if (s.OnError == OnErrorAsk || s.OnError == OnErrorContinue) && !s.MayBeApproval() {
 		all = append(all, move{toDependents, "failed"})
 	}
 	return all
 }
 
-// knownMoves replaces [toDependents] by the steps that need the step. It removes moves to unknown steps, and
+// resolveMoves replaces [toDependents] by the steps that need the step. It removes moves to unknown steps, and
 // duplicates.
-func (w *Workflow) knownMoves(i int, all []move) []move {
+func (w *Workflow) resolveMoves(i int, all []move) []move {
 	var out []move
 	add := func(m move) {
 		if m.to >= 0 && !slices.Contains(out, m) {
@@ -152,10 +152,10 @@ func (w *Workflow) knownMoves(i int, all []move) []move {
 	return out
 }
 
-func (w *Workflow) answered(s *Step) []move {
+func (w *Workflow) answerMoves(s *Step) []move {
 	r := w.Resume(s)
 	label := "answered"
-	if s.Approves() {
+	if s.MayBeApproval() {
 		label = "approved"
 	}
 	switch {
@@ -165,13 +165,13 @@ func (w *Workflow) answered(s *Step) []move {
 		return []move{{toDependents, label}}
 	}
 	var all []move
-	open := optionsOf(s)
+	rest := optionsOf(s)
 	for option, to := range r.GotoBy {
 		all = append(all, move{w.Index(to), option})
-		open = slices.DeleteFunc(open, func(o string) bool { return o == option })
+		rest = slices.DeleteFunc(rest, func(o string) bool { return o == option })
 	}
 	slices.SortFunc(all, func(a, b move) int { return strings.Compare(a.label, b.label) })
-	if optionsOf(s) == nil || len(open) > 0 {
+	if optionsOf(s) == nil || len(rest) > 0 {
 		all = append(all, move{toDependents, label})
 	}
 	return all
@@ -206,9 +206,9 @@ func (w *Workflow) rejectionMove(s *Step) move {
 	return move{len(w.Steps), "rejected"}
 }
 
-// atDeadline returns what happens at the deadline of a step's question, as the engine decides it. Without a setting,
+// deadlineAction returns what happens at the deadline of a step's question, as the engine decides it. Without a setting,
 // the question takes its default, or fails if it has none.
-func atDeadline(s *Step) string {
+func deadlineAction(s *Step) string {
 	for _, key := range []string{"timeoutAction", "onTimeout", "on_timeout"} {
 		if _, given := s.Input.Field(key); given {
 			return literalText(s, key)
@@ -230,20 +230,20 @@ func literalText(s *Step, key string) string {
 	return text
 }
 
-// timedOut returns the moves of a run after nobody answered. If the file has no setting for this, a policy may decide.
-func (w *Workflow) timedOut(s *Step, answered []move) []move {
+// timeoutMoves returns the moves of a run after nobody answered. If the file has no setting for this, a policy may decide.
+func (w *Workflow) timeoutMoves(s *Step, answers []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil
 	}
-	switch atDeadline(s) {
+	switch deadlineAction(s) {
 	case "default":
-		return answered
+		return answers
 	case "fail":
 		return []move{{len(w.Steps), "timed out"}}
 	}
 	a := w.Timeout(s)
 	switch {
-	case a == nil && !s.Approves():
+	case a == nil && !s.MayBeApproval():
 		return []move{{toDependents, "timed out"}}
 	case a != nil && a.Goto != "":
 		return []move{{w.Index(a.Goto), "timed out"}}

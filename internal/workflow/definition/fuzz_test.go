@@ -23,7 +23,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
 		lines := strings.Count(strings.ReplaceAll(string(source), "\r\n", "\n"), "\n") + 1
-		for _, k := range []definition.Known{known, {AnyTool: true}} {
+		for _, k := range []definition.Catalog{known, {AllowUnknownTools: true}} {
 			w, problems := definition.Load(source, k)
 			last := 0
 			failed := false
@@ -43,8 +43,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// large returns a workflow of 200 steps, each with a condition, templates and a schema to check.
-func large() []byte {
+// largeWorkflow returns a workflow of 200 steps, each with a condition, templates and a schema to check.
+func largeWorkflow() []byte {
 	var b strings.Builder
 	b.WriteString("name: large\nsteps:\n")
 	for i := range 200 {
@@ -55,9 +55,9 @@ func large() []byte {
 	return []byte(b.String())
 }
 
-// wide returns a workflow with as many steps as a file may have. Each step except the first hundred needs a hundred
+// wideWorkflow returns a workflow with as many steps as a file may have. Each step except the first hundred needs a hundred
 // others.
-func wide() []byte {
+func wideWorkflow() []byte {
 	var b strings.Builder
 	b.WriteString("name: wide\nsteps:\n")
 	for i := range definition.MaxSteps {
@@ -103,7 +103,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	for name, source := range map[string][]byte{"example": autofix(b), "steps=200": large(), "needs=20000": wide()} {
+	for name, source := range map[string][]byte{"example": autofix(b), "steps=200": largeWorkflow(), "needs=20000": wideWorkflow()} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

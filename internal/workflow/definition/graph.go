@@ -81,13 +81,13 @@ func (g *Graph) add(w *Workflow, from int, m move) {
 		}
 		e.From = id
 	}
-	for _, e.To = range w.nodesAt(s, m) {
+	for _, e.To = range w.targetNodes(s, m) {
 		g.Edges = append(g.Edges, e)
 	}
 }
 
-// nodesAt returns the nodes to which a move from a step leads.
-func (w *Workflow) nodesAt(from *Step, m move) []string {
+// targetNodes returns the nodes to which a move from a step leads.
+func (w *Workflow) targetNodes(from *Step, m move) []string {
 	if m.to < len(w.Steps) {
 		return []string{w.Steps[m.to].ID}
 	}

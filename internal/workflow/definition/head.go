@@ -47,15 +47,15 @@ func (l *loader) input(key, t *tree) Input {
 		l.addAt(key, path, "choose another name", "%s is reserved", in.Name)
 	}
 	for i, v := range t.get("enum").list() {
-		l.ofType(v, in.Type, fmt.Sprintf("%s.enum[%d]", path, i))
+		l.checkType(v, in.Type, fmt.Sprintf("%s.enum[%d]", path, i))
 		in.Enum = append(in.Enum, v.plainValue())
 	}
 	d := t.get("default")
-	if d == nil || d.unreadable() {
+	if d == nil || d.isUnreadable() {
 		return in
 	}
 	in.Default = d.plainValue()
-	l.ofType(d, in.Type, path+".default")
+	l.checkType(d, in.Type, path+".default")
 	if in.Required {
 		l.warn(d, path+".default", "remove required, or the default", "a required input never takes its default")
 	}
@@ -65,11 +65,11 @@ func (l *loader) input(key, t *tree) Input {
 	return in
 }
 
-// ofType reports a literal value that does not have the type of an input.
-func (l *loader) ofType(t *tree, want, path string) {
+// checkType reports a literal value that does not have the type of an input.
+func (l *loader) checkType(t *tree, want, path string) {
 	got := "object"
 	switch v := t.value.(type) {
-	case unreadable:
+	case unreadableValue:
 		return
 	case nil:
 		return
@@ -96,14 +96,14 @@ func (l *loader) ofType(t *tree, want, path string) {
 
 // duration reads a duration. If the text is no duration, it reports that, and
 // returns otherwise.
-func (l *loader) duration(t *tree, path string, otherwise time.Duration) time.Duration {
+func (l *loader) duration(t *tree, path string, fallback time.Duration) time.Duration {
 	if t.text() == "" {
-		return otherwise
+		return fallback
 	}
 	d, err := fermata.Timeout(t.text()).Duration()
 	if err != nil {
 		l.addAt(t, path, `write a text with a unit: "90s", "30m", "24h" or "3d"`, "%s is no duration", kindOf(t))
-		return otherwise
+		return fallback
 	}
 	return d
 }
@@ -141,7 +141,7 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	}
 	tr.CatchupAge = l.duration(t.get("catchup_age"), path+".catchup_age", 24*time.Hour)
 	l.schedule(&tr, t, path)
-	l.eventType(t.get(Event), path+".event")
+	l.checkEventType(t.get(Event), path+".event")
 	if tr.Type == Webhook && tr.Auth == "" {
 		tr.Auth = AuthSignature
 	}
@@ -155,8 +155,8 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	return tr
 }
 
-// eventType refuses types of events that do not exist.
-func (l *loader) eventType(t *tree, path string) {
+// checkEventType refuses types of events that do not exist.
+func (l *loader) checkEventType(t *tree, path string) {
 	if t.text() == "" || slices.Contains(fermata.EventTypes, fermata.EventType(t.text())) {
 		return
 	}
@@ -164,7 +164,7 @@ func (l *loader) eventType(t *tree, path string) {
 	for i, known := range fermata.EventTypes {
 		names[i] = string(known)
 	}
-	hint := nearestName(t.text(), names)
+	hint := nearestHint(t.text(), names)
 	if !strings.HasPrefix(hint, "did") {
 		hint = "such as question.answered or task.ended; fermata events shows what happens"
 	}
@@ -181,7 +181,7 @@ func (l *loader) schedule(tr *Trigger, t *tree, path string) {
 	if tr.Catchup == "" {
 		tr.Catchup = CatchupLatest
 	}
-	if _, err := zone(tr.Timezone); err != nil {
+	if _, err := loadZone(tr.Timezone); err != nil {
 		l.addAt(t.get("timezone"), path+".timezone", "write a name such as Europe/Berlin", "%q is no time zone", tr.Timezone)
 		tr.Timezone = "UTC"
 	}
@@ -199,10 +199,10 @@ func (l *loader) triggerInputs(tr *Trigger, t *tree, path string) {
 			at := path + ".inputs." + key.text()
 			in := l.inputNamed(key.text())
 			if in == nil {
-				l.addAt(key, at, nearestName(key.text(), l.inputNames()), "there is no input %s", key.text())
+				l.addAt(key, at, nearestHint(key.text(), l.inputNames()), "there is no input %s", key.text())
 				continue
 			}
-			l.ofType(m.values[i], in.Type, at)
+			l.checkType(m.values[i], in.Type, at)
 			tr.Inputs[in.Name] = l.value(m.values[i], at, triggerScope)
 		}
 	}
@@ -232,7 +232,7 @@ func (l *loader) inputNames() []string {
 	return names
 }
 
-func nearestName(name string, names []string) string {
+func nearestHint(name string, names []string) string {
 	if near := expression.Nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

@@ -2,40 +2,40 @@ package definition
 
 import "slices"
 
-// onIssue holds the tools that work on the issue of the run unless their input names one, with the field that names it.
-var onIssue = map[string]string{
+// issueFields holds the tools that work on the issue of the run unless their input names one, with the field that names it.
+var issueFields = map[string]string{
 	"github_read_issue": "issue", "github_comment": "issue", "github_add_labels": "issue", "github_remove_labels": "issue", "github_assign": "issue",
 	"update_github_issue": "issue", "github_review": "pull",
 }
 
-// issues warns of steps that need the issue of the run if a run may have none. Such a step would fail, or its question
+// checkIssues warns of steps that need the issue of the run if a run may have none. Such a step would fail, or its question
 // would not be posted.
-func (l *loader) issues() {
+func (l *loader) checkIssues() {
 	if !l.mayLackIssue() {
 		return
 	}
 	for i := range l.w.Steps {
 		s, t := &l.w.Steps[i], l.steps[i]
-		l.issueOf(s.Tool, s.Input, t.get("tool"), l.paths[i]+".tool")
-		l.issueAtSilence(s.OnTimeout, t, l.paths[i]+".")
+		l.warnMissingIssue(s.Tool, s.Input, t.get("tool"), l.paths[i]+".tool")
+		l.checkTimeoutIssue(s.OnTimeout, t, l.paths[i]+".")
 		if asksOnIssue(s) {
 			l.warn(t.get("input").get("notifyVia"), l.paths[i]+".input.notifyVia", "name the issue: issueNumber, or make issue a required input of the workflow",
 				"the question is to stand on the issue of the run, and a run may have none")
 		}
 	}
-	l.issueAtSilence(l.w.OnTimeout, l.root, "")
+	l.checkTimeoutIssue(l.w.OnTimeout, l.root, "")
 }
 
-// issueAtSilence warns of an on_timeout action that needs the issue.
-func (l *loader) issueAtSilence(a *Action, t *tree, path string) {
+// checkTimeoutIssue warns of an on_timeout action that needs the issue.
+func (l *loader) checkTimeoutIssue(a *TimeoutAction, t *tree, path string) {
 	if a != nil {
-		l.issueOf(a.Tool, a.Input, t.get("on_timeout").get("tool"), path+"on_timeout.tool")
+		l.warnMissingIssue(a.Tool, a.Input, t.get("on_timeout").get("tool"), path+"on_timeout.tool")
 	}
 }
 
-// issueOf warns of a tool whose input does not name the issue.
-func (l *loader) issueOf(tool string, input Value, at *tree, path string) {
-	field, works := onIssue[tool]
+// warnMissingIssue warns of a tool whose input does not name the issue.
+func (l *loader) warnMissingIssue(tool string, input Value, at *tree, path string) {
+	field, works := issueFields[tool]
 	if _, named := input.Field(field); works && !named {
 		l.warn(at, path, "name it in the input as "+field+", or make issue a required input of the workflow", "%s works on the issue of the run, and a run may have none", tool)
 	}

@@ -10,24 +10,24 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// Known describes the names that exist where a workflow is loaded.
-type Known struct {
+// Catalog describes the names that exist where a workflow is loaded.
+type Catalog struct {
 	// Tools are the tools by name. The tools that every engine has may be left out. They get the schema of [ToolInput]
 	// if theirs is empty.
 	Tools map[string]tool.Info
-	// AnyTool makes an unknown tool a warning, because there is no server to ask.
-	AnyTool bool
-	// Delegated names the tools of the workspace that workers run. Their input becomes a task, which people can read,
+	// AllowUnknownTools makes an unknown tool a warning, because there is no server to ask.
+	AllowUnknownTools bool
+	// DelegatedTools names the tools of the workspace that workers run. Their input becomes a task, which people can read,
 	// and which takes time.
-	Delegated []string
-	// Unlisted names the MCP servers whose tools could not be listed. An unknown tool of such a server, as server.tool,
+	DelegatedTools []string
+	// UnlistedServers names the MCP servers whose tools could not be listed. An unknown tool of such a server, as server.tool,
 	// is a warning.
-	Unlisted []string
-	// Reads holds the inputs that the prompts and commands of the workspace's own tools need, by the name of the tool.
-	Reads map[string]Reads
-	// MayUse returns an error if workflows of a project may not use a secret. If it is nil, every project may use every
+	UnlistedServers []string
+	// NeededInputs holds the inputs that the prompts and commands of the workspace's own tools need, by the name of the tool.
+	NeededInputs map[string]NeededInputs
+	// CheckSecretUse returns an error if workflows of a project may not use a secret. If it is nil, every project may use every
 	// secret.
-	MayUse func(project, secret string) *fermata.Error
+	CheckSecretUse func(project, secret string) *fermata.Error
 	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names are the
 	// workflows that it has, and not nil. After an error the loader checks no inputs, and the run will. InputsOf is nil
 	// if no server is asked.
@@ -39,12 +39,12 @@ type Known struct {
 	Channels, UnusedKinds []string
 }
 
-// Reads holds the inputs that a tool needs: Inputs of the workflow, and fields of the Input of the step.
-type Reads struct{ Inputs, Input []string }
+// NeededInputs holds the inputs that a tool needs: Inputs of the workflow, and fields of the Input of the step.
+type NeededInputs struct{ RunInputs, StepInputs []string }
 
 // Load parses a definition and returns all its problems, in the order of lines. The workflow is nil if one of the
 // problems is not a warning.
-func Load(source []byte, known Known) (*Workflow, []Problem) {
+func Load(source []byte, known Catalog) (*Workflow, []Problem) {
 	l := &loader{
 		report: &report{}, known: known, w: &Workflow{MaxIterations: 5}, ids: map[string]int{}, outputs: map[string]int{},
 		injected: map[string]*tree{}, secrets: map[string]bool{}, schemas: map[string]toolSchema{},
@@ -68,7 +68,7 @@ func Hash(source []byte) string {
 // they can and do not report such a value again.
 type loader struct {
 	*report
-	known Known
+	known Catalog
 	w     *Workflow
 	root  *tree
 	// steps are the trees of w.Steps, and paths are their paths in the file.
@@ -76,13 +76,13 @@ type loader struct {
 	paths []string
 	// ids and outputs hold the index of a step by its id and by the name of its output. injected holds the trees of the
 	// injected values by name.
-	ids      map[string]int
-	outputs  map[string]int
-	injected map[string]*tree
-	secrets  map[string]bool
-	schemas  map[string]toolSchema
-	uses     []use
-	backward []jump
+	ids       map[string]int
+	outputs   map[string]int
+	injected  map[string]*tree
+	secrets   map[string]bool
+	schemas   map[string]toolSchema
+	usages    []usage
+	backJumps []jump
 }
 
 func (l *loader) load(source []byte) {
@@ -90,24 +90,24 @@ func (l *loader) load(source []byte) {
 		return
 	}
 	if l.root.mapping() == nil {
-		if !l.root.unreadable() {
+		if !l.root.isUnreadable() {
 			l.addAt(l.root, "", "begin with name: and steps:", "the file must be an object, and is %s", kindOf(l.root))
 		}
 		return
 	}
-	(&fit{report: l.report, root: l.root}).fits(ownSchema(""), l.root.plainValue())
+	(&schemaChecker{report: l.report, root: l.root}).check(ownSchema(""), l.root.plainValue())
 	l.head()
-	l.names()
-	l.needs()
+	l.readNames()
+	l.readNeeds()
 	l.triggers()
 	l.concurrency()
 	for i := range l.w.Steps {
 		l.step(i)
 	}
 	l.w.OnResume = l.resume(l.root.get("on_resume"), "on_resume", MainPhase)
-	l.w.OnTimeout = l.action(l.root.get("on_timeout"), "on_timeout", l.scopeOf(nil), MainPhase)
-	l.flow()
-	l.issues()
+	l.w.OnTimeout = l.timeoutAction(l.root.get("on_timeout"), "on_timeout", l.scopeOf(nil), MainPhase)
+	l.checkFlow()
+	l.checkIssues()
 	l.checkExpressions()
-	l.w.Tells = l.root.get(string(OnFailure)) == nil
+	l.w.CommentsOnFailure = l.root.get(string(OnFailure)) == nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // known describes a server with the tools of the example in the specification.
-var known = definition.Known{Tools: map[string]tool.Info{
+var known = definition.Catalog{Tools: map[string]tool.Info{
 	"analyze_issue": {Name: "analyze_issue", Output: json.RawMessage(`{
 		"type": "object", "required": ["confidence"], "additionalProperties": false,
 		"properties": {
@@ -29,7 +29,7 @@ var known = definition.Known{Tools: map[string]tool.Info{
 		"properties": {"addLabels": {"type": "array", "items": {"type": "string"}}, "addComment": {"type": "string"}}}`)},
 	"http":   {Name: "http", Input: json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["url"], "properties": {"url": {"type": "string"}, "headers": {"type": "object"}, "retries": {"type": "integer"}}}`)},
 	"notify": {Name: "notify"},
-}, Unlisted: []string{"tracker"}, Delegated: []string{"analyze_issue", "apply_code_fix", "run_checks"}}
+}, UnlistedServers: []string{"tracker"}, DelegatedTools: []string{"analyze_issue", "apply_code_fix", "run_checks"}}
 
 func autofix(tb testing.TB) []byte {
 	tb.Helper()
@@ -210,7 +210,7 @@ steps:
 
 func TestWithoutAServer(t *testing.T) {
 	t.Parallel()
-	w, problems := definition.Load(autofix(t), definition.Known{AnyTool: true, Tools: map[string]tool.Info{"github_create_pr": {}, "update_github_issue": {}}})
+	w, problems := definition.Load(autofix(t), definition.Catalog{AllowUnknownTools: true, Tools: map[string]tool.Info{"github_create_pr": {}, "update_github_issue": {}}})
 	if w == nil {
 		t.Fatal(problems)
 	}
@@ -241,10 +241,10 @@ func TestHash(t *testing.T) {
 func TestBlank(t *testing.T) {
 	t.Parallel()
 	w := load(t, start+"  - id: b\n    tool: run_checks\n    condition: steps.a.status == 'pending' && steps.a.output == null && done == null\n    input: {e: \"{{ steps.a.error?.code }}\", n: \"{{ steps.a.answer }}\"}\n")
-	if yes, err := w.Steps[1].Condition.Bool(w.Blank()); err != nil || !yes {
+	if yes, err := w.Steps[1].Condition.Bool(w.InitialEnv()); err != nil || !yes {
 		t.Errorf("%v %v", yes, err)
 	}
-	input, err := w.Steps[1].Input.Render(w.Blank())
+	input, err := w.Steps[1].Input.Render(w.InitialEnv())
 	if diff := cmp.Diff(map[string]any{"e": nil, "n": nil}, input); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

@@ -16,18 +16,18 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 var questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 
-// names lists the names that may follow a root of an expression in every workflow, such as run.id. The schema provides
+// fieldNames lists the names that may follow a root of an expression in every workflow, such as run.id. The schema provides
 // them to editors.
-type names struct {
+type fieldNames struct {
 	Run     []string `json:"run"`
 	Step    []string `json:"step"`
 	Error   []string `json:"error"`
 	Failure []string `json:"failure"`
 }
 
-var knownNames = sync.OnceValue(func() names {
+var schemaNames = sync.OnceValue(func() fieldNames {
 	var schema struct {
-		Names names `json:"x-names"`
+		Names fieldNames `json:"x-names"`
 	}
 	if err := json.Unmarshal(workflowSchema, &schema); err != nil {
 		panic(fmt.Sprintf("the schema of a definition: %s", err))
@@ -38,25 +38,25 @@ var knownNames = sync.OnceValue(func() names {
 // checkExpressions checks the names in all expressions. It runs last, because an expression may refer to any part of
 // the file.
 func (l *loader) checkExpressions() {
-	for _, u := range l.uses {
-		if l.full() {
+	for _, u := range l.usages {
+		if l.isFull() {
 			return
 		}
 		for _, ref := range u.Refs() {
-			l.ref(u, ref)
+			l.checkRef(u, ref)
 		}
 		for _, c := range u.Choices() {
-			if !c.Boolean && l.yesNo(c.Left) {
+			if !c.Boolean && l.isYesNo(c.Left) {
 				name := strings.Join(slices.Concat([]string{c.Left.Root}, c.Left.Path), ".")
-				l.warn(l.placeInside(u.at, u.from+c.Left.Offset), u.path, "write ?? instead of ||", "%s is a yes/no answer: a no would become the right side of ||", name)
+				l.warn(l.positionInside(u.at, u.offset+c.Left.Offset), u.path, "write ?? instead of ||", "%s is a yes/no answer: a no would become the right side of ||", name)
 			}
 		}
 	}
 }
 
-func (l *loader) ref(u use, ref expression.Ref) {
-	at := l.placeInside(u.at, u.from+ref.Offset)
-	if !l.rooted(u, ref, at) {
+func (l *loader) checkRef(u usage, ref expression.Ref) {
+	at := l.positionInside(u.at, u.offset+ref.Offset)
+	if !l.checkRoot(u, ref, at) {
 		return
 	}
 	first, second := "", ""
@@ -69,55 +69,55 @@ func (l *loader) ref(u use, ref expression.Ref) {
 	unknown := func(depth int, names []string) {
 		if len(ref.Path) > depth && !slices.Contains(names, ref.Path[depth]) {
 			whole := strings.Join(slices.Concat([]string{ref.Root}, ref.Path[:depth]), ".")
-			l.addAt(at, u.path, nearestName(ref.Path[depth], names), "%s has no %s", whole, ref.Path[depth])
+			l.addAt(at, u.path, nearestHint(ref.Path[depth], names), "%s has no %s", whole, ref.Path[depth])
 		}
 	}
 	switch ref.Root {
 	case "inputs":
 		if first != "" && l.inputNamed(first) == nil {
-			l.addAt(at, u.path, nearestName(first, l.inputNames()), "there is no input %s", first)
+			l.addAt(at, u.path, nearestHint(first, l.inputNames()), "there is no input %s", first)
 		}
 	case "run":
-		unknown(0, knownNames().Run)
+		unknown(0, schemaNames().Run)
 	case "pendingQuestion":
 		unknown(0, questionNames)
 	case FailureName:
-		unknown(0, knownNames().Failure)
+		unknown(0, schemaNames().Failure)
 	case "secrets":
-		l.secret(u, at, first)
+		l.checkSecret(u, at, first)
 	case "steps":
-		l.stepRef(u, ref, at)
+		l.checkStepRef(u, ref, at)
 		i, ok := l.ids[first]
 		if !ok {
 			return
 		}
-		unknown(1, knownNames().Step)
+		unknown(1, schemaNames().Step)
 		switch {
 		case second == "error":
-			unknown(2, knownNames().Error)
+			unknown(2, schemaNames().Error)
 		case second == "branch" && !l.w.Steps[i].OwnCopy:
 			l.addAt(at, u.path, "add working_copy: own to the step "+first, "steps.%s.branch is always null: the step %s has no working copy of its own", first, first)
 		case second == "output" && len(ref.Path) > 2:
-			l.property(u, at, i, ref.Path[2])
+			l.checkProperty(u, at, i, ref.Path[2])
 		}
 	default:
 		if i, ok := l.outputs[ref.Root]; ok {
 			l.reportEarly(u, at, i, ref.Root)
 			if first != "" {
-				l.property(u, at, i, first)
+				l.checkProperty(u, at, i, first)
 			}
 		}
 	}
 }
 
-// rooted reports whether a root name is known at its place. If not, it adds the problem.
-func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
+// checkRoot reports whether a root name is known at its place. If not, it adds the problem.
+func (l *loader) checkRoot(u usage, ref expression.Ref, at *tree) bool {
 	root := ref.Root
 	if l.isRoot(u.scope, root) {
 		return true
 	}
 	all := l.roots(u.scope)
-	message, hint := fmt.Sprintf("%s is not known", root), nearestName(root, all)
+	message, hint := fmt.Sprintf("%s is not known", root), nearestHint(root, all)
 	_, isStep := l.ids[root]
 	_, isOutput := l.outputs[root]
 	switch {
@@ -125,8 +125,8 @@ func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
 		message, hint = root+" is known in the input of a step with foreach only", ""
 	case root == "pendingQuestion":
 		message, hint = "pendingQuestion is known in inject only", "inject what you need of it under a name"
-	case len(u.scope.narrow) > 0 && (isOutput || l.injected[root] != nil || slices.Contains(reservedNames, root)):
-		message, hint = fmt.Sprintf("%s is not known in %s", root, u.scope.place), "there are "+strings.Join(u.scope.narrow, ", ")
+	case len(u.scope.onlyRoots) > 0 && (isOutput || l.injected[root] != nil || slices.Contains(reservedNames, root)):
+		message, hint = fmt.Sprintf("%s is not known in %s", root, u.scope.description), "there are "+strings.Join(u.scope.onlyRoots, ", ")
 	case isStep:
 		message, hint = fmt.Sprintf("%s is a step, not a value", root), fmt.Sprintf("write steps.%s.output, or give the step output: %s", root, root)
 	}
@@ -135,26 +135,26 @@ func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
 }
 
 func (l *loader) isRoot(s scope, name string) bool {
-	if slices.Contains(s.fixed(), name) {
+	if slices.Contains(s.fixedRoots(), name) {
 		return true
 	}
 	_, isOutput := l.outputs[name]
-	return len(s.narrow) == 0 && (isOutput || l.injected[name] != nil)
+	return len(s.onlyRoots) == 0 && (isOutput || l.injected[name] != nil)
 }
 
-// fixed returns the root names of a place that every workflow has.
-func (s scope) fixed() []string {
-	if len(s.narrow) > 0 {
-		return s.narrow
+// fixedRoots returns the root names of a place that every workflow has.
+func (s scope) fixedRoots() []string {
+	if len(s.onlyRoots) > 0 {
+		return s.onlyRoots
 	}
 	all := []string{"inputs", "trigger", "run", "steps", "secrets"}
-	if s.items {
+	if s.hasItems {
 		all = append(all, "item", "index")
 	}
-	if s.pending {
+	if s.hasPendingQuestion {
 		all = append(all, "pendingQuestion")
 	}
-	if s.failure {
+	if s.hasFailure {
 		all = append(all, FailureName)
 	}
 	return all
@@ -162,41 +162,41 @@ func (s scope) fixed() []string {
 
 // roots returns all root names that are known at a place.
 func (l *loader) roots(s scope) []string {
-	all := s.fixed()
-	if len(s.narrow) > 0 {
+	all := s.fixedRoots()
+	if len(s.onlyRoots) > 0 {
 		return all
 	}
 	all = slices.AppendSeq(all, maps.Keys(l.outputs))
 	return slices.AppendSeq(all, maps.Keys(l.injected))
 }
 
-func (l *loader) secret(u use, at *tree, name string) {
+func (l *loader) checkSecret(u usage, at *tree, name string) {
 	switch {
 	case name == "":
 		l.addAt(at, u.path, "write secrets.NAME", "secrets are asked for by name")
-	case u.condition || !u.scope.secrets:
+	case u.condition || !u.scope.allowsSecrets:
 		l.addAt(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
 	case u.scope.readers != "":
 		l.addAt(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
 	default:
 		l.secrets[name] = true
-		if l.known.MayUse == nil {
+		if l.known.CheckSecretUse == nil {
 			return
 		}
-		if refused := l.known.MayUse(l.w.Project, name); refused != nil {
+		if refused := l.known.CheckSecretUse(l.w.Project, name); refused != nil {
 			l.addAt(at, u.path, refused.Hint, "%s", refused)
 		}
 	}
 }
 
-func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
+func (l *loader) checkStepRef(u usage, ref expression.Ref, at *tree) {
 	if len(ref.Path) == 0 {
 		l.addAt(at, u.path, "write steps.<id>.output", "steps is followed by the id of a step")
 		return
 	}
 	i, ok := l.ids[ref.Path[0]]
 	if !ok {
-		l.addAt(at, u.path, nearestName(ref.Path[0], l.stepNames()), "there is no step %s", ref.Path[0])
+		l.addAt(at, u.path, nearestHint(ref.Path[0], l.stepNames()), "there is no step %s", ref.Path[0])
 		return
 	}
 	l.reportEarly(u, at, i, "steps."+ref.Path[0])
@@ -204,11 +204,11 @@ func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
 
 // reportEarly reports a reference to a step that certainly has not run yet: the step comes later, and no goto leads
 // back from it.
-func (l *loader) reportEarly(u use, at *tree, step int, name string) {
+func (l *loader) reportEarly(u usage, at *tree, step int, name string) {
 	if u.scope.step < 0 || l.w.comesAfter(step, u.scope.step) {
 		return
 	}
-	for _, j := range l.backward {
+	for _, j := range l.backJumps {
 		if l.w.reaches(step, j.from) && l.w.reaches(j.to, u.scope.step) {
 			return
 		}
@@ -223,14 +223,14 @@ func (l *loader) reportEarly(u use, at *tree, step int, name string) {
 	l.addAt(at, u.path, hint, "%s", what)
 }
 
-// property checks a name against the schema of a step's output.
-func (l *loader) property(u use, at *tree, step int, name string) {
+// checkProperty checks a name against the schema of a step's output.
+func (l *loader) checkProperty(u usage, at *tree, step int, name string) {
 	properties, closed := l.outputProperties(step)
 	if _, ok := properties[name]; ok || !closed {
 		return
 	}
 	names := slices.Sorted(maps.Keys(properties))
-	l.addAt(at, u.path, nearestName(name, names), "the output of %s has no %s", l.w.Steps[step].ID, name)
+	l.addAt(at, u.path, nearestHint(name, names), "the output of %s has no %s", l.w.Steps[step].ID, name)
 }
 
 type property struct {
@@ -254,8 +254,8 @@ func (l *loader) outputProperties(step int) (map[string]property, bool) {
 	return o.Properties, o.Additional == false
 }
 
-// yesNo reports whether a name is a boolean. With ||, a "no" would count as absent.
-func (l *loader) yesNo(ref expression.Ref) bool {
+// isYesNo reports whether a name is a boolean. With ||, a "no" would count as absent.
+func (l *loader) isYesNo(ref expression.Ref) bool {
 	path := ref.Path
 	switch root := ref.Root; {
 	case root == "inputs" && len(path) == 1:
@@ -263,22 +263,22 @@ func (l *loader) yesNo(ref expression.Ref) bool {
 		return in != nil && in.Type == "boolean"
 	case root == "steps" && len(path) == 2 && path[1] == "answer":
 		i, ok := l.ids[path[0]]
-		return ok && yesNoQuestion(&l.w.Steps[i])
+		return ok && isYesNoQuestion(&l.w.Steps[i])
 	case root == "steps" && len(path) == 3 && path[1] == "output":
 		i, ok := l.ids[path[0]]
-		return ok && l.booleanProperty(i, path[2])
+		return ok && l.isBooleanProperty(i, path[2])
 	case root == "pendingQuestion" && len(path) == 1 && path[0] == "answer":
-		return slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend && yesNoQuestion(&s) })
+		return slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend && isYesNoQuestion(&s) })
 	case len(path) == 1:
 		i, ok := l.outputs[root]
-		return ok && l.booleanProperty(i, path[0])
+		return ok && l.isBooleanProperty(i, path[0])
 	case len(path) == 0:
 		return l.injectsYesNo(root)
 	}
 	return false
 }
 
-func (l *loader) booleanProperty(step int, name string) bool {
+func (l *loader) isBooleanProperty(step int, name string) bool {
 	properties, _ := l.outputProperties(step)
 	return properties[name].Type == "boolean"
 }
@@ -288,11 +288,11 @@ func (l *loader) injectsYesNo(name string) bool {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]
 		resume := l.w.Resume(s)
-		if !s.Suspend || !yesNoQuestion(s) || resume == nil {
+		if !s.Suspend || !isYesNoQuestion(s) || resume == nil {
 			continue
 		}
 		for _, named := range resume.Inject {
-			located := named.Value.Located()
+			located := named.Value.LocatedExpressions()
 			if named.Name == name && len(located) == 1 && located[0].Whole && isAnswer(located[0].Refs()) {
 				return true
 			}
@@ -305,7 +305,7 @@ func isAnswer(refs []expression.Ref) bool {
 	return len(refs) == 1 && refs[0].Root == "pendingQuestion" && slices.Equal(refs[0].Path, []string{"answer"})
 }
 
-func yesNoQuestion(s *Step) bool {
+func isYesNoQuestion(s *Step) bool {
 	if s.Tool == requestApproval {
 		return true
 	}

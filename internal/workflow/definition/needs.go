@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// needs reads which steps each step needs: the steps that the file names, else the step above it in its phase. A step
+// readNeeds reads which steps each step needs: the steps that the file names, else the step above it in its phase. A step
 // needs only steps above it, so the steps can run in the order of the file.
-func (l *loader) needs() {
+func (l *loader) readNeeds() {
 	for i := range l.w.Steps {
 		s, t, path := &l.w.Steps[i], l.steps[i].get("needs"), l.paths[i]+".needs"
 		if t == nil {
@@ -17,14 +17,14 @@ func (l *loader) needs() {
 			continue
 		}
 		for n, each := range t.list() {
-			l.need(i, each, fmt.Sprintf("%s[%d]", path, n))
+			l.readNeed(i, each, fmt.Sprintf("%s[%d]", path, n))
 		}
 	}
-	l.w.link()
+	l.w.computeOrder()
 }
 
-// need reads one name in the needs of a step.
-func (l *loader) need(i int, t *tree, path string) {
+// readNeed reads one name in the needs of a step.
+func (l *loader) readNeed(i int, t *tree, path string) {
 	s, name := &l.w.Steps[i], t.text()
 	if name == "" {
 		return
@@ -32,12 +32,12 @@ func (l *loader) need(i int, t *tree, path string) {
 	other, ok := l.ids[name]
 	switch {
 	case !ok || l.w.Steps[other].Phase != s.Phase:
-		l.target(t, path, s.Phase)
+		l.checkTarget(t, path, s.Phase)
 	case other == i:
 		l.addAt(t, path, "remove it", "the step %s needs itself", name)
 	case other > i:
 		hint := fmt.Sprintf("move %s above %s", name, s.ID)
-		if way := l.cycle(other, s.ID, map[int]bool{}); way != nil {
+		if way := l.findCycle(other, s.ID, map[int]bool{}); way != nil {
 			hint = "nothing of it could begin: " + s.ID + " needs " + strings.Join(way, " needs ")
 		}
 		l.addAt(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
@@ -48,9 +48,9 @@ func (l *loader) need(i int, t *tree, path string) {
 	}
 }
 
-// cycle returns the path by which a step needs another one, or nil if it does not need it. The steps in seen are known
+// findCycle returns the path by which a step needs another one, or nil if it does not need it. The steps in seen are known
 // not to need it.
-func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
+func (l *loader) findCycle(step int, to string, seen map[int]bool) []string {
 	seen[step] = true
 	id := l.w.Steps[step].ID
 	for _, name := range l.needsOf(step) {
@@ -61,7 +61,7 @@ func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
 		if !ok || seen[next] {
 			continue
 		}
-		if way := l.cycle(next, to, seen); way != nil {
+		if way := l.findCycle(next, to, seen); way != nil {
 			return append([]string{id}, way...)
 		}
 	}
@@ -91,8 +91,8 @@ type order struct {
 	forks map[Phase]bool
 }
 
-// link computes the order from the needs of all steps.
-func (w *Workflow) link() {
+// computeOrder computes the order from the needs of all steps.
+func (w *Workflow) computeOrder() {
 	w.order = order{make([][]int, len(w.Steps)), make([]*big.Int, len(w.Steps)), map[Phase]bool{}}
 	for i := range w.Steps {
 		s := &w.Steps[i]
@@ -172,9 +172,9 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	return all
 }
 
-// sidePath returns a step that may be under way while a run goes from one of the two steps to the other. That step
+// sideStep returns a step that may be under way while a run goes from one of the two steps to the other. That step
 // comes after first, and is on no path with last. sidePath returns "" if there is none.
-func (w *Workflow) sidePath(first, last int) string {
+func (w *Workflow) sideStep(first, last int) string {
 	for i := first; i < last; i++ {
 		if !w.reaches(first, i) || !w.reaches(i, last) {
 			continue
@@ -233,7 +233,7 @@ func (l *loader) checkJumps() {
 				l.addAt(each.to, each.path, "go to a step that "+s.ID+" needs, or that needs it", "%s runs beside %s, and nothing leads from one to the other", name, s.ID)
 				continue
 			}
-			if other := l.w.sidePath(first, last); other != "" {
+			if other := l.w.sideStep(first, last); other != "" {
 				l.addAt(each.to, each.path, fmt.Sprintf("let %s need %s", l.w.Steps[last].ID, other), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
 					s.ID, name, other, l.w.Steps[first].ID, l.w.Steps[last].ID)
 			}

@@ -2,6 +2,6 @@
 
 package definition_test
 
-// slower is the factor by which the race detector slows everything down. Here
+// raceFactor is the factor by which the race detector slows everything down. Here
 // the detector is off.
-const slower = 1
+const raceFactor = 1

@@ -19,13 +19,13 @@ const (
 var phases = []Phase{MainPhase, OnSuccess, OnFailure, Finally}
 
 // NextPhases returns the phases that can follow. well says whether the run has been successful so far.
-func (p Phase) NextPhases(well bool) []Phase {
+func (p Phase) NextPhases(succeeded bool) []Phase {
 	switch {
 	case p == Finally:
 		return nil
-	case p == OnFailure, p == OnSuccess && well:
+	case p == OnFailure, p == OnSuccess && succeeded:
 		return []Phase{Finally}
-	case !well:
+	case !succeeded:
 		return []Phase{OnFailure, Finally}
 	default:
 		return []Phase{OnSuccess, Finally}
@@ -39,17 +39,17 @@ func (w *Workflow) First(p Phase) *Step {
 			return &w.Steps[i]
 		}
 	}
-	if p == OnFailure && w.Tells {
-		return Told
+	if p == OnFailure && w.CommentsOnFailure {
+		return FailureComment
 	}
 	return nil
 }
 
-// handles reports whether the workflow has steps to do after the main steps.
-func (w *Workflow) handles() bool {
+// hasLaterPhases reports whether the workflow has steps to do after the main steps.
+func (w *Workflow) hasLaterPhases() bool {
 	return len(w.Steps) > 0 && w.Steps[len(w.Steps)-1].Phase != MainPhase
 }
 
-// Told is the step on failure of a definition without on_failure: it comments on the issue of the run. It is in no
+// FailureComment is the step on failure of a definition without on_failure: it comments on the issue of the run. It is in no
 // file, and its input does not come from one.
-var Told = &Step{ID: string(OnFailure) + ".comment", Phase: OnFailure, Tool: "github_comment", OnError: OnErrorContinue, Parallel: 1}
+var FailureComment = &Step{ID: string(OnFailure) + ".comment", Phase: OnFailure, Tool: "github_comment", OnError: OnErrorContinue, Parallel: 1}

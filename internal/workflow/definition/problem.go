@@ -41,9 +41,9 @@ func (p Problem) String() string {
 
 // report collects problems.
 type report struct {
-	lines    []string
-	problems []Problem
-	repaired map[int]string // original lines by index, from 0
+	lines         []string
+	problems      []Problem
+	originalLines map[int]string // original lines by index, from 0
 }
 
 // maxProblems limits how many problems are reported. A file with more is probably no workflow at all.
@@ -63,8 +63,8 @@ func (r *report) add(p Problem) {
 	}
 }
 
-// full reports whether the limit of problems is reached.
-func (r *report) full() bool { return len(r.problems) >= maxProblems }
+// isFull reports whether the limit of problems is reached.
+func (r *report) isFull() bool { return len(r.problems) >= maxProblems }
 
 // addAt adds a problem at the position of a tree.
 func (r *report) addAt(t *tree, path, hint, format string, args ...any) {

@@ -35,7 +35,7 @@ func TestProblems(t *testing.T) {
 		{"control character", "name: \x01\n", []string{"1:7|U+0001|remove"}},
 		{"too long", strings.Repeat("# x\n", 1<<17), []string{"1:1|longer than 256 KiB|split"}},
 		{"too deep", "name: " + strings.Repeat("[", 5000), []string{"1:39|more than 32 deep|"}},
-		{"too deep by lines", "name: x\nsteps: [{id: a, tool: run_checks, input: {x: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "}}]\nx:\n" + nested(40), []string{"3:1|no field x|", "36:34|more than 32 deep|"}},
+		{"too deep by lines", "name: x\nsteps: [{id: a, tool: run_checks, input: {x: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "}}]\nx:\n" + nestedLists(40), []string{"3:1|no field x|", "36:34|more than 32 deep|"}},
 		{"CRLF", "name: x\r\nsteps:\r\n  - id: a\r\n    tool: runchecks\r\n", []string{"4:11|no tool runchecks|did you mean run_checks?"}},
 
 		{"a dropped condition", start + step + "    condition: !done\n", []string{"8:16|! begins a tag|quote it: \"!done\", or write not done"}},
@@ -159,13 +159,13 @@ func TestProblems(t *testing.T) {
 		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{
 			"9:27|no field optoins|options", "9:55|must be a number|", "9:71|value is missing|", "9:72|no field vale|value", "9:82|a list has no place here|", "9:103|one of default, skip, fail|",
 		}},
-		{"a question that could not be asked", start + asked("options: [a, a], timeoutAction: skip") + asked("options: [a, b], defaultAnswer: c, timeoutAction: skip") + asked("options: [a], timeoutAction: default") +
-			asked("options: [{value: a, danger: true}], default: a, timeoutAction: default") + asked("timeoutAction: escalate, title: \"{{ done }}\"") + asked("options: \"{{ done }}\", default: c"), []string{
+		{"a question that could not be asked", start + questionStep("options: [a, a], timeoutAction: skip") + questionStep("options: [a, b], defaultAnswer: c, timeoutAction: skip") + questionStep("options: [a], timeoutAction: default") +
+			questionStep("options: [{value: a, danger: true}], default: a, timeoutAction: default") + questionStep("timeoutAction: escalate, title: \"{{ done }}\"") + questionStep("options: \"{{ done }}\", default: c"), []string{
 			"9:36|options|", "13:59|\"c\" is not an option|", "17:12|no default for every|", "21:73|marked as dangerous|allow_danger_default", "25:12|no level to escalate to|",
 		}},
 		{"a question that nobody waits for", start + "  - id: q\n    tool: post_question\n    input: {question: ok}\n", []string{"8:12|non_blocking question needs a default|"}},
-		{"ways on that no answer takes", start + asked("options: [a, b], timeoutAction: skip") + "    on_resume: {goto: {c: a}}\n" +
-			asked("responseType: boolean, timeoutAction: skip") + "    on_resume: {goto: {yes: a, maybe: a}}\n" + asked("responseType: number, timeoutAction: skip") + "    on_resume: {goto: {x: a}}\n" +
+		{"ways on that no answer takes", start + questionStep("options: [a, b], timeoutAction: skip") + "    on_resume: {goto: {c: a}}\n" +
+			questionStep("responseType: boolean, timeoutAction: skip") + "    on_resume: {goto: {yes: a, maybe: a}}\n" + questionStep("responseType: number, timeoutAction: skip") + "    on_resume: {goto: {x: a}}\n" +
 			"  - id: z\n    tool: request_approval\n    input: {title: ok}\n    on_resume: {goto: {approve: a, reject: a}}\n", []string{
 			"10:24|no option c|", "15:32|no option maybe|there are", "20:23|for one of several options|conditions", "24:36|no option reject|on_reject: {goto: a}",
 		}},
@@ -188,7 +188,7 @@ func TestProblems(t *testing.T) {
 			failed := false
 			for i, p := range problems {
 				failed = failed || !p.Warning
-				if i < len(tt.want) && fits(p, tt.want[i]) {
+				if i < len(tt.want) && hasProblem(p, tt.want[i]) {
 					continue
 				}
 				t.Errorf("problem %d is %s", i, p)
@@ -203,14 +203,14 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// asked returns a step that asks, with its own id.
-func asked(input string) string {
+// questionStep returns a step that asks, with its own id.
+func questionStep(input string) string {
 	return fmt.Sprintf("  - id: q%d\n    tool: post_question\n    suspend: true\n    input: {question: ok, %s}\n", crc32.ChecksumIEEE([]byte(input)), input)
 }
 
 const ask = "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, timeoutAction: skip}\n"
 
-func nested(deep int) string {
+func nestedLists(deep int) string {
 	var b strings.Builder
 	for i := range deep {
 		b.WriteString(strings.Repeat(" ", i+1) + "x:\n")
@@ -218,7 +218,7 @@ func nested(deep int) string {
 	return b.String()
 }
 
-func fits(p definition.Problem, want string) bool {
+func hasProblem(p definition.Problem, want string) bool {
 	parts := append(strings.Split(want, "|"), "", "")
 	return fmt.Sprintf("%d:%d", p.Line, p.Column) == parts[0] && strings.Contains(p.Message, parts[1]) &&
 		strings.Contains(p.Hint, parts[2]) && p.Warning == (parts[3] == "warning")

@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/posting"
 )
 
-// decisive are the fields that the rules of asking judge together. If one of them comes from a template, only the run
+// decisiveFields are the fields that the rules of asking judge together. If one of them comes from a template, only the run
 // can check the rules.
-var decisive = []string{
+var decisiveFields = []string{
 	"type", "responseType", "response_type", "options", "other", "items", "questions", "default", "defaultAnswer",
 	"timeoutAction", "on_timeout", "escalation", "allow_danger_default",
 }
@@ -21,30 +21,30 @@ var decisive = []string{
 // anyDeadline allows every deadline, because the limits of deadlines belong to the workspace.
 var anyDeadline = fermata.Policy{AllowNever: true, AllowLonger: true, AllowShorter: true}
 
-// question checks a question against the rules of asking, as far as the file has its values.
-func (l *loader) question(s *Step, t *tree, path string) {
+// checkQuestion checks a question against the rules of asking, as far as the file has its values.
+func (l *loader) checkQuestion(s *Step, t *tree, path string) {
 	at := path + ".input"
 	input := t.get("input")
-	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil || l.wrongAt(at) {
+	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil || l.hasErrorAt(at) {
 		return
 	}
-	said, ok := writtenQuestion(input)
+	fields, ok := literalQuestion(input)
 	if !ok {
 		return
 	}
-	ask, err := posting.Read(said, s.Tool == requestApproval)
+	ask, err := posting.Read(fields, s.Tool == requestApproval)
 	if err == nil {
 		if !s.Suspend {
 			ask.Type = fermata.NonBlocking
 		}
 		var q *fermata.Question
-		if q, err = ask.Open("", &fermata.Task{}, fermata.System, anyDeadline, time.Time{}); err == nil {
-			l.options(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
+		if q, err = ask.Open("", &fermata.Task{}, fermata.SystemActor, anyDeadline, time.Time{}); err == nil {
+			l.checkOptions(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
 			l.checkDeadline(ask.Timeout, input, at)
 			return
 		}
 	}
-	l.refusedQuestion(input, at, err)
+	l.reportRefusal(input, at, err)
 }
 
 // checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can
@@ -63,45 +63,45 @@ func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string
 	}
 }
 
-// wrongAt reports whether there is an error at or below a path.
-func (l *loader) wrongAt(path string) bool {
+// hasErrorAt reports whether there is an error at or below a path.
+func (l *loader) hasErrorAt(path string) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return !p.Warning && strings.HasPrefix(p.Path, path) })
 }
 
-// writtenQuestion returns the input of a question as the file has it, with placeholders for texts that only the run
+// literalQuestion returns the input of a question as the file has it, with placeholders for texts that only the run
 // knows. It reports false if too little is known.
-func writtenQuestion(input *tree) (map[string]any, bool) {
-	m, said := input.mapping(), map[string]any{}
+func literalQuestion(input *tree) (map[string]any, bool) {
+	m, fields := input.mapping(), map[string]any{}
 	for i, key := range m.keys {
 		name, value := key.text(), m.values[i]
 		switch {
-		case !filledIn(value):
-			said[name] = value.plainValue()
+		case !containsTemplate(value):
+			fields[name] = value.plainValue()
 		case name == "timeout", name == "timeoutHours":
-		case slices.Contains(decisive, name):
+		case slices.Contains(decisiveFields, name):
 			return nil, false
 		case name == "question", name == "title":
-			said[name] = "…"
+			fields[name] = "…"
 		case name == "action":
-			said[name] = map[string]any{"tool": "…"}
+			fields[name] = map[string]any{"tool": "…"}
 		}
 	}
-	return said, true
+	return fields, true
 }
 
-// filledIn reports whether a value contains a template.
-func filledIn(t *tree) bool {
+// containsTemplate reports whether a value contains a template.
+func containsTemplate(t *tree) bool {
 	if m := t.mapping(); m != nil {
-		return slices.ContainsFunc(m.values, filledIn)
+		return slices.ContainsFunc(m.values, containsTemplate)
 	}
-	return t.unreadable() || open(t) || slices.ContainsFunc(t.list(), filledIn)
+	return t.isUnreadable() || hasTemplate(t) || slices.ContainsFunc(t.list(), containsTemplate)
 }
 
-// otherNames are the names that workflows use for fields of questions.
-var otherNames = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
+// fieldAliases are the names that workflows use for fields of questions.
+var fieldAliases = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
 
-// refusedQuestion reports why the question could not be asked.
-func (l *loader) refusedQuestion(input *tree, path string, err error) {
+// reportRefusal reports why the question could not be asked.
+func (l *loader) reportRefusal(input *tree, path string, err error) {
 	var refusal *fermata.Error
 	if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
 		l.addAt(input, path, "", "%s", err)
@@ -112,20 +112,20 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		if end := strings.IndexAny(name, ".["); end >= 0 {
 			name = name[:end]
 		}
-		place := input.get(name)
-		if place == nil {
-			place = input.get(otherNames[name])
+		field := input.get(name)
+		if field == nil {
+			field = input.get(fieldAliases[name])
 		}
-		if place == nil {
-			place = input
+		if field == nil {
+			field = input
 		}
-		l.addAt(place, path, asWritten(input, refusal.Hint), "%s", asWritten(input, p.Field+": "+p.Message))
+		l.addAt(field, path, useFileNames(input, refusal.Hint), "%s", useFileNames(input, p.Field+": "+p.Message))
 	}
 }
 
-// asWritten replaces the names of fields in a text by the names that the file uses.
-func asWritten(input *tree, text string) string {
-	for name, other := range otherNames {
+// useFileNames replaces the names of fields in a text by the names that the file uses.
+func useFileNames(input *tree, text string) string {
+	for name, other := range fieldAliases {
 		if name != "default" && input.get(name) == nil && input.get(other) != nil {
 			text = strings.ReplaceAll(text, name, other)
 		}
@@ -133,8 +133,8 @@ func asWritten(input *tree, text string) string {
 	return text
 }
 
-// options refuses a goto for an answer that the question does not allow.
-func (l *loader) options(q *fermata.Question, to *tree, path string) {
+// checkOptions refuses a goto for an answer that the question does not allow.
+func (l *loader) checkOptions(q *fermata.Question, to *tree, path string) {
 	m := to.mapping()
 	if m == nil || len(q.Items) != 1 {
 		return
@@ -163,7 +163,7 @@ func (l *loader) options(q *fermata.Question, to *tree, path string) {
 		if slices.Contains(known, key.text()) {
 			continue
 		}
-		hint := nearestName(key.text(), known)
+		hint := nearestHint(key.text(), known)
 		if q.Type == fermata.Approval && key.text() == fermata.Reject {
 			hint = fmt.Sprintf("write on_reject: {goto: %s}", to.get(key.text()).text())
 		}

@@ -35,7 +35,7 @@ func ToolInput(name string) json.RawMessage {
 	schema, _ := defs[name].(map[string]any)
 	whole := maps.Clone(schema)
 	whole["$schema"] = all["$schema"]
-	if needed := referred(schema, defs, map[string]any{}); len(needed) > 0 {
+	if needed := collectDefinitions(schema, defs, map[string]any{}); len(needed) > 0 {
 		whole["$defs"] = needed
 	}
 	doc, err := json.Marshal(whole)
@@ -45,34 +45,34 @@ func ToolInput(name string) json.RawMessage {
 	return doc
 }
 
-// referred adds the definitions that a part of a schema refers to, and returns
+// collectDefinitions adds the definitions that a part of a schema refers to, and returns
 // them.
-func referred(part any, defs, into map[string]any) map[string]any {
+func collectDefinitions(part any, defs, found map[string]any) map[string]any {
 	switch v := part.(type) {
 	case []any:
 		for _, one := range v {
-			referred(one, defs, into)
+			collectDefinitions(one, defs, found)
 		}
 	case map[string]any:
 		ref, _ := v["$ref"].(string)
-		if name, ok := strings.CutPrefix(ref, "#/$defs/"); ok && into[name] == nil {
-			into[name] = defs[name]
-			referred(defs[name], defs, into)
+		if name, ok := strings.CutPrefix(ref, "#/$defs/"); ok && found[name] == nil {
+			found[name] = defs[name]
+			collectDefinitions(defs[name], defs, found)
 		}
 		for _, one := range v {
-			referred(one, defs, into)
+			collectDefinitions(one, defs, found)
 		}
 	}
-	return into
+	return found
 }
 
 // engineTools are the tools that every engine has.
-var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", startsWorkflow}
+var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", workflowTool}
 
 const (
 	postQuestion    = "post_question"
 	requestApproval = "request_approval"
-	startsWorkflow  = "workflow"
+	workflowTool    = "workflow"
 )
 
 // ownSchemas compiles the schemas of this package once.
@@ -115,16 +115,16 @@ func ownSchema(name string) *jsonschema.Schema {
 // network.
 func CompileSchema(schema any) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
-	c.UseLoader(nothing{})
+	c.UseLoader(refusingLoader{})
 	if err := c.AddResource("schema.json", schema); err != nil {
 		return nil, err
 	}
 	return c.Compile("schema.json")
 }
 
-type nothing struct{}
+type refusingLoader struct{}
 
 // Load implements [jsonschema.URLLoader].
-func (nothing) Load(url string) (any, error) {
+func (refusingLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is not read: put it into the schema itself", url)
 }

@@ -10,45 +10,45 @@ import (
 type scope struct {
 	// step is the index of the step in the file, or -1 outside of steps.
 	step int
-	// items says that item and index are known.
-	items bool
-	// narrow lists the only root names that are known, if it is not empty.
-	narrow []string
-	// pending says that pendingQuestion is known. failure says that failure is
+	// hasItems says that item and index are known.
+	hasItems bool
+	// onlyRoots lists the only root names that are known, if it is not empty.
+	onlyRoots []string
+	// hasPendingQuestion says that pendingQuestion is known. failure says that failure is
 	// known.
-	pending, failure bool
-	// secrets says that secrets may be used. If readers is not empty, they may
+	hasPendingQuestion, hasFailure bool
+	// allowsSecrets says that secrets may be used. If readers is not empty, they may
 	// not: it says who reads the value.
-	secrets bool
-	readers string
-	// place is the name of the place in messages.
-	place string
+	allowsSecrets bool
+	readers       string
+	// description is the name of the place in messages.
+	description string
 }
 
 var (
-	triggerScope     = scope{step: -1, narrow: []string{"trigger"}, place: "a trigger"}
-	concurrencyScope = scope{step: -1, narrow: []string{"inputs", "trigger"}, place: "a concurrency key"}
-	injectScope      = scope{step: -1, pending: true, place: "inject"}
+	triggerScope     = scope{step: -1, onlyRoots: []string{"trigger"}, description: "a trigger"}
+	concurrencyScope = scope{step: -1, onlyRoots: []string{"inputs", "trigger"}, description: "a concurrency key"}
+	injectScope      = scope{step: -1, hasPendingQuestion: true, description: "inject"}
 )
 
 // scopeOf returns the scope of a step's parts. If step is nil, it is the scope
 // of the workflow's own parts.
 func (l *loader) scopeOf(step *int) scope {
-	s := scope{step: -1, secrets: true, place: "a step"}
+	s := scope{step: -1, allowsSecrets: true, description: "a step"}
 	if step != nil {
 		s.step = *step
-		s.failure = l.w.Steps[*step].Phase == OnFailure || l.w.Steps[*step].Phase == Finally
+		s.hasFailure = l.w.Steps[*step].Phase == OnFailure || l.w.Steps[*step].Phase == Finally
 	}
 	return s
 }
 
-// use is an expression with its place in the file.
-type use struct {
+// usage is an expression with its place in the file.
+type usage struct {
 	*expression.Expression
-	at    *tree
-	from  int // position of the expression in the text
-	path  string
-	scope scope
+	at     *tree
+	offset int // position of the expression in the text
+	path   string
+	scope  scope
 	// condition says that this is a condition, where secrets are not allowed.
 	condition bool
 }
@@ -59,7 +59,7 @@ const maxExpressions = 5000
 // value parses a value with its templates.
 func (l *loader) value(t *tree, path string, s scope) Value {
 	switch v := t.value.(type) {
-	case unreadable:
+	case unreadableValue:
 		return Value{}
 	case *mapping:
 		fields := make([]expression.Field, 0, len(v.keys))
@@ -83,23 +83,23 @@ func (l *loader) value(t *tree, path string, s scope) Value {
 }
 
 func (l *loader) text(t *tree, text, path string, s scope) Value {
-	if len(l.uses) > maxExpressions || l.full() {
-		if strings.Contains(text, "{{") && !l.full() {
+	if len(l.usages) > maxExpressions || l.isFull() {
+		if strings.Contains(text, "{{") && !l.isFull() {
 			l.addAt(t, path, "split the workflow", "there are more than %d expressions in the file", maxExpressions)
 		}
 		return Value{}
 	}
 	v, faults := expression.Text(text)
 	for _, f := range faults {
-		l.fault(t, path, f)
+		l.reportFault(t, path, f)
 	}
-	for _, e := range v.Located() {
-		l.uses = append(l.uses, use{Expression: e.Expression, at: t, from: e.Offset, path: path, scope: s})
+	for _, e := range v.LocatedExpressions() {
+		l.usages = append(l.usages, usage{Expression: e.Expression, at: t, offset: e.Offset, path: path, scope: s})
 	}
 	if i := strings.Index(text, "${{"); i >= 0 && faults == nil {
-		l.warn(l.placeInside(t, len([]rune(text[:i]))), path, "write {{ }} without $", "the $ before {{ stays in the text")
+		l.warn(l.positionInside(t, len([]rune(text[:i]))), path, "write {{ }} without $", "the $ before {{ stays in the text")
 	}
-	l.cutOff(t, text, path, strings.Contains(text, "{{"))
+	l.warnCutOff(t, text, path, strings.Contains(text, "{{"))
 	return v
 }
 
@@ -118,9 +118,9 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	if strings.HasPrefix(strings.TrimSpace(text), "{{") {
 		v, faults := expression.Text(text)
 		for _, f := range faults {
-			l.fault(t, path, f)
+			l.reportFault(t, path, f)
 		}
-		located := v.Located()
+		located := v.LocatedExpressions()
 		if faults == nil && (len(located) != 1 || !located[0].Whole) {
 			l.addAt(t, path, "write the expression alone, without {{ }}", "a condition is one expression")
 		}
@@ -132,9 +132,9 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	e, faults := expression.Parse(text)
 	for _, f := range faults {
 		f.Offset += from
-		l.fault(t, path, f)
+		l.reportFault(t, path, f)
 	}
-	l.cutOff(t, text, path, true)
+	l.warnCutOff(t, text, path, true)
 	if e == nil {
 		return nil
 	}
@@ -144,14 +144,14 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	if text == "false" {
 		l.warn(t, path, "remove the step, or the condition", "the step never runs")
 	}
-	l.uses = append(l.uses, use{Expression: e, at: t, from: from, path: path, scope: s, condition: true})
+	l.usages = append(l.usages, usage{Expression: e, at: t, offset: from, path: path, scope: s, condition: true})
 	return e
 }
 
-// cutOff warns of a comment right after an expression: "a # b" ends at the
+// warnCutOff warns of a comment right after an expression: "a # b" ends at the
 // blank. A comment after two blanks is taken as intended.
-func (l *loader) cutOff(t *tree, text, path string, expression bool) {
-	if !expression || t.style != plain || t.line > len(l.lines) {
+func (l *loader) warnCutOff(t *tree, text, path string, isExpression bool) {
+	if !isExpression || t.style != plainStyle || t.line > len(l.lines) {
 		return
 	}
 	line := []rune(l.lines[t.line-1])
@@ -165,27 +165,27 @@ func (l *loader) cutOff(t *tree, text, path string, expression bool) {
 	})
 }
 
-func (l *loader) fault(t *tree, path string, f expression.Fault) {
-	l.addAt(l.placeInside(t, f.Offset), path, f.Hint, "%s", f.Message)
+func (l *loader) reportFault(t *tree, path string, f expression.Fault) {
+	l.addAt(l.positionInside(t, f.Offset), path, f.Hint, "%s", f.Message)
 }
 
-// placeInside returns the position of a character of a text. If the text is
+// positionInside returns the position of a character of a text. If the text is
 // folded or escaped, it may return the position of the whole text.
-func (l *loader) placeInside(t *tree, offset int) *tree {
+func (l *loader) positionInside(t *tree, offset int) *tree {
 	at := &tree{line: t.line, column: t.column}
 	text := []rune(t.text())
 	if offset > len(text) {
 		offset = len(text)
 	}
 	before := string(text[:max(offset, 0)])
-	if t.style == block {
+	if t.style == blockStyle {
 		at.line += 1 + strings.Count(before, "\n")
 		if at.line <= len(l.lines) {
 			line := l.lines[at.line-1]
 			at.column = len(line) - len(strings.TrimLeft(line, " ")) + 1
 		}
 		at.column += len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
-	} else if at.column += offset; t.style == quoted {
+	} else if at.column += offset; t.style == quotedStyle {
 		at.column++
 	}
 	if at.line > len(l.lines) || at.column > len([]rune(l.lines[at.line-1]))+1 {

@@ -110,18 +110,18 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 	for i := from; i < len(command); i++ {
 		isCommand := seen > 0 && (it.operands == areScript || it.operands == nameHostFirst)
 		if isOption(command[i]) && !isCommand {
-			o := it.read(command[i])
-			if o.end {
+			o := it.parseOption(command[i])
+			if o.endsOptions {
 				return found
 			}
-			if o.here || o.setting && !o.skip && setsCommand(command[i][2:]) {
+			if o.hasScript || o.setting && !o.skipsNext && setsCommand(command[i][2:]) {
 				found = append(found, i)
 			}
-			if o.setting && o.skip && i+1 < len(command) && setsCommand(command[i+1]) {
+			if o.setting && o.skipsNext && i+1 < len(command) && setsCommand(command[i+1]) {
 				found = append(found, i+1)
 			}
-			named, inFile = named || o.next, inFile || o.file
-			if o.skip {
+			named, inFile = named || o.scriptFollows, inFile || o.file
+			if o.skipsNext {
 				i++
 			}
 			continue
@@ -153,31 +153,31 @@ func isOption(arg string) bool { return len(arg) > 1 && (arg[0] == '-' || arg[0]
 // argument. skip says that the next argument is another value of the option. setting says that this value, or the rest
 // of the option, is a setting. file says that the value names a file with the script. end says that the arguments after
 // it are for another program.
-type option struct{ here, next, skip, setting, file, end bool }
+type option struct{ hasScript, scriptFollows, skipsNext, setting, file, endsOptions bool }
 
-// mostFlags is how many letters may follow a script's letter in a cluster such as -lne. If there are more, they are the
+// maxFlags is how many letters may follow a script's letter in a cluster such as -lne. If there are more, they are the
 // script.
-const mostFlags = 3
+const maxFlags = 3
 
-func (it interpreter) read(arg string) (o option) {
+func (it interpreter) parseOption(arg string) (o option) {
 	if name, _, joined := strings.Cut(arg, "="); strings.HasPrefix(arg, "--") {
 		known := slices.Contains(it.long, name)
-		return option{here: known && joined, next: known && !joined, skip: !joined && slices.Contains(it.longValue, name)}
+		return option{hasScript: known && joined, scriptFollows: known && !joined, skipsNext: !joined && slices.Contains(it.longValue, name)}
 	}
 	for i, letter := range arg[1:] {
 		rest := arg[1+i+len(string(letter)):]
 		switch {
-		case strings.ContainsRune(it.script, letter) && (len(rest) > mostFlags || strings.ContainsAny(rest, " ;({'\"$")):
-			return option{here: true}
+		case strings.ContainsRune(it.script, letter) && (len(rest) > maxFlags || strings.ContainsAny(rest, " ;({'\"$")):
+			return option{hasScript: true}
 		case strings.ContainsRune(it.script, letter):
-			o.next = true
+			o.scriptFollows = true
 		case i == 0 && strings.ContainsRune(it.setting, letter):
-			return option{setting: true, skip: rest == ""}
+			return option{setting: true, skipsNext: rest == ""}
 		case strings.ContainsRune(it.module, letter):
-			return option{end: true}
+			return option{endsOptions: true}
 		case strings.ContainsRune(it.value, letter):
 			o.file = strings.ContainsRune(it.file, letter)
-			o.skip = rest == "" || it.value == shell.value
+			o.skipsNext = rest == "" || it.value == shell.value
 			if it.value != shell.value {
 				return o
 			}
@@ -203,20 +203,20 @@ func findPowerShell(command []string, from int) (found []int) {
 			continue // it is the value of an option
 		}
 		switch {
-		case isPartOf(name, "command"), isPartOf(name, "encodedcommand"), name == "ec":
+		case isPrefixOf(name, "command"), isPrefixOf(name, "encodedcommand"), name == "ec":
 			for at := i + 1; at < len(command); at++ {
 				found = append(found, at)
 			}
 			return found
-		case isPartOf(name, "file"):
+		case isPrefixOf(name, "file"):
 			return nil
 		}
 	}
 	return nil
 }
 
-// isPartOf reports whether a name is the beginning of an option's whole name.
-func isPartOf(name, whole string) bool { return strings.HasPrefix(whole, name) }
+// isPrefixOf reports whether a name is the beginning of an option's whole name.
+func isPrefixOf(name, whole string) bool { return strings.HasPrefix(whole, name) }
 
 // findDeno returns the index of the script of "deno eval".
 func findDeno(command []string, from int) []int {
@@ -251,8 +251,8 @@ func ScriptFault(command []string) string {
 	return ""
 }
 
-// script refuses templates in scripts for an interpreter.
-func (l *loader) script(input *tree, tool, at string) {
+// checkScript refuses templates in scripts for an interpreter.
+func (l *loader) checkScript(input *tree, tool, at string) {
 	if tool != "shell" {
 		return
 	}

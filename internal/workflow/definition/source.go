@@ -16,8 +16,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// stand replaces a value that cannot be parsed, so that the rest of the file can be.
-const stand = "\u2060unreadable\u2060"
+// placeholder replaces a value that cannot be parsed, so that the rest of the file can be.
+const placeholder = "\u2060unreadable\u2060"
 
 // maxRepairs limits how often the file is parsed again. maxReread limits how many bytes are parsed again in total.
 const (
@@ -41,23 +41,23 @@ func (r *report) read(source []byte) (root *tree) {
 		r.add(Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the file is longer than %d KiB", MaxSource>>10), Hint: "split it into several workflows"})
 		return nil
 	}
-	if !r.readable(source) {
+	if !r.checkReadable(source) {
 		return nil
 	}
 	for repairs := 0; ; repairs++ {
 		text := strings.Join(r.lines, "\n")
 		tokens := lexer.Tokenize(text)
-		if repairs == 0 && !r.bounded(tokens) {
+		if repairs == 0 && !r.checkBounds(tokens) {
 			return nil
 		}
-		if repairs == 0 && r.untagged(tokens) {
+		if repairs == 0 && r.repairTags(tokens) {
 			continue
 		}
 		file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 		if err == nil {
 			return r.document(file)
 		}
-		line, ok := r.syntax(text, err)
+		line, ok := r.reportSyntaxError(text, err)
 		if !ok || repairs == maxRepairs || (repairs+1)*len(text) > maxReread || !r.repair(line) {
 			return nil
 		}
@@ -72,8 +72,8 @@ func CheckYAML(source []byte) []Problem {
 	return slices.DeleteFunc(r.problems, func(p Problem) bool { return p.Warning })
 }
 
-// readable refuses a file that is no text.
-func (r *report) readable(source []byte) bool {
+// checkReadable refuses a file that is no text.
+func (r *report) checkReadable(source []byte) bool {
 	line, column := 1, 1
 	for i := 0; i < len(source); {
 		c, size := utf8.DecodeRune(source[i:])
@@ -96,8 +96,8 @@ func (r *report) readable(source []byte) bool {
 // maxFields limits the number of keys in a file, because the parser's time grows faster than their number.
 const maxFields = 10_000
 
-// bounded refuses a file with too many keys, or with nesting so deep that parsing it would overflow the stack.
-func (r *report) bounded(tokens token.Tokens) bool {
+// checkBounds refuses a file with too many keys, or with nesting so deep that parsing it would overflow the stack.
+func (r *report) checkBounds(tokens token.Tokens) bool {
 	flow, run, line, fields := 0, 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -127,9 +127,9 @@ func (r *report) bounded(tokens token.Tokens) bool {
 	return true
 }
 
-// untagged reports values that a ! would drop, and replaces them with a stand-in. Otherwise the parser would take the
+// repairTags reports values that a ! would drop, and replaces them with a stand-in. Otherwise the parser would take the
 // text after it as the value. It reports whether there were any.
-func (r *report) untagged(tokens token.Tokens) bool {
+func (r *report) repairTags(tokens token.Tokens) bool {
 	found := false
 	for _, t := range tokens {
 		if t.Type != token.TagType {
@@ -150,8 +150,8 @@ func (r *report) untagged(tokens token.Tokens) bool {
 	return found
 }
 
-// syntax reports an error of the parser, and returns the line that caused it.
-func (r *report) syntax(text string, err error) (int, bool) {
+// reportSyntaxError reports an error of the parser, and returns the line that caused it.
+func (r *report) reportSyntaxError(text string, err error) (int, bool) {
 	wrong, ok := errors.AsType[*yaml.SyntaxError](err)
 	if !ok || wrong.Token == nil || wrong.Token.Position == nil {
 		r.add(Problem{Line: 1, Column: 1, Message: "the file cannot be read as YAML: " + strings.TrimSpace(err.Error())})
@@ -164,10 +164,10 @@ func (r *report) syntax(text string, err error) (int, bool) {
 		message, hint = "a quote is not closed on this line", "close it, or write the text as a block: key: |"
 	}
 	line = min(max(line, 1), len(r.lines))
-	if _, again := r.repaired[line-1]; again {
+	if _, again := r.originalLines[line-1]; again {
 		return 0, false // the problem of this line was reported already
 	}
-	if m, h, at := friendly(r.lines[line-1]); h != "" {
+	if m, h, at := explainMistake(r.lines[line-1]); h != "" {
 		message, hint, column = m, h, at
 	}
 	if hint == "" {
@@ -227,8 +227,8 @@ func openQuote(value string) int {
 	return -1
 }
 
-// friendly explains frequent mistakes in workflow files, by the line that has the mistake.
-func friendly(line string) (message, hint string, column int) {
+// explainMistake explains frequent mistakes in workflow files, by the line that has the mistake.
+func explainMistake(line string) (message, hint string, column int) {
 	m := entry.FindStringSubmatch(line)
 	if m == nil {
 		return "", "", 0
@@ -238,31 +238,31 @@ func friendly(line string) (message, hint string, column int) {
 	inside := strings.ContainsAny(value[:1], "{[")
 	switch {
 	case strings.HasPrefix(value, "!"):
-		return "a value that begins with ! must be quoted: ! begins a tag in YAML", fmt.Sprintf("write %s", inQuotes(value)), column
+		return "a value that begins with ! must be quoted: ! begins a tag in YAML", fmt.Sprintf("write %s", quoteValue(value)), column
 	case inside && bareTemplate.MatchString(value) && !strings.HasPrefix(value, "{{"):
 		at := bareTemplate.FindStringIndex(value)[1] - len("{{")
 		return "a template must be quoted: { begins an object in YAML", `write "{{ … }}"`, column + utf8.RuneCountInString(value[:at])
 	case strings.HasPrefix(value, "{{"):
-		return "a template must be quoted: { begins an object in YAML", fmt.Sprintf("write %s", inQuotes(value)), column
+		return "a template must be quoted: { begins an object in YAML", fmt.Sprintf("write %s", quoteValue(value)), column
 	case inside && openQuote(value) >= 0:
 		return "a quote is not closed on this line", "close it", column + utf8.RuneCountInString(value[:openQuote(value)])
 	case inside && bareStar.MatchString(value):
 		at := bareStar.FindStringSubmatchIndex(value)
-		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", inQuotes(value[at[2]:at[3]])), column + utf8.RuneCountInString(value[:at[2]])
+		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", quoteValue(value[at[2]:at[3]])), column + utf8.RuneCountInString(value[:at[2]])
 	case inside:
 		return "", "", 0
 	case strings.HasPrefix(value, "*/"), strings.HasPrefix(value, "* "):
-		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", inQuotes(value)), column
+		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", quoteValue(value)), column
 	case strings.HasPrefix(value, `"`) && isQuoteOpen(value, '"'), strings.HasPrefix(value, "'") && isQuoteOpen(value, '\''):
 		return "a quote is not closed on this line", "close it, or write the text as a block: key: |", column
 	case strings.HasPrefix(value, `"`), strings.HasPrefix(value, "'"):
-		return "there is more after the closing quote", fmt.Sprintf("quote all of it: %s", inQuotes(value)), column
+		return "there is more after the closing quote", fmt.Sprintf("quote all of it: %s", quoteValue(value)), column
 	case strings.Contains(value, " ? ") && strings.Contains(value, " : "):
-		return `": " within a value must be quoted`, fmt.Sprintf("write %s", inQuotes(value)), column
+		return `": " within a value must be quoted`, fmt.Sprintf("write %s", quoteValue(value)), column
 	case strings.Contains(value, ": "):
-		return `": " within a value must be quoted`, fmt.Sprintf("write %s, or put what follows on a line of its own", inQuotes(value)), column
+		return `": " within a value must be quoted`, fmt.Sprintf("write %s, or put what follows on a line of its own", quoteValue(value)), column
 	case strings.ContainsAny(value[:1], "@`%"):
-		return fmt.Sprintf("a value that begins with %s must be quoted", value[:1]), fmt.Sprintf("write %s", inQuotes(value)), column
+		return fmt.Sprintf("a value that begins with %s must be quoted", value[:1]), fmt.Sprintf("write %s", quoteValue(value)), column
 	}
 	return "", "", 0
 }
@@ -280,8 +280,8 @@ func isQuoteOpen(value string, quote byte) bool {
 	return true
 }
 
-// inQuotes returns a value in the quotes that it needs.
-func inQuotes(value string) string {
+// quoteValue returns a value in the quotes that it needs.
+func quoteValue(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		value = string(r[:59]) + "…"
 	}
@@ -309,20 +309,20 @@ func hintFor(message string) string {
 func (r *report) repair(line int) bool {
 	at := line - 1
 	m := entry.FindStringSubmatch(r.lines[at])
-	if m == nil || strings.Contains(m[2], stand) {
+	if m == nil || strings.Contains(m[2], placeholder) {
 		return false
 	}
-	if r.repaired == nil {
-		r.repaired = map[int]string{}
+	if r.originalLines == nil {
+		r.originalLines = map[int]string{}
 	}
-	r.repaired[at] = r.lines[at]
-	r.lines[at] = m[1] + `"` + stand + `"`
+	r.originalLines[at] = r.lines[at]
+	r.lines[at] = m[1] + `"` + placeholder + `"`
 	return true
 }
 
 // restore puts the replaced lines back, for the excerpts.
 func (r *report) restore() {
-	for at, line := range r.repaired {
+	for at, line := range r.originalLines {
 		r.lines[at] = line
 	}
 	for i := range r.problems {

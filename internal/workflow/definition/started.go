@@ -14,7 +14,7 @@ import (
 func (l *loader) checkStarted(t, input *tree, path string) {
 	at := input.get("name")
 	name := at.text()
-	if name == "" || open(at) {
+	if name == "" || hasTemplate(at) {
 		return
 	}
 	if name == l.w.Name {
@@ -38,20 +38,20 @@ func (l *loader) checkStarted(t, input *tree, path string) {
 	}
 	given := input.get("inputs")
 	doc, compiled, err := schemaOfInputs(inputs)
-	if err != nil || given.unreadable() || given != nil && open(given) {
+	if err != nil || given.isUnreadable() || given != nil && hasTemplate(given) {
 		return
 	}
 	if given.mapping() == nil {
 		given = &tree{value: &mapping{}, line: t.line, column: t.column}
 	}
-	f := &fit{report: l.report, root: given, path: []string{path, "inputs"}, doc: doc, open: open}
+	f := &schemaChecker{report: l.report, root: given, path: []string{path, "inputs"}, doc: doc, isUnknown: hasTemplate}
 	values, _ := given.plainValue().(map[string]any)
 	for _, in := range inputs {
 		if values[in.Name] == nil && !in.IsNeeded() {
 			delete(values, in.Name) // a run treats null as a missing input
 		}
 	}
-	f.fits(compiled, values)
+	f.check(compiled, values)
 }
 
 // schemaOfInputs returns the JSON Schema of the inputs of a workflow, as a document and compiled.

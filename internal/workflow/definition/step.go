@@ -23,9 +23,9 @@ var reservedNames = []string{
 // reservedIDs are names that steps cannot have, because paths and graphs use them.
 var reservedIDs = append([]string{"answer", "start", "end"}, reservedNames...)
 
-// names reads the names that steps and answers define, so that expressions anywhere in the file can be checked against
+// readNames reads the names that steps and answers define, so that expressions anywhere in the file can be checked against
 // all of them.
-func (l *loader) names() {
+func (l *loader) readNames() {
 	for _, phase := range phases {
 		for i, t := range l.root.get(string(phase)).list() {
 			if t.mapping() == nil {
@@ -36,12 +36,12 @@ func (l *loader) names() {
 		}
 	}
 	names := reservedNames
-	if l.w.handles() {
+	if l.w.hasLaterPhases() {
 		names = append([]string{FailureName}, names...)
 	}
 	for n, t := range l.steps {
-		l.name(&l.ids, "step", t.get("id"), n, l.paths[n]+".id", reservedIDs)
-		l.name(&l.outputs, "output", t.get("output"), n, l.paths[n]+".output", names)
+		l.defineName(&l.ids, "step", t.get("id"), n, l.paths[n]+".id", reservedIDs)
+		l.defineName(&l.outputs, "output", t.get("output"), n, l.paths[n]+".output", names)
 	}
 	l.injectedNames(l.root.get("on_resume"), "on_resume", names)
 	for n, t := range l.steps {
@@ -49,7 +49,7 @@ func (l *loader) names() {
 	}
 }
 
-func (l *loader) name(taken *map[string]int, kind string, t *tree, step int, path string, reserved []string) {
+func (l *loader) defineName(defined *map[string]int, kind string, t *tree, step int, path string, reserved []string) {
 	name := t.text()
 	if name == "" {
 		return
@@ -58,12 +58,12 @@ func (l *loader) name(taken *map[string]int, kind string, t *tree, step int, pat
 		l.addAt(t, path, "choose another name", "%s is reserved", name)
 		return
 	}
-	if first, ok := (*taken)[name]; ok {
+	if first, ok := (*defined)[name]; ok {
 		other := l.steps[first].get(map[string]string{"step": "id", "output": "output"}[kind])
 		l.addAt(t, path, fmt.Sprintf("line %d has it already", other.line), "the %s %s is there twice", kind, name)
 		return
 	}
-	(*taken)[name] = step
+	(*defined)[name] = step
 }
 
 func (l *loader) injectedNames(resume *tree, path string, reserved []string) {
@@ -89,7 +89,7 @@ func (l *loader) injectedNames(resume *tree, path string, reserved []string) {
 func (l *loader) step(i int) {
 	s, t := &l.w.Steps[i], l.steps[i]
 	path := l.paths[i]
-	l.tool(t.get("tool"), path+".tool")
+	l.checkTool(t.get("tool"), path+".tool")
 	scope := l.scopeOf(&i)
 	if c := t.get("condition"); c != nil {
 		s.Condition = l.condition(c, path+".condition", scope)
@@ -99,16 +99,16 @@ func (l *loader) step(i int) {
 			l.addAt(t.key("foreach"), path+".foreach", "remove foreach: one step waits for all", "wait cannot be repeated")
 		}
 		s.Foreach = l.foreach(f, path+".foreach", scope)
-		scope.items = true
+		scope.hasItems = true
 	}
 	s.OwnCopy = l.ownCopy(t, path)
 	s.Parallel = 1
 	if n := t.get("parallel").integer(); n != nil {
 		s.Parallel = *n
 	}
-	scope.readers = l.readers(s.Tool)
+	scope.readers = l.inputReaders(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
-	l.script(t.get("input"), s.Tool, path+".input")
+	l.checkScript(t.get("input"), s.Tool, path+".input")
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
@@ -117,11 +117,11 @@ func (l *loader) step(i int) {
 	s.Confidence = l.confidence(t.get("confidence"), path+".confidence")
 	s.OnReject = t.get("on_reject").text()
 	s.OnRejectGoto = t.get("on_reject").get("goto").text()
-	l.target(t.get("on_reject").get("goto"), path+".on_reject.goto", s.Phase)
+	l.checkTarget(t.get("on_reject").get("goto"), path+".on_reject.goto", s.Phase)
 	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume", s.Phase)
-	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
+	s.OnTimeout = l.timeoutAction(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
 	l.suspend(s, t, path)
-	l.question(s, t, path)
+	l.checkQuestion(s, t, path)
 }
 
 // ownCopy reads whether the step has its own working copy. Only steps that a worker runs have one.
@@ -131,7 +131,7 @@ func (l *loader) ownCopy(t *tree, path string) bool {
 		return false
 	}
 	_, isKnown := l.known.Tools[name]
-	runs := name == "agent" || name == "shell" || slices.Contains(l.known.Delegated, name)
+	runs := name == "agent" || name == "shell" || slices.Contains(l.known.DelegatedTools, name)
 	if !runs && (isKnown || slices.Contains(engineTools, name) || strings.Contains(name, ".")) {
 		l.addAt(flag, path+".working_copy", "remove it: agents and commands have one", "%s has no working copy", name)
 	}
@@ -143,13 +143,13 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 	flag := t.get("suspend")
 	s.Suspend = flag.boolean() || s.Tool == requestApproval
 	switch {
-	case s.Tool == requestApproval && flag != nil && !flag.boolean() && !flag.unreadable():
+	case s.Tool == requestApproval && flag != nil && !flag.boolean() && !flag.isUnreadable():
 		l.addAt(flag, path+".suspend", "remove it", "an approval that nobody waits for allows everything")
 	case flag.boolean() && s.Tool != postQuestion && s.Tool != requestApproval && s.Tool != "":
 		l.addAt(flag, path+".suspend", "post_question and request_approval do; other steps are waited for anyway", "%s does not suspend", s.Tool)
 		return
 	}
-	if s.Suspend && s.OnError == OnErrorContinue && s.Approves() {
+	if s.Suspend && s.OnError == OnErrorContinue && s.MayBeApproval() {
 		l.warn(t.get("on_error"), path+".on_error", "say on_reject: skip, or where to go: on_timeout: {goto: …}", "nothing goes on without an approval: it ends the run also with on_error: continue")
 	}
 	for _, name := range []string{"on_resume", "on_timeout", "on_reject"} {
@@ -164,15 +164,15 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 		switch {
 		case !s.Suspend:
 			l.addAt(t.key(name), path+"."+name, hint, "%s never happens: the step does not wait for an answer", name)
-		case name == "on_reject" && !s.Approves():
+		case name == "on_reject" && !s.MayBeApproval():
 			l.addAt(t.key(name), path+"."+name, "use request_approval, or type: approval", "only approvals are rejected")
 		}
 	}
 }
 
-// Approves reports whether the step's question is, or may be, an approval. The steps after it do not run without an
+// MayBeApproval reports whether the step's question is, or may be, an approval. The steps after it do not run without an
 // approval, unless on_reject or on_timeout names another way.
-func (s *Step) Approves() bool {
+func (s *Step) MayBeApproval() bool {
 	if s.Tool == requestApproval {
 		return true
 	}
@@ -185,15 +185,15 @@ func (s *Step) Approves() bool {
 			return true
 		}
 	}
-	if items, ok := s.Input.Field("items"); ok && mayApprove(items) {
+	if items, ok := s.Input.Field("items"); ok && mayHoldApproval(items) {
 		return true
 	}
 	_, action := s.Input.Field("action")
 	return action
 }
 
-// mayApprove reports whether one of the items of a question is, or may be, an approval.
-func mayApprove(items Value) bool {
+// mayHoldApproval reports whether one of the items of a question is, or may be, an approval.
+func mayHoldApproval(items Value) bool {
 	list, fixed := items.Literal()
 	if !fixed {
 		return true
@@ -242,7 +242,7 @@ func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 	r := &Repeat{From: s.ID, Max: l.w.MaxIterations}
 	if name := from.text(); name != "" {
 		r.From = name
-		l.target(from, path+".from", s.Phase)
+		l.checkTarget(from, path+".from", s.Phase)
 		if first, ok := l.ids[name]; ok && first > step {
 			l.addAt(from, path+".from", "name "+s.ID+", or a step before it", "the step %s comes later: repeat goes back", name)
 		}
@@ -260,7 +260,7 @@ func (l *loader) foreach(t *tree, path string, scope scope) *Value {
 	v := l.value(t, path, scope)
 	if text, ok := t.value.(string); ok && !strings.Contains(text, "{{") {
 		l.addAt(t, path, fmt.Sprintf("write a list, or \"{{ %s }}\"", text), "foreach needs a list")
-	} else if located := v.Located(); len(located) > 0 {
+	} else if located := v.LocatedExpressions(); len(located) > 0 {
 		k := located[0].Kind()
 		if !located[0].Whole || k != expression.Unknown && k != expression.List {
 			l.addAt(t, path, "write one template that gives a list", "foreach needs a list, and this is none")
@@ -293,7 +293,7 @@ func (l *loader) resume(t *tree, path string, within Phase) *Resume {
 	r := &Resume{}
 	if m := t.get("inject").mapping(); m != nil {
 		for i, key := range m.keys {
-			r.Inject = append(r.Inject, Named{key.text(), l.value(m.values[i], path+".inject."+key.text(), injectScope)})
+			r.Inject = append(r.Inject, NamedValue{key.text(), l.value(m.values[i], path+".inject."+key.text(), injectScope)})
 		}
 	}
 	to := t.get("goto")
@@ -302,37 +302,37 @@ func (l *loader) resume(t *tree, path string, within Phase) *Resume {
 		r.GotoBy = map[string]string{}
 		for i, key := range m.keys {
 			r.GotoBy[key.text()] = m.values[i].text()
-			l.target(m.values[i], path+".goto."+key.text(), within)
+			l.checkTarget(m.values[i], path+".goto."+key.text(), within)
 		}
 	}
-	l.target(to, path+".goto", within)
+	l.checkTarget(to, path+".goto", within)
 	return r
 }
 
-func (l *loader) action(t *tree, path string, scope scope, within Phase) *Action {
+func (l *loader) timeoutAction(t *tree, path string, scope scope, within Phase) *TimeoutAction {
 	if t.mapping() == nil {
 		return nil
 	}
-	a := &Action{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
-	scope.readers = l.readers(a.Tool)
+	a := &TimeoutAction{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
+	scope.readers = l.inputReaders(a.Tool)
 	if a.Tool != "" {
-		l.tool(t.get("tool"), path+".tool")
-		l.atOnce(t.get("tool"), path+".tool")
+		l.checkTool(t.get("tool"), path+".tool")
+		l.checkImmediate(t.get("tool"), path+".tool")
 		a.Input = l.toolInput(t, a.Tool, path, scope)
 	}
-	l.target(t.get("goto"), path+".goto", within)
+	l.checkTarget(t.get("goto"), path+".goto", within)
 	return a
 }
 
-// atOnce refuses an on_timeout tool that the run would have to wait for.
-func (l *loader) atOnce(t *tree, path string) {
-	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.Delegated, name) {
+// checkImmediate refuses an on_timeout tool that the run would have to wait for.
+func (l *loader) checkImmediate(t *tree, path string) {
+	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.DelegatedTools, name) {
 		l.addAt(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
 	}
 }
 
-// target checks the name of a step to go to. The step must be in the same phase.
-func (l *loader) target(t *tree, path string, within Phase) {
+// checkTarget checks the name of a step to go to. The step must be in the same phase.
+func (l *loader) checkTarget(t *tree, path string, within Phase) {
 	name := t.text()
 	if name == "" {
 		return
@@ -340,7 +340,7 @@ func (l *loader) target(t *tree, path string, within Phase) {
 	i, ok := l.ids[name]
 	switch {
 	case !ok:
-		l.addAt(t, path, nearestName(name, l.stepNames()), "there is no step %s", name)
+		l.addAt(t, path, nearestHint(name, l.stepNames()), "there is no step %s", name)
 	case l.w.Steps[i].Phase != within:
 		l.addAt(t, path, "name one of "+string(within), "the step %s is one of %s, where nothing of %s leads", name, l.w.Steps[i].Phase, within)
 	}

@@ -12,38 +12,38 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// fit reports where a tree does not fit a schema.
-type fit struct {
+// schemaChecker reports where a tree does not fit a schema.
+type schemaChecker struct {
 	*report
 	root *tree
 	path []string // path of root in the file
 	doc  any      // the schema itself, unless it is one of this package
-	// open reports whether a value is known only when the workflow runs. Such a
+	// isUnknown reports whether a value is known only when the workflow runs. Such a
 	// value is not checked.
-	open func(t *tree) bool
+	isUnknown func(t *tree) bool
 }
 
-// fits checks a tree against a schema and reports every fault.
-func (f *fit) fits(s *jsonschema.Schema, value any) {
+// check checks a tree against a schema and reports every fault.
+func (f *schemaChecker) check(s *jsonschema.Schema, value any) {
 	err := s.Validate(value)
 	wrong, ok := err.(*jsonschema.ValidationError) //nolint:errorlint // Validate returns nothing else
 	if !ok {
 		return
 	}
 	for _, leaf := range f.leaves(wrong) {
-		if f.full() {
+		if f.isFull() {
 			return
 		}
-		f.say(leaf)
+		f.reportLeaf(leaf)
 	}
 }
 
 // leaves returns the faults that have no deeper cause. For a choice of several
 // forms it returns the faults of the form that fits best. It returns none if
 // one form may fit when the workflow runs.
-func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+func (f *schemaChecker) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	t, unreadable := f.root.nodeAt(e.InstanceLocation)
-	if unreadable || f.open != nil && f.open(t) {
+	if unreadable || f.isUnknown != nil && f.isUnknown(t) {
 		return nil
 	}
 	if len(e.Causes) == 0 {
@@ -61,10 +61,10 @@ func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationErro
 				all = found
 			}
 		}
-		if len(all) == 1 && isType(all[0]) && len(all[0].InstanceLocation) == len(e.InstanceLocation) {
+		if len(all) == 1 && isTypeError(all[0]) && len(all[0].InstanceLocation) == len(e.InstanceLocation) {
 			return []*jsonschema.ValidationError{e}
 		}
-		if _, ok := all[0].ErrorKind.(*kind.Required); ok && len(e.Causes) > 1 && len(all[0].InstanceLocation) == len(e.InstanceLocation) && everyRequired(e) {
+		if _, ok := all[0].ErrorKind.(*kind.Required); ok && len(e.Causes) > 1 && len(all[0].InstanceLocation) == len(e.InstanceLocation) && allRequired(e) {
 			return []*jsonschema.ValidationError{e}
 		}
 		return all
@@ -75,7 +75,7 @@ func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationErro
 	return all
 }
 
-func everyRequired(e *jsonschema.ValidationError) bool {
+func allRequired(e *jsonschema.ValidationError) bool {
 	return !slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool {
 		_, ok := c.ErrorKind.(*kind.Required)
 		return !ok
@@ -86,24 +86,24 @@ func everyRequired(e *jsonschema.ValidationError) bool {
 // is then the one that the author meant.
 func isDeeper(a, b []*jsonschema.ValidationError) bool {
 	da, db := len(a[0].InstanceLocation), len(b[0].InstanceLocation)
-	if ta, tb := isType(a[0]), isType(b[0]); da == db && ta != tb {
+	if ta, tb := isTypeError(a[0]), isTypeError(b[0]); da == db && ta != tb {
 		return tb
 	}
 	return da > db || da == db && len(a) < len(b)
 }
 
-func isType(e *jsonschema.ValidationError) bool {
+func isTypeError(e *jsonschema.ValidationError) bool {
 	_, ok := e.ErrorKind.(*kind.Type)
 	return ok
 }
 
-func (f *fit) say(e *jsonschema.ValidationError) {
+func (f *schemaChecker) reportLeaf(e *jsonschema.ValidationError) {
 	t, _ := f.root.nodeAt(e.InstanceLocation)
 	path := PathOf(slices.Concat(f.path, e.InstanceLocation))
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties[:min(len(k.Properties), maxProblems)] {
-			f.unknown(t, path, name, e.SchemaURL)
+			f.reportUnknown(t, path, name, e.SchemaURL)
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -114,7 +114,7 @@ func (f *fit) say(e *jsonschema.ValidationError) {
 	case *kind.PropertyNames:
 		f.addAt(t.key(k.Property), path, nameHint, "%q is no name", k.Property)
 	case *kind.AnyOf, *kind.OneOf:
-		f.choice(t, path, e)
+		f.reportChoice(t, path, e)
 	default:
 		message, hint := explain(t, e)
 		f.addAt(t, path, hint, "%s", message)
@@ -123,15 +123,15 @@ func (f *fit) say(e *jsonschema.ValidationError) {
 
 const nameHint = "letters, digits and _, beginning with a letter"
 
-// unknown reports a key that the schema does not have.
-func (f *fit) unknown(t *tree, path, name, schema string) {
+// reportUnknown reports a key that the schema does not have.
+func (f *schemaChecker) reportUnknown(t *tree, path, name, schema string) {
 	known := propertiesOf(f.doc, schema)
 	if path != "" {
 		path += "."
 	}
 	hint := ""
-	if means := meant[name]; means != "" && slices.Contains(known, means) {
-		hint = fmt.Sprintf("did you mean %s?", means)
+	if ours := foreignNames[name]; ours != "" && slices.Contains(known, ours) {
+		hint = fmt.Sprintf("did you mean %s?", ours)
 	} else if near := expression.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(known) > 0 && len(known) < 20 {
@@ -140,11 +140,11 @@ func (f *fit) unknown(t *tree, path, name, schema string) {
 	f.addAt(t.key(name), path+name, hint, "there is no field %s here", name)
 }
 
-// meant maps field names of other automation tools to ours.
-var meant = map[string]string{"if": "condition", "when": "condition", "with": "input", "uses": "tool", "name": "id", "retries": "retry", "on": "triggers", "cron": "schedule"}
+// foreignNames maps field names of other automation tools to ours.
+var foreignNames = map[string]string{"if": "condition", "when": "condition", "with": "input", "uses": "tool", "name": "id", "retries": "retry", "on": "triggers", "cron": "schedule"}
 
-// choice reports a value that fits none of several forms.
-func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {
+// reportChoice reports a value that fits none of several forms.
+func (f *schemaChecker) reportChoice(t *tree, path string, e *jsonschema.ValidationError) {
 	var needs []string
 	for _, cause := range e.Causes {
 		if k, ok := cause.ErrorKind.(*kind.Required); ok {
@@ -173,9 +173,9 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return wrongType(t, k)
+		return explainType(t, k)
 	case *kind.Enum:
-		return wrongChoice(t, k.Want)
+		return explainChoice(t, k.Want)
 	case *kind.Const:
 		return fmt.Sprintf("must be %v", k.Want), "leave it out where it does not hold"
 	case *kind.Pattern:
@@ -204,27 +204,27 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 
 func decimalOf(r *big.Rat) string { return r.RatString() }
 
-func wrongType(t *tree, k *kind.Type) (message, hint string) {
+func explainType(t *tree, k *kind.Type) (message, hint string) {
 	want := make([]string, len(k.Want))
 	for i, name := range k.Want {
 		want[i] = typeNames[name]
 	}
 	message = fmt.Sprintf("must be %s, and is %s", strings.Join(want, " or "), kindOf(t))
-	only := k.Want[0]
+	firstType := k.Want[0]
 	switch v := t.value.(type) {
 	case string:
 		switch {
-		case only == "boolean" && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(v)):
+		case firstType == "boolean" && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(v)):
 			hint = "write true"
-		case only == "boolean" && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(v)):
+		case firstType == "boolean" && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(v)):
 			hint = "write false"
-		case only == "array":
+		case firstType == "array":
 			hint = "put it in brackets: [" + v + "]"
-		case (only == "number" || only == "integer") && t.style == quoted:
+		case (firstType == "number" || firstType == "integer") && t.style == quotedStyle:
 			hint = "remove the quotes"
 		}
 	case int64, float64, bool:
-		if only == "string" {
+		if firstType == "string" {
 			hint = fmt.Sprintf("quote it: %q", fmt.Sprint(v))
 		}
 	case nil:
@@ -233,7 +233,7 @@ func wrongType(t *tree, k *kind.Type) (message, hint string) {
 	return message, hint
 }
 
-func wrongChoice(t *tree, want []any) (message, hint string) {
+func explainChoice(t *tree, want []any) (message, hint string) {
 	names := make([]string, len(want))
 	for i, v := range want {
 		names[i] = fmt.Sprint(v)

@@ -12,10 +12,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// readers returns words for a message that say who reads the input of a tool, or "" if nobody does.
-func (l *loader) readers(name string) string {
+// inputReaders returns words for a message that say who reads the input of a tool, or "" if nobody does.
+func (l *loader) inputReaders(name string) string {
 	switch {
-	case name == "shell", slices.Contains(l.known.Delegated, name):
+	case name == "shell", slices.Contains(l.known.DelegatedTools, name):
 		return "people read the task, and it is stored"
 	case name == postQuestion, name == requestApproval:
 		return "people read what a question says"
@@ -31,8 +31,8 @@ func (l *loader) readers(name string) string {
 	return ""
 }
 
-// tool checks that a tool exists.
-func (l *loader) tool(t *tree, path string) {
+// checkTool checks that a tool exists.
+func (l *loader) checkTool(t *tree, path string) {
 	name := t.text()
 	if name == "" {
 		return
@@ -43,16 +43,16 @@ func (l *loader) tool(t *tree, path string) {
 	names := slices.Concat(engineTools, slices.Collect(maps.Keys(l.known.Tools)))
 	server, _, remote := strings.Cut(name, ".")
 	switch {
-	case l.known.AnyTool:
+	case l.known.AllowUnknownTools:
 		hint := "a server will tell"
 		if near := expression.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("did you mean %s?", near)
 		}
 		l.warn(t, path, hint, "the tool %s is not known here", name)
-	case remote && slices.Contains(l.known.Unlisted, server):
+	case remote && slices.Contains(l.known.UnlistedServers, server):
 		l.warn(t, path, "fermata workflow tools refresh "+server+" asks it again", "the tools of %s could not be listed, so nobody knows whether %s is one", server, name)
 	default:
-		hint := nearestName(name, names)
+		hint := nearestHint(name, names)
 		if !strings.HasPrefix(hint, "did") {
 			hint = "fermata workflow tools list shows those that there are"
 			if remote && slices.ContainsFunc(names, func(known string) bool { return strings.HasPrefix(known, server+".") }) {
@@ -66,19 +66,19 @@ func (l *loader) tool(t *tree, path string) {
 // toolInput reads the input of a step or of an action. It checks the literal parts against the schema of the tool.
 func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	input := t.get("input")
-	if s, doc := l.inputSchema(name); s != nil && !input.unreadable() {
-		f := &fit{report: l.report, root: input, path: []string{path, "input"}, doc: doc, open: open}
+	if s, doc := l.inputSchema(name); s != nil && !input.isUnreadable() {
+		f := &schemaChecker{report: l.report, root: input, path: []string{path, "input"}, doc: doc, isUnknown: hasTemplate}
 		if input.mapping() == nil {
 			f.root = &tree{value: &mapping{}, line: t.line, column: t.column}
 		}
-		f.fits(s, f.root.plainValue())
+		f.check(s, f.root.plainValue())
 	}
 	l.checkNeeded(t, name, path)
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
 	}
-	l.channels(input, name, path+".input")
-	if name == startsWorkflow {
+	l.checkChannels(input, name, path+".input")
+	if name == workflowTool {
 		l.checkStarted(t, input, path+".input")
 	}
 	return l.value(input, path+".input", scope)
@@ -86,8 +86,8 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 
 // checkNeeded refuses a step if its tool needs an input that the workflow or the step does not have.
 func (l *loader) checkNeeded(t *tree, name, path string) {
-	reads := l.known.Reads[name]
-	for _, in := range reads.Inputs {
+	reads := l.known.NeededInputs[name]
+	for _, in := range reads.RunInputs {
 		if l.inputNamed(in) == nil {
 			l.addAt(t.get("tool"), path+".tool", "give the workflow the input "+in, "%s reads inputs.%s, and the workflow has no such input", name, in)
 		}
@@ -96,7 +96,7 @@ func (l *loader) checkNeeded(t *tree, name, path string) {
 	if input != nil && input.mapping() == nil {
 		return
 	}
-	for _, field := range reads.Input {
+	for _, field := range reads.StepInputs {
 		if input.get(field) == nil {
 			l.addAt(t.get("tool"), path+".tool", "give the step input: {"+field+": …}", "%s reads input.%s, and the step has no such input", name, field)
 		}
@@ -108,9 +108,9 @@ var channelFields = map[string][]string{
 	postQuestion: {"notifyVia", "channels"}, requestApproval: {"notifyVia", "channels"}, "notify": {"channels"},
 }
 
-// channels refuses misspelt names of channels. Other unknown names are warnings, because a channel can be added before
+// checkChannels refuses misspelt names of channels. Other unknown names are warnings, because a channel can be added before
 // the first run.
-func (l *loader) channels(input *tree, name, path string) {
+func (l *loader) checkChannels(input *tree, name, path string) {
 	if l.known.Channels == nil {
 		return
 	}
@@ -119,12 +119,12 @@ func (l *loader) channels(input *tree, name, path string) {
 			text, at := one.text(), fmt.Sprintf("%s.%s[%d]", path, field, i)
 			const hint = "an admin adds it: fermata channel add"
 			switch {
-			case text == "" || open(one):
+			case text == "" || hasTemplate(one):
 			case slices.Contains(l.known.UnusedKinds, text):
 				l.warn(one, at, hint, "no channel of the kind %s is switched on yet", text)
 			case slices.Contains(l.known.Channels, text):
 			case expression.Nearest(text, l.known.Channels) != "":
-				l.addAt(one, at, nearestName(text, l.known.Channels), "there is no channel %s", text)
+				l.addAt(one, at, nearestHint(text, l.known.Channels), "there is no channel %s", text)
 			default:
 				l.warn(one, at, hint, "there is no channel %s yet", text)
 			}
@@ -132,8 +132,8 @@ func (l *loader) channels(input *tree, name, path string) {
 	}
 }
 
-// open reports whether a value contains a template, so that only the run knows it.
-func open(t *tree) bool {
+// hasTemplate reports whether a value contains a template, so that only the run knows it.
+func hasTemplate(t *tree) bool {
 	text, ok := t.value.(string)
 	return ok && strings.Contains(text, "{{")
 }

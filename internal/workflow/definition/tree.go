@@ -28,18 +28,18 @@ type mapping struct {
 	values []*tree
 }
 
-// unreadable stands for a value that was already reported when the file was
+// unreadableValue stands for a value that was already reported when the file was
 // parsed. It is not reported again.
-type unreadable struct{}
+type unreadableValue struct{}
 
 // style is how a text is written in the file. Only in a plain text do the
 // positions of characters equal those in the file.
 type style int
 
 const (
-	plain style = iota
-	quoted
-	block
+	plainStyle style = iota
+	quotedStyle
+	blockStyle
 )
 
 // get returns the value of a key, or nil if the tree does not have the key.
@@ -113,11 +113,11 @@ func (t *tree) integer() *int {
 	return &i
 }
 
-func (t *tree) unreadable() bool {
+func (t *tree) isUnreadable() bool {
 	if t == nil {
 		return false
 	}
-	_, ok := t.value.(unreadable)
+	_, ok := t.value.(unreadableValue)
 	return ok
 }
 
@@ -125,7 +125,7 @@ func (t *tree) unreadable() bool {
 // exists, and whether a value on the way is unreadable.
 func (t *tree) nodeAt(path []string) (*tree, bool) {
 	for _, name := range path {
-		if t.unreadable() {
+		if t.isUnreadable() {
 			return t, true
 		}
 		next := t.get(name)
@@ -139,7 +139,7 @@ func (t *tree) nodeAt(path []string) (*tree, bool) {
 		}
 		t = next
 	}
-	return t, t.unreadable()
+	return t, t.isUnreadable()
 }
 
 // plainValue returns the value as decoded JSON. An unreadable value becomes
@@ -158,7 +158,7 @@ func (t *tree) plainValue() any {
 			l[i] = v[i].plainValue()
 		}
 		return l
-	case unreadable:
+	case unreadableValue:
 		return nil
 	}
 	return t.value

@@ -43,11 +43,11 @@ type Workflow struct {
 	// Steps are the steps of all phases: the main ones first, then on_success, on_failure and finally, each in the
 	// order of the file.
 	Steps []Step
-	// Tells says that the file has no on_failure, so that [Told] is done instead.
-	Tells bool
+	// CommentsOnFailure says that the file has no on_failure, so that [FailureComment] is done instead.
+	CommentsOnFailure bool
 	// OnResume and OnTimeout apply to every step that has none of its own.
 	OnResume  *Resume
-	OnTimeout *Action
+	OnTimeout *TimeoutAction
 	// Secrets are the names of the secrets that expressions use, sorted.
 	Secrets []string
 
@@ -106,8 +106,8 @@ type Trigger struct {
 	Line  int
 }
 
-// IsOf reports whether the trigger applies to a GitHub repository. GitHub ignores case in names.
-func (t *Trigger) IsOf(repository string) bool {
+// IsForRepository reports whether the trigger applies to a GitHub repository. GitHub ignores case in names.
+func (t *Trigger) IsForRepository(repository string) bool {
 	return t.Repo == "" || strings.EqualFold(repository, t.Repo)
 }
 
@@ -208,7 +208,7 @@ type Step struct {
 	// Parallel is how many elements are done in parallel, at least 1.
 	Parallel   int
 	OnResume   *Resume
-	OnTimeout  *Action
+	OnTimeout  *TimeoutAction
 	Confidence *Confidence
 	Line       int
 	// source is the step as the file has it, without positions and styles.
@@ -255,7 +255,7 @@ func (r *Retry) Delay(failed int) time.Duration {
 // Resume says how a run continues after an answer.
 type Resume struct {
 	// Inject are values that later steps can read by name, in the order of the file.
-	Inject []Named
+	Inject []NamedValue
 	// Goto is the step to continue with; empty means the next one.
 	Goto string
 	// GotoBy maps the value of an option to a step. For an option that is not in it, the run continues with the next
@@ -263,23 +263,23 @@ type Resume struct {
 	GotoBy map[string]string
 }
 
-// Named is a value with a name.
-type Named struct {
+// NamedValue is a value with a name.
+type NamedValue struct {
 	Name  string
 	Value Value
 }
 
-// Action is what a run does when nobody answered in time.
-type Action struct {
+// TimeoutAction is what a run does when nobody answered in time.
+type TimeoutAction struct {
 	// Tool is empty if there is only Goto.
 	Tool  string
 	Input Value
 	Goto  string
 }
 
-// Blank returns the environment at the beginning of a run: every step has the status pending, and no output, error or
+// InitialEnv returns the environment at the beginning of a run: every step has the status pending, and no output, error or
 // answer.
-func (w *Workflow) Blank() Env {
+func (w *Workflow) InitialEnv() Env {
 	steps := make(map[string]any, len(w.Steps))
 	for i := range w.Steps {
 		steps[w.Steps[i].ID] = map[string]any{"status": "pending", "output": nil, "error": nil, "answer": nil, "branch": nil}
@@ -292,8 +292,8 @@ func (w *Workflow) Step(id string) *Step {
 	if i := w.Index(id); i >= 0 {
 		return &w.Steps[i]
 	}
-	if w.Tells && id == Told.ID {
-		return Told
+	if w.CommentsOnFailure && id == FailureComment.ID {
+		return FailureComment
 	}
 	return nil
 }
@@ -320,7 +320,7 @@ func (w *Workflow) Resume(s *Step) *Resume {
 
 // Timeout returns what happens when nobody answers the step's question in time: the setting of the step, else that of
 // the workflow, else nil.
-func (w *Workflow) Timeout(s *Step) *Action {
+func (w *Workflow) Timeout(s *Step) *TimeoutAction {
 	if s.OnTimeout != nil || s.Phase != MainPhase {
 		return s.OnTimeout
 	}

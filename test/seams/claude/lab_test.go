@@ -22,13 +22,13 @@ func TestSeededBugsAreFound(t *testing.T) {
 		{"bug_defer_without_words", "words-come-first"},
 	} {
 		t.Run(bug.tag, func(t *testing.T) {
-			w := seams.NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), seams.Real)
-			found := seams.Search{For: 10 * time.Minute, Together: 2, Until: bug.law}.Run(w)
+			w := seams.NewWorld(t, process.Binary(t, process.TagFlag(bug.tag)), process.SQLite(t), seams.Real)
+			found := seams.Search{Duration: 10 * time.Minute, Parallel: 2, UntilLaw: bug.law}.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {
 				t.Fatalf("%d sequences with %d steps did not find %s", found.Sequences, found.Steps, bug.tag)
 			}
-			t.Logf("found after %d sequences: %s\n%s", found.Sequences, f.Broken.How[0], f.Sequence)
+			t.Logf("found after %d sequences: %s\n%s", found.Sequences, f.Breach.How[0], f.Sequence)
 		})
 	}
 }

@@ -16,9 +16,9 @@ func TestMain(m *testing.M) { agent.Main(m) }
 // Random sequences over all verbs keep the laws when the agents are Claude Code.
 func TestSeams(t *testing.T) {
 	t.Parallel()
-	for name, database := range on(calmOn) {
+	for name, database := range databasesFor(calmOn) {
 		t.Run(name, func(t *testing.T) {
-			search(t, database(t), seams.Real, seams.Search{Together: 2})
+			search(t, database(t), seams.Real, seams.Search{Parallel: 2})
 		})
 	}
 }
@@ -26,9 +26,9 @@ func TestSeams(t *testing.T) {
 // Sequences in which servers and workers are killed and stopped keep the laws, too.
 func TestRoughSeams(t *testing.T) {
 	t.Parallel()
-	for name, database := range on(roughOn) {
+	for name, database := range databasesFor(roughOn) {
 		t.Run(name, func(t *testing.T) {
-			search(t, database(t), seams.RealRough, seams.Search{Together: 1})
+			search(t, database(t), seams.RealRough, seams.Search{Parallel: 1})
 		})
 	}
 }
@@ -38,8 +38,8 @@ type databases map[string]func(testing.TB) []string
 
 var each = databases{"sqlite": process.SQLite, "postgres": process.Postgres}
 
-// on returns usual, or all databases when a given sequence is replayed.
-func on(usual databases) databases {
+// databasesFor returns usual, or all databases when a given sequence is replayed.
+func databasesFor(usual databases) databases {
 	if os.Getenv("FERMATA_SEQUENCE") != "" {
 		return each
 	}
@@ -52,6 +52,6 @@ func search(t *testing.T, database []string, kind seams.Kind, s seams.Search) {
 	if w.ReplayGiven() {
 		return
 	}
-	s.For, s.Shrink, s.Corpus = searched, time.Minute, true
-	s.Demand(w)
+	s.Duration, s.ShrinkTime, s.Corpus = searched, time.Minute, true
+	s.RunAndReport(w)
 }

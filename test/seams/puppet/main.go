@@ -26,12 +26,12 @@ import (
 
 // How often the time is written and the inbox is read.
 const (
-	beatEvery = 20 * time.Millisecond
-	readEvery = 5 * time.Millisecond
+	beatInterval = 20 * time.Millisecond
+	readInterval = 5 * time.Millisecond
 )
 
-// retryFor is how long a call is repeated while the server is down.
-const retryFor = 20 * time.Second
+// retryTime is how long a call is repeated while the server is down.
+const retryTime = 20 * time.Second
 
 func main() {
 	var err error
@@ -90,10 +90,10 @@ type puppet struct {
 	folder string
 	mu     sync.Mutex
 	out    *json.Encoder
-	// reading is held while the inbox is read. read is how many bytes of it were read.
-	reading sync.Mutex
-	inbox   string
-	read    int64
+	// readMu is held while the inbox is read. read is how many bytes of it were read.
+	readMu sync.Mutex
+	inbox  string
+	read   int64
 }
 
 func play(socket, folder string) error {
@@ -112,7 +112,7 @@ func play(socket, folder string) error {
 		Task: os.Getenv("FERMATA_TASK"), Run: os.Getenv("FERMATA_RUN"), PID: os.Getpid(), Context: handed,
 	}})
 	go func() {
-		for ; ; time.Sleep(readEvery) {
+		for ; ; time.Sleep(readInterval) {
 			p.readInbox()
 		}
 	}()
@@ -122,7 +122,7 @@ func play(socket, folder string) error {
 		if err := orders.Decode(&o); err != nil {
 			return err
 		}
-		p.obey(o)
+		p.execute(o)
 	}
 }
 
@@ -136,8 +136,8 @@ func (p *puppet) send(r report) {
 
 // readInbox reports the new lines of the inbox.
 func (p *puppet) readInbox() {
-	p.reading.Lock()
-	defer p.reading.Unlock()
+	p.readMu.Lock()
+	defer p.readMu.Unlock()
 	file, err := os.Open(p.inbox)
 	if err != nil {
 		return
@@ -157,7 +157,7 @@ func (p *puppet) readInbox() {
 	}
 }
 
-func (p *puppet) obey(o order) {
+func (p *puppet) execute(o order) {
 	switch o.Do {
 	case "call":
 		p.send(p.call(o))
@@ -194,19 +194,19 @@ func (p *puppet) end(o order) {
 
 // closeInbox takes the inbox away, so that this run is handed nothing more, and reports the lines that it has.
 func (p *puppet) closeInbox() {
-	p.reading.Lock()
+	p.readMu.Lock()
 	closed := p.inbox + ".read"
 	if err := os.Rename(p.inbox, closed); err == nil {
 		p.inbox = closed
 	}
-	p.reading.Unlock()
+	p.readMu.Unlock()
 	p.readInbox()
 }
 
 // call calls the server with the agent's own token. A call without a reply is repeated with its idempotency key.
 func (p *puppet) call(o order) report {
-	for end := time.Now().Add(retryFor); ; time.Sleep(readEvery) {
-		r, err := once(o)
+	for end := time.Now().Add(retryTime); ; time.Sleep(readInterval) {
+		r, err := callOnce(o)
 		if err == nil || time.Now().After(end) {
 			if err != nil {
 				r.Error = err.Error()
@@ -217,7 +217,7 @@ func (p *puppet) call(o order) report {
 	}
 }
 
-func once(o order) (report, error) {
+func callOnce(o order) (report, error) {
 	req, err := http.NewRequest(o.Method, os.Getenv("FERMATA_URL")+o.Path, bytes.NewReader(o.Body)) //nolint:noctx // the process ends with its run
 	if err != nil {
 		return report{}, err
@@ -258,7 +258,7 @@ func beat(name string) error {
 	if err != nil {
 		return err
 	}
-	for ; ; time.Sleep(beatEvery) {
+	for ; ; time.Sleep(beatInterval) {
 		now := binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixNano()))
 		if _, err := file.WriteAt(now, 0); err != nil {
 			return err

@@ -22,14 +22,14 @@ func writeCertificate(dir string) (string, error) {
 		return "", err
 	}
 	now := time.Now()
-	of := &x509.Certificate{
+	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: Host},
 		DNSNames: []string{"localhost", Host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, of, of, key.Public(), key)
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return "", err
 	}

@@ -72,18 +72,18 @@ func (s *Server) open(name, folder string) (_ *imapclient.Client, mails uint32, 
 
 // Await waits until a mailbox has at least n mails, and returns them.
 func (s *Server) Await(name string, n int) ([]*Mail, error) {
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(2 * time.Minute)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	timeout := time.After(2 * time.Minute)
 	for {
 		mails, err := s.Mails(name)
 		if err == nil && len(mails) >= n {
 			return mails, nil
 		}
 		select {
-		case <-late:
+		case <-timeout:
 			return mails, errors.Join(err, fmt.Errorf("%s has %d mails, not %d", name, len(mails), n))
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 }

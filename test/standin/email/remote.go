@@ -42,17 +42,19 @@ func Settings(s *Server) map[string]any {
 	}
 }
 
-// Person adds nothing, because every name has a mailbox. It returns the
+// AddPerson adds nothing, because every name has a mailbox. It returns the
 // address.
-func (r *Remote) Person(name string) (identityID, email string) { return Address(name), Address(name) }
+func (r *Remote) AddPerson(name string) (identityID, email string) {
+	return Address(name), Address(name)
+}
 
-// Inbound does nothing, because mail servers send no requests to Fermata.
-func (r *Remote) Inbound(string) {}
+// SetInbound does nothing, because mail servers send no requests to Fermata.
+func (r *Remote) SetInbound(string) {}
 
-// Seen returns the messages that the person sees. A thread is closed when one
+// VisibleMessages returns the messages that the person sees. A thread is closed when one
 // of its mails says how the question ended. That mail can be the reply to the
 // person's own answer.
-func (r *Remote) Seen(person string) []standin.Message {
+func (r *Remote) VisibleMessages(person string) []standin.Message {
 	mails, err := r.Mails(person)
 	if err != nil {
 		r.tb.Errorf("read the mails of %s: %v", person, err)
@@ -73,8 +75,8 @@ func (r *Remote) Seen(person string) []standin.Message {
 	return list
 }
 
-// Told returns the texts of the mails that answered the person's replies.
-func (r *Remote) Told(person string) []string {
+// Feedback returns the texts of the mails that answered the person's replies.
+func (r *Remote) Feedback(person string) []string {
 	mails, err := r.Mails(person)
 	if err != nil {
 		r.tb.Errorf("read the mails of %s: %v", person, err)
@@ -99,23 +101,23 @@ func (r *Remote) Reply(person string, m standin.Message, say standin.Reply) erro
 		return fmt.Errorf("%s has no mail %s", person, m.ID)
 	}
 	programs := []Program{Gmail, Outlook, AppleMail, Thunderbird, Phone, WebMail}
-	draft := Draft(programs[len(m.ID)%len(programs)], person, mails[i], Typed(say))
+	draft := Draft(programs[len(m.ID)%len(programs)], person, mails[i], TypedText(say))
 	to := mails[i].Header.Get("Reply-To")
 	return r.Submit(person, draft, strings.Trim(to, "<>"))
 }
 
-// Typed returns the text that a person types to give the answers.
-func Typed(say standin.Reply) string {
+// TypedText returns the text that a person types to give the answers.
+func TypedText(reply standin.Reply) string {
 	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(say.Answers)) {
-		line := typedValue(say.Answers[key])
-		if len(say.Answers) > 1 {
+	for _, key := range slices.Sorted(maps.Keys(reply.Answers)) {
+		line := typedValue(reply.Answers[key])
+		if len(reply.Answers) > 1 {
 			line = key + ": " + line
 		}
 		lines = append(lines, line)
 	}
-	if say.Text != "" {
-		lines = append(lines, say.Text)
+	if reply.Text != "" {
+		lines = append(lines, reply.Text)
 	}
 	return strings.Join(lines, "\n")
 }

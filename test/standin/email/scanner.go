@@ -69,8 +69,8 @@ var guesses = []guess{
 	{"text/plain", "approve"}, {"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"answer\"\r\n\r\napprove\r\n--b--\r\n"},
 }
 
-// mostPages is how many pages it requests at most for one mail.
-const mostPages = 40
+// maxPages is how many pages it requests at most for one mail.
+const maxPages = 40
 
 var addresses = regexp.MustCompile(`https?://[^\s<>"']+`)
 
@@ -84,24 +84,24 @@ func (s *Scanner) Scan(m *Mail) []string {
 			found = append(found, addresses.FindAllString(value, -1)...)
 		}
 	}
-	var asked []string
-	for len(found) > 0 && len(asked) < mostPages {
+	var requested []string
+	for len(found) > 0 && len(requested) < maxPages {
 		address := strings.TrimRight(found[0], ".,)")
 		found = found[1:]
-		if !s.ours(address) || s.done[address] {
+		if !s.isOurs(address) || s.done[address] {
 			continue
 		}
 		s.done[address] = true
-		asked = append(asked, address)
+		requested = append(requested, address)
 		found = append(found, s.visit(address)...)
 	}
-	if s.Browser && len(asked) > 0 {
-		s.browse(asked)
+	if s.Browser && len(requested) > 0 {
+		s.browse(requested)
 	}
-	return asked
+	return requested
 }
 
-func (s *Scanner) ours(address string) bool {
+func (s *Scanner) isOurs(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host == s.base.Host
 }
@@ -112,7 +112,7 @@ func (s *Scanner) visit(address string) []string {
 	var named []string
 	for _, agent := range agents {
 		for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodOptions} {
-			page, at := s.ask(method, address, agent, guess{})
+			page, at := s.request(method, address, agent, guess{})
 			if method == http.MethodGet {
 				named = append(named, pageAddresses(page, at)...)
 				s.submit(page, at, agent)
@@ -122,21 +122,21 @@ func (s *Scanner) visit(address string) []string {
 	// The targets of forms get the guessed bodies, like the page itself.
 	targets := append([]string{address}, named...)
 	for _, target := range slices.Compact(slices.Sorted(slices.Values(targets))) {
-		if !s.ours(target) {
+		if !s.isOurs(target) {
 			continue
 		}
 		for _, g := range guesses {
-			s.ask(http.MethodPost, target, agents[len(agents)-1], g)
+			s.request(http.MethodPost, target, agents[len(agents)-1], g)
 		}
-		s.ask(http.MethodPut, target, "", guess{"application/json", "{}"})
-		s.ask(http.MethodDelete, target, "", guess{})
+		s.request(http.MethodPut, target, "", guess{"application/json", "{}"})
+		s.request(http.MethodDelete, target, "", guess{})
 	}
 	return named
 }
 
-// ask sends one request, and returns the page and its final address. A refusal
+// request sends one request, and returns the page and its final address. A refusal
 // by the server is expected.
-func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
+func (s *Scanner) request(method, address, agent string, g guess) ([]byte, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(g.body))
@@ -169,7 +169,7 @@ func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
 func (s *Scanner) submit(page []byte, at, agent string) {
 	doc, err := html.Parse(bytes.NewReader(page))
 	base, errBase := url.Parse(at)
-	if err != nil || errBase != nil || !s.ours(at) {
+	if err != nil || errBase != nil || !s.isOurs(at) {
 		return
 	}
 	for node := range doc.Descendants() {
@@ -177,18 +177,18 @@ func (s *Scanner) submit(page []byte, at, agent string) {
 			continue
 		}
 		target, err := base.Parse(attribute(node, "action"))
-		if err != nil || !s.ours(target.String()) {
+		if err != nil || !s.isOurs(target.String()) {
 			continue
 		}
-		for _, filled := range filledIn(node) {
-			s.ask(http.MethodPost, target.String(), agent, guess{form, filled.Encode()})
+		for _, filled := range filledForms(node) {
+			s.request(http.MethodPost, target.String(), agent, guess{form, filled.Encode()})
 		}
 	}
 }
 
-// filledIn returns the values of a form, once for each of its choices and
+// filledForms returns the values of a form, once for each of its choices and
 // buttons.
-func filledIn(node *html.Node) []url.Values {
+func filledForms(node *html.Node) []url.Values {
 	fixed, choices := url.Values{}, []url.Values{}
 	for field := range node.Descendants() {
 		name, value, kind := attribute(field, "name"), attribute(field, "value"), attribute(field, "type")

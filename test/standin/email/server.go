@@ -48,20 +48,20 @@ type Server struct {
 	options Options
 	dir     string
 	owner   *user.User
-	ports   services
+	ports   serverPorts
 	// block reserves the ports, so that servers of other tests do not use them.
 	block *ports.Block
 	tb    testing.TB
 
-	mu      sync.Mutex
-	running map[string]*running
+	mu        sync.Mutex
+	processes map[string]*process
 }
 
-// running is a server process, with the end of the pipe that keeps it alive.
-type running struct {
-	cmd  *exec.Cmd
-	hold *os.File
-	gone chan error
+// process is a server process, with the end of the pipe that keeps it alive.
+type process struct {
+	cmd       *exec.Cmd
+	keepAlive *os.File
+	exited    chan error
 }
 
 // Start starts a server that runs until the test ends. It fails the test if the
@@ -73,8 +73,8 @@ func Start(tb testing.TB, o Options) *Server {
 			tb.Fatalf("%v: run scripts/setup mail", err)
 		}
 	}
-	s := &Server{options: o, tb: tb, running: map[string]*running{}}
-	tb.Cleanup(s.end)
+	s := &Server{options: o, tb: tb, processes: map[string]*process{}}
+	tb.Cleanup(s.cleanUp)
 	if err := s.prepare(); err != nil {
 		tb.Fatalf("prepare the mail server: %v", err)
 	}
@@ -89,7 +89,7 @@ func (s *Server) startAll() error {
 	if s.block, err = ports.Reserve(); err != nil {
 		return err
 	}
-	s.ports = servicesFrom(s.block.First)
+	s.ports = portsFrom(s.block.First)
 	if err := s.configure(); err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func (s *Server) startAll() error {
 
 // exim and dovecot return the paths of the programs. Debian installs them
 // outside a normal user's PATH.
-func exim() string    { return named("FERMATA_TEST_EXIM", "/usr/sbin/exim4") }
-func dovecot() string { return named("FERMATA_TEST_DOVECOT", "/usr/sbin/dovecot") }
+func exim() string    { return programPath("FERMATA_TEST_EXIM", "/usr/sbin/exim4") }
+func dovecot() string { return programPath("FERMATA_TEST_DOVECOT", "/usr/sbin/dovecot") }
 
-func named(variable, usual string) string {
+func programPath(variable, usual string) string {
 	if program := os.Getenv(variable); program != "" {
 		return program
 	}
@@ -133,10 +133,10 @@ func (s *Server) prepare() error {
 			return err
 		}
 	}
-	return s.own()
+	return s.chownFiles()
 }
 
-func (s *Server) own() error {
+func (s *Server) chownFiles() error {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *Server) ResumeSMTP() error { return s.signal("exim", syscall.SIGCONT) }
 func (s *Server) signal(name string, sig syscall.Signal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return syscall.Kill(-s.running[name].cmd.Process.Pid, sig)
+	return syscall.Kill(-s.processes[name].cmd.Process.Pid, sig)
 }
 
 // StartIMAP starts Dovecot. [Server.StopIMAP] stops it.
@@ -213,41 +213,41 @@ func (s *Server) run(name string, ports []int, program string, args ...string) e
 		gid, _ := strconv.ParseUint(s.owner.Gid, 10, 32)
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: []uint32{uint32(gid)}}
 	}
-	said := &strings.Builder{}
-	cmd.Stdout, cmd.Stderr = said, said
+	output := &strings.Builder{}
+	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		_ = hold.Close()
 		return err
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- cmd.Wait() }()
-	if err := awaitPorts(ports, gone); err != nil {
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	if err := awaitPorts(ports, exited); err != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = hold.Close()
-		return fmt.Errorf("%s: %w: %s%s", name, err, said, s.Log())
+		return fmt.Errorf("%s: %w: %s%s", name, err, output, s.Log())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running[name] = &running{cmd: cmd, hold: hold, gone: gone}
+	s.processes[name] = &process{cmd: cmd, keepAlive: hold, exited: exited}
 	return nil
 }
 
 // awaitPorts returns when a server listens at each port.
-func awaitPorts(ports []int, gone chan error) error {
+func awaitPorts(ports []int, exited chan error) error {
 	for _, port := range ports {
-		if err := awaitPort(port, gone); err != nil {
+		if err := awaitPort(port, exited); err != nil {
 			return fmt.Errorf("port %d: %w", port, err)
 		}
 	}
 	return nil
 }
 
-func awaitPort(port int, gone chan error) error {
+func awaitPort(port int, exited chan error) error {
 	var ended error
 	var err error
 	if !patience.Until(func() bool {
 		select {
-		case ended = <-gone:
+		case ended = <-exited:
 			return true
 		default:
 		}
@@ -267,25 +267,25 @@ func awaitPort(port int, gone chan error) error {
 
 func (s *Server) stop(name string) {
 	s.mu.Lock()
-	r := s.running[name]
-	delete(s.running, name)
+	r := s.processes[name]
+	delete(s.processes, name)
 	s.mu.Unlock()
 	if r == nil {
 		return
 	}
 	group := -r.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
 	for range 50 {
 		if syscall.Kill(group, 0) != nil {
 			break
 		}
-		<-look.C
+		<-ticker.C
 	}
 	_ = syscall.Kill(group, syscall.SIGKILL)
-	<-r.gone //nolint:errcheck // it was killed
-	_ = r.hold.Close()
+	<-r.exited //nolint:errcheck // it was killed
+	_ = r.keepAlive.Close()
 }
 
 func (s *Server) stopAll() {
@@ -293,7 +293,7 @@ func (s *Server) stopAll() {
 	s.StopIMAP()
 }
 
-func (s *Server) end() {
+func (s *Server) cleanUp() {
 	s.stopAll()
 	if s.tb.Failed() {
 		s.tb.Logf("the mail server's log:\n%s", s.Log())

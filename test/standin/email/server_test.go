@@ -45,7 +45,7 @@ func TestTheRemoteActsAsAPerson(t *testing.T) {
 	if _, err := r.Await("ada", 1); err != nil {
 		t.Fatal(err)
 	}
-	seen := r.Seen("ada")
+	seen := r.VisibleMessages("ada")
 	if len(seen) != 1 || seen[0].Question != "q_1" || seen[0].Closed {
 		t.Fatalf("ada sees %+v", seen)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// signedByApp reports whether the token is a valid one of the App, as GitHub
+// isSignedByApp reports whether the token is a valid one of the App, as GitHub
 // checks it: the signature, the App's id, and a lifetime of ten minutes at
 // most.
-func (s *Server) signedByApp(token string) bool {
+func (s *Server) isSignedByApp(token string) bool {
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return &s.key.PublicKey, nil },
 		jwt.WithValidMethods([]string{"RS256"}), jwt.WithIssuer(strconv.Itoa(AppID)), jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(s.now))

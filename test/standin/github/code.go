@@ -62,16 +62,16 @@ func (s *Server) Push(branch string) string {
 	return commit
 }
 
-// CheckRun sets an App's check run of a commit.
-func (s *Server) CheckRun(commit, name, state, conclusion string) {
+// SetCheckRun sets an App's check run of a commit.
+func (s *Server) SetCheckRun(commit, name, state, conclusion string) {
 	s.set(func() {
 		s.code.runs[commit] = slices.DeleteFunc(s.code.runs[commit], func(r checkRun) bool { return r.name == name })
 		s.code.runs[commit] = append(s.code.runs[commit], checkRun{name, state, conclusion})
 	})
 }
 
-// CommitStatus adds a program's status of a commit.
-func (s *Server) CommitStatus(commit, context, state string) {
+// AddCommitStatus adds a program's status of a commit.
+func (s *Server) AddCommitStatus(commit, context, state string) {
 	s.set(func() { s.code.statuses[commit] = append(s.code.statuses[commit], status{context, state}) })
 }
 
@@ -130,11 +130,11 @@ func (s *Server) codeRoutes(handle func(string, func(*call) (int, any))) {
 	handle("GET "+repo+"/pulls/{number}", s.getPull)
 }
 
-// may reports whether the caller has a permission. An App needs it by name; a
+// hasPermission reports whether the caller has a permission. An App needs it by name; a
 // person needs write access.
-func (s *Server) may(c *call, permission, level string) bool {
+func (s *Server) hasPermission(c *call, permission, level string) bool {
 	if !c.by.app {
-		return level == "read" || s.writes(c)
+		return level == "read" || s.canWrite(c)
 	}
 	has := s.permissions[permission]
 	return has == level || has == "write"
@@ -148,9 +148,9 @@ func (s *Server) deny(c *call) (int, any) {
 	return http.StatusForbidden, message("Resource not accessible by " + by)
 }
 
-// invalid returns GitHub's response to invalid input. Each fault has a field
+// validationFailed returns GitHub's response to invalid input. Each fault has a field
 // and a code, or a message of its own.
-func invalid(faults ...map[string]string) (int, any) {
+func validationFailed(faults ...map[string]string) (int, any) {
 	return http.StatusUnprocessableEntity, map[string]any{
 		"message": "Validation Failed", "errors": faults, "documentation_url": "https://docs.github.com/rest",
 	}
@@ -161,7 +161,7 @@ func (s *Server) patchIssue(c *call) (int, any) {
 	if i == nil {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !s.may(c, "issues", "write") {
+	if !s.hasPermission(c, "issues", "write") {
 		return s.deny(c)
 	}
 	var sent struct {
@@ -169,7 +169,7 @@ func (s *Server) patchIssue(c *call) (int, any) {
 		Reason string `json:"state_reason"`
 	}
 	if json.NewDecoder(c.Body).Decode(&sent) != nil || !slices.Contains([]string{"", "open", "closed"}, sent.State) {
-		return invalid(map[string]string{"resource": "Issue", "field": "state", "code": "invalid"})
+		return validationFailed(map[string]string{"resource": "Issue", "field": "state", "code": "invalid"})
 	}
 	i.state, i.reason = sent.State, sent.Reason
 	return http.StatusOK, s.wireIssue(n, i)
@@ -182,27 +182,27 @@ func wireRef(name, commit string) map[string]any {
 func (s *Server) getRef(c *call) (int, any) {
 	name, heads := strings.CutPrefix(c.PathValue("ref"), "heads/")
 	at := s.code.head(name)
-	if !s.here(c) || !heads || at == "" {
+	if !s.isKnownRepository(c) || !heads || at == "" {
 		return http.StatusNotFound, message("Not Found")
 	}
 	return http.StatusOK, wireRef(name, at)
 }
 
-// wellFormed approximates git's rules for names of branches.
-var wellFormed = regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+// branchRef approximates git's rules for names of branches.
+var branchRef = regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func (s *Server) postRef(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !s.may(c, "contents", "write") {
+	if !s.hasPermission(c, "contents", "write") {
 		return s.deny(c)
 	}
 	var sent struct{ Ref, SHA string }
 	_ = json.NewDecoder(c.Body).Decode(&sent)
 	name := strings.TrimPrefix(sent.Ref, "refs/heads/")
 	switch {
-	case !wellFormed.MatchString(sent.Ref):
+	case !branchRef.MatchString(sent.Ref):
 		return http.StatusUnprocessableEntity, message("Reference name is not well formed")
 	case s.code.head(name) != "":
 		return http.StatusUnprocessableEntity, message("Reference already exists")
@@ -228,7 +228,7 @@ func (s *Server) getCommit(c *call) (int, any) {
 		}
 	}
 	at := s.code.commit(ref)
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
 	if at == "" {
@@ -247,7 +247,7 @@ func (s *Server) getCommit(c *call) (int, any) {
 type plainText string
 
 func (s *Server) getCheckRuns(c *call, commit string) (int, any) {
-	if !s.may(c, "checks", "read") {
+	if !s.hasPermission(c, "checks", "read") {
 		return s.deny(c)
 	}
 	list := []map[string]any{}
@@ -266,7 +266,7 @@ func (s *Server) getCheckRuns(c *call, commit string) (int, any) {
 
 // getStatus returns the latest status of each context.
 func (s *Server) getStatus(c *call, commit string) (int, any) {
-	if !s.may(c, "statuses", "read") {
+	if !s.hasPermission(c, "statuses", "read") {
 		return s.deny(c)
 	}
 	list := []map[string]any{}
@@ -280,9 +280,9 @@ func (s *Server) getStatus(c *call, commit string) (int, any) {
 	return http.StatusOK, map[string]any{"state": "pending", "sha": commit, "total_count": len(list), "statuses": list}
 }
 
-// Origin makes the stand-in mirror the git repository in a directory.
+// SetOrigin makes the stand-in mirror the git repository in a directory.
 // Everything that is pushed there appears here.
-func (s *Server) Origin(folder string) { s.set(func() { s.code.origin = folder }) }
+func (s *Server) SetOrigin(folder string) { s.set(func() { s.code.origin = folder }) }
 
 // mirror reads the branches of the origin.
 func (c *code) mirror() {

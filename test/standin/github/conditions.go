@@ -20,27 +20,27 @@ func (s *Server) HangUp(path string) {
 	s.faults = append(s.faults, fault{path: path})
 }
 
-// Limit sets how many requests are left until reset, how many of them may
+// SetLimits sets how many requests are left until reset, how many of them may
 // create content, and how long to wait then.
-func (s *Server) Limit(left int, reset time.Time, creating int, wait time.Duration) {
+func (s *Server) SetLimits(left int, reset time.Time, creating int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left, s.reset, s.creating, s.wait = left, reset, creating, wait
+	s.requestsLeft, s.reset, s.contentLeft, s.contentWait = left, reset, creating, wait
 }
 
-// Left returns how many requests are left in this hour.
-func (s *Server) Left() int {
+// RequestsLeft returns how many requests are left in this hour.
+func (s *Server) RequestsLeft() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left
+	return s.requestsLeft
 }
 
-// OverLimit returns how many requests were refused because the hourly limit was
+// RejectedRequests returns how many requests were refused because the hourly limit was
 // reached.
-func (s *Server) OverLimit() int {
+func (s *Server) RejectedRequests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.overLimit
+	return s.rejectedRequests
 }
 
 // Requests returns the requests since the last call, and forgets them.
@@ -52,8 +52,8 @@ func (s *Server) Requests() []string {
 	return list
 }
 
-// Clock sets the clock of the stand-in.
-func (s *Server) Clock(now func() time.Time) {
+// SetClock sets the clock of the stand-in.
+func (s *Server) SetClock(now func() time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = now
@@ -88,8 +88,8 @@ func (s *Server) Grant(name, level string) { s.set(func() { s.permissions[name] 
 // Subscribe sets the events that the App receives.
 func (s *Server) Subscribe(events ...string) { s.set(func() { s.events = events }) }
 
-// Scope makes the machine's token a classic one with these scopes.
-func (s *Server) Scope(scopes string) { s.set(func() { s.scopes = scopes }) }
+// SetScopes makes the machine's token a classic one with these scopes.
+func (s *Server) SetScopes(scopes string) { s.set(func() { s.scopes = scopes }) }
 
 // Permit sets the permission of an account in the repository.
 func (s *Server) Permit(login, permission string) { s.set(func() { s.rights[login] = permission }) }

@@ -39,8 +39,8 @@ func (s *Server) Deploy(login, environment string) int64 {
 	s.lastID++
 	d := &deployment{id: firstRun + s.lastID, run: firstRun - 1 + s.lastID, environment: environment}
 	s.deployments = append(s.deployments, d)
-	by, now := s.user(login, "User"), s.now().UTC().Truncate(time.Second).Format(time.RFC3339)
-	s.tell("deployment_protection_rule", map[string]any{
+	by, now := s.ensureUser(login, "User"), s.now().UTC().Truncate(time.Second).Format(time.RFC3339)
+	s.sendEvent("deployment_protection_rule", map[string]any{
 		"action": "requested", "environment": environment, "event": "push", "sender": by, "pull_requests": []any{},
 		"deployment_callback_url": fmt.Sprintf("%s/repos/%s/actions/runs/%d/deployment_protection_rule", s.URL, Repository, d.run),
 		"deployment": map[string]any{
@@ -63,8 +63,8 @@ func (s *Server) Deployment(run int64) (state string, reports []string) {
 	return "", nil
 }
 
-// waiting finds the waiting deployment of a run, in the given environment or, if that is empty, in any.
-func (s *Server) waiting(c *call, environment string) *deployment {
+// findWaiting finds the waiting deployment of a run, in the given environment or, if that is empty, in any.
+func (s *Server) findWaiting(c *call, environment string) *deployment {
 	for _, d := range s.deployments {
 		if strconv.FormatInt(d.run, 10) == c.PathValue("run") && d.state == "" && (environment == "" || d.environment == environment) {
 			return d
@@ -74,10 +74,10 @@ func (s *Server) waiting(c *call, environment string) *deployment {
 }
 
 func (s *Server) postDeploymentReview(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !c.by.app || !s.may(c, "deployments", "write") {
+	if !c.by.app || !s.hasPermission(c, "deployments", "write") {
 		return s.deny(c)
 	}
 	var sent struct {
@@ -86,7 +86,7 @@ func (s *Server) postDeploymentReview(c *call) (int, any) {
 		Comment     string  `json:"comment"`
 	}
 	_ = json.NewDecoder(c.Body).Decode(&sent)
-	d := s.waiting(c, sent.Environment)
+	d := s.findWaiting(c, sent.Environment)
 	refuse := func(text string) (int, any) {
 		return http.StatusUnprocessableEntity, map[string]any{"message": text}
 	}
@@ -108,14 +108,14 @@ func (s *Server) postDeploymentReview(c *call) (int, any) {
 }
 
 func (s *Server) getPendingDeployments(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !s.may(c, "actions", "read") {
+	if !s.hasPermission(c, "actions", "read") {
 		return s.deny(c)
 	}
 	list := []map[string]any{}
-	if d := s.waiting(c, ""); d != nil {
+	if d := s.findWaiting(c, ""); d != nil {
 		list = append(list, map[string]any{"environment": map[string]any{"id": 1, "name": d.environment}, "current_user_can_approve": false, "reviewers": []any{}})
 	}
 	return http.StatusOK, list

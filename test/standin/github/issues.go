@@ -37,12 +37,12 @@ func (s *Server) getUser(c *call) (int, any) {
 	return http.StatusNotFound, message("Not Found")
 }
 
-func (s *Server) here(c *call) bool {
+func (s *Server) isKnownRepository(c *call) bool {
 	return c.PathValue("owner") == Owner && c.PathValue("repo") == Repo
 }
 
-// writes reports whether the caller has write access.
-func (s *Server) writes(c *call) bool {
+// canWrite reports whether the caller has write access.
+func (s *Server) canWrite(c *call) bool {
 	if c.by.app {
 		return s.permissions["issues"] == "write"
 	}
@@ -50,12 +50,12 @@ func (s *Server) writes(c *call) bool {
 }
 
 func (s *Server) getRepository(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
 	return http.StatusOK, map[string]any{
 		"full_name": Repository, "archived": s.archived, "default_branch": Base,
-		"permissions": map[string]bool{"push": s.writes(c), "pull": true},
+		"permissions": map[string]bool{"push": s.canWrite(c), "pull": true},
 	}
 }
 
@@ -63,9 +63,9 @@ func (s *Server) getRepository(c *call) (int, any) {
 func (s *Server) getPermission(c *call) (int, any) {
 	u := s.users[c.PathValue("login")]
 	switch {
-	case !s.here(c) || u == nil:
+	case !s.isKnownRepository(c) || u == nil:
 		return http.StatusNotFound, message("Not Found")
-	case !s.writes(c):
+	case !s.canWrite(c):
 		return http.StatusForbidden, message("Must have push access to view collaborator permission.")
 	}
 	role := s.rights[u.Login]
@@ -85,7 +85,7 @@ func (s *Server) getPermission(c *call) (int, any) {
 // issue finds the issue that the request names.
 func (s *Server) issue(c *call) (int, *issue) {
 	n, err := strconv.Atoi(c.PathValue("number"))
-	if err != nil || !s.here(c) {
+	if err != nil || !s.isKnownRepository(c) {
 		return 0, nil
 	}
 	return n, s.issues[n]
@@ -119,7 +119,7 @@ func (s *Server) getIssue(c *call) (int, any) {
 	return http.StatusOK, s.wireIssue(n, i)
 }
 
-func (s *Server) wire(c *comment) map[string]any {
+func (s *Server) wireComment(c *comment) map[string]any {
 	w := map[string]any{
 		"id": c.id, "body": c.body, "user": c.by,
 		"created_at": c.created.Format(time.RFC3339), "updated_at": c.updated.Format(time.RFC3339),
@@ -127,8 +127,8 @@ func (s *Server) wire(c *comment) map[string]any {
 		"issue_url":          fmt.Sprintf("%s/repos/%s/issues/%d", s.URL, Repository, c.number),
 		"author_association": "OWNER", // deliberately worth nothing
 	}
-	if c.via != 0 {
-		w["performed_via_github_app"] = map[string]any{"id": c.via}
+	if c.viaApp != 0 {
+		w["performed_via_github_app"] = map[string]any{"id": c.viaApp}
 	}
 	return w
 }
@@ -136,7 +136,7 @@ func (s *Server) wire(c *comment) map[string]any {
 // getComments lists the comments of an issue by id, or the comments of the
 // repository in the requested order.
 func (s *Server) getComments(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
 	number := 0
@@ -158,25 +158,25 @@ func (s *Server) getComments(c *call) (int, any) {
 	if number == 0 && query.Get("sort") == "updated" {
 		slices.SortStableFunc(found, func(a, b *comment) int { return a.updated.Compare(b.updated) })
 	}
-	per, page := positive(query.Get("per_page"), 30), positive(query.Get("page"), 1)
+	per, page := positiveOr(query.Get("per_page"), 30), positiveOr(query.Get("page"), 1)
 	per = min(per, 100)
-	s.link(c, page, per, len(found))
+	s.setNextLink(c, page, per, len(found))
 	list := []map[string]any{}
 	for _, one := range found[min(len(found), (page-1)*per):min(len(found), page*per)] {
-		list = append(list, s.wire(one))
+		list = append(list, s.wireComment(one))
 	}
 	return http.StatusOK, list
 }
 
-func positive(text string, otherwise int) int {
+func positiveOr(text string, otherwise int) int {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 {
 		return n
 	}
 	return otherwise
 }
 
-// longest is GitHub's limit for a comment, in characters.
-const longest = 65536
+// maxCommentLength is GitHub's limit for a comment, in characters.
+const maxCommentLength = 65536
 
 func (s *Server) body(c *call) (string, map[string]string) {
 	var sent struct {
@@ -185,7 +185,7 @@ func (s *Server) body(c *call) (string, map[string]string) {
 	if err := json.NewDecoder(c.Body).Decode(&sent); err != nil || sent.Body == "" {
 		return "", message("Validation Failed")
 	}
-	if utf8.RuneCountInString(sent.Body) > longest {
+	if utf8.RuneCountInString(sent.Body) > maxCommentLength {
 		return "", message("Body is too long (maximum is 65536 characters)")
 	}
 	return sent.Body, nil
@@ -196,22 +196,22 @@ func (s *Server) postComment(c *call) (int, any) {
 	switch {
 	case i == nil:
 		return http.StatusNotFound, message("Not Found")
-	case s.archived || i.locked && !s.writes(c) || c.by.app && !s.writes(c):
+	case s.archived || i.locked && !s.canWrite(c) || c.by.app && !s.canWrite(c):
 		return http.StatusForbidden, message("Resource not accessible by integration")
 	}
 	body, wrong := s.body(c)
 	if wrong != nil {
 		return http.StatusUnprocessableEntity, wrong
 	}
-	one := s.add(n, c.by.user, body)
+	one := s.addComment(n, c.by.user, body)
 	if c.by.app {
-		one.via = AppID
+		one.viaApp = AppID
 	}
-	s.deliver("created", one, nil)
-	return http.StatusCreated, s.wire(one)
+	s.sendCommentEvent("created", one, nil)
+	return http.StatusCreated, s.wireComment(one)
 }
 
-func (s *Server) add(number int, by *user, body string) *comment {
+func (s *Server) addComment(number int, by *user, body string) *comment {
 	s.lastID++
 	now := s.now().UTC().Truncate(time.Second)
 	one := &comment{id: s.lastID, number: number, by: by, body: body, created: now, updated: now}
@@ -220,7 +220,7 @@ func (s *Server) add(number int, by *user, body string) *comment {
 }
 
 func (s *Server) comment(c *call) *comment {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return nil
 	}
 	for _, one := range s.comments {
@@ -236,20 +236,20 @@ func (s *Server) patchComment(c *call) (int, any) {
 	switch {
 	case one == nil:
 		return http.StatusNotFound, message("Not Found")
-	case one.by != c.by.user && !s.writes(c):
+	case one.by != c.by.user && !s.canWrite(c):
 		return http.StatusForbidden, message("Must have admin rights to Repository.")
 	}
 	body, wrong := s.body(c)
 	if wrong != nil {
 		return http.StatusUnprocessableEntity, wrong
 	}
-	s.change(one, body, c.by.user)
-	return http.StatusOK, s.wire(one)
+	s.changeComment(one, body, c.by.user)
+	return http.StatusOK, s.wireComment(one)
 }
 
-func (s *Server) change(one *comment, body string, by *user) {
+func (s *Server) changeComment(one *comment, body string, by *user) {
 	one.body, one.updated = body, s.now().UTC().Truncate(time.Second)
-	s.deliver("edited", one, by)
+	s.sendCommentEvent("edited", one, by)
 }
 
 func (s *Server) getReactions(c *call) (int, any) {
@@ -290,7 +290,7 @@ func (s *Server) postLabels(c *call) (int, any) {
 	switch {
 	case i == nil:
 		return http.StatusNotFound, message("Not Found")
-	case !s.writes(c):
+	case !s.canWrite(c):
 		return http.StatusForbidden, message("Resource not accessible")
 	}
 	var sent struct {
@@ -303,7 +303,7 @@ func (s *Server) postLabels(c *call) (int, any) {
 	}
 	sent.Labels = list
 	for _, l := range sent.Labels {
-		s.label(n, i, l, c.by.user)
+		s.addLabel(n, i, l, c.by.user)
 	}
 	return http.StatusOK, s.labels(i)
 }
@@ -321,7 +321,7 @@ func (s *Server) deleteLabel(c *call) (int, any) {
 	if i == nil || !slices.Contains(i.labels, c.PathValue("label")) {
 		return http.StatusNotFound, message("Label does not exist")
 	}
-	if !s.writes(c) {
+	if !s.canWrite(c) {
 		return http.StatusForbidden, message("Resource not accessible")
 	}
 	i.labels = slices.DeleteFunc(i.labels, func(l string) bool { return l == c.PathValue("label") })
@@ -348,7 +348,7 @@ func (s *Server) assign(c *call, each func(*issue, *user), status int) (int, any
 	switch {
 	case i == nil:
 		return http.StatusNotFound, message("Not Found")
-	case !s.writes(c):
+	case !s.canWrite(c):
 		return http.StatusForbidden, message("Resource not accessible")
 	}
 	var sent struct {

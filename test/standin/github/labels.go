@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// labelled is an added label, in the form of the list of events.
-type labelled struct {
+// labelEvent is an added label, in the form of the list of events.
+type labelEvent struct {
 	id     int64
 	number int
 	label  string
@@ -20,7 +20,7 @@ type labelled struct {
 func (s *Server) Label(login string, number int, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.label(number, s.issues[number], name, s.user(login, "User"))
+	s.addLabel(number, s.issues[number], name, s.ensureUser(login, "User"))
 }
 
 // Unlabel removes a label from an issue.
@@ -32,40 +32,40 @@ func (s *Server) Unlabel(number int, name string) {
 }
 
 // Lag makes the list of events show nothing new for the next looks requests.
-func (s *Server) Lag(looks int) { s.set(func() { s.lagging = looks }) }
+func (s *Server) Lag(looks int) { s.set(func() { s.lagReads = looks }) }
 
 // AddPull adds a pull request that can be labelled.
 func (s *Server) AddPull(number int) { s.set(func() { s.issues[number] = &issue{pull: true} }) }
 
-// label stores a new label and sends the event for it. The event of a pull
+// addLabel stores a new label and sends the event for it. The event of a pull
 // request has a different name.
-func (s *Server) label(number int, i *issue, name string, by *user) {
+func (s *Server) addLabel(number int, i *issue, name string, by *user) {
 	if slices.Contains(i.labels, name) {
 		return
 	}
 	i.labels = append(i.labels, name)
 	s.lastID++
 	i.changed = s.now().UTC().Truncate(time.Second)
-	s.labelled = append(s.labelled, labelled{s.lastID, number, name, by, i.changed})
+	s.labelEvents = append(s.labelEvents, labelEvent{s.lastID, number, name, by, i.changed})
 	event, thing := "issues", "issue"
 	if i.pull {
 		event, thing = "pull_request", "pull_request"
 	}
-	s.tell(event, map[string]any{"action": "labeled", thing: s.wireIssue(number, i), "label": map[string]any{"id": 1, "name": name}, "sender": by})
+	s.sendEvent(event, map[string]any{"action": "labeled", thing: s.wireIssue(number, i), "label": map[string]any{"id": 1, "name": name}, "sender": by})
 }
 
 // getEvents lists events of issues, such as labels, the newest first.
 func (s *Server) getEvents(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
-	shown := s.labelled
-	if s.lagging > 0 {
-		s.lagging--
+	shown := s.labelEvents
+	if s.lagReads > 0 {
+		s.lagReads--
 		shown = shown[:0]
 	}
 	query := c.URL.Query()
-	per, page := min(positive(query.Get("per_page"), 30), 100), positive(query.Get("page"), 1)
+	per, page := min(positiveOr(query.Get("per_page"), 30), 100), positiveOr(query.Get("page"), 1)
 	list := []map[string]any{}
 	for _, l := range slices.Backward(shown) {
 		event := map[string]any{
@@ -75,7 +75,7 @@ func (s *Server) getEvents(c *call) (int, any) {
 		}
 		list = append(list, event)
 	}
-	s.link(c, page, per, len(list))
+	s.setNextLink(c, page, per, len(list))
 	from := min(len(list), (page-1)*per)
 	return http.StatusOK, list[from:min(len(list), from+per)]
 }

@@ -24,7 +24,7 @@ func (s *Server) wirePull(n int, p *pull) map[string]any {
 
 func (s *Server) getPull(c *call) (int, any) {
 	n, err := strconv.Atoi(c.PathValue("number"))
-	if err != nil || !s.here(c) || s.code.pulls[n] == nil {
+	if err != nil || !s.isKnownRepository(c) || s.code.pulls[n] == nil {
 		return http.StatusNotFound, message("Not Found")
 	}
 	return http.StatusOK, s.wirePull(n, s.code.pulls[n])
@@ -33,7 +33,7 @@ func (s *Server) getPull(c *call) (int, any) {
 // getPulls lists pull requests, the newest first. A head without its owner
 // filters nothing, as at GitHub.
 func (s *Server) getPulls(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
 	query := c.URL.Query()
@@ -51,10 +51,10 @@ func (s *Server) getPulls(c *call) (int, any) {
 }
 
 func (s *Server) postPull(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !s.may(c, "pull_requests", "write") {
+	if !s.hasPermission(c, "pull_requests", "write") {
 		return s.deny(c)
 	}
 	var sent struct {
@@ -64,7 +64,7 @@ func (s *Server) postPull(c *call) (int, any) {
 	_ = json.NewDecoder(c.Body).Decode(&sent)
 	sent.Head = strings.TrimPrefix(sent.Head, Owner+":")
 	if faults := s.pullFaults(sent.Title, sent.Head, sent.Base); len(faults) > 0 {
-		return invalid(faults...)
+		return validationFailed(faults...)
 	}
 	n := slices.Max(append(slices.Collect(maps.Keys(s.issues)), 0)) + 1
 	s.issues[n] = &issue{pull: true}

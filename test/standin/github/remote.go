@@ -34,22 +34,22 @@ func (s *Server) AppSettings() map[string]any {
 	return settings
 }
 
-// Person adds a person with write access.
-func (s *Server) Person(name string) (identityID, email string) {
-	id := s.User(name, "write")
+// AddPerson adds a person with write access.
+func (s *Server) AddPerson(name string) (identityID, email string) {
+	id := s.AddUser(name, "write")
 	return strconv.FormatInt(id, 10), name + "@example.com"
 }
 
 var questionID = regexp.MustCompile(`question .(q_[0-9a-z]+)`)
 
-// Seen returns the messages on the issue, which are the same for everyone.
-func (s *Server) Seen(string) []standin.Message {
+// VisibleMessages returns the messages on the issue, which are the same for everyone.
+func (s *Server) VisibleMessages(string) []standin.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []standin.Message
 	for _, c := range s.comments {
-		said := standin.Unquoted(c.body)
-		if m := questionID.FindStringSubmatch(said); m != nil && s.ours(c) {
+		said := standin.StripQuotes(c.body)
+		if m := questionID.FindStringSubmatch(said); m != nil && s.isOurs(c) {
 			list = append(list, standin.Message{
 				ID: strconv.FormatInt(c.id, 10), Text: c.body, Question: m[1], Closed: strings.Contains(said, "**Closed:**"),
 			})
@@ -58,13 +58,13 @@ func (s *Server) Seen(string) []standin.Message {
 	return list
 }
 
-func (s *Server) ours(c *comment) bool { return c.by.Login == Machine || c.by.Type == "Bot" }
+func (s *Server) isOurs(c *comment) bool { return c.by.Login == Machine || c.by.Type == "Bot" }
 
 // Reply writes a comment that names the question.
 func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error {
 	text := r.Text
 	if len(r.Answers) > 0 {
-		text = typed(r.Answers)
+		text = typedText(r.Answers)
 	}
 	if !strings.HasPrefix(text, "/") {
 		text = "/answer " + m.Question + " " + text
@@ -85,8 +85,8 @@ func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error 
 	return nil
 }
 
-// typed writes answers as a person types them.
-func typed(answers map[string]any) string {
+// typedText writes answers as a person types them.
+func typedText(answers map[string]any) string {
 	if len(answers) == 1 {
 		for _, v := range answers {
 			return value(v)
@@ -122,14 +122,14 @@ func value(v any) string {
 	}
 }
 
-// Told returns what the person was told: replies, and reactions to the person's
+// Feedback returns what the person was told: replies, and reactions to the person's
 // comments.
-func (s *Server) Told(person string) []string {
+func (s *Server) Feedback(person string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []string
 	for _, c := range s.comments {
-		if words, ok := strings.CutPrefix(c.body, "@"+person+": "); ok && s.ours(c) {
+		if words, ok := strings.CutPrefix(c.body, "@"+person+": "); ok && s.isOurs(c) {
 			list = append(list, words)
 		}
 		if c.by.Login != person {
@@ -145,8 +145,8 @@ func (s *Server) Told(person string) []string {
 // Comment writes a comment as an account, and returns its id.
 func (s *Server) Comment(login string, number int, text string) int64 {
 	s.mu.Lock()
-	one := s.add(number, s.user(login, "User"), text)
-	s.deliver("created", one, nil)
+	one := s.addComment(number, s.ensureUser(login, "User"), text)
+	s.sendCommentEvent("created", one, nil)
 	id := one.id
 	s.mu.Unlock()
 	return id
@@ -156,9 +156,9 @@ func (s *Server) Comment(login string, number int, text string) int64 {
 func (s *Server) CommentAs(login, kind string, via int64, text string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.add(Issue, s.user(login, kind), text)
-	one.via = via
-	s.deliver("created", one, nil)
+	one := s.addComment(Issue, s.ensureUser(login, kind), text)
+	one.viaApp = via
+	s.sendCommentEvent("created", one, nil)
 	return one.id
 }
 
@@ -168,7 +168,7 @@ func (s *Server) Edit(id int64, by, text string) {
 	defer s.mu.Unlock()
 	for _, c := range s.comments {
 		if c.id == id {
-			s.change(c, text, s.users[by])
+			s.changeComment(c, text, s.users[by])
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (s *Server) Delete(id int64) {
 	defer s.mu.Unlock()
 	for i, c := range s.comments {
 		if c.id == id {
-			s.deliver("deleted", c, nil)
+			s.sendCommentEvent("deleted", c, nil)
 			s.comments = slices.Delete(s.comments, i, i+1)
 			return
 		}
@@ -233,12 +233,12 @@ func (s *Server) Assignees(number int) []string {
 }
 
 // Backdate moves a comment into the past by the given time.
-func (s *Server) Backdate(id int64, by time.Duration) {
+func (s *Server) Backdate(id int64, age time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.comments {
 		if c.id == id {
-			c.created, c.updated = c.created.Add(-by), c.updated.Add(-by)
+			c.created, c.updated = c.created.Add(-age), c.updated.Add(-age)
 		}
 	}
 }

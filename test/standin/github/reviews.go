@@ -42,7 +42,7 @@ func (s *Server) wireReview(r *review) map[string]any {
 
 func (s *Server) getReviews(c *call, whole bool) (int, any) {
 	n, err := strconv.Atoi(c.PathValue("number"))
-	if err != nil || !s.here(c) || s.code.pulls[n] == nil {
+	if err != nil || !s.isKnownRepository(c) || s.code.pulls[n] == nil {
 		return http.StatusNotFound, message("Not Found")
 	}
 	since, _ := time.Parse(time.RFC3339, c.URL.Query().Get("since"))
@@ -76,7 +76,7 @@ func (s *Server) postReview(c *call) (int, any) {
 	if i == nil || s.code.pulls[n] == nil {
 		return http.StatusNotFound, message("Not Found")
 	}
-	if !s.may(c, "pull_requests", "write") {
+	if !s.hasPermission(c, "pull_requests", "write") {
 		return s.deny(c)
 	}
 	var sent struct {
@@ -111,17 +111,17 @@ func (s *Server) postReview(c *call) (int, any) {
 	for _, one := range sent.Comments {
 		s.addReview(c.by.Login, n, "", fmt.Sprintf("%s:%d: %s", one.Path, one.Line, one.Body))
 	}
-	s.tellReview("pull_request_review", "submitted", r)
+	s.sendReviewEvent("pull_request_review", "submitted", r)
 	return http.StatusOK, s.wireReview(r)
 }
 
-// Pull opens a pull request and returns its number.
-func (s *Server) Pull() int {
+// OpenPull opens a pull request and returns its number.
+func (s *Server) OpenPull() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 100 + len(s.code.pulls)
 	s.issues[n] = &issue{pull: true}
-	s.code.pulls[n] = &pull{title: "A change", state: "open", by: s.user("author", "User"), updated: s.now()}
+	s.code.pulls[n] = &pull{title: "A change", state: "open", by: s.ensureUser("author", "User"), updated: s.now()}
 	return n
 }
 
@@ -131,7 +131,7 @@ func (s *Server) Review(login string, number int, event, text string) int64 {
 	defer s.mu.Unlock()
 	state := map[string]string{"approve": "APPROVED", "request_changes": "CHANGES_REQUESTED", "comment": "COMMENTED"}[event]
 	r := s.addReview(login, number, state, text)
-	s.tellReview("pull_request_review", "submitted", r)
+	s.sendReviewEvent("pull_request_review", "submitted", r)
 	return r.id
 }
 
@@ -140,7 +140,7 @@ func (s *Server) ReviewComment(login string, number int, text string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.addReview(login, number, "", text)
-	s.tellReview("pull_request_review_comment", "created", r)
+	s.sendReviewEvent("pull_request_review_comment", "created", r)
 	return r.id
 }
 
@@ -162,20 +162,20 @@ func (s *Server) changeReview(id int64, action string, change func(r *review)) {
 			change(r)
 			r.updated = s.now()
 			s.code.pulls[r.number].updated = s.now()
-			s.tellReview("pull_request_review", action, r)
+			s.sendReviewEvent("pull_request_review", action, r)
 		}
 	}
 }
 
 func (s *Server) addReview(login string, number int, state, text string) *review {
 	s.lastID++
-	r := &review{id: s.lastID, number: number, by: s.user(login, "User"), body: text, state: state, created: s.now(), updated: s.now()}
+	r := &review{id: s.lastID, number: number, by: s.ensureUser(login, "User"), body: text, state: state, created: s.now(), updated: s.now()}
 	s.reviews = append(s.reviews, r)
 	s.code.pulls[number].updated = s.now()
 	return r
 }
 
-func (s *Server) tellReview(event, action string, r *review) {
+func (s *Server) sendReviewEvent(event, action string, r *review) {
 	about := "review"
 	if r.state == "" {
 		about = "comment"
@@ -185,7 +185,7 @@ func (s *Server) tellReview(event, action string, r *review) {
 		// Webhooks write the state in lower case; the lists do not.
 		w["state"] = strings.ToLower(state)
 	}
-	s.tell(event, map[string]any{"action": action, about: w, "pull_request": s.wirePull(r.number, s.code.pulls[r.number]), "sender": r.by})
+	s.sendEvent(event, map[string]any{"action": action, about: w, "pull_request": s.wirePull(r.number, s.code.pulls[r.number]), "sender": r.by})
 }
 
 // ReviewBodies returns the texts of the reviews of a pull request, and of the comments on its code.

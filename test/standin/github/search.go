@@ -18,7 +18,7 @@ func (s *Server) searchRoutes(handle func(string, func(*call) (int, any))) {
 
 // getIssues lists issues and pull requests.
 func (s *Server) getIssues(c *call) (int, any) {
-	if !s.here(c) {
+	if !s.isKnownRepository(c) {
 		return http.StatusNotFound, message("Not Found")
 	}
 	query := c.URL.Query()
@@ -29,7 +29,7 @@ func (s *Server) getIssues(c *call) (int, any) {
 	if labels := query.Get("labels"); labels != "" {
 		wanted.labels = strings.Split(labels, ",")
 	}
-	return http.StatusOK, s.page(c, s.found(wanted, query.Get("sort"), cmp.Or(query.Get("direction"), "desc")))
+	return http.StatusOK, s.page(c, s.findIssues(wanted, query.Get("sort"), cmp.Or(query.Get("direction"), "desc")))
 }
 
 // getSearch knows the qualifiers that tests use, and refuses others. It also refuses a search by an App without a kind
@@ -37,7 +37,7 @@ func (s *Server) getIssues(c *call) (int, any) {
 func (s *Server) getSearch(c *call) (int, any) {
 	query := c.URL.Query()
 	wanted := filter{state: "all"}
-	there, kinds := true, 0
+	inRepository, kinds := true, 0
 	for _, term := range terms(query.Get("q")) {
 		name, value, qualified := strings.Cut(term, ":")
 		value = strings.Trim(value, `"`)
@@ -45,7 +45,7 @@ func (s *Server) getSearch(c *call) (int, any) {
 		case !qualified:
 			wanted.words = append(wanted.words, strings.Trim(term, `"`))
 		case name == "repo":
-			there = there && strings.EqualFold(value, Repository)
+			inRepository = inRepository && strings.EqualFold(value, Repository)
 		case name == "is" && (value == "issue" || value == "pull-request"):
 			kinds++
 			wanted.kind = value
@@ -54,7 +54,7 @@ func (s *Server) getSearch(c *call) (int, any) {
 		case name == "label":
 			wanted.labels = append(wanted.labels, value)
 		case name == "-label":
-			wanted.without = append(wanted.without, value)
+			wanted.withoutLabels = append(wanted.withoutLabels, value)
 		case name == "no" && value == "assignee":
 			wanted.assignee = "none"
 		case name == "assignee":
@@ -62,15 +62,15 @@ func (s *Server) getSearch(c *call) (int, any) {
 		case name == "author":
 			wanted.author = value
 		default:
-			return invalid(map[string]string{"resource": "Search", "field": "q", "code": "invalid", "message": "the qualifier " + name + " is not known here"})
+			return validationFailed(map[string]string{"resource": "Search", "field": "q", "code": "invalid", "message": "the qualifier " + name + " is not known here"})
 		}
 	}
 	if c.by.app && kinds != 1 {
-		return invalid(map[string]string{"resource": "Search", "field": "q", "code": "invalid", "message": "Query must include 'is:issue' or 'is:pull-request'"})
+		return validationFailed(map[string]string{"resource": "Search", "field": "q", "code": "invalid", "message": "Query must include 'is:issue' or 'is:pull-request'"})
 	}
 	var all []int
-	if there {
-		all = s.found(wanted, query.Get("sort"), cmp.Or(query.Get("order"), "desc"))
+	if inRepository {
+		all = s.findIssues(wanted, query.Get("sort"), cmp.Or(query.Get("order"), "desc"))
 	}
 	return http.StatusOK, map[string]any{"total_count": len(all), "incomplete_results": false, "items": s.page(c, all)}
 }
@@ -83,7 +83,7 @@ func terms(query string) []string { return term.FindAllString(query, -1) }
 // filter says which issues to return.
 type filter struct {
 	kind, state, assignee, author string
-	labels, without, words        []string
+	labels, withoutLabels, words  []string
 	since                         time.Time
 }
 
@@ -107,11 +107,11 @@ func (f *filter) fits(i *issue) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(f.labels, func(l string) bool { return !has(l) }) && !slices.ContainsFunc(f.without, has)
+	return !slices.ContainsFunc(f.labels, func(l string) bool { return !has(l) }) && !slices.ContainsFunc(f.withoutLabels, has)
 }
 
-// found lists the numbers of matching issues in the requested order.
-func (s *Server) found(f filter, by, order string) []int {
+// findIssues lists the numbers of matching issues in the requested order.
+func (s *Server) findIssues(f filter, by, order string) []int {
 	var all []int
 	for _, n := range slices.Sorted(maps.Keys(s.issues)) {
 		if f.fits(s.issues[n]) {
@@ -130,8 +130,8 @@ func (s *Server) found(f filter, by, order string) []int {
 // page returns the requested page.
 func (s *Server) page(c *call, all []int) []map[string]any {
 	query := c.URL.Query()
-	per, page := min(positive(query.Get("per_page"), 30), 100), positive(query.Get("page"), 1)
-	s.link(c, page, per, len(all))
+	per, page := min(positiveOr(query.Get("per_page"), 30), 100), positiveOr(query.Get("page"), 1)
+	s.setNextLink(c, page, per, len(all))
 	list := []map[string]any{}
 	for _, n := range all[min(len(all), (page-1)*per):min(len(all), page*per)] {
 		list = append(list, s.wireIssue(n, s.issues[n]))

@@ -40,36 +40,36 @@ const (
 type Server struct {
 	*httptest.Server
 
-	mu       sync.Mutex
-	now      func() time.Time
-	key      *rsa.PrivateKey
-	lastID   int64
-	users    map[string]*user
-	tokens   map[string]*access
-	rights   map[string]string // permission by login
-	issues   map[int]*issue
-	comments []*comment
-	labelled []labelled
-	reviews  []*review
+	mu          sync.Mutex
+	now         func() time.Time
+	key         *rsa.PrivateKey
+	lastID      int64
+	users       map[string]*user
+	tokens      map[string]*access
+	rights      map[string]string // permission by login
+	issues      map[int]*issue
+	comments    []*comment
+	labelEvents []labelEvent
+	reviews     []*review
 	// deployments are the deployments that wait or have waited.
 	deployments []*deployment
-	lagging     int
+	lagReads    int
 	code        code
 	hook        hook
 
 	// These are the limits: requests left in this hour, and new content left in
 	// a minute.
-	left     int
-	reset    time.Time
-	creating int
-	wait     time.Duration
+	requestsLeft int
+	reset        time.Time
+	contentLeft  int
+	contentWait  time.Duration
 	// faults are responses that replace the regular ones, one after the other.
 	faults []fault
 	// requests lists the requests, by method and path.
 	requests []string
-	// overLimit counts the requests that were refused because the hourly limit
+	// rejectedRequests counts the requests that were refused because the hourly limit
 	// was reached.
-	overLimit int
+	rejectedRequests int
 
 	archived, suspended bool
 	permissions         map[string]string
@@ -106,7 +106,7 @@ type comment struct {
 	id               int64
 	number           int
 	by               *user
-	via              int64 // the App through which a person wrote it
+	viaApp           int64 // the App through which a person wrote it
 	body             string
 	created, updated time.Time
 	reactions        []reaction
@@ -142,15 +142,15 @@ func New() *Server {
 	s := &Server{
 		now: time.Now, key: appKey(), lastID: 1000,
 		users: map[string]*user{}, tokens: map[string]*access{}, rights: map[string]string{},
-		issues: map[int]*issue{Issue: {}}, left: 5000, creating: 1000, wait: time.Minute,
+		issues: map[int]*issue{Issue: {}}, requestsLeft: 5000, contentLeft: 1000, contentWait: time.Minute,
 		permissions: map[string]string{"issues": "write", "pull_requests": "write", "metadata": "read"},
 		events:      []string{"issue_comment", "issues"}, code: newCode(),
 	}
 	s.reset = time.Now().Add(time.Hour)
-	machine := s.user(Machine, "User")
+	machine := s.ensureUser(Machine, "User")
 	s.rights[Machine] = "write"
 	s.tokens[Token] = &access{user: machine}
-	s.user(AppSlug+"[bot]", "Bot")
+	s.ensureUser(AppSlug+"[bot]", "Bot")
 	s.Server = httptest.NewServer(s.routes())
 	return s
 }
@@ -163,16 +163,16 @@ func (s *Server) PrivateKey() string {
 // API returns the address of the API.
 func (s *Server) API() string { return s.URL + "/" }
 
-// User adds an account, or updates its permission, and returns its id.
-func (s *Server) User(login, permission string) int64 {
+// AddUser adds an account, or updates its permission, and returns its id.
+func (s *Server) AddUser(login, permission string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.user(login, "User")
+	u := s.ensureUser(login, "User")
 	s.rights[login] = permission
 	return u.ID
 }
 
-func (s *Server) user(login, kind string) *user {
+func (s *Server) ensureUser(login, kind string) *user {
 	if u := s.users[login]; u != nil {
 		return u
 	}
@@ -241,15 +241,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(*call) (in
 		reply(w, http.StatusUnauthorized, message("Bad credentials"))
 		return
 	}
-	if s.refuse(w, r) {
+	if s.enforceLimits(w, r) {
 		return
 	}
-	hangUp := s.fault(w, r)
-	if hangUp == answered {
+	result := s.applyFault(w, r)
+	if result == faultAnswered {
 		return
 	}
 	status, body := h(c)
-	if hangUp == hang {
+	if result == faultHang {
 		panic(http.ErrAbortHandler)
 	}
 	raw, err := json.Marshal(body)
@@ -261,7 +261,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(*call) (in
 		etag := `W/"` + hex.EncodeToString(sum[:]) + `"`
 		w.Header().Set("ETag", etag)
 		if r.Header.Get("If-None-Match") == etag {
-			s.left++ // a conditional request for unchanged data is free
+			s.requestsLeft++ // a conditional request for unchanged data is free
 			s.rateHeaders(w)
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -295,66 +295,66 @@ func (s *Server) authenticate(c *call) bool {
 		return false
 	}
 	if strings.HasPrefix(c.URL.Path, "/app") {
-		c.jwt = s.signedByApp(token)
+		c.jwt = s.isSignedByApp(token)
 		return c.jwt
 	}
 	c.by = s.tokens[token]
 	return c.by != nil && (c.by.expires.IsZero() || s.now().Before(c.by.expires))
 }
 
-// refuse enforces the limits. It reports whether it has refused the request.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
+// enforceLimits enforces the limits. It reports whether it has refused the request.
+func (s *Server) enforceLimits(w http.ResponseWriter, r *http.Request) bool {
 	if s.now().After(s.reset) {
-		s.left, s.reset = 5000, s.now().Add(time.Hour)
+		s.requestsLeft, s.reset = 5000, s.now().Add(time.Hour)
 	}
-	if s.left <= 0 {
-		s.overLimit++
+	if s.requestsLeft <= 0 {
+		s.rejectedRequests++
 		s.rateHeaders(w)
 		reply(w, http.StatusForbidden, message("API rate limit exceeded for user ID 1."))
 		return true
 	}
-	s.left--
+	s.requestsLeft--
 	s.rateHeaders(w)
 	creates := r.Method == http.MethodPost && (strings.HasSuffix(r.URL.Path, "/comments") || strings.HasSuffix(r.URL.Path, "/reactions"))
 	if !creates {
 		return false
 	}
-	if s.creating <= 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(s.wait.Seconds())))
+	if s.contentLeft <= 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(s.contentWait.Seconds())))
 		reply(w, http.StatusForbidden, map[string]string{
 			"message":           "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.",
 			"documentation_url": "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits",
 		})
 		return true
 	}
-	s.creating--
+	s.contentLeft--
 	return false
 }
 
 func (s *Server) rateHeaders(w http.ResponseWriter) {
 	w.Header().Set("X-RateLimit-Limit", "5000")
-	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(s.left, 0)))
+	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(s.requestsLeft, 0)))
 	w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
 	w.Header().Set("X-RateLimit-Resource", "core")
 }
 
-type faulty int
+type faultResult int
 
 const (
-	none faulty = iota
-	answered
-	hang
+	noFault faultResult = iota
+	faultAnswered
+	faultHang
 )
 
-func (s *Server) fault(w http.ResponseWriter, r *http.Request) faulty {
+func (s *Server) applyFault(w http.ResponseWriter, r *http.Request) faultResult {
 	i := slices.IndexFunc(s.faults, func(f fault) bool { return strings.HasPrefix(r.Method+" "+r.URL.Path, f.path) })
 	if i < 0 {
-		return none
+		return noFault
 	}
 	f := s.faults[i]
 	s.faults = slices.Delete(s.faults, i, i+1)
 	if f.status == 0 {
-		return hang
+		return faultHang
 	}
 	for k, v := range f.header {
 		w.Header()[k] = v
@@ -362,13 +362,13 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request) faulty {
 	if f.body != "" {
 		w.WriteHeader(f.status)
 		_, _ = w.Write([]byte(f.body))
-		return answered
+		return faultAnswered
 	}
 	reply(w, f.status, message(http.StatusText(f.status)))
-	return answered
+	return faultAnswered
 }
 
-func (s *Server) link(c *call, page, per, total int) {
+func (s *Server) setNextLink(c *call, page, per, total int) {
 	if page*per >= total {
 		return
 	}

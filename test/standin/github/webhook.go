@@ -29,7 +29,7 @@ type Delivery struct {
 	GUID, Event string
 	Body        []byte
 	Status      int
-	Answer      string
+	Response    string
 }
 
 // Sign returns the signature of a body.
@@ -39,10 +39,10 @@ func Sign(body []byte, secret string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Inbound sets the address for webhooks: the channel's address on the server,
+// SetInbound sets the address for webhooks: the channel's address on the server,
 // or the server's own address. Below the latter, the channel with the name
 // github listens.
-func (s *Server) Inbound(url string) {
+func (s *Server) SetInbound(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if url != "" && !strings.Contains(url, "/v1/inbound/") {
@@ -51,16 +51,16 @@ func (s *Server) Inbound(url string) {
 	s.hook.url = url
 }
 
-// deliver sends the event of a comment, without waiting for the response.
-func (s *Server) deliver(action string, c *comment, by *user) {
+// sendCommentEvent sends the event of a comment, without waiting for the response.
+func (s *Server) sendCommentEvent(action string, c *comment, by *user) {
 	if by == nil {
 		by = c.by
 	}
-	s.tell("issue_comment", map[string]any{"action": action, "comment": s.wire(c), "issue": s.wireIssue(c.number, s.issues[c.number]), "sender": by})
+	s.sendEvent("issue_comment", map[string]any{"action": action, "comment": s.wireComment(c), "issue": s.wireIssue(c.number, s.issues[c.number]), "sender": by})
 }
 
-// tell sends an event of the repository.
-func (s *Server) tell(event string, payload map[string]any) {
+// sendEvent sends an event of the repository.
+func (s *Server) sendEvent(event string, payload map[string]any) {
 	if s.hook.url == "" {
 		return
 	}
@@ -97,12 +97,12 @@ func (h *hook) send(url string, d *Delivery) {
 	defer h.mu.Unlock()
 	h.sent = append(h.sent, d)
 	if err != nil {
-		d.Answer = err.Error()
+		d.Response = err.Error()
 		return
 	}
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(resp.Body)
-	d.Status, d.Answer = resp.StatusCode, string(answer)
+	d.Status, d.Response = resp.StatusCode, string(answer)
 }
 
 // Deliveries waits until everything was sent, and returns all deliveries.

@@ -21,9 +21,9 @@ func Main(m *testing.M) {
 // Unknown makes every name unknown to this process, except the names in the machine's hosts file.
 func Unknown() {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		here, there := net.Pipe()
-		go serve(there)
-		return here, nil
+		client, server := net.Pipe()
+		go serve(server)
+		return client, nil
 	}}
 }
 

@@ -56,11 +56,11 @@ func (d *decrypter) stop() {
 	_ = d.cmd.Wait()
 }
 
-func (d *decrypter) decrypt(body []byte, of *device) ([]byte, error) {
+func (d *decrypter) decrypt(body []byte, target *device) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b64 := base64.RawURLEncoding.EncodeToString
-	line, err := json.Marshal(map[string]string{"body": b64(body), "private_key": b64(of.private.Bytes()), "auth": b64(of.auth)})
+	line, err := json.Marshal(map[string]string{"body": b64(body), "private_key": b64(target.private.Bytes()), "auth": b64(target.auth)})
 	if err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ type device struct {
 	private  *ecdh.PrivateKey
 	auth     []byte
 	// key is the server's key, with which the browser subscribed.
-	key         string
-	gone, sleep bool
-	waiting     []waiting
-	shown       []Notification
+	key                  string
+	unsubscribed, asleep bool
+	waiting              []waitingMessage
+	shown                []Notification
 }
 
-// waiting is a message for a device that sleeps.
-type waiting struct {
+// waitingMessage is a message for a device that sleeps.
+type waitingMessage struct {
 	topic string
 	ttl   int
 	text  []byte
@@ -65,16 +65,18 @@ func (s *Service) Subscribe(person, serverKey string) (json.RawMessage, error) {
 }
 
 // Unsubscribe ends the subscription of a person's device.
-func (s *Service) Unsubscribe(person string) { s.with(person, func(d *device) { d.gone = true }) }
+func (s *Service) Unsubscribe(person string) {
+	s.withDevice(person, func(d *device) { d.unsubscribed = true })
+}
 
 // Sleep makes a person's device unreachable.
-func (s *Service) Sleep(person string) { s.with(person, func(d *device) { d.sleep = true }) }
+func (s *Service) Sleep(person string) { s.withDevice(person, func(d *device) { d.asleep = true }) }
 
 // Wake makes the device reachable, and delivers the messages that the service
 // kept for it.
 func (s *Service) Wake(person string) {
-	s.with(person, func(d *device) {
-		d.sleep = false
+	s.withDevice(person, func(d *device) {
+		d.asleep = false
 		for _, m := range d.waiting {
 			d.show(m.text)
 		}
@@ -84,11 +86,11 @@ func (s *Service) Wake(person string) {
 
 // Shown returns the notifications on a person's device, the newest last.
 func (s *Service) Shown(person string) (shown []Notification) {
-	s.with(person, func(d *device) { shown = slices.Clone(d.shown) })
+	s.withDevice(person, func(d *device) { shown = slices.Clone(d.shown) })
 	return shown
 }
 
-func (s *Service) with(person string, do func(*device)) {
+func (s *Service) withDevice(person string, do func(*device)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.devices["/push/"+person]; d != nil {
@@ -96,15 +98,15 @@ func (s *Service) with(person string, do func(*device)) {
 	}
 }
 
-// take shows a message. If the device sleeps, it keeps the message in place of
+// receive shows a message. If the device sleeps, it keeps the message in place of
 // an older one with the same topic.
-func (d *device) take(m waiting) {
-	if !d.sleep {
+func (d *device) receive(m waitingMessage) {
+	if !d.asleep {
 		d.show(m.text)
 		return
 	}
 	if m.topic != "" {
-		d.waiting = slices.DeleteFunc(d.waiting, func(w waiting) bool { return w.topic == m.topic })
+		d.waiting = slices.DeleteFunc(d.waiting, func(w waitingMessage) bool { return w.topic == m.topic })
 	}
 	if m.ttl > 0 {
 		d.waiting = append(d.waiting, m)

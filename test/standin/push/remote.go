@@ -60,14 +60,14 @@ func (r *Remote) Kind() string { return "push" }
 // Settings returns settings that allow only this service.
 func (r *Remote) Settings() map[string]any { return map[string]any{"hosts": []string{"127.0.0.1"}} }
 
-// Person returns no identity, because push services know only devices. The
+// AddPerson returns no identity, because push services know only devices. The
 // person has none until Join.
-func (r *Remote) Person(name string) (identityID, email string) {
+func (r *Remote) AddPerson(name string) (identityID, email string) {
 	return "", name + "@example.com"
 }
 
-// Seen returns the notifications on the person's device.
-func (r *Remote) Seen(person string) []standin.Message {
+// VisibleMessages returns the notifications on the person's device.
+func (r *Remote) VisibleMessages(person string) []standin.Message {
 	var seen []standin.Message
 	for _, n := range r.Shown(person) {
 		seen = append(seen, n.message())
@@ -96,14 +96,14 @@ func (r *Remote) reply(person string, n *Notification, reply standin.Reply) erro
 		if n.ActionHash != "" {
 			body["action_hash"] = n.ActionHash
 		}
-	} else if err := r.onPage(person, n, reply.Answers, body); err != nil {
+	} else if err := r.answerOnPage(person, n, reply.Answers, body); err != nil {
 		return err
 	}
 	return r.call(person, http.MethodPost, "/v1/questions/"+n.Question+"/answer", http.Header{"Idempotency-Key": {"push-" + n.Delivery}}, body, nil)
 }
 
-// onPage opens the question's page, which shows the action, and answers there.
-func (r *Remote) onPage(person string, n *Notification, answers, body map[string]any) error {
+// answerOnPage opens the question's page, which shows the action, and answers there.
+func (r *Remote) answerOnPage(person string, n *Notification, answers, body map[string]any) error {
 	var q struct {
 		ActionHash string `json:"action_hash"`
 	}
@@ -140,15 +140,15 @@ func (n *Notification) button(answers map[string]any) any {
 	return nil
 }
 
-// Told returns the texts of refusals, as the page shows them.
-func (r *Remote) Told(person string) []string {
+// Feedback returns the texts of refusals, as the page shows them.
+func (r *Remote) Feedback(person string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.told[person]
 }
 
-// Inbound does nothing, because people answer through the server's API.
-func (r *Remote) Inbound(string) {}
+// SetInbound does nothing, because people answer through the server's API.
+func (r *Remote) SetInbound(string) {}
 
 // call calls the server as the person's browser does. If the server refuses,
 // the person is told.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	largest = 4096
-	kept    = 28 * 24 * time.Hour
+	maxMessageBytes = 4096
+	maxTTL          = 28 * 24 * time.Hour
 )
 
 var topics = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
@@ -28,10 +28,10 @@ type Service struct {
 	mu      sync.Mutex
 	decrypt *decrypter
 	devices map[string]*device
-	// busy are the refusals for the next requests.
-	busy  []refusal
-	limit int
-	seen  []Request
+	// refusals are the refusals for the next requests.
+	refusals []refusal
+	limit    int
+	requests []Request
 }
 
 type refusal struct {
@@ -41,11 +41,11 @@ type refusal struct {
 
 // Request describes a received message and its response.
 type Request struct {
-	Status             int
-	TTL                int
-	Urgency, Topic     string
-	Length             int
-	Text, Why, Contact string
+	Status                int
+	TTL                   int
+	Urgency, Topic        string
+	Length                int
+	Text, Reason, Contact string
 }
 
 // Start starts a service. Stop stops it.
@@ -54,8 +54,8 @@ func Start() (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{decrypt: decrypt, devices: map[string]*device{}, limit: largest}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.take))
+	s := &Service{decrypt: decrypt, devices: map[string]*device{}, limit: maxMessageBytes}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.receive))
 	return s, nil
 }
 
@@ -69,7 +69,7 @@ func (s *Service) Stop() {
 func (s *Service) Refuse(status int, retryAfter string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy = append(s.busy, refusal{status, retryAfter})
+	s.refusals = append(s.refusals, refusal{status, retryAfter})
 }
 
 // Limit sets how many bytes a message may have.
@@ -83,11 +83,11 @@ func (s *Service) Limit(bytes int) {
 func (s *Service) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.seen)
+	return slices.Clone(s.requests)
 }
 
-func (s *Service) take(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, 4*largest))
+func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 4*maxMessageBytes))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -95,21 +95,21 @@ func (s *Service) take(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := Request{Urgency: r.Header.Get("Urgency"), Topic: r.Header.Get("Topic"), Length: len(body)}
-	seen.Status, seen.Why = s.answer(w, r, body, &seen)
-	s.seen = append(s.seen, seen)
+	seen.Status, seen.Reason = s.checkRequest(w, r, body, &seen)
+	s.requests = append(s.requests, seen)
 	if seen.Status >= 300 {
-		http.Error(w, seen.Why, seen.Status)
+		http.Error(w, seen.Reason, seen.Status)
 		return
 	}
-	w.Header().Set("Location", s.URL+"/message/"+strconv.Itoa(len(s.seen)))
+	w.Header().Set("Location", s.URL+"/message/"+strconv.Itoa(len(s.requests)))
 	w.WriteHeader(seen.Status)
 }
 
-// answer makes the checks of RFC 8030 and RFC 8292.
-func (s *Service) answer(w http.ResponseWriter, r *http.Request, body []byte, seen *Request) (status int, why string) {
-	if len(s.busy) > 0 {
-		now := s.busy[0]
-		s.busy = s.busy[1:]
+// checkRequest makes the checks of RFC 8030 and RFC 8292.
+func (s *Service) checkRequest(w http.ResponseWriter, r *http.Request, body []byte, seen *Request) (status int, why string) {
+	if len(s.refusals) > 0 {
+		now := s.refusals[0]
+		s.refusals = s.refusals[1:]
 		if now.retryAfter != "" {
 			w.Header().Set("Retry-After", now.retryAfter)
 		}
@@ -123,11 +123,11 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, body []byte, se
 		return http.StatusMethodNotAllowed, "POST"
 	case d == nil:
 		return http.StatusNotFound, "no such subscription"
-	case d.gone:
+	case d.unsubscribed:
 		return http.StatusGone, "unsubscribed"
 	case err != nil || ttl < 0:
 		return http.StatusBadRequest, "TTL"
-	case time.Duration(ttl)*time.Second > kept:
+	case time.Duration(ttl)*time.Second > maxTTL:
 		return http.StatusBadRequest, "TTL is longer than anything is kept"
 	case r.Header.Get("Content-Encoding") != "aes128gcm":
 		return http.StatusUnsupportedMediaType, "Content-Encoding"
@@ -146,6 +146,6 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, body []byte, se
 		return http.StatusBadRequest, err.Error()
 	}
 	seen.Text = string(text)
-	d.take(waiting{topic: seen.Topic, ttl: ttl, text: text})
+	d.receive(waitingMessage{topic: seen.Topic, ttl: ttl, text: text})
 	return http.StatusCreated, ""
 }

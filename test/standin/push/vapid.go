@@ -23,19 +23,19 @@ func checkVAPID(authorization, origin, subscribed string, now time.Time) error {
 	if !ok {
 		return errors.New("no VAPID authorization")
 	}
-	given := map[string]string{}
+	params := map[string]string{}
 	for field := range strings.SplitSeq(fields, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
-		given[name] = value
+		params[name] = value
 	}
-	if given["k"] != subscribed {
+	if params["k"] != subscribed {
 		return errors.New("the subscription belongs to another key")
 	}
-	key, err := publicKey(given["k"])
+	key, err := publicKey(params["k"])
 	if err != nil {
 		return err
 	}
-	signed, err := jose.ParseSigned(given["t"], []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSigned(params["t"], []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (s *Server) pressOrPick(person, id string, value any) (bool, error) {
 	if send == nil || picker == nil {
 		return false, nil
 	}
-	state, ok := pick(picker, value)
+	state, ok := pickState(picker, value)
 	if !ok {
 		return false, nil
 	}
@@ -78,7 +78,7 @@ func elementsIn(raw json.RawMessage) []object {
 	}
 	var all []object
 	for _, b := range blocks {
-		for _, e := range interactive(b) {
+		for _, e := range interactiveElements(b) {
 			e["block_id"] = b["block_id"]
 			all = append(all, e)
 		}
@@ -87,24 +87,24 @@ func elementsIn(raw json.RawMessage) []object {
 }
 
 // Button finds a button of a message by its label.
-func (s *Server) Button(id, says string) (map[string]any, error) {
+func (s *Server) Button(id, label string) (map[string]any, error) {
 	for _, e := range s.elements(id) {
-		if e["type"] == "button" && textOf(e["text"]) == says {
+		if e["type"] == "button" && textOf(e["text"]) == label {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no button %q", says)
+	return nil, fmt.Errorf("there is no button %q", label)
 }
 
-// begin makes the trigger id and the response address of one interaction.
-func (s *Server) begin(person, channel string) (triggerID, respond string) {
+// beginInteraction makes the trigger id and the response address of one interaction.
+func (s *Server) beginInteraction(person, channel string) (triggerID, respond string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
 	triggerID = fmt.Sprintf("%d.%d.standin", time.Now().UnixNano(), s.number)
 	s.triggers[triggerID] = &trigger{user: person, at: time.Now()}
 	path := "/respond/" + strconv.Itoa(s.number)
-	s.responses[path] = &responding{user: person, channel: channel}
+	s.responses[path] = &responseURL{user: person, channel: channel}
 	return triggerID, s.http.URL + path
 }
 
@@ -124,7 +124,7 @@ func (s *Server) press(person, id string, button, state object) (triggerID strin
 	}
 	shown, channel := m.describe(room.id), room.id
 	s.mu.Unlock()
-	triggerID, respond := s.begin(person, channel)
+	triggerID, respond := s.beginInteraction(person, channel)
 	if state == nil {
 		state = object{"values": object{}}
 	}
@@ -163,12 +163,12 @@ func (s *Server) userOf(person string) object {
 
 // Write writes a message in the thread of a message.
 func (s *Server) Write(person, id, text string) error {
-	return s.Happen(person, id, text, nil)
+	return s.WriteWith(person, id, text, nil)
 }
 
-// Happen is [Server.Write] with more fields in the event, such as a subtype or
+// WriteWith is [Server.Write] with more fields in the event, such as a subtype or
 // a bot.
-func (s *Server) Happen(person, id, text string, more object) error {
+func (s *Server) WriteWith(person, id, text string, more object) error {
 	s.mu.Lock()
 	room, root := s.find(id)
 	if root == nil {
@@ -199,7 +199,7 @@ func (s *Server) Happen(person, id, text string, more object) error {
 
 // Command enters a slash command in the conversation.
 func (s *Server) Command(person, command, text string) error {
-	triggerID, respond := s.begin(person, Room)
+	triggerID, respond := s.beginInteraction(person, Room)
 	answer, err := s.send("slash_commands", object{
 		"command": command, "text": text, "user_id": person, "user_name": "somebody", "team_id": Team, "channel_id": Room,
 		"channel_name": "room", "trigger_id": triggerID, "response_url": respond, "api_app_id": AppID,
@@ -220,12 +220,12 @@ func (s *Server) Command(person, command, text string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(person, words(&message{text: said.Text, blocks: said.Blocks}))
+	s.tell(person, plainText(&message{text: said.Text, blocks: said.Blocks}))
 	return nil
 }
 
-// Shut closes the person's open forms without an answer.
-func (s *Server) Shut(person string) {
+// CloseForms closes the person's open forms without an answer.
+func (s *Server) CloseForms(person string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.views {

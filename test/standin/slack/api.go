@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// called is one call of the Web API.
-type called struct {
+// apiCall is one call of the Web API.
+type apiCall struct {
 	values url.Values
 	token  string
 }
@@ -34,7 +34,7 @@ func refuse(name string, messages ...string) error { return refusal{name: name, 
 // it needs.
 var methods = map[string]struct {
 	scope string
-	do    func(*Server, *called) (map[string]any, error)
+	do    func(*Server, *apiCall) (map[string]any, error)
 }{
 	"auth.test":             {"", (*Server).authTest},
 	"apps.connections.open": {"", (*Server).connectionsOpen},
@@ -52,11 +52,11 @@ var methods = map[string]struct {
 
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	method := strings.TrimPrefix(r.URL.Path, "/api/")
-	fault := s.count(method)
+	fault := s.recordCall(method)
 	if fault.Wait != nil {
 		<-fault.Wait
 	}
-	if fault.Status != 0 && !fault.Done {
+	if fault.Status != 0 && !fault.TakesEffect {
 		if fault.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(fault.RetryAfter))
 		}
@@ -64,7 +64,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := s.call(method, r, fault)
-	if fault.Done {
+	if fault.TakesEffect {
 		status := fault.Status
 		if status == 0 {
 			status = http.StatusBadGateway
@@ -79,14 +79,14 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-func (s *Server) count(method string) (f Fault) {
+func (s *Server) recordCall(method string) (f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[method]++
 	if queue := s.faults[method]; len(queue) > 0 {
 		f, s.faults[method] = queue[0], queue[1:]
 	}
-	s.touch()
+	s.notifyChanged()
 	return f
 }
 
@@ -95,7 +95,7 @@ func (s *Server) call(method string, r *http.Request, f Fault) map[string]any {
 	if !known {
 		return failure(refuse("unknown_method"))
 	}
-	c, err := read(r)
+	c, err := readCall(r)
 	if err != nil {
 		return failure(err)
 	}
@@ -123,7 +123,7 @@ func (s *Server) call(method string, r *http.Request, f Fault) map[string]any {
 		answer = map[string]any{}
 	}
 	answer["ok"] = true
-	s.touch()
+	s.notifyChanged()
 	return answer
 }
 
@@ -142,13 +142,13 @@ func failure(err error) map[string]any {
 	return answer
 }
 
-// read reads the arguments from a form or a JSON object.
-func read(r *http.Request) (*called, error) {
+// readCall reads the arguments from a form or a JSON object.
+func readCall(r *http.Request) (*apiCall, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	c := &called{values: r.URL.Query(), token: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
+	c := &apiCall{values: r.URL.Query(), token: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		var object map[string]json.RawMessage
 		if len(body) > 0 && string(body) != "null" && json.Unmarshal(body, &object) != nil {
@@ -176,39 +176,39 @@ func read(r *http.Request) (*called, error) {
 	return c, nil
 }
 
-func (s *Server) authTest(*called) (map[string]any, error) {
+func (s *Server) authTest(*apiCall) (map[string]any, error) {
 	return map[string]any{"url": s.http.URL, "team": "Stand-in", "user": "fermata", "team_id": Team, "user_id": Bot, "bot_id": BotID}, nil
 }
 
-func (s *Server) connectionsOpen(*called) (map[string]any, error) {
+func (s *Server) connectionsOpen(*apiCall) (map[string]any, error) {
 	return map[string]any{"url": "ws" + strings.TrimPrefix(s.http.URL, "http") + "/link"}, nil
 }
 
-func describe(u *User) map[string]any {
+func describeUser(u *User) map[string]any {
 	return map[string]any{"user": map[string]any{
 		"id": u.ID, "team_id": u.Team, "name": strings.ToLower(u.Name), "real_name": u.Name, "is_bot": u.IsBot, "deleted": u.Gone,
 		"is_stranger": u.Team != Team, "is_email_confirmed": !u.Unconfirmed, "profile": map[string]any{"email": u.Email, "real_name": u.Name},
 	}}
 }
 
-func (s *Server) usersInfo(c *called) (map[string]any, error) {
+func (s *Server) usersInfo(c *apiCall) (map[string]any, error) {
 	u := s.users[c.values.Get("user")]
 	if u == nil {
 		return nil, refuse("user_not_found")
 	}
-	return describe(u), nil
+	return describeUser(u), nil
 }
 
-func (s *Server) usersLookup(c *called) (map[string]any, error) {
+func (s *Server) usersLookup(c *apiCall) (map[string]any, error) {
 	for _, u := range s.users {
 		if u.Email != "" && strings.EqualFold(u.Email, c.values.Get("email")) && !u.Gone {
-			return describe(u), nil
+			return describeUser(u), nil
 		}
 	}
 	return nil, refuse("users_not_found")
 }
 
-func (s *Server) conversationsOpen(c *called) (map[string]any, error) {
+func (s *Server) conversationsOpen(c *apiCall) (map[string]any, error) {
 	id := c.values.Get("users")
 	u := s.users[id]
 	switch {
@@ -230,7 +230,7 @@ func (s *Server) direct(user string) *conversation {
 	return s.conversations[id]
 }
 
-func (s *Server) conversationsInfo(c *called) (map[string]any, error) {
+func (s *Server) conversationsInfo(c *apiCall) (map[string]any, error) {
 	room := s.conversations[c.values.Get("channel")]
 	if room == nil {
 		return nil, refuse("channel_not_found")
@@ -240,8 +240,8 @@ func (s *Server) conversationsInfo(c *called) (map[string]any, error) {
 	}}, nil
 }
 
-// writable returns the conversation if the app may write to it.
-func (s *Server) writable(id string) (*conversation, error) {
+// writableConversation returns the conversation if the app may write to it.
+func (s *Server) writableConversation(id string) (*conversation, error) {
 	room := s.conversations[id]
 	switch {
 	case room == nil:
@@ -268,8 +268,8 @@ func (m *message) describe(channel string) map[string]any {
 	return d
 }
 
-func (s *Server) conversationsReplies(c *called) (map[string]any, error) {
-	room, err := s.writable(c.values.Get("channel"))
+func (s *Server) conversationsReplies(c *apiCall) (map[string]any, error) {
+	room, err := s.writableConversation(c.values.Get("channel"))
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +288,8 @@ func (s *Server) conversationsReplies(c *called) (map[string]any, error) {
 	return map[string]any{"messages": list}, nil
 }
 
-func (s *Server) conversationsHistory(c *called) (map[string]any, error) {
-	room, err := s.writable(c.values.Get("channel"))
+func (s *Server) conversationsHistory(c *apiCall) (map[string]any, error) {
+	room, err := s.writableConversation(c.values.Get("channel"))
 	if err != nil {
 		return nil, err
 	}
@@ -302,9 +302,9 @@ func (s *Server) conversationsHistory(c *called) (map[string]any, error) {
 	return map[string]any{"messages": list}, nil
 }
 
-// named returns the id of the conversation for a message. Only the methods that
+// conversationID returns the id of the conversation for a message. Only the methods that
 // post accept names.
-func (s *Server) named(channel string) string {
+func (s *Server) conversationID(channel string) string {
 	name, isName := strings.CutPrefix(channel, "#")
 	for id, room := range s.conversations {
 		if isName && room.name == name {
@@ -314,21 +314,21 @@ func (s *Server) named(channel string) string {
 	return channel
 }
 
-func (s *Server) postMessage(c *called) (map[string]any, error) {
-	room, err := s.writable(s.named(c.values.Get("channel")))
+func (s *Server) postMessage(c *apiCall) (map[string]any, error) {
+	room, err := s.writableConversation(s.conversationID(c.values.Get("channel")))
 	if err != nil {
 		return nil, err
 	}
 	m := &message{stamp: s.stamp(), thread: c.values.Get("thread_ts"), user: Bot}
-	if err := m.say(c.values); err != nil {
+	if err := m.setContent(c.values); err != nil {
 		return nil, err
 	}
 	room.messages = append(room.messages, m)
 	return map[string]any{"channel": room.id, "ts": m.stamp, "message": m.describe(room.id)}, nil
 }
 
-// say sets the text and blocks of a message, with Slack's checks.
-func (m *message) say(values url.Values) error {
+// setContent sets the text and blocks of a message, with Slack's checks.
+func (m *message) setContent(values url.Values) error {
 	if raw := values.Get("blocks"); raw != "" {
 		if err := checkBlocks([]byte(raw), false); err != nil {
 			return err
@@ -344,7 +344,7 @@ func (m *message) say(values url.Values) error {
 	return nil
 }
 
-func (s *Server) updateMessage(c *called) (map[string]any, error) {
+func (s *Server) updateMessage(c *apiCall) (map[string]any, error) {
 	room, m := s.find(c.values.Get("channel") + "/" + c.values.Get("ts"))
 	switch {
 	case room == nil:
@@ -354,14 +354,14 @@ func (s *Server) updateMessage(c *called) (map[string]any, error) {
 	case m.user != Bot:
 		return nil, refuse("cant_update_message")
 	}
-	if err := m.say(c.values); err != nil {
+	if err := m.setContent(c.values); err != nil {
 		return nil, err
 	}
 	return map[string]any{"channel": room.id, "ts": m.stamp, "text": m.text, "message": m.describe(room.id)}, nil
 }
 
-func (s *Server) postEphemeral(c *called) (map[string]any, error) {
-	room, err := s.writable(c.values.Get("channel"))
+func (s *Server) postEphemeral(c *apiCall) (map[string]any, error) {
+	room, err := s.writableConversation(c.values.Get("channel"))
 	if err != nil {
 		return nil, err
 	}
@@ -370,14 +370,14 @@ func (s *Server) postEphemeral(c *called) (map[string]any, error) {
 		return nil, refuse("user_not_in_channel")
 	}
 	m := &message{}
-	if err := m.say(c.values); err != nil {
+	if err := m.setContent(c.values); err != nil {
 		return nil, err
 	}
-	s.tell(user, words(m))
+	s.tell(user, plainText(m))
 	return map[string]any{"message_ts": s.stamp()}, nil
 }
 
-func (s *Server) viewsOpen(c *called) (map[string]any, error) {
+func (s *Server) viewsOpen(c *apiCall) (map[string]any, error) {
 	t := s.triggers[c.values.Get("trigger_id")]
 	switch {
 	case t == nil:
@@ -400,7 +400,7 @@ func (s *Server) viewsOpen(c *called) (map[string]any, error) {
 
 // serveResponse takes the posts to a response_url.
 func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
-	fault := s.count("response_url")
+	fault := s.recordCall("response_url")
 	if fault.Status != 0 {
 		w.WriteHeader(fault.Status)
 		return
@@ -419,6 +419,6 @@ func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at.uses++
-	s.tell(at.user, words(&message{text: body.Text, blocks: body.Blocks}))
+	s.tell(at.user, plainText(&message{text: body.Text, blocks: body.Blocks}))
 	_, _ = w.Write([]byte("ok"))
 }

@@ -17,12 +17,12 @@ func checkBlocks(raw []byte, modal bool) error {
 	if err := json.Unmarshal(raw, &blocks); err != nil {
 		return refuse("invalid_blocks_format")
 	}
-	most := 50
+	maxBlocks := 50
 	if modal {
-		most = 100
+		maxBlocks = 100
 	}
-	if len(blocks) > most {
-		return refuse("invalid_blocks", fmt.Sprintf("no more than %d items allowed", most))
+	if len(blocks) > maxBlocks {
+		return refuse("invalid_blocks", fmt.Sprintf("no more than %d items allowed", maxBlocks))
 	}
 	total := 0
 	ids := map[string]bool{}
@@ -66,11 +66,11 @@ func length(v any) int {
 func checkBlock(b object, modal bool) string {
 	switch b["type"] {
 	case "header":
-		if why := checkObject(b["text"], 150, "plain_text"); why != "" {
+		if why := checkTextObject(b["text"], 150, "plain_text"); why != "" {
 			return "header " + why
 		}
 	case "section":
-		if why := checkObject(b["text"], 3000, ""); why != "" {
+		if why := checkTextObject(b["text"], 3000, ""); why != "" {
 			return "section " + why
 		}
 		if a, ok := b["accessory"].(object); ok {
@@ -82,7 +82,7 @@ func checkBlock(b object, modal bool) string {
 			return "context needs 1 to 10 elements"
 		}
 		for _, e := range list {
-			if why := checkObject(e, 3000, ""); why != "" {
+			if why := checkTextObject(e, 3000, ""); why != "" {
 				return "context " + why
 			}
 		}
@@ -96,7 +96,7 @@ func checkBlock(b object, modal bool) string {
 		if !modal {
 			return "input belongs in a modal here"
 		}
-		if why := checkObject(b["label"], 2000, "plain_text"); why != "" {
+		if why := checkTextObject(b["label"], 2000, "plain_text"); why != "" {
 			return "label " + why
 		}
 		e, ok := b["element"].(object)
@@ -133,7 +133,7 @@ func checkActions(b object) string {
 	return ""
 }
 
-func checkObject(v any, most int, kind string) string {
+func checkTextObject(v any, maxLength int, kind string) string {
 	o, ok := v.(object)
 	if !ok {
 		return "has no text object"
@@ -147,8 +147,8 @@ func checkObject(v any, most int, kind string) string {
 		return "has no valid type"
 	case n == 0:
 		return "is empty"
-	case n > most:
-		return fmt.Sprintf("must be less than %d characters", most+1)
+	case n > maxLength:
+		return fmt.Sprintf("must be less than %d characters", maxLength+1)
 	}
 	if o["type"] == "mrkdwn" {
 		if err := checkText(s); err != nil {
@@ -181,13 +181,13 @@ func checkElement(e object, in string) string {
 		if len(value) > 2000 || len(address) > 3000 {
 			return "button carries too much"
 		}
-		return checkObject(e["text"], 75, "plain_text")
+		return checkTextObject(e["text"], 75, "plain_text")
 	case "static_select", "multi_static_select", "radio_buttons", "checkboxes":
-		most := 100
+		maxOptions := 100
 		if kind == "radio_buttons" || kind == "checkboxes" {
-			most = 10
+			maxOptions = 10
 		}
-		return checkOptions(e, most)
+		return checkOptions(e, maxOptions)
 	case "plain_text_input":
 		for _, key := range []string{"max_length", "min_length"} {
 			if n, ok := e[key].(float64); ok && (n < 0 || n > 3000) {
@@ -198,15 +198,15 @@ func checkElement(e object, in string) string {
 	return ""
 }
 
-func checkOptions(e object, most int) string {
+func checkOptions(e object, maxOptions int) string {
 	list, _ := e["options"].([]any)
-	if len(list) == 0 || len(list) > most {
-		return fmt.Sprintf("needs 1 to %d options", most)
+	if len(list) == 0 || len(list) > maxOptions {
+		return fmt.Sprintf("needs 1 to %d options", maxOptions)
 	}
 	seen := map[string]bool{}
 	for _, o := range list {
 		option, _ := o.(object)
-		if why := checkObject(option["text"], 75, "plain_text"); why != "" {
+		if why := checkTextObject(option["text"], 75, "plain_text"); why != "" {
 			return "option " + why
 		}
 		value, _ := option["value"].(string)
@@ -219,8 +219,8 @@ func checkOptions(e object, most int) string {
 }
 
 func checkConfirm(c object) string {
-	for key, most := range map[string]int{"title": 100, "text": 300, "confirm": 30, "deny": 30} {
-		if why := checkObject(c[key], most, ""); why != "" {
+	for key, maxLength := range map[string]int{"title": 100, "text": 300, "confirm": 30, "deny": 30} {
+		if why := checkTextObject(c[key], maxLength, ""); why != "" {
 			return "confirm " + key + " " + why
 		}
 	}
@@ -243,7 +243,7 @@ func checkView(raw json.RawMessage) error {
 		if o == nil {
 			continue
 		}
-		if why := checkObject(o, 24, "plain_text"); why != "" {
+		if why := checkTextObject(o, 24, "plain_text"); why != "" {
 			return refuse("invalid_arguments", "view "+why)
 		}
 	}
@@ -253,20 +253,20 @@ func checkView(raw json.RawMessage) error {
 	return checkBlocks(v.Blocks, true)
 }
 
-// control matches text that Slack reads as a mention, a link or a date.
-var control = regexp.MustCompile(`<([^<>]*)>`)
+// controlSequence matches text that Slack reads as a mention, a link or a date.
+var controlSequence = regexp.MustCompile(`<([^<>]*)>`)
 
-// meant matches the only text of Fermata that mentions people.
-var meant = regexp.MustCompile(`^For (<(@|!subteam\^)[A-Z0-9]+>|<!here>|<!channel>|“[^<>]*”|, )+$`)
+// mentionLine matches the only text of Fermata that mentions people.
+var mentionLine = regexp.MustCompile(`^For (<(@|!subteam\^)[A-Z0-9]+>|<!here>|<!channel>|“[^<>]*”|, )+$`)
 
 // checkText refuses mentions and links. Fermata's texts have none, except for
 // the line that names the people that a question is for. So any other mention
 // or link comes from another person's words.
 func checkText(s string) error {
-	if meant.MatchString(s) {
+	if mentionLine.MatchString(s) {
 		return nil
 	}
-	for _, m := range control.FindAllStringSubmatch(s, -1) {
+	for _, m := range controlSequence.FindAllStringSubmatch(s, -1) {
 		if len(m[1]) < 6 || m[1][:6] != "!date^" {
 			return refuse("standin_found_markup", m[0])
 		}

@@ -26,15 +26,15 @@ func (s *Server) fillIn(person, id string, r standin.Reply) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.opened(triggerID)
+	v, err := s.awaitForm(triggerID)
 	if err != nil {
 		return err
 	}
 	return s.submit(person, v, r)
 }
 
-// opened waits for the form that an interaction opened.
-func (s *Server) opened(triggerID string) (*view, error) {
+// awaitForm waits for the form that an interaction opened.
+func (s *Server) awaitForm(triggerID string) (*view, error) {
 	var found *view
 	err := s.Await("a form is opened", func() bool {
 		s.mu.Lock()
@@ -89,11 +89,11 @@ func (s *Server) submit(person string, v *view, r standin.Reply) error {
 	if err := json.Unmarshal(v.raw, &shown); err != nil {
 		return err
 	}
-	values, err := filled(shown.Blocks, r)
+	values, err := fillState(shown.Blocks, r)
 	if err != nil {
 		return err
 	}
-	triggerID, _ := s.begin(person, "")
+	triggerID, _ := s.beginInteraction(person, "")
 	answer, err := s.send("interactive", object{
 		"type": "view_submission", "user": s.userOf(person), "api_app_id": AppID, "team": object{"id": Team}, "trigger_id": triggerID,
 		"view": object{
@@ -142,19 +142,19 @@ func (s *Server) closeForm(person string, v *view, answer json.RawMessage) error
 			return err
 		}
 		v.raw, v.open = a.View, false
-		s.tell(person, words(&message{blocks: shown.Blocks}))
+		s.tell(person, plainText(&message{blocks: shown.Blocks}))
 	default:
 		return fmt.Errorf("unknown response_action %q", a.Action)
 	}
 	return nil
 }
 
-// filled returns the state of a form with the person's answers.
-func filled(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
+// fillState returns the state of a form with the person's answers.
+func fillState(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
 	values := object{}
-	left := map[string]bool{}
+	unfilled := map[string]bool{}
 	for key := range r.Answers {
-		left[key] = true
+		unfilled[key] = true
 	}
 	others := map[string]any{}
 	elements := elementsIn(raw)
@@ -165,13 +165,13 @@ func filled(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
 		case block == "comment":
 			values[block] = object{"pick": object{"type": "plain_text_input", "value": r.Text}}
 		case isItem && given:
-			state, ok := pick(e, value)
+			state, ok := pickState(e, value)
 			if !ok {
 				others[key] = value
 				continue
 			}
 			values[block] = object{"pick": state}
-			delete(left, key)
+			delete(unfilled, key)
 		}
 	}
 	for _, e := range elements {
@@ -179,18 +179,18 @@ func filled(raw json.RawMessage, r standin.Reply) (map[string]any, error) {
 		if key, ok := strings.CutPrefix(block, "other:"); ok && others[key] != nil {
 			values[block] = object{"pick": object{"type": "plain_text_input", "value": fmt.Sprint(others[key])}}
 			values["item:"+key] = object{"pick": object{"type": "static_select"}}
-			delete(left, key)
+			delete(unfilled, key)
 		}
 	}
-	if len(left) > 0 {
+	if len(unfilled) > 0 {
 		return nil, fmt.Errorf("the form does not take %v", r.Answers)
 	}
 	return values, nil
 }
 
-// pick returns the state of an element after the person picked or typed the
+// pickState returns the state of an element after the person picked or typed the
 // value.
-func pick(e object, value any) (object, bool) {
+func pickState(e object, value any) (object, bool) {
 	kind, _ := e["type"].(string)
 	switch kind {
 	case "plain_text_input":

@@ -7,9 +7,9 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// look returns a message as a person sees it. Quotations and code follow a bar,
+// renderMessage returns a message as a person sees it. Quotations and code follow a bar,
 // because Slack shows them in boxes.
-func look(channel string, m *message) standin.Message {
+func renderMessage(channel string, m *message) standin.Message {
 	seen := standin.Message{ID: channel + "/" + m.stamp}
 	var blocks []object
 	if err := json.Unmarshal(m.blocks, &blocks); err != nil {
@@ -22,7 +22,7 @@ func look(channel string, m *message) standin.Message {
 		if parts := strings.Split(id, "|"); len(parts) == 5 {
 			seen.Question, seen.Closed = parts[2], parts[1] == "closed"
 		}
-		for _, e := range interactive(b) {
+		for _, e := range interactiveElements(b) {
 			if e["type"] == "button" {
 				seen.Buttons = append(seen.Buttons, textOf(e["text"]))
 			}
@@ -35,15 +35,15 @@ func look(channel string, m *message) standin.Message {
 	return seen
 }
 
-// words returns the text of a message, without markup.
-func words(m *message) string {
-	if s := look("", m).Text; s != "" {
+// plainText returns the text of a message, without markup.
+func plainText(m *message) string {
+	if s := renderMessage("", m).Text; s != "" {
 		return s
 	}
 	return m.text
 }
 
-func interactive(b object) []object {
+func interactiveElements(b object) []object {
 	var all []object
 	if list, ok := b["elements"].([]any); ok && b["type"] == "actions" {
 		for _, e := range list {
@@ -83,14 +83,14 @@ func show(b object) string {
 		list, _ := b["elements"].([]any)
 		var all []string
 		for _, e := range list {
-			all = append(all, boxed(e))
+			all = append(all, renderRichText(e))
 		}
 		return strings.Join(all, "\n")
 	}
 	return ""
 }
 
-func boxed(v any) string {
+func renderRichText(v any) string {
 	o, _ := v.(object)
 	list, _ := o["elements"].([]any)
 	var sb strings.Builder

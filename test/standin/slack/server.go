@@ -53,15 +53,15 @@ type Server struct {
 	calls         map[string]int
 	triggers      map[string]*trigger
 	views         map[string]*view
-	responses     map[string]*responding
+	responses     map[string]*responseURL
 	told          map[string][]string
 	inbound       string
 	socket        *socket
 	requests      []Request
 	number        int
-	mail          int
-	// waits is how long a request over the socket waits until the app acknowledges it.
-	waits time.Duration
+	stampSerial   int
+	// ackTimeout is how long a request over the socket waits until the app acknowledges it.
+	ackTimeout time.Duration
 }
 
 // User is a user of Slack.
@@ -99,7 +99,7 @@ type view struct {
 	open              bool
 }
 
-type responding struct {
+type responseURL struct {
 	user, channel string
 	uses          int
 }
@@ -111,8 +111,8 @@ type Fault struct {
 	// Status is the HTTP status. RetryAfter belongs to status 429.
 	Status     int
 	RetryAfter int
-	// Done reports whether the call takes effect, and only its response is lost.
-	Done bool
+	// TakesEffect reports whether the call takes effect, and only its response is lost.
+	TakesEffect bool
 	// Wait holds the call until the channel is closed.
 	Wait <-chan struct{}
 }
@@ -122,7 +122,7 @@ func New() *Server {
 	s := &Server{
 		changed: make(chan struct{}), scopes: AllScopes, users: map[string]*User{}, conversations: map[string]*conversation{},
 		faults: map[string][]Fault{}, calls: map[string]int{}, triggers: map[string]*trigger{}, views: map[string]*view{},
-		responses: map[string]*responding{}, told: map[string][]string{}, waits: patience.Limit(),
+		responses: map[string]*responseURL{}, told: map[string][]string{}, ackTimeout: patience.Limit(),
 	}
 	s.users[Bot] = &User{ID: Bot, Name: "fermata", Team: Team, IsBot: true}
 	s.conversations[Room] = &conversation{id: Room, members: []string{Bot}}
@@ -134,12 +134,12 @@ func New() *Server {
 	return s
 }
 
-// Waits sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds, and the
+// SetAckTimeout sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds, and the
 // stand-in as long as tests do. Set it before a request that the app must not acknowledge.
-func (s *Server) Waits(d time.Duration) {
+func (s *Server) SetAckTimeout(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waits = d
+	s.ackTimeout = d
 }
 
 // Close stops the stand-in.
@@ -166,15 +166,15 @@ func (s *Server) Settings() map[string]any {
 	}
 }
 
-// Inbound sets the address at which the server takes requests. An empty address switches back to Socket Mode.
-func (s *Server) Inbound(url string) {
+// SetInbound sets the address at which the server takes requests. An empty address switches back to Socket Mode.
+func (s *Server) SetInbound(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inbound = strings.TrimSuffix(url, "/")
 }
 
-// Person adds a person to the workspace and its conversation.
-func (s *Server) Person(name string) (identityID, email string) {
+// AddPerson adds a person to the workspace and its conversation.
+func (s *Server) AddPerson(name string) (identityID, email string) {
 	u := s.AddUser(User{Name: name, Email: strings.ToLower(name) + "@example.com", Team: Team})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,9 +193,9 @@ func (s *Server) AddUser(u User) string {
 	return u.ID
 }
 
-// Room opens a conversation with a name, with the app and the people with these ids. It returns the id of the
+// OpenRoom opens a conversation with a name, with the app and the people with these ids. It returns the id of the
 // conversation.
-func (s *Server) Room(name string, people ...string) string {
+func (s *Server) OpenRoom(name string, people ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
@@ -249,8 +249,8 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Told returns the texts that the person was told, apart from messages.
-func (s *Server) Told(person string) []string {
+// Feedback returns the texts that the person was told, apart from messages.
+func (s *Server) Feedback(person string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told[person])
@@ -259,11 +259,11 @@ func (s *Server) Told(person string) []string {
 // tell adds a text for the person. The caller holds the lock.
 func (s *Server) tell(person, words string) {
 	s.told[person] = append(s.told[person], words)
-	s.touch()
+	s.notifyChanged()
 }
 
-// touch wakes every caller that waits for a change. The caller holds the lock.
-func (s *Server) touch() {
+// notifyChanged wakes every caller that waits for a change. The caller holds the lock.
+func (s *Server) notifyChanged() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -287,8 +287,8 @@ func (s *Server) Await(what string, holds func() bool) error {
 	}
 }
 
-// Seen returns the messages that the person sees in direct messages and in the conversation.
-func (s *Server) Seen(person string) []standin.Message {
+// VisibleMessages returns the messages that the person sees in direct messages and in the conversation.
+func (s *Server) VisibleMessages(person string) []standin.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type dated struct {
@@ -302,7 +302,7 @@ func (s *Server) Seen(person string) []standin.Message {
 		}
 		for _, m := range c.messages {
 			if m.user == Bot {
-				all = append(all, dated{m.stamp, look(c.id, m)})
+				all = append(all, dated{m.stamp, renderMessage(c.id, m)})
 			}
 		}
 	}
@@ -316,8 +316,8 @@ func (s *Server) Seen(person string) []standin.Message {
 
 // stamp returns the timestamp of the next message. The caller holds the lock.
 func (s *Server) stamp() string {
-	s.mail++
-	return fmt.Sprintf("%d.%06d", time.Now().Unix(), s.mail)
+	s.stampSerial++
+	return fmt.Sprintf("%d.%06d", time.Now().Unix(), s.stampSerial)
 }
 
 // find returns a message by its id in the stand-in. The caller holds the lock.

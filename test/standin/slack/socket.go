@@ -20,7 +20,7 @@ type socket struct {
 
 func (k *socket) close() { _ = k.conn.Close() }
 
-func (k *socket) say(v any) error {
+func (k *socket) writeJSON(v any) error {
 	k.write.Lock()
 	defer k.write.Unlock()
 	return k.conn.WriteJSON(v)
@@ -34,12 +34,12 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	k := &socket{conn: conn, acks: map[string]chan json.RawMessage{}}
 	defer k.close()
-	if err := k.say(object{"type": "hello", "num_connections": 1, "connection_info": object{"app_id": AppID}}); err != nil {
+	if err := k.writeJSON(object{"type": "hello", "num_connections": 1, "connection_info": object{"app_id": AppID}}); err != nil {
 		return
 	}
 	s.mu.Lock()
 	s.socket = k
-	s.touch()
+	s.notifyChanged()
 	s.mu.Unlock()
 	defer s.forget(k)
 	stop := make(chan struct{})
@@ -97,7 +97,7 @@ func (s *Server) Disconnect() {
 	s.socket = nil
 	s.mu.Unlock()
 	if k != nil {
-		_ = k.say(object{"type": "disconnect", "reason": "refresh_requested"})
+		_ = k.writeJSON(object{"type": "disconnect", "reason": "refresh_requested"})
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Server) sendSocket(kind string, payload object, try int) (json.RawMessa
 		return nil, err
 	}
 	s.mu.Lock()
-	k, waits := s.socket, s.waits
+	k, waits := s.socket, s.ackTimeout
 	s.number++
 	id := fmt.Sprintf("envelope-%d", s.number)
 	s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Server) sendSocket(kind string, payload object, try int) (json.RawMessa
 	k.mu.Lock()
 	k.acks[id] = acked
 	k.mu.Unlock()
-	if err := k.say(object{"envelope_id": id, "type": kind, "payload": payload, "accepts_response_payload": kind != "events_api", "retry_attempt": try}); err != nil {
+	if err := k.writeJSON(object{"envelope_id": id, "type": kind, "payload": payload, "accepts_response_payload": kind != "events_api", "retry_attempt": try}); err != nil {
 		return nil, err
 	}
 	timer := time.NewTimer(waits)

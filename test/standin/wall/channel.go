@@ -23,7 +23,7 @@ var errRefused = errors.New("refused")
 // walls.
 func NewKind(to delivery.Audience) delivery.Kind {
 	return delivery.Kind{
-		Name: Kind, To: to, Secrets: []string{"secret"},
+		Name: Kind, Audience: to, Secrets: []string{"secret"},
 		Settings: json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["url", "secret"], "properties": {
 			"url": {"type": "string"}, "secret": {"type": "string", "minLength": 3}, "public": {"type": "boolean"},
 			"events": {"type": "array", "items": {"type": "string"}}}}`),
@@ -75,17 +75,17 @@ func (c *channel) Check(ctx context.Context) error {
 // Send puts up a message. The wall does not know people by their mail address.
 func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Member != "" && n.To.ID == "" {
-		return notice.Receipt{}, &notice.SendError{Final: true, Unknown: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
+		return notice.Receipt{}, &notice.SendError{Final: true, UnknownPerson: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
 	}
-	return c.hang(ctx, http.MethodPost, n)
+	return c.putUp(ctx, http.MethodPost, n)
 }
 
 // Update replaces the message on the wall.
 func (c *channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt) (notice.Receipt, error) {
-	return c.hang(ctx, http.MethodPut, n)
+	return c.putUp(ctx, http.MethodPut, n)
 }
 
-func (c *channel) hang(ctx context.Context, method string, n *notice.Notice) (notice.Receipt, error) {
+func (c *channel) putUp(ctx context.Context, method string, n *notice.Notice) (notice.Receipt, error) {
 	p := compose(n)
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 	req.Header.Set("Authorization", "Bearer "+c.Secret)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return &notice.SendError{Err: err, Unsure: true}
+		return &notice.SendError{Err: err, MayHaveArrived: true}
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode == http.StatusOK {
@@ -117,7 +117,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 	f := &notice.SendError{Err: fmt.Errorf("the wall replied %d", res.StatusCode), Final: res.StatusCode == http.StatusUnauthorized}
 	if res.StatusCode == http.StatusTooManyRequests {
-		f.After = time.Duration(seconds) * time.Second
+		f.Wait = time.Duration(seconds) * time.Second
 	}
 	return f
 }
@@ -173,16 +173,16 @@ func buttons(it *fermata.Item) []string {
 	}
 }
 
-// freshFor is how old a click may be.
-const freshFor = 5 * time.Minute
+// maxClickAge is how old a click may be.
+const maxClickAge = 5 * time.Minute
 
 // Handler processes clicks.
-func (c *channel) Handler(hear notice.Hear) http.Handler {
+func (c *channel) Handler(hear notice.InboundHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		stamp := r.Header.Get("X-Wall-Time")
 		seconds, numeric := strconv.ParseInt(stamp, 10, 64)
-		fresh := time.Since(time.Unix(seconds, 0)).Abs() < freshFor
+		fresh := time.Since(time.Unix(seconds, 0)).Abs() < maxClickAge
 		if err != nil || numeric != nil || !fresh || r.Header.Get("X-Wall-Signature") != sign(c.Secret, stamp, body) {
 			http.Error(w, "refused", http.StatusUnauthorized)
 			return
@@ -194,7 +194,7 @@ func (c *channel) Handler(hear notice.Hear) http.Handler {
 		}
 		in := &notice.Inbound{
 			ID: click.ID, Question: click.Question, Delivery: click.Delivery, Reply: click.Reply, Text: click.Text,
-			From: notice.Identity{Kind: Kind, ID: click.From, Name: click.From, Denied: click.Denied}, At: time.Unix(seconds, 0),
+			From: notice.Identity{Kind: Kind, ID: click.From, Name: click.From, DenialReason: click.DenialReason}, At: time.Unix(seconds, 0),
 		}
 		if click.Answers != nil {
 			in.Answer = &fermata.Answer{Answers: click.Answers}

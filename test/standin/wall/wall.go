@@ -76,8 +76,8 @@ func (w *Wall) Settings() map[string]any {
 	return map[string]any{"url": w.server.URL, "secret": w.secret}
 }
 
-// Person adds a person.
-func (w *Wall) Person(name string) (identityID, email string) {
+// AddPerson adds a person.
+func (w *Wall) AddPerson(name string) (identityID, email string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.people = append(w.people, "wall-"+name)
@@ -124,8 +124,8 @@ func (w *Wall) wait(r *http.Request) bool {
 	}
 }
 
-// Heal removes all the faults, so the next requests work.
-func (w *Wall) Heal() {
+// ClearFaults removes all the faults, so the next requests work.
+func (w *Wall) ClearFaults() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = nil
@@ -144,7 +144,7 @@ func (w *Wall) serve(rw http.ResponseWriter, r *http.Request) {
 	if fault > 0 {
 		rw.Header().Set("Retry-After", "1")
 		rw.WriteHeader(fault)
-		w.happened()
+		w.notifyChanged()
 		return
 	}
 	if r.Header.Get("Authorization") != "Bearer "+w.secret {
@@ -159,24 +159,24 @@ func (w *Wall) serve(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.hang(r.Method, p)
+	w.putUp(r.Method, p)
 	if fault == 0 {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// hang puts up a message, in place of an earlier one of the same delivery.
-func (w *Wall) hang(method string, p post) {
+// putUp puts up a message, in place of an earlier one of the same delivery.
+func (w *Wall) putUp(method string, p post) {
 	w.sent[method+" "+p.Delivery]++
 	if i := slices.IndexFunc(w.posts, func(old post) bool { return old.Delivery == p.Delivery }); i >= 0 {
 		w.posts[i] = p
 	} else {
 		w.posts = append(w.posts, p)
 	}
-	w.happened()
+	w.notifyChanged()
 }
 
-func (w *Wall) happened() {
+func (w *Wall) notifyChanged() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
@@ -196,8 +196,8 @@ func (w *Wall) Sent(delivery string) int {
 	return w.sent[http.MethodPost+" "+delivery]
 }
 
-// Seen lists the messages that the person sees, the newest last.
-func (w *Wall) Seen(person string) []standin.Message {
+// VisibleMessages lists the messages that the person sees, the newest last.
+func (w *Wall) VisibleMessages(person string) []standin.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []standin.Message
@@ -222,15 +222,15 @@ func (w *Wall) Notices(person string) []*notice.Notice {
 	return all
 }
 
-// Told returns the texts that the person was told.
-func (w *Wall) Told(person string) []string {
+// Feedback returns the texts that the person was told.
+func (w *Wall) Feedback(person string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.told[person])
 }
 
-// Inbound sets the address at which the server takes requests.
-func (w *Wall) Inbound(url string) {
+// SetInbound sets the address at which the server takes requests.
+func (w *Wall) SetInbound(url string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inbound = strings.TrimSuffix(url, "/")
@@ -242,19 +242,19 @@ func (w *Wall) Reply(person string, m standin.Message, r standin.Reply) error {
 	w.serial++
 	id := "click-" + strconv.Itoa(w.serial)
 	w.mu.Unlock()
-	return w.Say(Click{ID: id, From: person, Delivery: m.ID, Answers: r.Answers, Text: r.Text})
+	return w.SendClick(Click{ID: id, From: person, Delivery: m.ID, Answers: r.Answers, Text: r.Text})
 }
 
 // Click is an answer that a person sends.
 type Click struct {
-	ID       string         `json:"id"`
-	From     string         `json:"from"`
-	Delivery string         `json:"delivery,omitempty"`
-	Question string         `json:"question,omitempty"`
-	Reply    string         `json:"reply,omitempty"`
-	Answers  map[string]any `json:"answers,omitempty"`
-	Text     string         `json:"text,omitempty"`
-	Denied   string         `json:"denied,omitempty"`
+	ID           string         `json:"id"`
+	From         string         `json:"from"`
+	Delivery     string         `json:"delivery,omitempty"`
+	Question     string         `json:"question,omitempty"`
+	Reply        string         `json:"reply,omitempty"`
+	Answers      map[string]any `json:"answers,omitempty"`
+	Text         string         `json:"text,omitempty"`
+	DenialReason string         `json:"denied,omitempty"`
 }
 
 // Request returns the signed request of a click.
@@ -282,8 +282,8 @@ func sign(secret, stamp string, body []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Say sends a click, and stores what the person is told.
-func (w *Wall) Say(c Click) error {
+// SendClick sends a click, and stores what the person is told.
+func (w *Wall) SendClick(c Click) error {
 	req, err := w.Request(c, time.Now())
 	if err != nil {
 		return err

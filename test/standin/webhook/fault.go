@@ -32,8 +32,8 @@ const (
 	Redirect Fault = "redirect"
 )
 
-// takes reports whether the receiver has accepted the message.
-func (f Fault) takes() bool {
+// isAccepted reports whether the receiver has accepted the message.
+func (f Fault) isAccepted() bool {
 	switch f {
 	case None, DropAfter, Truncate, Slow:
 		return true

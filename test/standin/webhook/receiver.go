@@ -47,23 +47,23 @@ type Receiver struct {
 	server *httptest.Server
 	mu     sync.Mutex
 	// secrets are all the secrets that the receiver accepts.
-	secrets  []string
-	public   ed25519.PublicKey
-	fault    func(a *Attempt) Fault
-	attempts []Attempt
-	keep     bool
-	// taken counts the requests with a 2xx response, by id.
-	taken  map[string]int
-	came   int
-	forged int
+	secrets    []string
+	public     ed25519.PublicKey
+	faultFor   func(a *Attempt) Fault
+	attempts   []Attempt
+	keepBodies bool
+	// accepted counts the requests with a 2xx response, by id.
+	accepted map[string]int
+	received int
+	forged   int
 	// tries counts the requests by id. first is the hash of the first body with
 	// that id.
-	tries   map[string]int
-	first   map[string][sha256.Size]byte
-	changed int
-	seqs    map[string]int64
-	events  []event
-	heard   chan struct{}
+	tries     map[string]int
+	firstHash map[string][sha256.Size]byte
+	changed   int
+	seqs      map[string]int64
+	events    []event
+	arrivals  chan struct{}
 }
 
 // event is the part of the payload that the receiver reads.
@@ -88,8 +88,8 @@ func New(tb testing.TB) *Receiver {
 // Start starts a receiver at an address of this machine.
 func Start(address string) *Receiver {
 	r := &Receiver{
-		secrets: []string{Secret}, taken: map[string]int{}, keep: true, heard: make(chan struct{}, 1),
-		tries: map[string]int{}, first: map[string][sha256.Size]byte{}, seqs: map[string]int64{},
+		secrets: []string{Secret}, accepted: map[string]int{}, keepBodies: true, arrivals: make(chan struct{}, 1),
+		tries: map[string]int{}, firstHash: map[string][sha256.Size]byte{}, seqs: map[string]int64{},
 	}
 	r.server = httptest.NewUnstartedServer(http.HandlerFunc(r.serve))
 	if listener, err := net.Listen("tcp", address); err == nil { //nolint:noctx // it lasts as long as the receiver
@@ -107,23 +107,23 @@ func (r *Receiver) Close() {
 	r.server.Close()
 }
 
-// Faults sets the function that decides the fault of a validly signed request.
+// SetFaults sets the function that decides the fault of a validly signed request.
 // With nil, all of them are accepted.
-func (r *Receiver) Faults(fault func(a *Attempt) Fault) {
+func (r *Receiver) SetFaults(fault func(a *Attempt) Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.fault = fault
+	r.faultFor = fault
 }
 
-// Secrets sets the secrets that the receiver verifies with.
-func (r *Receiver) Secrets(secrets ...string) {
+// SetSecrets sets the secrets that the receiver verifies with.
+func (r *Receiver) SetSecrets(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets = secrets
 }
 
-// PublicKey makes the receiver verify with a key, whpk_…, and with no secret.
-func (r *Receiver) PublicKey(key string) error {
+// SetPublicKey makes the receiver verify with a key, whpk_…, and with no secret.
+func (r *Receiver) SetPublicKey(key string) error {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whpk_"))
 	if err != nil {
 		return err
@@ -134,11 +134,11 @@ func (r *Receiver) PublicKey(key string) error {
 	return nil
 }
 
-// Forget makes the receiver only count requests, and store no bodies.
-func (r *Receiver) Forget() {
+// DiscardBodies makes the receiver only count requests, and store no bodies.
+func (r *Receiver) DiscardBodies() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keep = false
+	r.keepBodies = false
 }
 
 // Attempts returns the received requests.
@@ -148,11 +148,11 @@ func (r *Receiver) Attempts() []Attempt {
 	return append([]Attempt(nil), r.attempts...)
 }
 
-// Taken counts the requests with a 2xx response, by id.
-func (r *Receiver) Taken() map[string]int {
+// AcceptedCounts counts the requests with a 2xx response, by id.
+func (r *Receiver) AcceptedCounts() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.taken)
+	return maps.Clone(r.accepted)
 }
 
 // Seqs returns the sequence numbers of the accepted events, by id.
@@ -162,30 +162,30 @@ func (r *Receiver) Seqs() map[string]int64 {
 	return maps.Clone(r.seqs)
 }
 
-// Changed counts the requests whose body differs from the first body with the
+// ChangedCount counts the requests whose body differs from the first body with the
 // same id.
-func (r *Receiver) Changed() int {
+func (r *Receiver) ChangedCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed
 }
 
-// Came counts the received requests.
-func (r *Receiver) Came() int {
+// ReceivedCount counts the received requests.
+func (r *Receiver) ReceivedCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.came
+	return r.received
 }
 
-// Forged counts the requests without a valid signature.
-func (r *Receiver) Forged() int {
+// ForgedCount counts the requests without a valid signature.
+func (r *Receiver) ForgedCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.forged
 }
 
-// Heard returns a channel that gets a value when a request arrives.
-func (r *Receiver) Heard() <-chan struct{} { return r.heard }
+// Arrivals returns a channel that gets a value when a request arrives.
+func (r *Receiver) Arrivals() <-chan struct{} { return r.arrivals }
 
 func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(bufio.NewReader(req.Body))
@@ -194,10 +194,10 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	a := Attempt{ID: req.Header.Get(standardwebhooks.HeaderWebhookID), Body: body, Header: req.Header.Clone(), Signature: req.Header.Get(standardwebhooks.HeaderWebhookSignature)}
 	a.Invalid = r.verify(&a)
-	fault := r.note(&a)
+	fault := r.record(&a)
 	defer func() {
 		select {
-		case r.heard <- struct{}{}:
+		case r.arrivals <- struct{}{}:
 		default:
 		}
 	}()
@@ -208,8 +208,8 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
 	fault.respond(w, req)
 }
 
-// note stores the request, and returns the fault for its response.
-func (r *Receiver) note(a *Attempt) Fault {
+// record stores the request, and returns the fault for its response.
+func (r *Receiver) record(a *Attempt) Fault {
 	var e event
 	if err := json.Unmarshal(a.Body, &e); err != nil && a.Invalid == nil {
 		a.Invalid = err
@@ -217,27 +217,27 @@ func (r *Receiver) note(a *Attempt) Fault {
 	e.id, a.Type = a.ID, e.Type
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.came++
+	r.received++
 	r.tries[a.ID]++
-	a.Number, a.Try = r.came, r.tries[a.ID]
+	a.Number, a.Try = r.received, r.tries[a.ID]
 	sum := sha256.Sum256(a.Body)
-	if first, ok := r.first[a.ID]; ok && first != sum {
+	if first, ok := r.firstHash[a.ID]; ok && first != sum {
 		r.changed++
 	}
-	r.first[a.ID] = sum
-	if a.Invalid == nil && r.fault != nil {
-		a.Fault = r.fault(a)
+	r.firstHash[a.ID] = sum
+	if a.Invalid == nil && r.faultFor != nil {
+		a.Fault = r.faultFor(a)
 	}
-	if r.keep {
+	if r.keepBodies {
 		r.attempts = append(r.attempts, *a)
 	}
 	switch {
 	case a.Invalid != nil:
 		r.forged++
-	case a.Fault.takes():
-		r.taken[a.ID]++
+	case a.Fault.isAccepted():
+		r.accepted[a.ID]++
 		r.seqs[a.ID] = e.Data.Seq
-		if r.taken[a.ID] == 1 && r.keep {
+		if r.accepted[a.ID] == 1 && r.keepBodies {
 			r.events = append(r.events, e)
 		}
 	}

@@ -19,12 +19,12 @@ func (r *Receiver) Settings() map[string]any {
 	return map[string]any{"url": r.URL, "events": []string{"*"}, "secret": Secret, "allow_private": true}
 }
 
-// Person returns no identity, because programs receive webhooks.
-func (r *Receiver) Person(string) (identityID, email string) { return "", "" }
+// AddPerson returns no identity, because programs receive webhooks.
+func (r *Receiver) AddPerson(string) (identityID, email string) { return "", "" }
 
-// Seen returns the questions that the receiver heard of. A question is closed
+// VisibleMessages returns the questions that the receiver heard of. A question is closed
 // when the receiver heard of its end.
-func (r *Receiver) Seen(string) []standin.Message {
+func (r *Receiver) VisibleMessages(string) []standin.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var seen []standin.Message
@@ -71,8 +71,8 @@ func (r *Receiver) Reply(string, standin.Message, standin.Reply) error {
 	return errors.New("webhooks go out only: there is nothing to reply to")
 }
 
-// Told returns nothing, because there are no people to tell.
-func (r *Receiver) Told(string) []string { return nil }
+// Feedback returns nothing, because there are no people to tell.
+func (r *Receiver) Feedback(string) []string { return nil }
 
-// Inbound does nothing, because webhooks bring no answers back.
-func (r *Receiver) Inbound(string) {}
+// SetInbound does nothing, because webhooks bring no answers back.
+func (r *Receiver) SetInbound(string) {}

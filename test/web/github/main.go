@@ -42,13 +42,13 @@ func run() error {
 func do(s *standin.Server, words []string) error {
 	switch {
 	case len(words) == 2 && words[0] == "inbound":
-		s.Inbound(words[1])
+		s.SetInbound(words[1])
 	case len(words) == 4 && words[0] == "label":
 		number, err := strconv.Atoi(words[2])
 		if err != nil {
 			return err
 		}
-		s.User(words[1], "write")
+		s.AddUser(words[1], "write")
 		s.Label(words[1], number, words[3])
 	default:
 		return fmt.Errorf("there is no command %q", words)

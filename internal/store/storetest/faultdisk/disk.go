@@ -42,8 +42,8 @@ type plan struct {
 	once   bool
 }
 
-// The is the only disk of the process.
-var The = &Disk{faults: map[string]plan{}, failed: map[string]int{}}
+// Shared is the only disk of the process.
+var Shared = &Disk{faults: map[string]plan{}, failed: map[string]int{}}
 
 // Register registers the disk with SQLite.
 var Register = sync.OnceFunc(register)
@@ -62,8 +62,8 @@ func (d *Disk) Failed(database string) int {
 	return d.failed[database]
 }
 
-// fails reports whether a call on a path must fail, and counts it.
-func (d *Disk) fails(path string, fault Fault) bool {
+// takeFault reports whether a call on a path must fail, and counts it.
+func (d *Disk) takeFault(path string, fault Fault) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	database := strings.TrimSuffix(path, "-wal")
@@ -80,22 +80,22 @@ func (d *Disk) fails(path string, fault Fault) bool {
 
 var (
 	paths   sync.Map // of open files, by the address of their struct
-	base    uintptr  // SQLite's own VFS
+	baseVFS uintptr  // SQLite's own VFS
 	methods sync.Map // copies of tables of methods, by the address of the original
 )
 
 func register() {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	base = sqlite3.Xsqlite3_vfs_find(tls, 0)
+	baseVFS = sqlite3.Xsqlite3_vfs_find(tls, 0)
 	size := unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})
 	own := libc.Xmalloc(tls, libc.Tsize_t(size))
-	libc.Xmemcpy(tls, own, base, libc.Tsize_t(size))
+	libc.Xmemcpy(tls, own, baseVFS, libc.Tsize_t(size))
 	name, err := libc.CString(Name)
 	if err != nil {
 		panic(err)
 	}
-	vfs := at[sqlite3.Tsqlite3_vfs](own)
+	vfs := valueAt[sqlite3.Tsqlite3_vfs](own)
 	vfs.FzName, vfs.FpNext = name, 0
 	vfs.FxOpen = address(open)
 	sqlite3.Xsqlite3_vfs_register(tls, own, 0)
@@ -104,12 +104,12 @@ func register() {
 // address returns the address of a function in the form in which SQLite calls it.
 func address[F any](fn F) uintptr {
 	pinned := &struct{ fn F }{fn}
-	kept = append(kept, pinned)
+	pinnedFuncs = append(pinnedFuncs, pinned)
 	return *(*uintptr)(unsafe.Pointer(pinned))
 }
 
-// kept protects the functions from the garbage collector.
-var kept []any
+// pinnedFuncs protects the functions from the garbage collector.
+var pinnedFuncs []any
 
 type (
 	openFunc  = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
@@ -117,20 +117,20 @@ type (
 	syncFunc  = func(tls *libc.TLS, file uintptr, flags int32) int32
 )
 
-func call[F any](fn uintptr) F { return *(*F)(unsafe.Pointer(&struct{ fn uintptr }{fn})) }
+func funcAt[F any](fn uintptr) F { return *(*F)(unsafe.Pointer(&struct{ fn uintptr }{fn})) }
 
-// at returns a pointer to the value at an address in SQLite's own memory.
-func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+// valueAt returns a pointer to the value at an address in SQLite's own memory.
+func valueAt[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 // open opens a file with SQLite's own VFS, and replaces its methods for writes and syncs.
 func open(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
-	own := at[sqlite3.Tsqlite3_vfs](base)
-	rc := call[openFunc](own.FxOpen)(tls, base, name, file, flags, out)
+	own := valueAt[sqlite3.Tsqlite3_vfs](baseVFS)
+	rc := funcAt[openFunc](own.FxOpen)(tls, baseVFS, name, file, flags, out)
 	if rc != sqlite3.SQLITE_OK || name == 0 {
 		return rc
 	}
 	paths.Store(file, libc.GoString(name))
-	opened := at[sqlite3.Tsqlite3_file](file)
+	opened := valueAt[sqlite3.Tsqlite3_file](file)
 	opened.FpMethods = takeOver(opened.FpMethods)
 	return rc
 }
@@ -147,7 +147,7 @@ func takeOver(table uintptr) uintptr {
 	size := unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})
 	own := libc.Xmalloc(tls, libc.Tsize_t(size))
 	libc.Xmemcpy(tls, own, table, libc.Tsize_t(size))
-	m := at[sqlite3.Tsqlite3_io_methods](own)
+	m := valueAt[sqlite3.Tsqlite3_io_methods](own)
 	m.FxWrite, m.FxSync = address(write), address(syncFile)
 	methods.Store(table, own)
 	originals.Store(own, table)
@@ -156,9 +156,9 @@ func takeOver(table uintptr) uintptr {
 
 // original returns SQLite's own methods of a file.
 func original(file uintptr) *sqlite3.Tsqlite3_io_methods {
-	opened := at[sqlite3.Tsqlite3_file](file)
+	opened := valueAt[sqlite3.Tsqlite3_file](file)
 	table, _ := originals.Load(opened.FpMethods)
-	return at[sqlite3.Tsqlite3_io_methods](table.(uintptr))
+	return valueAt[sqlite3.Tsqlite3_io_methods](table.(uintptr))
 }
 
 func pathOf(file uintptr) string {
@@ -167,15 +167,15 @@ func pathOf(file uintptr) string {
 }
 
 func write(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
-	if The.fails(pathOf(file), FailWrite) {
+	if Shared.takeFault(pathOf(file), FailWrite) {
 		return sqlite3.SQLITE_IOERR_WRITE
 	}
-	return call[writeFunc](original(file).FxWrite)(tls, file, data, n, offset)
+	return funcAt[writeFunc](original(file).FxWrite)(tls, file, data, n, offset)
 }
 
 func syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
-	if The.fails(pathOf(file), FailSync) {
+	if Shared.takeFault(pathOf(file), FailSync) {
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
-	return call[syncFunc](original(file).FxSync)(tls, file, flags)
+	return funcAt[syncFunc](original(file).FxSync)(tls, file, flags)
 }

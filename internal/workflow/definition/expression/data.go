@@ -25,13 +25,13 @@ func DecodeJSON(data []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, refuse("there is more after the value")
+		return nil, errorf("there is more after the value")
 	}
-	return numbers(v), nil
+	return convertNumbers(v), nil
 }
 
-// numbers converts the numbers that the decoder left as text.
-func numbers(v any) any {
+// convertNumbers converts the numbers that the decoder left as text.
+func convertNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -41,19 +41,19 @@ func numbers(v any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = numbers(v[i])
+			v[i] = convertNumbers(v[i])
 		}
 	case map[string]any:
 		for key := range v {
-			v[key] = numbers(v[key])
+			v[key] = convertNumbers(v[key])
 		}
 	}
 	return v
 }
 
-// Present reports whether v counts as present for || and &&. null, false, "",
+// IsPresent reports whether v counts as present for || and &&. null, false, "",
 // and an empty list or object do not.
-func Present(v any) bool {
+func IsPresent(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -74,27 +74,27 @@ func Present(v any) bool {
 
 // member returns a part of a value by its key or index. whole is the source
 // text of the access. If optional is true, a missing part is null.
-func member(from, key any, whole string, optional bool) (any, error) {
-	base := strings.TrimSuffix(whole, "."+fmt.Sprint(key))
-	if base == whole {
+func member(from, key any, source string, optional bool) (any, error) {
+	base := strings.TrimSuffix(source, "."+fmt.Sprint(key))
+	if base == source {
 		base = "what is before it"
 	}
 	if from == nil {
 		if optional {
 			return nil, nil //nolint:nilnil // null is a value
 		}
-		return nil, refuse("%s: %s is null", whole, base).WithHint("give a value for that case: %s ?? …", whole)
+		return nil, errorf("%s: %s is null", source, base).WithHint("give a value for that case: %s ?? …", source)
 	}
 	switch k := number(key).(type) {
 	case string:
-		return field(from, k, whole, optional)
+		return field(from, k, source, optional)
 	case int64:
-		return element(from, k, whole, optional)
+		return element(from, k, source, optional)
 	}
-	return nil, refuse("%s: %s names no part of a value", whole, describe(key))
+	return nil, errorf("%s: %s names no part of a value", source, describe(key))
 }
 
-func field(from any, key, whole string, optional bool) (any, error) {
+func field(from any, key, source string, optional bool) (any, error) {
 	if ask, ok := from.(func(string) (string, error)); ok { // secrets are read through a function
 		v, err := ask(key)
 		if err != nil {
@@ -102,25 +102,25 @@ func field(from any, key, whole string, optional bool) (any, error) {
 		}
 		return v, nil
 	}
-	m, err := object(from, whole)
+	m, err := object(from, source)
 	if err != nil {
-		return nil, refuse("%s: there is %s, which has no %s", whole, describe(from), quote(key))
+		return nil, errorf("%s: there is %s, which has no %s", source, describe(from), quote(key))
 	}
 	v, ok := m[key]
 	if !ok && !optional {
-		e := refuse("%s: there is no %s", whole, quote(key))
+		e := errorf("%s: there is no %s", source, quote(key))
 		if near := Nearest(key, sortedKeys(m)); near != "" {
 			return nil, e.WithHint("did you mean %s?", near)
 		}
-		return nil, e.WithHint("give a value for that case: %s ?? …", whole)
+		return nil, e.WithHint("give a value for that case: %s ?? …", source)
 	}
 	return v, nil
 }
 
-func element(from any, i int64, whole string, optional bool) (any, error) {
-	list, err := elements(from, whole)
+func element(from any, i int64, source string, optional bool) (any, error) {
+	list, err := elements(from, source)
 	if err != nil {
-		return nil, refuse("%s: there is %s, which has no elements", whole, describe(from))
+		return nil, errorf("%s: there is %s, which has no elements", source, describe(from))
 	}
 	at := i
 	if at < 0 {
@@ -130,7 +130,7 @@ func element(from any, i int64, whole string, optional bool) (any, error) {
 		if optional {
 			return nil, nil //nolint:nilnil // null is a value
 		}
-		return nil, refuse("%s: the list has %d elements", whole, len(list))
+		return nil, errorf("%s: the list has %d elements", source, len(list))
 	}
 	return list[at], nil
 }
@@ -138,14 +138,14 @@ func element(from any, i int64, whole string, optional bool) (any, error) {
 // plainValue copies a value into the types of JSON.
 func (m *meter) plainValue(v any, depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, refuse("the value is nested more than %d deep", maxDepth)
+		return nil, errorf("the value is nested more than %d deep", maxDepth)
 	}
 	switch v := number(v).(type) {
 	case nil, bool, int64, string:
 		return v, nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, refuse("the result is no number").WithHint("is something divided by 0?")
+			return nil, errorf("the result is no number").WithHint("is something divided by 0?")
 		}
 		return v, nil
 	case time.Time:
@@ -160,7 +160,7 @@ func (m *meter) plainValue(v any, depth int) (any, error) {
 		o, _ := object(v, "")
 		return m.plainObject(o, depth)
 	case func(string) (string, error):
-		return nil, refuse("secrets are asked for by name").WithHint("write secrets.NAME")
+		return nil, errorf("secrets are asked for by name").WithHint("write secrets.NAME")
 	case []int: // the result of a..b
 		list, err := elements(v, "the range")
 		if err != nil {
@@ -168,7 +168,7 @@ func (m *meter) plainValue(v any, depth int) (any, error) {
 		}
 		return m.plainList(list, depth)
 	default:
-		return foreign(v)
+		return convertForeign(v)
 	}
 }
 
@@ -194,24 +194,24 @@ func (m *meter) plainObject(v map[string]any, depth int) (any, error) {
 	return o, nil
 }
 
-// foreign converts a value of another type through JSON.
-func foreign(v any) (any, error) {
+// convertForeign converts a value of another type through JSON.
+func convertForeign(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return nil, refuse("%T is no value", v)
+		return nil, errorf("%T is no value", v)
 	}
 	return DecodeJSON(data)
 }
 
 // text returns v as it appears in a text. null has no text.
-func (m *meter) text(v any, whole string) (string, error) {
+func (m *meter) text(v any, source string) (string, error) {
 	v, err := m.plainValue(v, 0)
 	if err != nil {
 		return "", err
 	}
 	switch v := v.(type) {
 	case nil:
-		return "", wrongKind(whole, nil, "a text")
+		return "", wrongKind(source, nil, "a text")
 	case string:
 		return v, nil
 	case bool:
@@ -226,7 +226,7 @@ func (m *meter) text(v any, whole string) (string, error) {
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		return "", refuse("%s cannot be written as text", whole)
+		return "", errorf("%s cannot be written as text", source)
 	}
 	return string(data), nil
 }

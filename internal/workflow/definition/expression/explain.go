@@ -12,7 +12,7 @@ var (
 
 // explain rewords a message of the library. It adds a hint if the text shows
 // what the author meant.
-func explain(text, message string) (said, hint string) {
+func explain(text, message string) (rewordedMessage, hint string) {
 	switch {
 	case strings.Contains(message, "memory budget"):
 		return "the expression builds lists of more than 100000 elements", "let a step do it"

@@ -21,11 +21,11 @@ import (
 
 // Limits of one expression and of one evaluation.
 const (
-	MaxLength = 4000    // characters of an expression
-	maxNodes  = 500     // parts of an expression
-	maxTurns  = 100_000 // elements that all, any, filter, map and count look at
-	maxMemory = 100_000 // elements that lists of one evaluation hold
-	maxText   = 4 << 20 // bytes of text that one evaluation builds
+	MaxLength     = 4000    // characters of an expression
+	maxNodes      = 500     // parts of an expression
+	maxIterations = 100_000 // elements that all, any, filter, map and count look at
+	maxMemory     = 100_000 // elements that lists of one evaluation hold
+	maxText       = 4 << 20 // bytes of text that one evaluation builds
 )
 
 // NowKey is the name in an [Env] of the time.Time that now() returns. Without
@@ -131,13 +131,13 @@ func build(tree *parser.Tree) (program *vm.Program, err error) {
 func newConfig() *conf.Config {
 	return &conf.Config{
 		ShortCircuit: true, MaxNodes: maxNodes,
-		Functions: table, Builtins: predicateTable, Disabled: disabled,
+		Functions: functionTable, Builtins: predicateTable, Disabled: disabledFunctions,
 	}
 }
 
 // predicateTable holds the library's own functions with a predicate, which are
 // used. disabled holds the rest, which are switched off.
-var predicateTable, disabled = func() (conf.FunctionsTable, map[string]bool) {
+var predicateTable, disabledFunctions = func() (conf.FunctionsTable, map[string]bool) {
 	used, off := conf.FunctionsTable{}, map[string]bool{}
 	for _, f := range builtin.Builtins {
 		if predicates[f.Name] {
@@ -231,25 +231,25 @@ func (e *Expression) failure(err error) error {
 
 // meter limits the work of one evaluation.
 type meter struct {
-	turns, bytes int
-	now          time.Time
+	iterations, bytes int
+	now               time.Time
 }
 
 func newMeter(env Env) *meter {
-	m := &meter{turns: maxTurns, bytes: maxText}
+	m := &meter{iterations: maxIterations, bytes: maxText}
 	m.now, _ = env[NowKey].(time.Time)
 	return m
 }
 
-func (m *meter) turn() error {
-	if m.turns--; m.turns < 0 {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the expression looks at more than %d elements", maxTurns).
+func (m *meter) spendIteration() error {
+	if m.iterations--; m.iterations < 0 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the expression looks at more than %d elements", maxIterations).
 			WithHint("let a step do it")
 	}
 	return nil
 }
 
-func (m *meter) spend(n int) error {
+func (m *meter) spendBytes(n int) error {
 	if m.bytes -= n; m.bytes < 0 {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the expression builds more than %d MiB of text", maxText>>20).
 			WithHint("let a step do it")

@@ -17,8 +17,8 @@ import (
 
 // arity says how many arguments a function takes, and shows its form.
 type arity struct {
-	least, most int
-	form        string
+	min, max int
+	form     string
 }
 
 var arities = map[string]arity{
@@ -48,9 +48,9 @@ func Functions() []string {
 // argument, for messages. a are its arguments.
 type function func(m *meter, whole string, a []any) (any, error)
 
-// table holds the functions for the compiler. Functions with a $ are inserted
+// functionTable holds the functions for the compiler. Functions with a $ are inserted
 // by the rewriter; expressions call the others.
-var table = func() map[string]*builtin.Function {
+var functionTable = func() map[string]*builtin.Function {
 	t := map[string]*builtin.Function{}
 	add := func(name string, result any, f func(m *meter, a []any) (any, error)) {
 		t[name] = &builtin.Function{
@@ -64,11 +64,11 @@ var table = func() map[string]*builtin.Function {
 	}
 	add("$get", anything, func(_ *meter, a []any) (any, error) { return member(a[0], a[1], a[2].(string), false) })
 	add("$optional", anything, func(_ *meter, a []any) (any, error) { return member(a[0], a[1], a[2].(string), true) })
-	add("$present", boolean, func(_ *meter, a []any) (any, error) { return Present(a[0]), nil })
-	add("$turn", boolean, func(m *meter, _ []any) (any, error) { return true, m.turn() })
-	add("$bool", boolean, func(_ *meter, a []any) (any, error) { return truthOf(a[0], a[1].(string)) })
+	add("$present", boolean, func(_ *meter, a []any) (any, error) { return IsPresent(a[0]), nil })
+	add("$turn", boolean, func(m *meter, _ []any) (any, error) { return true, m.spendIteration() })
+	add("$bool", boolean, func(_ *meter, a []any) (any, error) { return asBool(a[0], a[1].(string)) })
 	add("$not", boolean, func(_ *meter, a []any) (any, error) {
-		b, err := truthOf(a[0], a[1].(string))
+		b, err := asBool(a[0], a[1].(string))
 		return !b, err
 	})
 	add("$list", list, func(_ *meter, a []any) (any, error) { return elements(a[0], a[1].(string)) })
@@ -80,9 +80,9 @@ var table = func() map[string]*builtin.Function {
 
 var functions = map[string]function{
 	"len":      length,
-	"lower":    onText(strings.ToLower),
-	"upper":    onText(strings.ToUpper),
-	"trim":     onText(strings.TrimSpace),
+	"lower":    textFunction(strings.ToLower),
+	"upper":    textFunction(strings.ToUpper),
+	"trim":     textFunction(strings.TrimSpace),
 	"split":    split,
 	"join":     join,
 	"replace":  replace,
@@ -100,46 +100,46 @@ var functions = map[string]function{
 	"values":   values,
 }
 
-func refuse(format string, args ...any) *fermata.Error {
+func errorf(format string, args ...any) *fermata.Error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, format, args...)
 }
 
-func wrongKind(whole string, v any, want string) error {
+func wrongKind(source string, v any, want string) error {
 	if v == nil {
-		return refuse("%s is null, and %s is needed", whole, want).WithHint("give a value for that case: %s ?? …", whole)
+		return errorf("%s is null, and %s is needed", source, want).WithHint("give a value for that case: %s ?? …", source)
 	}
-	return refuse("%s is %s, and %s is needed", whole, describe(v), want)
+	return errorf("%s is %s, and %s is needed", source, describe(v), want)
 }
 
-func truthOf(v any, whole string) (bool, error) {
+func asBool(v any, source string) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
-		return false, wrongKind(whole, v, "true or false")
+		return false, wrongKind(source, v, "true or false")
 	}
 	return b, nil
 }
 
-func asText(v any, whole string) (string, error) {
+func asText(v any, source string) (string, error) {
 	s, ok := v.(string)
 	if !ok {
-		return "", wrongKind(whole, v, "a text")
+		return "", wrongKind(source, v, "a text")
 	}
 	return s, nil
 }
 
-func elements(v any, whole string) ([]any, error) {
+func elements(v any, source string) ([]any, error) {
 	switch v := v.(type) {
 	case []any:
 		return v, nil
 	case nil:
-		return nil, wrongKind(whole, v, "a list")
+		return nil, wrongKind(source, v, "a list")
 	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() != reflect.Slice {
-		return nil, wrongKind(whole, v, "a list")
+		return nil, wrongKind(source, v, "a list")
 	}
 	if rv.Len() > maxMemory {
-		return nil, refuse("%s has more than %d elements", whole, maxMemory)
+		return nil, errorf("%s has more than %d elements", source, maxMemory)
 	}
 	list := make([]any, rv.Len())
 	for i := range list {
@@ -148,7 +148,7 @@ func elements(v any, whole string) ([]any, error) {
 	return list, nil
 }
 
-func object(v any, whole string) (map[string]any, error) {
+func object(v any, source string) (map[string]any, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		return v, nil
@@ -159,35 +159,35 @@ func object(v any, whole string) (map[string]any, error) {
 		}
 		return m, nil
 	}
-	return nil, wrongKind(whole, v, "an object")
+	return nil, wrongKind(source, v, "an object")
 }
 
-func length(_ *meter, whole string, a []any) (any, error) {
+func length(_ *meter, source string, a []any) (any, error) {
 	switch v := a[0].(type) {
 	case string:
 		return int64(len([]rune(v))), nil
 	case map[string]any:
 		return int64(len(v)), nil
 	}
-	list, err := elements(a[0], whole)
+	list, err := elements(a[0], source)
 	if err != nil {
-		return nil, wrongKind(whole, a[0], "a text, a list or an object")
+		return nil, wrongKind(source, a[0], "a text, a list or an object")
 	}
 	return int64(len(list)), nil
 }
 
-func onText(f func(string) string) function {
-	return func(m *meter, whole string, a []any) (any, error) {
-		s, err := asText(a[0], whole)
+func textFunction(f func(string) string) function {
+	return func(m *meter, source string, a []any) (any, error) {
+		s, err := asText(a[0], source)
 		if err != nil {
 			return nil, err
 		}
-		return f(s), m.spend(len(s))
+		return f(s), m.spendBytes(len(s))
 	}
 }
 
-func split(m *meter, whole string, a []any) (any, error) {
-	s, err := asText(a[0], whole)
+func split(m *meter, source string, a []any) (any, error) {
+	s, err := asText(a[0], source)
 	if err != nil {
 		return nil, err
 	}
@@ -196,18 +196,18 @@ func split(m *meter, whole string, a []any) (any, error) {
 		return nil, err
 	}
 	if n := strings.Count(s, by); n >= maxMemory {
-		return nil, refuse("splitting %s gives more than %d parts", whole, maxMemory)
+		return nil, errorf("splitting %s gives more than %d parts", source, maxMemory)
 	}
 	parts := strings.Split(s, by)
 	list := make([]any, len(parts))
 	for i, part := range parts {
 		list[i] = part
 	}
-	return list, m.spend(len(s) + 16*len(list))
+	return list, m.spendBytes(len(s) + 16*len(list))
 }
 
-func join(m *meter, whole string, a []any) (any, error) {
-	list, err := elements(a[0], whole)
+func join(m *meter, source string, a []any) (any, error) {
+	list, err := elements(a[0], source)
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +219,11 @@ func join(m *meter, whole string, a []any) (any, error) {
 	}
 	var b strings.Builder
 	for i, v := range list {
-		s, err := m.text(v, "an element of "+whole)
+		s, err := m.text(v, "an element of "+source)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.spend(len(s) + len(by)); err != nil {
+		if err := m.spendBytes(len(s) + len(by)); err != nil {
 			return nil, err
 		}
 		if i > 0 {
@@ -234,8 +234,8 @@ func join(m *meter, whole string, a []any) (any, error) {
 	return b.String(), nil
 }
 
-func replace(m *meter, whole string, a []any) (any, error) {
-	s, err := asText(a[0], whole)
+func replace(m *meter, source string, a []any) (any, error) {
+	s, err := asText(a[0], source)
 	if err != nil {
 		return nil, err
 	}
@@ -248,21 +248,21 @@ func replace(m *meter, whole string, a []any) (any, error) {
 		return nil, err
 	}
 	if from == "" {
-		return nil, refuse("an empty text cannot be replaced")
+		return nil, errorf("an empty text cannot be replaced")
 	}
-	if err := m.spend(len(s) + strings.Count(s, from)*len(to)); err != nil {
+	if err := m.spendBytes(len(s) + strings.Count(s, from)*len(to)); err != nil {
 		return nil, err
 	}
 	return strings.ReplaceAll(s, from, to), nil
 }
 
-func toInt(_ *meter, whole string, a []any) (any, error) {
+func toInt(_ *meter, source string, a []any) (any, error) {
 	switch v := number(a[0]).(type) {
 	case int64:
 		return v, nil
 	case float64:
 		if v != v || math.Abs(v) >= 1<<63 {
-			return nil, refuse("%s is too large for a whole number", whole)
+			return nil, errorf("%s is too large for a whole number", source)
 		}
 		return int64(v), nil
 	}
@@ -271,12 +271,12 @@ func toInt(_ *meter, whole string, a []any) (any, error) {
 		if err == nil {
 			return n, nil
 		}
-		return nil, refuse("%s is the text %s, and a whole number is needed", whole, quote(s))
+		return nil, errorf("%s is the text %s, and a whole number is needed", source, quote(s))
 	}
-	return nil, wrongKind(whole, a[0], "a number")
+	return nil, wrongKind(source, a[0], "a number")
 }
 
-func toFloat(_ *meter, whole string, a []any) (any, error) {
+func toFloat(_ *meter, source string, a []any) (any, error) {
 	switch v := number(a[0]).(type) {
 	case int64:
 		return float64(v), nil
@@ -288,34 +288,34 @@ func toFloat(_ *meter, whole string, a []any) (any, error) {
 		if err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return f, nil
 		}
-		return nil, refuse("%s is the text %s, and a number is needed", whole, quote(s))
+		return nil, errorf("%s is the text %s, and a number is needed", source, quote(s))
 	}
-	return nil, wrongKind(whole, a[0], "a number")
+	return nil, wrongKind(source, a[0], "a number")
 }
 
-func toJSON(m *meter, whole string, a []any) (any, error) {
+func toJSON(m *meter, source string, a []any) (any, error) {
 	v, err := m.plainValue(a[0], 0)
 	if err != nil {
 		return nil, err
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		return nil, refuse("%s cannot be written as JSON", whole)
+		return nil, errorf("%s cannot be written as JSON", source)
 	}
-	return string(data), m.spend(len(data))
+	return string(data), m.spendBytes(len(data))
 }
 
-func fromJSON(m *meter, whole string, a []any) (any, error) {
-	s, err := asText(a[0], whole)
+func fromJSON(m *meter, source string, a []any) (any, error) {
+	s, err := asText(a[0], source)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.spend(len(s)); err != nil {
+	if err := m.spendBytes(len(s)); err != nil {
 		return nil, err
 	}
 	v, err := DecodeJSON([]byte(s))
 	if err != nil {
-		return nil, refuse("%s is no JSON: %v", whole, err)
+		return nil, errorf("%s is no JSON: %v", source, err)
 	}
 	return v, nil
 }
@@ -327,11 +327,11 @@ func now(m *meter, _ string, _ []any) (any, error) {
 	return m.now.UTC(), nil
 }
 
-func date(_ *meter, whole string, a []any) (any, error) {
+func date(_ *meter, source string, a []any) (any, error) {
 	if t, ok := a[0].(time.Time); ok {
 		return t, nil
 	}
-	s, err := asText(a[0], whole)
+	s, err := asText(a[0], source)
 	if err != nil {
 		return nil, err
 	}
@@ -340,38 +340,38 @@ func date(_ *meter, whole string, a []any) (any, error) {
 			return t.UTC(), nil
 		}
 	}
-	return nil, refuse("%s is %s, which is no date", whole, quote(s)).WithHint("write 2026-11-22 or 2026-11-22T09:30:00Z")
+	return nil, errorf("%s is %s, which is no date", source, quote(s)).WithHint("write 2026-11-22 or 2026-11-22T09:30:00Z")
 }
 
-func duration(_ *meter, whole string, a []any) (any, error) {
+func duration(_ *meter, source string, a []any) (any, error) {
 	if d, ok := a[0].(time.Duration); ok {
 		return d, nil
 	}
-	s, err := asText(a[0], whole)
+	s, err := asText(a[0], source)
 	if err != nil {
 		return nil, err
 	}
 	return fermata.Timeout(s).Duration()
 }
 
-func first(_ *meter, whole string, a []any) (any, error) {
-	list, err := elements(a[0], whole)
+func first(_ *meter, source string, a []any) (any, error) {
+	list, err := elements(a[0], source)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	return list[0], nil
 }
 
-func lastOf(_ *meter, whole string, a []any) (any, error) {
-	list, err := elements(a[0], whole)
+func lastOf(_ *meter, source string, a []any) (any, error) {
+	list, err := elements(a[0], source)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	return list[len(list)-1], nil
 }
 
-func keys(_ *meter, whole string, a []any) (any, error) {
-	m, err := object(a[0], whole)
+func keys(_ *meter, source string, a []any) (any, error) {
+	m, err := object(a[0], source)
 	if err != nil {
 		return nil, err
 	}
@@ -382,8 +382,8 @@ func keys(_ *meter, whole string, a []any) (any, error) {
 	return list, nil
 }
 
-func values(_ *meter, whole string, a []any) (any, error) {
-	m, err := object(a[0], whole)
+func values(_ *meter, source string, a []any) (any, error) {
+	m, err := object(a[0], source)
 	if err != nil {
 		return nil, err
 	}

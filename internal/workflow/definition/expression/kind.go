@@ -20,7 +20,7 @@ const (
 	Object  Kind = "object"
 )
 
-var comparing = []string{"==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches"}
+var comparisonOperators = []string{"==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches"}
 
 // kindOf returns the kind of a node's result, or Unknown if it is not certain.
 func kindOf(n ast.Node) Kind {
@@ -51,12 +51,12 @@ func kindOf(n ast.Node) Kind {
 	case *ast.BinaryNode:
 		return kindOfBinary(n)
 	case *ast.ConditionalNode:
-		return common(n.Exp1, n.Exp2)
+		return commonKind(n.Exp1, n.Exp2)
 	case *ast.BuiltinNode:
-		return kinds[n.Name]
+		return functionKinds[n.Name]
 	case *ast.CallNode:
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return kinds[callee.Value]
+			return functionKinds[callee.Value]
 		}
 	}
 	return Unknown
@@ -64,14 +64,14 @@ func kindOf(n ast.Node) Kind {
 
 func kindOfBinary(n *ast.BinaryNode) Kind {
 	switch {
-	case slices.Contains(comparing, n.Operator):
+	case slices.Contains(comparisonOperators, n.Operator):
 		return Boolean
 	case slices.Contains([]string{"||", "or", "&&", "and", "??"}, n.Operator):
-		return common(n.Left, n.Right)
+		return commonKind(n.Left, n.Right)
 	case n.Operator == "..":
 		return List
 	case n.Operator == "+":
-		if k := common(n.Left, n.Right); k == String || k == Number {
+		if k := commonKind(n.Left, n.Right); k == String || k == Number {
 			return k
 		}
 	case slices.Contains([]string{"*", "/", "%", "**", "^"}, n.Operator):
@@ -80,15 +80,15 @@ func kindOfBinary(n *ast.BinaryNode) Kind {
 	return Unknown
 }
 
-func common(a, b ast.Node) Kind {
+func commonKind(a, b ast.Node) Kind {
 	if k := kindOf(a); k == kindOf(b) {
 		return k
 	}
 	return Unknown
 }
 
-// kinds are the kinds of the functions' results.
-var kinds = map[string]Kind{
+// functionKinds are the kinds of the functions' results.
+var functionKinds = map[string]Kind{
 	"all": Boolean, "any": Boolean, "count": Number, "filter": List, "map": List,
 	"len": Number, "lower": String, "upper": String, "trim": String, "split": List, "join": String, "replace": String,
 	"int": Number, "float": Number, "string": String, "toJSON": String, "keys": List, "values": List,

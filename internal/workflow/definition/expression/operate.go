@@ -19,17 +19,17 @@ type operand struct {
 func (m *meter) operate(op string, a, b operand) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, mismatch(op, a, b)
+			result, err = nil, operandError(op, a, b)
 		}
 	}()
 	switch op {
 	case "contains":
 		return contains(a, b)
 	case "startsWith", "endsWith":
-		return edge(op, a, b)
+		return hasAffix(op, a, b)
 	}
 	if a.value == nil || b.value == nil {
-		return nil, mismatch(op, a, b)
+		return nil, operandError(op, a, b)
 	}
 	x, y := number(a.value), number(b.value)
 	switch op {
@@ -44,7 +44,7 @@ func (m *meter) operate(op string, a, b operand) (result any, err error) {
 	case "+":
 		if s, ok := x.(string); ok {
 			if t, ok := y.(string); ok {
-				return s + t, m.spend(len(s) + len(t))
+				return s + t, m.spendBytes(len(s) + len(t))
 			}
 		}
 		return runtime.Add(x, y), nil
@@ -54,7 +54,7 @@ func (m *meter) operate(op string, a, b operand) (result any, err error) {
 		return runtime.Multiply(x, y), nil
 	case "/":
 		if n, ok := y.(int64); ok && n == 0 {
-			return nil, refuse("%s is 0: nothing can be divided by it", b.text)
+			return nil, errorf("%s is 0: nothing can be divided by it", b.text)
 		}
 		return runtime.Divide(x, y), nil
 	case "%":
@@ -64,14 +64,14 @@ func (m *meter) operate(op string, a, b operand) (result any, err error) {
 	}
 }
 
-func mismatch(op string, a, b operand) error {
+func operandError(op string, a, b operand) error {
 	for _, o := range []operand{a, b} {
 		if o.value == nil {
-			return refuse("%s is null, and %s needs a value", o.text, op).
+			return errorf("%s is null, and %s needs a value", o.text, op).
 				WithHint("give a value for that case: (%s ?? …) %s …", o.text, op)
 		}
 	}
-	e := refuse("%s is %s and %s is %s: they cannot be used with %s", a.text, describe(a.value), b.text, describe(b.value), op)
+	e := errorf("%s is %s and %s is %s: they cannot be used with %s", a.text, describe(a.value), b.text, describe(b.value), op)
 	if isText(a.value) != isText(b.value) {
 		e = e.WithHint("turn the text into a number with float(…), or the number into a text with string(…)")
 	}
@@ -94,7 +94,7 @@ func contains(a, b operand) (any, error) {
 	return nil, wrongKind(a.text, a.value, "a text, a list or an object")
 }
 
-func edge(op string, a, b operand) (any, error) {
+func hasAffix(op string, a, b operand) (any, error) {
 	s, err := asText(a.value, a.text)
 	if err != nil {
 		return nil, err

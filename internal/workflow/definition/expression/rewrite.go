@@ -22,7 +22,7 @@ type rewriter struct {
 	vars    int
 }
 
-func (r *rewriter) fault(n ast.Node, hint, format string, args ...any) {
+func (r *rewriter) addFault(n ast.Node, hint, format string, args ...any) {
 	r.faults = append(r.faults, Fault{Offset: location(n), Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
@@ -43,7 +43,7 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 	case *ast.BinaryNode:
 		return r.binary(n, optional)
 	case *ast.ConditionalNode:
-		n.Cond = r.call(n, "$bool", r.node(n.Cond, false), text(n.Cond))
+		n.Cond = r.call(n, "$bool", r.node(n.Cond, false), sourceLiteral(n.Cond))
 		n.Exp1, n.Exp2 = r.node(n.Exp1, optional), r.node(n.Exp2, optional)
 	case *ast.ArrayNode:
 		r.nodes(n.Nodes)
@@ -58,9 +58,9 @@ func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
 	case *ast.CallNode:
 		return r.function(n)
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
-		r.fault(n, "name the value by a step's output, or write it out", "expressions have no variables and no sequences")
+		r.addFault(n, "name the value by a step's output, or write it out", "expressions have no variables and no sequences")
 	case *ast.BytesNode:
-		r.fault(n, "write a text", "expressions have no bytes")
+		r.addFault(n, "write a text", "expressions have no bytes")
 	}
 	return n
 }
@@ -81,9 +81,9 @@ func (r *rewriter) nodes(list []ast.Node) {
 func (r *rewriter) identifier(n *ast.IdentifierNode) ast.Node {
 	switch {
 	case n.Value == "null":
-		return placeAt(n, &ast.NilNode{})
+		return withLocation(n, &ast.NilNode{})
 	case strings.HasPrefix(n.Value, "$"):
-		r.fault(n, "", "%q is no name", n.Value)
+		r.addFault(n, "", "%q is no name", n.Value)
 	default:
 		r.refs = append(r.refs, Ref{Root: n.Value, Offset: location(n)})
 	}
@@ -94,9 +94,9 @@ func (r *rewriter) identifier(n *ast.IdentifierNode) ast.Node {
 // missing.
 func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 	if n.Method {
-		r.fault(n, "", "values have no functions of their own")
+		r.addFault(n, "", "values have no functions of their own")
 	}
-	whole := text(n)
+	source := sourceLiteral(n)
 	from := len(r.refs)
 	optional = optional || n.Optional
 	base := r.node(n.Node, optional)
@@ -107,9 +107,9 @@ func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
 		n.Property = r.node(n.Property, false)
 	}
 	if optional {
-		return r.call(n, "$optional", base, n.Property, whole)
+		return r.call(n, "$optional", base, n.Property, source)
 	}
-	return r.call(n, "$get", base, n.Property, whole)
+	return r.call(n, "$get", base, n.Property, source)
 }
 
 // isDirectName reports whether n is a name, or fixed names below a name.
@@ -130,12 +130,12 @@ func isDirectName(n ast.Node) bool {
 }
 
 func (r *rewriter) unary(n *ast.UnaryNode) ast.Node {
-	whole := text(n.Node)
+	source := sourceLiteral(n.Node)
 	n.Node = r.node(n.Node, false)
 	if n.Operator == "!" || n.Operator == "not" {
-		return r.call(n, "$not", n.Node, whole)
+		return r.call(n, "$not", n.Node, source)
 	}
-	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, &ast.IntegerNode{}, n.Node, &ast.StringNode{Value: "0"}, whole)
+	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, &ast.IntegerNode{}, n.Node, &ast.StringNode{Value: "0"}, source)
 }
 
 func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
@@ -153,7 +153,7 @@ func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
 		n.Left, n.Right = r.node(n.Left, false), r.node(n.Right, false)
 		return n
 	}
-	left, right := text(n.Left), text(n.Right)
+	left, right := sourceLiteral(n.Left), sourceLiteral(n.Right)
 	a, b := r.node(n.Left, false), r.node(n.Right, false)
 	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right)
 }
@@ -176,7 +176,7 @@ func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
 	if !or {
 		choose.Exp1, choose.Exp2 = right, v
 	}
-	return placeAt(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: placeAt(n, choose)})
+	return withLocation(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: withLocation(n, choose)})
 }
 
 // lastOperand returns the operand right before the operator: b in (a || b) ||
@@ -213,58 +213,58 @@ func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
 			p.Node = r.predicate(n.Name, p.Node)
 			continue
 		}
-		whole := text(argument)
-		n.Arguments[i] = r.call(argument, "$list", r.node(argument, false), whole)
+		source := sourceLiteral(argument)
+		n.Arguments[i] = r.call(argument, "$list", r.node(argument, false), source)
 	}
 	if len(n.Arguments) == 1 { // count(list) has no predicate yet
-		n.Arguments = append(n.Arguments, placeAt(n, &ast.PredicateNode{Node: r.predicate(n.Name, placeAt(n, &ast.PointerNode{}))}))
+		n.Arguments = append(n.Arguments, withLocation(n, &ast.PredicateNode{Node: r.predicate(n.Name, withLocation(n, &ast.PointerNode{}))}))
 	}
 	return n
 }
 
 func (r *rewriter) predicate(of string, n ast.Node) ast.Node {
-	whole := text(n)
+	source := sourceLiteral(n)
 	body := r.node(n, false)
 	if of != "map" {
-		body = r.call(n, "$bool", body, whole)
+		body = r.call(n, "$bool", body, source)
 	}
-	return placeAt(n, &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$turn"), Exp1: body, Exp2: placeAt(n, &ast.BoolNode{})})
+	return withLocation(n, &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$turn"), Exp1: body, Exp2: withLocation(n, &ast.BoolNode{})})
 }
 
 func (r *rewriter) function(n *ast.CallNode) ast.Node {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
-		r.fault(n, "write upper(name), not name.upper()", "values have no functions of their own")
+		r.addFault(n, "write upper(name), not name.upper()", "values have no functions of their own")
 		return n
 	}
 	if callee.Value == "default" {
-		return r.byDefault(n)
+		return r.defaultCall(n)
 	}
 	arity, ok := arities[callee.Value]
 	if !ok {
 		r.unknownFunction(n, callee.Value)
 		return n
 	}
-	if got := len(n.Arguments); got < arity.least || got > arity.most {
-		r.fault(n, "write "+arity.form, "%s has %d arguments", callee.Value, got)
+	if got := len(n.Arguments); got < arity.min || got > arity.max {
+		r.addFault(n, "write "+arity.form, "%s has %d arguments", callee.Value, got)
 	}
-	wholes := make([]ast.Node, 0, 1)
+	sources := make([]ast.Node, 0, 1)
 	if len(n.Arguments) > 0 {
-		wholes = append(wholes, text(n.Arguments[0]))
+		sources = append(sources, sourceLiteral(n.Arguments[0]))
 	} else {
-		wholes = append(wholes, &ast.StringNode{})
+		sources = append(sources, &ast.StringNode{})
 	}
 	r.nodes(n.Arguments)
-	return r.call(n, callee.Value, append(wholes, n.Arguments...)...)
+	return r.call(n, callee.Value, append(sources, n.Arguments...)...)
 }
 
-// byDefault rewrites default(a, b) as a ?? b.
-func (r *rewriter) byDefault(n *ast.CallNode) ast.Node {
+// defaultCall rewrites default(a, b) as a ?? b.
+func (r *rewriter) defaultCall(n *ast.CallNode) ast.Node {
 	if len(n.Arguments) != 2 {
-		r.fault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
+		r.addFault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
 		return n
 	}
-	return r.binary(placeAt(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)
+	return r.binary(withLocation(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)
 }
 
 func (r *rewriter) unknownFunction(n ast.Node, name string) {
@@ -272,23 +272,23 @@ func (r *rewriter) unknownFunction(n ast.Node, name string) {
 	if near := Nearest(name, Functions()); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
-	r.fault(n, hint, "there is no function %s", name)
+	r.addFault(n, hint, "there is no function %s", name)
 }
 
 // call returns a call of a function of table, with the meter as first argument.
 func (r *rewriter) call(n ast.Node, name string, arguments ...ast.Node) ast.Node {
 	arguments = slices.Insert(arguments, 0, ast.Node(&ast.IdentifierNode{Value: meterKey}))
-	return placeAt(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
+	return withLocation(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
 }
 
-// placeAt sets the location of a new node to that of the node that it replaces.
-func placeAt[N ast.Node](n ast.Node, made N) N {
+// withLocation sets the location of a new node to that of the node that it replaces.
+func withLocation[N ast.Node](n ast.Node, made N) N {
 	made.SetLocation(n.Location())
 	return made
 }
 
-// text returns the source of a node as a string literal, for messages.
-func text(n ast.Node) ast.Node {
+// sourceLiteral returns the source of a node as a string literal, for messages.
+func sourceLiteral(n ast.Node) ast.Node {
 	s := n.String()
 	if r := []rune(s); len(r) > 80 {
 		s = string(r[:79]) + "…"

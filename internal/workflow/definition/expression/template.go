@@ -30,11 +30,11 @@ func segments(text string) ([]segment, *Fault) {
 		if !found {
 			return list, nil
 		}
-		start := done + runes(literal) + len("{{")
+		start := done + runeCount(literal) + len("{{")
 		if templates == maxTemplates {
 			return nil, &Fault{Offset: start - len("{{"), Message: fmt.Sprintf("there are more than %d templates in one text", maxTemplates), Hint: "split it over several steps"}
 		}
-		end := closing(after)
+		end := closingIndex(after)
 		if end < 0 {
 			return nil, &Fault{
 				Offset: start - len("{{"), Message: "{{ is not closed",
@@ -45,17 +45,17 @@ func segments(text string) ([]segment, *Fault) {
 		trimmed := strings.TrimLeft(inner, " \t\r\n")
 		list = append(list, segment{
 			expression: strings.TrimSpace(inner), template: true,
-			offset: start + runes(inner) - runes(trimmed),
+			offset: start + runeCount(inner) - runeCount(trimmed),
 		})
-		rest, done = after[end+len("}}"):], start+runes(inner)+len("}}")
+		rest, done = after[end+len("}}"):], start+runeCount(inner)+len("}}")
 	}
 }
 
-func runes(s string) int { return utf8.RuneCountInString(s) }
+func runeCount(s string) int { return utf8.RuneCountInString(s) }
 
-// closing returns the index of the }} that ends an expression, or -1. It skips
+// closingIndex returns the index of the }} that ends an expression, or -1. It skips
 // a }} in a string, and braces that close objects.
-func closing(s string) int {
+func closingIndex(s string) int {
 	var quote byte
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -107,15 +107,15 @@ func parseText(text string) (any, []Fault) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if whole, ok := singleExpression(mixed); ok {
-		return whole, nil
+	if single, ok := singleExpression(mixed); ok {
+		return single, nil
 	}
 	return mixed, nil
 }
 
 // singleExpression returns the expression of a text that consists of one {{ }}
 // and blanks.
-func singleExpression(m mixture) (whole, bool) {
+func singleExpression(m mixture) (wholeExpression, bool) {
 	var found *part
 	for i := range m {
 		switch {
@@ -123,13 +123,13 @@ func singleExpression(m mixture) (whole, bool) {
 		case m[i].expression != nil && found == nil:
 			found = &m[i]
 		default:
-			return whole{}, false
+			return wholeExpression{}, false
 		}
 	}
 	if found == nil {
-		return whole{}, false
+		return wholeExpression{}, false
 	}
-	return whole{found.expression, found.offset}, true
+	return wholeExpression{found.expression, found.offset}, true
 }
 
 // part is a piece of a mixture: text, or an expression.
@@ -151,14 +151,14 @@ func (x mixture) render(env Env, m *meter) (any, error) {
 				return nil, err
 			}
 			if v == nil {
-				return nil, refuse("%s is null, and null has no place in a text", p.expression).
+				return nil, errorf("%s is null, and null has no place in a text", p.expression).
 					WithHint(`give a value for that case: {{ %s ?? "none" }}`, p.expression)
 			}
 			if s, err = m.text(v, p.expression.text); err != nil {
 				return nil, err
 			}
 		}
-		if err := m.spend(len(s)); err != nil {
+		if err := m.spendBytes(len(s)); err != nil {
 			return nil, err
 		}
 		b.WriteString(s)

@@ -17,8 +17,8 @@ type node interface {
 }
 
 type (
-	literal struct{ value any }
-	whole   struct {
+	literal         struct{ value any }
+	wholeExpression struct {
 		*Expression
 		offset int
 	}
@@ -79,7 +79,7 @@ func (v Value) render(env Env, m *meter) (any, error) {
 
 func (l literal) render(Env, *meter) (any, error) { return l.value, nil }
 
-func (w whole) render(env Env, m *meter) (any, error) { return w.run(env, m) }
+func (w wholeExpression) render(env Env, m *meter) (any, error) { return w.run(env, m) }
 
 func (f fields) render(env Env, m *meter) (any, error) {
 	o := make(map[string]any, len(f))
@@ -111,13 +111,13 @@ func locateError(key string, err error) error {
 	if !ok {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	more := *e
+	wrapped := *e
 	separator := ": "
 	if strings.HasPrefix(e.Message, "[") {
 		separator = ""
 	}
-	more.Message = key + separator + e.Message
-	return &more
+	wrapped.Message = key + separator + e.Message
+	return &wrapped
 }
 
 // Literal returns the value and true if the value contains no template.
@@ -135,7 +135,7 @@ func (v Value) IsLiteral() bool { return len(v.Expressions()) == 0 }
 // Expressions returns the expressions of all templates in the value.
 func (v Value) Expressions() []*Expression {
 	switch n := v.node.(type) {
-	case whole:
+	case wholeExpression:
 		return []*Expression{n.Expression}
 	case mixture:
 		var list []*Expression
@@ -161,8 +161,8 @@ func (v Value) Expressions() []*Expression {
 	return nil
 }
 
-// Located is an expression with its position in the text that contains it.
-type Located struct {
+// LocatedExpression is an expression with its position in the text that contains it.
+type LocatedExpression struct {
 	*Expression
 	// Offset is the position of the expression in the text, in characters from
 	// 0.
@@ -171,16 +171,16 @@ type Located struct {
 	Whole bool
 }
 
-// Located returns the templates of a text with their positions.
-func (v Value) Located() []Located {
+// LocatedExpressions returns the templates of a text with their positions.
+func (v Value) LocatedExpressions() []LocatedExpression {
 	switch n := v.node.(type) {
-	case whole:
-		return []Located{{n.Expression, n.offset, true}}
+	case wholeExpression:
+		return []LocatedExpression{{n.Expression, n.offset, true}}
 	case mixture:
-		var list []Located
+		var list []LocatedExpression
 		for _, p := range n {
 			if p.expression != nil {
-				list = append(list, Located{Expression: p.expression, Offset: p.offset})
+				list = append(list, LocatedExpression{Expression: p.expression, Offset: p.offset})
 			}
 		}
 		return list

@@ -1,0 +1,171 @@
+package slack
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// messageStates remembers what each message shows. So if several calls change one
+// message, none of them replaces newer content by older content.
+type messageStates struct {
+	mu     sync.Mutex
+	states map[string]*messageState
+}
+
+type messageState struct {
+	mu    sync.Mutex
+	at    time.Time
+	final bool
+	// withoutButtons reports whether the buttons were removed while an answer is
+	// processed.
+	withoutButtons bool
+}
+
+// maxMessageStates is how many messages are remembered; beyond it, all of them are
+// forgotten. That is harmless for a message that has not changed in the last
+// few minutes.
+const maxMessageStates = 10_000
+
+func (l *messageStates) stateOf(key string) *messageState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.states) >= maxMessageStates {
+		l.states = nil
+	}
+	if l.states == nil {
+		l.states = map[string]*messageState{}
+	}
+	s := l.states[key]
+	if s == nil {
+		s = &messageState{}
+		l.states[key] = s
+	}
+	return s
+}
+
+// update calls do to change a message, unless the message shows something newer.
+// Only one caller at a time changes a message.
+func (l *messageStates) update(key string, at time.Time, final bool, do func() error) error {
+	s := l.stateOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.IsZero() {
+		at = s.at
+	}
+	if isOlder(s.at, s.final, at, final) {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	s.at, s.final, s.withoutButtons = at, final, false
+	return nil
+}
+
+// stripButtons calls do to remove the buttons, unless the message is final.
+func (l *messageStates) stripButtons(key string, do func() error) error {
+	s := l.stateOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.final {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	s.withoutButtons = true
+	return nil
+}
+
+// restoreButtons calls do to put the buttons back, unless the message was rewritten
+// since.
+func (l *messageStates) restoreButtons(key string, do func() error) error {
+	s := l.stateOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.withoutButtons {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	s.withoutButtons = false
+	return nil
+}
+
+// isOlder reports whether a new content is older than the shown one. A final
+// content stays, whatever the clocks say.
+func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool {
+	if shownFinal != final {
+		return shownFinal
+	}
+	return at.Before(shownAt)
+}
+
+// deduplicator makes each request of Slack take effect once, however often and however
+// close together its copies arrive. A request that failed may be done again.
+type deduplicator struct {
+	mu   sync.Mutex
+	seen map[string]*call
+}
+
+type call struct {
+	done   chan struct{}
+	began  time.Time
+	reply  reply
+	failed bool // it failed, so the next caller tries again
+}
+
+// requestRetention is how long a request is remembered. It is longer than a signature
+// is accepted.
+const requestRetention = 15 * time.Minute
+
+// do calls f once for each id, and returns its result. Repeated calls get the
+// same response, but its work is not done again.
+func (o *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)) reply {
+	for {
+		t, isFirst := o.startOrJoin(id)
+		if isFirst {
+			r, ok := f()
+			o.mu.Lock()
+			t.reply, t.failed = r, !ok
+			if !ok {
+				delete(o.seen, id)
+			}
+			o.mu.Unlock()
+			close(t.done)
+			return r
+		}
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			return replyUnavailable
+		}
+		if !t.failed {
+			return t.reply.withoutWork()
+		}
+	}
+}
+
+func (o *deduplicator) startOrJoin(id string) (t *call, isFirst bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if t, found := o.seen[id]; found {
+		return t, false
+	}
+	now := time.Now()
+	if o.seen == nil {
+		o.seen = map[string]*call{}
+	}
+	if len(o.seen) > 0 && len(o.seen)%256 == 0 {
+		for key, old := range o.seen {
+			if now.Sub(old.began) > requestRetention {
+				delete(o.seen, key)
+			}
+		}
+	}
+	t = &call{done: make(chan struct{}), began: now}
+	o.seen[id] = t
+	return t, true
+}

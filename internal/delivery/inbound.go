@@ -1,0 +1,411 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// maxInboundIDLength is the longest id of a remote system that is stored as it is; a longer one is hashed.
+const maxInboundIDLength = 300
+
+// hear implements [notice.Hear] for the channel.
+func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+	id := in.ID
+	if isReadOnly(in) {
+		// A person who only looks has not answered yet, so a later message with this id may count.
+		id = ""
+	}
+	if len(id) > maxInboundIDLength {
+		id = fermata.HashSecret(id)
+	}
+	info := l.info()
+	r := l.w.s.db.Reader(ctx, l.w.id)
+	in.Text = l.withoutBearers(ctx, r, in)
+	if id != "" {
+		before, err := r.InboundVerdict(info.ID, id)
+		if err != nil {
+			return notice.Verdict{}, err
+		}
+		if before != nil {
+			return l.repeatVerdict(r, info, in, before)
+		}
+	}
+	if in.RemoteEvent != nil {
+		return l.recordReportedEvent(ctx, id, in.RemoteEvent)
+	}
+	v, err := l.takeAnswer(ctx, r, info, in)
+	if err != nil || id == "" {
+		return v, err
+	}
+	// The answer is written first. If it is heard again, it counts as a repetition.
+	return v, l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		stored := storedVerdict{Counted: v.Counted, Code: v.Code, Words: v.Words}
+		if v.Question != nil {
+			stored.Question = v.Question.ID
+		}
+		tx.RememberInbound(info.ID, id, mustJSON(stored))
+		return nil
+	})
+}
+
+// withoutBearers returns the text of a reply without links and secrets that decide in the person's name. A reply may
+// quote the message, with its link and its reply address.
+func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
+	d := &fermata.Delivery{ID: in.Delivery}
+	if in.Reply != "" {
+		// An invalid secret is refused later, when the question is searched.
+		if found, err := l.deliveryByReply(ctx, r, in.Reply); err == nil {
+			d = found
+		}
+	}
+	return d.RemoveSecrets(in.Text)
+}
+
+// isReadOnly reports whether a channel only reads the question, to make a form.
+func isReadOnly(in *notice.Inbound) bool {
+	return in.Text == "" && in.Answer == nil && in.RemoteEvent == nil
+}
+
+// storedVerdict is a stored verdict.
+type storedVerdict struct {
+	Counted  bool         `json:"counted,omitempty"`
+	Code     fermata.Code `json:"code,omitempty"`
+	Words    string       `json:"words"`
+	Question string       `json:"question,omitempty"`
+}
+
+// repeatVerdict returns the stored verdict again, unless the question has become hidden from the person.
+func (l *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
+	var stored storedVerdict
+	if err := json.Unmarshal(before, &stored); err != nil {
+		return notice.Verdict{}, err
+	}
+	v := notice.Verdict{Counted: stored.Counted, Code: stored.Code, Words: stored.Words}
+	if stored.Question == "" {
+		return v, nil
+	}
+	m, err := l.findMember(r, info, in)
+	if err != nil {
+		return l.refusedVerdict(nil, nil, err)
+	}
+	q, err := readerFor(r, m).Question(stored.Question)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return l.refusedVerdict(nil, nil, errUnknownQuestion())
+	}
+	if err != nil {
+		return v, err
+	}
+	v.Question, _ = publicQuestion(q, l.kind.Public)
+	return v, nil
+}
+
+// takeAnswer finds the question, the member and the answer, and applies the answer.
+func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
+	if in.From.DenialReason != "" {
+		// In this case it does not matter whether the person is a member, and the reply does not tell.
+		return l.refusedVerdict(nil, nil, l.deniedError(ctx, r, in))
+	}
+	m, err := l.findMember(r, info, in)
+	if err != nil {
+		return l.refusedVerdict(nil, nil, err)
+	}
+	r = readerFor(r, m)
+	q, d, err := l.findQuestion(ctx, r, in)
+	if err != nil {
+		return l.refusedVerdict(nil, nil, err)
+	}
+	c := memberCaller(l.w.id, m, l.assurance())
+	if err := l.checkMayAnswer(ctx, q, d, m, c); err != nil {
+		return l.refusedVerdict(q, &c, err)
+	}
+	a, err := answerOf(q, in)
+	if isReadOnly(in) {
+		return l.readOnlyVerdict(q, err), nil
+	}
+	if err != nil {
+		return l.refusedVerdict(q, &c, err)
+	}
+	a.Channel = info.Kind
+	if err := l.checkActionShown(r, info, q, d, m, in, &a); err != nil {
+		return l.refusedVerdict(q, &c, err)
+	}
+	before := q
+	q, err = l.w.s.e.Answer(ctx, c, q.ID, a)
+	if err != nil {
+		return l.refusedVerdict(before, &c, err)
+	}
+	return l.acceptedVerdict(q, m), nil
+}
+
+// readerFor returns a reader that finds only what the member may see: for the member, a question of a hidden project
+// does not exist.
+func readerFor(r store.Reader, m *fermata.Member) store.Reader {
+	return r.WithVisibleProjects(m.Caller().VisibleProjects())
+}
+
+// findMember returns the member with the identity. It uses the identities that an admin set, or a mail address that
+// the system has verified.
+func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
+	from := in.From
+	kind := from.Kind
+	if kind == "" {
+		kind = info.Kind
+	}
+	var m *fermata.Member
+	id, err := r.Identity(kind, from.ID)
+	switch {
+	case err == nil && from.ID != "":
+		m, err = r.Member(id.MemberID)
+	case fermata.CodeOf(err) == fermata.CodeNotFound && from.Email != "":
+		m, err = r.MemberByEmail(fermata.CanonicalEmail(from.Email))
+	}
+	if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+		return nil, err
+	}
+	if m == nil || m.DisabledAt != nil {
+		who := from.Name
+		if who == "" {
+			who = from.ID
+		}
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "%s is nobody who may answer here", who).
+			WithHint("an admin can say who you are: fermata member identity HANDLE %s %s", kind, from.ID)
+	}
+	return m, nil
+}
+
+// deniedError returns an error that tells why the remote system does not let a person decide there, and what helps.
+// It contains the address of the question only if the person has the question's message.
+func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
+	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.DenialReason)
+	hints := []string{}
+	if in.From.Remedy != "" {
+		hints = append(hints, in.From.Remedy)
+	}
+	if in.Reply != "" || in.Delivery != "" {
+		if q, _, err := l.findQuestion(ctx, r, in); err == nil {
+			hints = append(hints, "open the question and answer there: "+l.w.s.PublicURL+"/q/"+q.ID)
+		}
+	}
+	if len(hints) == 0 {
+		return e
+	}
+	return e.WithHint("%s", strings.Join(hints, ", or "))
+}
+
+// errUnknownQuestion returns the error for a person who may not see the question, or who names none.
+func errUnknownQuestion() error {
+	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
+		WithHint("answer in reply to the message with the question, or name its id")
+}
+
+// findQuestion finds the question of an answer: by the secret of the message, by the delivery, or by the question's
+// id.
+func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
+	d, err := l.findDelivery(ctx, r, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	questionID := in.Question
+	if d != nil && questionID == "" {
+		questionID = d.QuestionID
+	}
+	if questionID == "" {
+		return nil, nil, errUnknownQuestion()
+	}
+	id, err := r.FindID("question", "questions", fermata.PrefixQuestion, questionID)
+	if err == nil {
+		var q *fermata.Question
+		if q, err = r.Question(id); err == nil {
+			if d != nil && d.QuestionID != q.ID {
+				return nil, nil, errUnknownQuestion()
+			}
+			return q, d, nil
+		}
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, nil, errUnknownQuestion()
+	}
+	return nil, nil, err
+}
+
+// findDelivery returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the
+// answer names none.
+func (l *openChannel) findDelivery(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
+	switch {
+	case in.Reply != "":
+		d, err = l.deliveryByReply(ctx, r, in.Reply)
+	case in.Delivery != "":
+		d, err = r.Delivery(in.Delivery)
+	default:
+		return nil, nil
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && (d.ChannelID != l.info().ID || d.QuestionID == "") {
+		return nil, errUnknownQuestion()
+	}
+	return d, err
+}
+
+// checkMayAnswer refuses an answer by a person who is not the recipient of the message, or who may not answer.
+func (l *openChannel) checkMayAnswer(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
+	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
+		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
+			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
+	}
+	if err := q.CheckMayDecide(c); err != nil {
+		return err
+	}
+	return l.checkLink(ctx, m, q)
+}
+
+// answerOf returns the answer that the person gave.
+func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
+	if in.Answer != nil {
+		return *in.Answer, nil
+	}
+	return in.Read(q)
+}
+
+// checkActionShown makes sure that a person who approves was shown the action over this channel. A typed id does not show
+// it.
+func (l *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
+	if q.Type != fermata.Approval {
+		a.ActionHash = ""
+		return nil
+	}
+	if q.ActionHash == "" || q.Status != fermata.Pending {
+		// A person who is too late is told who was first.
+		return nil
+	}
+	if in.Answer != nil && in.Answer.ActionHash != "" {
+		// The channel vouches that it showed this action, by naming its hash.
+		return nil
+	}
+	_, isComplete := publicQuestion(q, l.kind.Public)
+	wasShown := d != nil && hasOfferedDecision(d, isComplete)
+	if !wasShown {
+		all, err := r.DeliveriesOf([]string{q.ID})
+		if err != nil {
+			return err
+		}
+		wasShown = slices.ContainsFunc(all, func(d *fermata.Delivery) bool {
+			return d.ChannelID == info.ID && hasOfferedDecision(d, isComplete) && (d.MemberID == "" || d.MemberID == m.ID)
+		})
+	}
+	if !wasShown {
+		return fermata.Errorf(fermata.CodeNotEligible, "what is to be approved was not shown to you here").
+			WithHint("look at it and answer at %s", l.w.s.PublicURL+"/q/"+q.ID)
+	}
+	a.ActionHash = q.ActionHash
+	return nil
+}
+
+// hasOfferedDecision reports whether a message offered a decision. A message that is being sent counts as well, because
+// it may be answered before its result is recorded.
+func hasOfferedDecision(d *fermata.Delivery, isComplete bool) bool {
+	return d.CanDecide || isComplete && d.LeasedUntil != nil && d.State != fermata.DeliverySent
+}
+
+// readOnlyVerdict shows the question to a person who may answer it and has not answered yet.
+func (l *openChannel) readOnlyVerdict(q *fermata.Question, answerErr error) notice.Verdict {
+	v := notice.Verdict{}
+	v.Question, _ = publicQuestion(q, l.kind.Public)
+	var e *fermata.Error
+	switch {
+	case q.Status != fermata.Pending:
+		v.Code, v.Words = fermata.CodeQuestionClosed, "It is closed: "+notice.OutcomeOf(v.Question).Words+"."
+	case errors.As(answerErr, &e):
+		v.Words = errorSentence(e)
+	default:
+		v.Words = "You have said nothing yet."
+	}
+	return v
+}
+
+// acceptedVerdict returns the verdict on an answer that was accepted.
+func (l *openChannel) acceptedVerdict(q *fermata.Question, m *fermata.Member) notice.Verdict {
+	shown, _ := publicQuestion(q, l.kind.Public)
+	v := notice.Verdict{Counted: true, Question: shown}
+	switch {
+	case q.Status == fermata.Pending && q.Approvals != nil && q.Approvals.Required > 1:
+		given := 0
+		for _, vote := range q.Votes {
+			if vote.Value == fermata.Approve {
+				given++
+			}
+		}
+		v.Words = fmt.Sprintf("Your vote counts. %d of %d approvals are given.", given, q.Approvals.Required)
+	case q.Status == fermata.TimedOut:
+		v.Counted, v.Code = false, fermata.CodeQuestionClosed
+		v.Words = "Your answer came too late and was kept: the question " + notice.OutcomeOf(shown).Words + "."
+	case q.Resolution != nil:
+		v.Words = "Your answer counts: " + notice.OutcomeOf(shown).Words + "."
+	default:
+		v.Words = "Your answer counts, " + nameOf(m) + "."
+	}
+	return v
+}
+
+func nameOf(m *fermata.Member) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return m.Handle
+}
+
+// refusedVerdict returns the verdict on an answer that does not count. If it is not known yet whether it counts, it
+// returns an error, and the channel brings the answer again.
+func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
+	var e *fermata.Error
+	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
+		return notice.Verdict{}, err
+	}
+	v := notice.Verdict{Code: e.Code}
+	if e.Question != nil {
+		q = e.Question
+	}
+	if q != nil && c != nil && c.RoleIn(q.Project) != "" {
+		v.Question, _ = publicQuestion(q, l.kind.Public)
+	}
+	switch {
+	case e.Code == fermata.CodeQuestionClosed && v.Question != nil && v.Question.Resolution != nil:
+		v.Words = "Somebody was first: " + notice.OutcomeOf(v.Question).Words + "."
+	case e.Code == fermata.CodeQuestionClosed:
+		v.Words = "Somebody was first: " + e.Message + "."
+	default:
+		v.Words = errorSentence(e)
+	}
+	return v, nil
+}
+
+// errorSentence returns a text that tells what is wrong, and what to do instead.
+func errorSentence(e *fermata.Error) string {
+	parts := []string{capitalize(e.Message)}
+	if len(e.Problems) > 1 {
+		parts = parts[:0]
+		for _, p := range e.Problems {
+			parts = append(parts, capitalize(strings.TrimSpace(p.Field+" "+p.Message)))
+		}
+	}
+	text := strings.Join(parts, ". ")
+	text = strings.TrimRight(text, ".") + "."
+	if e.Hint != "" {
+		text += " " + capitalize(strings.TrimRight(e.Hint, ".")) + "."
+	}
+	return text
+}
+
+func capitalize(s string) string {
+	r := []rune(s)
+	if len(r) == 0 {
+		return s
+	}
+	return strings.ToUpper(string(r[0])) + string(r[1:])
+}

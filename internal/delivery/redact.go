@@ -1,0 +1,34 @@
+package delivery
+
+import (
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/redact"
+)
+
+// mustJSON returns the data of an event as JSON.
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		// The data of an event is a small map of texts and numbers.
+		panic("delivery: write event data: " + err.Error())
+	}
+	return b
+}
+
+// publicQuestion returns the question as channels may send it: without secrets, and in public places without context
+// unless the question shares it. It reports whether the parts that are decided on are complete.
+func publicQuestion(q *fermata.Question, public bool) (*fermata.Question, bool) {
+	clean, isComplete := redact.Question(q)
+	if public && !q.ShareContext {
+		clean = redact.WithoutContext(clean)
+	}
+	return clean, isComplete
+}
+
+// withoutSecrets removes secrets from a text.
+func withoutSecrets(text string) string {
+	clean, _ := redact.Text(text)
+	return clean
+}

@@ -1,0 +1,59 @@
+package workflow
+
+import (
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// maxEventChain limits how long a chain of runs may be in which each run was
+// started by an event of the previous one.
+const maxEventChain = 10
+
+// eventCycle returns the reason why a new run would follow a run of the same
+// workflow through a chain of events. It returns nil if there is no such
+// circle. id is the task that caused the event, name the workflow.
+func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
+	for range maxEventChain {
+		if id == "" {
+			return nil, nil
+		}
+		first, ownRunID, err := findAncestorRuns(tx, id, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case ownRunID != "":
+			return fmt.Errorf("its own run %s led to this event, by way of other workflows", ownRunID), nil
+		case first == nil || first.Trigger != fermata.TriggerEvent:
+			return nil, nil
+		}
+		id, _ = decodeObject(first.Cause)["task_id"].(string)
+	}
+	return fmt.Errorf("%d runs have followed one another by events", maxEventChain), nil
+}
+
+// findAncestorRuns searches a task and its ancestors for workflow runs. It returns the
+// run nearest to the root, and the id of a run of the workflow called name, or
+// "".
+func findAncestorRuns(tx *store.Tx, id, name string) (first *fermata.WorkflowRun, ownRunID string, err error) {
+	for range fermata.MaxDepth {
+		t, err := tx.Task(id)
+		if err != nil {
+			return nil, "", err
+		}
+		if t.Runner == fermata.RunnerWorkflow {
+			if first, err = tx.WorkflowRun(t.ID); err != nil {
+				return nil, "", err
+			}
+			if first.Workflow == name {
+				return first, t.ID, nil
+			}
+		}
+		if t.ParentID == "" {
+			return first, "", nil
+		}
+		id = t.ParentID
+	}
+	return first, "", nil
+}

@@ -1,0 +1,231 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// errParked says that the current place of the run waits, while the run continues at others.
+var errParked = errors.New("the place waits")
+
+// parkedPositions holds the places of a run that wait, by their step. The value is the time at which the place continues
+// by itself, or nil if there is none.
+type parkedPositions map[string]*time.Time
+
+// isAlone reports whether the run is at one place only. Only the end of a step changes that.
+func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
+
+// park stops the current place of the run until one of the tasks that fn returns has ended, and at most until a time.
+// nil means no time limit. fn runs in the same transaction.
+func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.LeasedRun) ([]string, error)) error {
+	if x.isAlone() {
+		return x.stop(ctx, func(h *engine.LeasedRun) error {
+			taskIDs, err := fn(h)
+			if err != nil {
+				return err
+			}
+			return h.Block(taskIDs, until)
+		})
+	}
+	err := x.commit(ctx, func(h *engine.LeasedRun) (err error) {
+		x.st.TaskIDs, err = fn(h)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.parked[x.st.Next] = until
+	return errParked
+}
+
+// parkOn does the same as [execution.park] for tasks that exist already.
+func (x *execution) parkOn(ctx context.Context, until *time.Time, taskIDs ...string) error {
+	return x.park(ctx, until, func(*engine.LeasedRun) ([]string, error) { return taskIDs, nil })
+}
+
+// findParked finds the places of the run that still wait.
+func (x *execution) findParked(ctx context.Context) error {
+	x.parked = parkedPositions{}
+	if x.isAlone() {
+		return nil
+	}
+	all := append(slices.Clone(x.st.Others), x.st.position)
+	var ids []string
+	for i := range all {
+		ids = append(ids, all[i].TaskIDs...)
+	}
+	tasks, err := x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).TasksByID(ids)
+	if err != nil {
+		return err
+	}
+	open := map[string]bool{}
+	for _, t := range tasks {
+		open[t.ID] = !t.State.IsEnded()
+	}
+	for i := range all {
+		p, until := &all[i], x.dueTime(&all[i])
+		if len(p.TaskIDs) > 0 && !slices.ContainsFunc(p.TaskIDs, func(id string) bool { return !open[id] }) || until != nil && x.now.Before(*until) {
+			x.parked[p.Next] = until
+		}
+	}
+	return nil
+}
+
+// dueTime returns the time for which a place waits, or nil if it waits for none.
+func (x *execution) dueTime(p *position) *time.Time {
+	step := p.Next
+	if p.TimedOutStep != "" {
+		step = p.TimedOutStep + timeoutSuffix
+	}
+	if row := x.currentRow(step); row != nil && (p.WaitsFor == waitForTime || p.WaitsFor == waitForRetry) {
+		return row.Until
+	}
+	return nil
+}
+
+// pickPosition makes a place that can continue the current one. It reports whether there is such a place.
+func (x *execution) pickPosition() bool {
+	if _, waits := x.parked[x.st.Next]; !waits {
+		return true
+	}
+	for i := range x.st.Others {
+		if _, waits := x.parked[x.st.Others[i].Next]; !waits {
+			x.st.position, x.st.Others[i] = x.st.Others[i], x.st.position
+			return true
+		}
+	}
+	return false
+}
+
+// pickPositionAt makes the place at a step the current one.
+func (x *execution) pickPositionAt(step string) {
+	delete(x.parked, step)
+	if index := slices.IndexFunc(x.st.Others, func(p position) bool { return p.Next == step }); index >= 0 {
+		x.st.position, x.st.Others[index] = x.st.Others[index], x.st.position
+	}
+}
+
+// stopParked stops the run until one of its places can continue.
+func (x *execution) stopParked(ctx context.Context) error {
+	taskIDs := slices.Clone(x.st.TaskIDs)
+	for i := range x.st.Others {
+		taskIDs = append(taskIDs, x.st.Others[i].TaskIDs...)
+	}
+	var first *time.Time
+	for _, until := range x.parked {
+		if until != nil && (first == nil || until.Before(*first)) {
+			first = until
+		}
+	}
+	return x.stop(ctx, func(h *engine.LeasedRun) error { return h.Block(taskIDs, first) })
+}
+
+// passStep moves the current place of the run past a step.
+func (x *execution) passStep(step *definition.Step) {
+	x.st.leave()
+	if !x.def.Forks(step.Phase) {
+		x.st.Next = ""
+		if next := x.def.Dependents(step); len(next) > 0 {
+			x.st.Next = next[0].ID
+		}
+		return
+	}
+	x.st.Passed = append(slices.Clip(x.st.Passed), step.ID)
+	x.beginBranches(x.def.Dependents(step))
+}
+
+// beginBranches replaces the current place of the run by one place for each step that can begin.
+func (x *execution) beginBranches(steps []*definition.Step) {
+	var positions []position
+	for _, step := range steps {
+		if x.canBegin(step) {
+			positions = append(positions, position{Next: step.ID})
+		}
+	}
+	positions = append(positions, x.st.Others...)
+	x.st.position, x.st.Others = position{}, nil
+	if len(positions) > 0 {
+		x.st.position, x.st.Others = positions[0], positions[1:]
+	}
+}
+
+// canBegin reports whether the run has passed all steps that a step needs, and has not passed the step itself.
+func (x *execution) canBegin(step *definition.Step) bool {
+	if x.isFailingFast() || slices.Contains(x.st.Passed, step.ID) {
+		return false
+	}
+	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
+}
+
+// isFailingFast reports whether a step failed and the parallel steps must stop.
+func (x *execution) isFailingFast() bool { return x.st.Failing != nil && x.def.FailFast }
+
+// failBranch ends the current place in a phase that forks. The other places continue, unless the definition has
+// fail_fast. In that case failBranch returns them, and the caller cancels them in the transaction that records the
+// failure.
+func (x *execution) failBranch(o *outcome) (cancelled []position) {
+	x.st.Failing = o
+	if !x.def.FailFast {
+		x.beginBranches(nil)
+		return nil
+	}
+	var remainingPositions []position
+	for i := range x.st.Others {
+		p := &x.st.Others[i]
+		if x.activeCalls[p.Next] != nil {
+			remainingPositions = append(remainingPositions, *p) // the result of a tool is known only when it returns
+			continue
+		}
+		delete(x.parked, p.Next)
+		x.queuedCalls = slices.DeleteFunc(x.queuedCalls, func(c *stepCalls) bool { return c.step.ID == p.Next })
+		cancelled = append(cancelled, *p)
+		o.Others = append(o.Others, p.nextAttempt())
+	}
+	x.st.Others = remainingPositions
+	x.beginBranches(nil)
+	return cancelled
+}
+
+// cancelPosition ends the current place of the run because a parallel step failed.
+func (x *execution) cancelPosition(ctx context.Context) error {
+	p, o := x.st.position, x.st.Failing
+	o.Others = append(slices.Clip(o.Others), p.nextAttempt())
+	x.beginBranches(nil)
+	return x.commit(ctx, func(h *engine.LeasedRun) error {
+		return x.cancelPositions(h, []position{p}, "the step "+o.Step+" failed")
+	})
+}
+
+// cancelPositions cancels the tasks and steps that are under way at places of the run.
+func (x *execution) cancelPositions(h *engine.LeasedRun, positions []position, reason string) error {
+	for i := range positions {
+		p := &positions[i]
+		for _, id := range p.TaskIDs {
+			if err := h.CancelChild(id, reason); err != nil {
+				return err
+			}
+		}
+		row := x.currentRow(p.Next)
+		if row == nil {
+			continue
+		}
+		rows := []*fermata.WorkflowStep{row}
+		for _, item := range x.itemRows(row) {
+			rows = append(rows, item)
+		}
+		for _, row := range rows {
+			if !row.State.IsEnded() {
+				row.Note = reason
+				row.End(fermata.StepCancelled, h.Tx.Now())
+				x.touch(row)
+			}
+		}
+	}
+	return nil
+}

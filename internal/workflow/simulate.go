@@ -1,0 +1,211 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/keys"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// TestReport is the result of a simulation.
+type TestReport struct {
+	Workflow string `json:"workflow"`
+	// Passed reports whether every expectation was met.
+	Passed   bool                        `json:"passed"`
+	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
+	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
+	// Failures are the expectations that were not met.
+	Failures []string `json:"failures,omitempty"`
+	// End is the simulated time at which the run ended.
+	End time.Time `json:"end,omitzero"`
+	// Script is the script that the simulation made up, if no script was given.
+	Script string `json:"script,omitempty"`
+}
+
+// Simulate runs a definition with a script: on its own database, with a clock that skips waiting times, and without any
+// effect outside. Without a script it makes up the outputs of tools and the answers of people. tools are the tools of a
+// server, beside the built-in ones.
+func Simulate(ctx context.Context, source, script []byte, tools []tool.Info) (*TestReport, error) {
+	known := offlineCatalog(tools)
+	d, problems := definition.Load(source, known)
+	if d == nil {
+		return reportProblems(problems), nil
+	}
+	return runSimulation(ctx, d, known, source, script)
+}
+
+func reportProblems(problems []definition.Problem) *TestReport {
+	return &TestReport{Problems: toWireProblems(problems), Failures: []string{"the definition is wrong"}}
+}
+
+// runSimulation runs a loaded definition as [Simulate] does.
+func runSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source, script []byte) (*TestReport, error) {
+	// With the idempotency key of the request, all writes of the run would count as one repeated write.
+	ctx = engine.WithIdempotency(ctx, "", "")
+	sc, err := readScript(script)
+	if err != nil {
+		return nil, err
+	}
+	if err := sc.check(d); err != nil {
+		return nil, err
+	}
+	if sc.isGuessed {
+		sc.Inputs = guessInputs(d)
+	}
+	r, err := newSimulation(ctx, d, source, sc)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	r.guesses = newGuesses(known.Tools)
+	return r.play(ctx)
+}
+
+// simulation is a simulation under way.
+type simulation struct {
+	def    *definition.Workflow
+	script Script
+	dir    string
+	db     *store.DB
+	e      *engine.Engine
+	s      *Service
+	stop   func()
+	// clockAhead is how far the fake clock is ahead of the real one, in nanoseconds.
+	clockAhead atomic.Int64
+
+	mu         sync.Mutex
+	callCounts map[string]int
+	askCounts  map[string]int
+	report     *TestReport
+	// prompts are the texts of the questions asked, by step.
+	prompts map[string]string
+	guesses guesses
+	runID   string
+	source  []byte
+	// voters are the people that answer. There are several, for questions that need more than one vote.
+	voters []fermata.Caller
+}
+
+func newSimulation(ctx context.Context, d *definition.Workflow, source []byte, sc Script) (_ *simulation, err error) {
+	r := &simulation{
+		def: d, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, source: source,
+		report: &TestReport{Workflow: d.Name}, prompts: map[string]string{},
+	}
+	if sc.Now != "" {
+		at, err := time.Parse(time.RFC3339, sc.Now)
+		if err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "now: %q is no instant", sc.Now).WithHint("write it as 2026-07-01T12:00:00Z")
+		}
+		r.clockAhead.Store(int64(time.Until(at)))
+	}
+	if r.dir, err = os.MkdirTemp("", "fermata-test-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	r.db, err = store.Open(ctx, store.Options{
+		URL: filepath.Join(r.dir, "test.db"), Keys: keys.New(), ClockOffset: func() time.Duration { return time.Duration(r.clockAhead.Load()) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err = r.db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	r.e = engine.New(r.db, engine.Options{})
+	r.s = New(Options{DB: r.db, Engine: r.e, Stub: r.call, Secret: func(name string) (string, error) { return "secret " + name, nil }})
+	if err = r.e.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err = r.setPolicy(ctx); err != nil {
+		return nil, err
+	}
+	if err = r.addMembers(ctx); err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var parts sync.WaitGroup
+	for _, part := range []func(context.Context){r.e.RunTail, r.e.RunSweeps, r.s.Run} {
+		parts.Go(func() { part(running) })
+	}
+	r.stop = func() { cancel(); parts.Wait() }
+	return r, nil
+}
+
+// setPolicy sets the policy of the script.
+func (r *simulation) setPolicy(ctx context.Context) error {
+	p, err := r.script.policy()
+	if err == nil {
+		_, err = r.e.SetPolicy(ctx, tester, p)
+	}
+	return err
+}
+
+// addMembers adds as many members as any question may need.
+func (r *simulation) addMembers(ctx context.Context) error {
+	for i := range 10 {
+		handle := fmt.Sprintf("person%d", i+1)
+		m, err := r.e.AddMember(ctx, tester, engine.NewMember{Handle: handle, Role: fermata.RoleAdmin})
+		if err != nil {
+			return err
+		}
+		c := tester
+		c.MemberID, c.Name = m.ID, handle
+		r.voters = append(r.voters, c)
+	}
+	return nil
+}
+
+func (r *simulation) close() {
+	if r.stop != nil {
+		r.stop()
+	}
+	if r.db != nil {
+		_ = r.db.Close() // the database is deleted anyway
+	}
+	_ = os.RemoveAll(r.dir) // the operating system removes the rest
+}
+
+// tester is the caller that starts the run and adds the members.
+var tester = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_test", Name: "test", Role: fermata.RoleAdmin,
+	Scopes: []fermata.Scope{fermata.ScopeAdmin, fermata.ScopeAnswer}, Assurance: fermata.AssurancePasskey,
+}
+
+// call replaces every tool: it returns the outcome in the script.
+func (r *simulation) call(_ context.Context, name string, c tool.Call) (tool.Result, error) {
+	key := c.Step
+	outcomes, ok := r.script.Tools[key]
+	if !ok {
+		key = name
+		outcomes, ok = r.script.Tools[key]
+	}
+	if !ok && r.script.isGuessed {
+		return tool.Result{Output: r.guessOutput(c.Step, name), Note: "the output is made up"}, nil
+	}
+	if !ok || len(outcomes) == 0 {
+		return tool.Result{Output: map[string]any{}, Note: "not in the script: an empty output was given"}, nil
+	}
+	r.mu.Lock()
+	r.callCounts[key]++
+	n := r.callCounts[key]
+	r.mu.Unlock()
+	o := outcomes[min(n, len(outcomes))-1]
+	if err := o.err(); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Output: o.Output}, nil
+}

@@ -1,0 +1,74 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// checkExpectations compares the run with the expectations of the script.
+func (r *simulation) checkExpectations(ctx context.Context, run *fermata.WorkflowRun) (*TestReport, error) {
+	now, err := r.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rep, want := r.report, r.script.Expect
+	rep.Run, rep.End = run, now
+	if want.State != "" && want.State != run.State {
+		r.addFailure("the run is %s (%s), expected %s", run.State, run.Summary, want.State)
+	}
+	if want.Reason != "" && want.Reason != run.Reason {
+		r.addFailure("the reason is %q, expected %q", run.Reason, want.Reason)
+	}
+	last := map[string]*fermata.WorkflowStep{}
+	for _, s := range run.Steps {
+		if s.Item == nil {
+			last[s.Step] = s
+		}
+	}
+	for _, id := range sortedKeys(want.Steps) {
+		got := fermata.StepState("not reached")
+		if s := last[id]; s != nil {
+			got = s.State
+		}
+		if got != want.Steps[id] {
+			r.addFailure("the step %s is %s, expected %s", id, got, want.Steps[id])
+		}
+	}
+	r.compare("input", want.Input, func(id string) json.RawMessage { return last[id].Input }, last)
+	r.compare("output", want.Output, func(id string) json.RawMessage { return last[id].Output }, last)
+	for _, id := range sortedKeys(want.Asked) {
+		if r.prompts[id] != want.Asked[id] {
+			r.addFailure("the step %s asked %q, expected %q", id, r.prompts[id], want.Asked[id])
+		}
+	}
+	rep.Passed = len(rep.Failures) == 0
+	if r.script.isGuessed {
+		rep.Script, err = r.writeScript()
+	}
+	return rep, err
+}
+
+func (r *simulation) compare(what string, want map[string]any, got func(id string) json.RawMessage, last map[string]*fermata.WorkflowStep) {
+	for _, id := range sortedKeys(want) {
+		if last[id] == nil {
+			r.addFailure("the step %s was not reached", id)
+			continue
+		}
+		if wanted := encodeJSON(want[id]); !reflect.DeepEqual(decodeJSON(wanted), decodeJSON(got(id))) {
+			r.addFailure("the %s of the step %s is %s, expected %s", what, id, got(id), wanted)
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,154 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// play starts the run and brings it to its end.
+func (r *simulation) play(ctx context.Context) (*TestReport, error) {
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		run, err := r.s.RunDetails(ctx, tester, r.runID)
+		if err != nil {
+			return nil, err
+		}
+		if run.State.IsEnded() || len(r.report.Failures) > 0 {
+			return r.checkExpectations(ctx, run)
+		}
+		if err := r.advance(ctx, run); err != nil {
+			return nil, err
+		}
+		sleep(ctx, time.Millisecond)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (r *simulation) start(ctx context.Context) error {
+	inputs, err := checkInputs(r.def, r.script.Inputs)
+	if err != nil {
+		return err
+	}
+	cause := map[string]any{"type": string(fermata.TriggerManual), "by": tester.Name}
+	for name, v := range r.script.Trigger {
+		cause[name] = v
+	}
+	// A simulation may start the workflow even if it has no manual trigger.
+	r.runID, err = engine.Write(ctx, r.e, tester, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) {
+		w, err := r.s.saveDefinition(tx, tester, r.def, Definition{Source: string(r.source)})
+		if err != nil {
+			return "", err
+		}
+		tx.SetSchedules(w.Name, nil)
+		return r.s.fire(tx, firing{def: r.def, workflow: w, trigger: fermata.TriggerManual, inputs: inputs, cause: cause, mustStart: true})
+	})
+	return err
+}
+
+// advance does the next thing that the run waits for.
+func (r *simulation) advance(ctx context.Context, run *fermata.WorkflowRun) error {
+	switch run.State {
+	case fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval:
+		if run.PendingQuestion != nil && run.PendingQuestion.Status == fermata.Pending {
+			return r.reply(ctx, run.Step, run.PendingQuestion)
+		}
+	case fermata.TaskBlocked, fermata.TaskDeferred:
+		return r.advanceBlocked(ctx, run)
+	default:
+		// The run moves forward by itself.
+	}
+	return nil
+}
+
+// advanceBlocked answers a question that the run asked in a child task. If no question is open, it advances the clock until
+// the run continues by itself.
+func (r *simulation) advanceBlocked(ctx context.Context, run *fermata.WorkflowRun) error {
+	for _, s := range run.Steps {
+		if s.QuestionID == "" || s.State != fermata.StepWaiting {
+			continue
+		}
+		q, err := r.e.Question(ctx, tester, s.QuestionID)
+		if err != nil {
+			return err
+		}
+		if q.Status == fermata.Pending {
+			return r.reply(ctx, s.Step, q)
+		}
+	}
+	t, err := r.e.Task(ctx, tester, run.ID)
+	if err != nil || t.DeferUntil == nil {
+		return err
+	}
+	return r.advanceClock(ctx, *t.DeferUntil)
+}
+
+// advanceClock advances the fake clock to an instant.
+func (r *simulation) advanceClock(ctx context.Context, at time.Time) error {
+	now, err := r.db.Now(ctx)
+	if err == nil && at.After(now) {
+		r.clockAhead.Add(int64(at.Sub(now) + time.Millisecond))
+	}
+	return err
+}
+
+// reply answers a question as the script says.
+func (r *simulation) reply(ctx context.Context, step string, q *fermata.Question) error {
+	replies := r.script.Answers[step]
+	prompt := q.Title
+	if len(q.Items) > 0 && q.Type != fermata.Approval {
+		prompt = q.Items[0].Prompt
+	}
+	r.prompts[step] = prompt
+	if r.script.isGuessed {
+		replies = Replies{r.guessReply(ctx, step, q)}
+	}
+	if len(replies) == 0 {
+		r.addFailure("the step %s asks %q, and the script has no answer for it", step, prompt)
+		return nil
+	}
+	n := r.askCounts[q.ID+step]
+	if n == 0 {
+		r.askCounts[step]++
+		r.askCounts[q.ID+step] = r.askCounts[step]
+		n = r.askCounts[step]
+	}
+	reply := replies[min(n, len(replies))-1]
+	if reply.Timeout {
+		if q.Deadline == nil {
+			r.addFailure("the step %s waits for ever: there is no deadline to pass", step)
+			return nil
+		}
+		return r.advanceClock(ctx, *q.Deadline)
+	}
+	// Answers are JSON values, and JSON has one type of number.
+	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
+	err := errors.Join(json.Unmarshal(encodeJSON(reply.Answer), &answer.Answer), json.Unmarshal(encodeJSON(reply.Answers), &answer.Answers))
+	if err != nil {
+		return err
+	}
+	_, err = r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, answer)
+	if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+		r.addFailure("the answer to the step %s is refused: %s", step, err)
+	}
+	return nil
+}
+
+func (r *simulation) addFailure(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if message := fmt.Sprintf(format, args...); !slices.Contains(r.report.Failures, message) {
+		r.report.Failures = append(r.report.Failures, message)
+	}
+}

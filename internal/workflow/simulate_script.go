@@ -1,0 +1,208 @@
+package workflow
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+// Script describes a simulation of a workflow: its trigger, the replies of tools and people, and the expected result.
+type Script struct {
+	// Now is the time at which the run starts, as RFC 3339. If it is empty, the run starts at the present time.
+	Now    string         `yaml:"now"`
+	Inputs map[string]any `yaml:"inputs"`
+	// Policy holds the settings that differ from the default policy of a workspace.
+	Policy  map[string]any `yaml:"policy"`
+	Trigger map[string]any `yaml:"trigger"`
+	// Tools are the outcomes of tool calls, by the id of a step or the name of a tool.
+	Tools map[string]Outcomes `yaml:"tools"`
+	// Answers are the replies of people, by the id of the step that asks.
+	Answers map[string]Replies `yaml:"answers"`
+	Expect  Expectation        `yaml:"expect"`
+	// isGuessed says that there is no script, so the replies of tools and people are made up.
+	isGuessed bool
+}
+
+// readScript parses a script. If it is empty, all replies are made up.
+func readScript(source []byte) (Script, error) {
+	if len(bytes.TrimSpace(source)) == 0 {
+		return Script{isGuessed: true, Expect: Expectation{State: fermata.TaskDone}}, nil
+	}
+	var sc Script
+	if problems := definition.CheckYAML(source); len(problems) > 0 {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", problems[0]).WithHint("docs/workflow-runs.md says what it may hold")
+	}
+	if err := yaml.UnmarshalWithOptions(source, &sc, yaml.Strict()); err != nil {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
+			WithHint("docs/workflow-runs.md says what it may hold")
+	}
+	// YAML has numbers, such as .nan, that JSON cannot write.
+	if _, err := json.Marshal(sc); err != nil {
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script holds a value that JSON cannot write: %s", err)
+	}
+	if reflect.ValueOf(sc.Expect).IsZero() {
+		sc.Expect.State = fermata.TaskDone
+	}
+	return sc, nil
+}
+
+// Outcome is the result of one call of a tool. The call fails if there is an error, or an exit code that is not 0.
+type Outcome struct {
+	Output any    `yaml:"output"`
+	Error  string `yaml:"error"`
+	// ExitCode, Stdout and Stderr describe a command that fails.
+	ExitCode *int   `yaml:"exit_code"`
+	Stdout   string `yaml:"stdout"`
+	Stderr   string `yaml:"stderr"`
+}
+
+// err returns the failure of an outcome, or nil for a success.
+func (o *Outcome) err() error {
+	if o.ExitCode == nil || *o.ExitCode == 0 {
+		if o.Error == "" {
+			return nil
+		}
+		return errors.New(o.Error)
+	}
+	words := cmp.Or(o.Error, fmt.Sprintf("exit status %d", *o.ExitCode))
+	return &stepError{code: codeChild, err: errors.New(words), output: &commandOutput{o.ExitCode, o.Stdout, o.Stderr}}
+}
+
+// Outcomes are the outcomes of successive calls. The last one repeats.
+type Outcomes []Outcome
+
+// Reply is the answer of a person, or the absence of one.
+type Reply struct {
+	Answer  any            `yaml:"answer"`
+	Answers map[string]any `yaml:"answers"`
+	Comment string         `yaml:"comment"`
+	// Timeout advances the clock to the deadline of the question.
+	Timeout bool `yaml:"timeout"`
+}
+
+// Replies are the replies to successive questions of a step. The last one repeats.
+type Replies []Reply
+
+// Expectation is the expected result of a run. An empty field is not checked. If all fields are empty, the run must be
+// done.
+type Expectation struct {
+	State  fermata.TaskState `yaml:"state"`
+	Reason string            `yaml:"reason"`
+	// Steps are the states of steps at their last occurrence.
+	Steps map[string]fermata.StepState `yaml:"steps"`
+	// Input and Output are the complete inputs and outputs of steps.
+	Input  map[string]any `yaml:"input"`
+	Output map[string]any `yaml:"output"`
+	// Asked are the texts of questions, by step.
+	Asked map[string]string `yaml:"asked"`
+}
+
+// check returns an error if a script names a step or a tool that the workflow does not have, or answers a step that
+// asks nobody. The simulation would ignore such entries.
+func (sc Script) check(d *definition.Workflow) error {
+	var steps, tools, askNobody []string
+	for i := range d.Steps {
+		step := &d.Steps[i]
+		if !asksPeople(step) && step.OnError != definition.OnErrorAsk {
+			askNobody = append(askNobody, step.ID)
+		}
+		steps, tools = append(steps, step.ID), append(tools, step.Tool)
+		if late := d.Timeout(step); late != nil && late.Tool != "" {
+			steps, tools = append(steps, timeoutStep(step)), append(tools, late.Tool)
+		}
+	}
+	if d.CommentsOnFailure {
+		steps, tools = append(steps, definition.FailureComment.ID), append(tools, definition.FailureComment.Tool)
+	}
+	var problems []fermata.Problem
+	var hint string
+	refuse := func(field, message string, names, known []string) {
+		for _, name := range names {
+			if slices.Contains(known, name) {
+				continue
+			}
+			problems = append(problems, fermata.Problem{Field: field + "." + name, Message: message})
+			if near := expression.Nearest(name, known); near != "" && hint == "" {
+				hint = fmt.Sprintf("did you mean %s?", near)
+			}
+		}
+	}
+	refuse("tools", "is neither a step nor a tool of the workflow", sortedKeys(sc.Tools), append(tools, steps...))
+	const noStep = "is no step of the workflow"
+	refuse("answers", noStep, sortedKeys(sc.Answers), steps)
+	for _, id := range sortedKeys(sc.Answers) {
+		if slices.Contains(askNobody, id) {
+			problems = append(problems, fermata.Problem{Field: "answers." + id, Message: "is a step that asks nobody"})
+		}
+	}
+	refuse("expect.steps", noStep, sortedKeys(sc.Expect.Steps), steps)
+	refuse("expect.input", noStep, sortedKeys(sc.Expect.Input), steps)
+	refuse("expect.output", noStep, sortedKeys(sc.Expect.Output), steps)
+	refuse("expect.asked", noStep, sortedKeys(sc.Expect.Asked), steps)
+	if len(problems) == 0 {
+		return nil
+	}
+	return fermata.Invalid(problems...).WithHint("%s", cmp.Or(hint, "the steps are "+strings.Join(steps, ", ")))
+}
+
+// policy returns the policy under which the workflow is tested.
+func (sc Script) policy() (fermata.Policy, error) {
+	p := fermata.DefaultPolicy()
+	if len(sc.Policy) == 0 {
+		return p, nil
+	}
+	settings, err := json.Marshal(sc.Policy)
+	if err == nil {
+		err = strictjson.UnmarshalRequest(settings, "policy", &p)
+	}
+	return p, err
+}
+
+// UnmarshalYAML reads one outcome or a list of outcomes.
+func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
+	for _, one := range entriesOf(node) {
+		var outcome Outcome
+		if err := yaml.NodeToValue(one, &outcome, yaml.Strict()); err != nil {
+			return err
+		}
+		*o = append(*o, outcome)
+	}
+	return nil
+}
+
+// UnmarshalYAML reads one reply or a list of replies. A value that is no map is an answer.
+func (r *Replies) UnmarshalYAML(node ast.Node) error {
+	for _, one := range entriesOf(node) {
+		var reply Reply
+		var into any = &reply.Answer
+		if _, ok := one.(ast.MapNode); ok {
+			into = &reply
+		}
+		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
+			return err
+		}
+		*r = append(*r, reply)
+	}
+	return nil
+}
+
+// entriesOf returns the entries of a list. It returns any other value as the only entry.
+func entriesOf(node ast.Node) []ast.Node {
+	if list, ok := node.(*ast.SequenceNode); ok {
+		return list.Values
+	}
+	return []ast.Node{node}
+}

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
+)
+
+// LoadBalancer is a load balancer before one or several servers: clients keep one address while servers come and go. If a
+// server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
+type LoadBalancer struct {
+	// RetriesUntilReply makes the front repeat a request, with its idempotency key, until it gets a reply with a result. So its
+	// client learns the result of every request, however often the servers die.
+	RetriesUntilReply bool
+
+	// Repeated counts requests that were repeated because it was unknown whether they had arrived. Refused counts
+	// replies with status 500 or more.
+	Repeated, ServerErrors atomic.Int64
+
+	transport *http.Transport
+	mu        sync.Mutex
+	hosts     []string
+	next      int
+}
+
+// repeatAfter is how long a patient front waits before it repeats a request.
+const repeatAfter = 25 * time.Millisecond
+
+// frontURL is the address that clients use.
+const frontURL = "http://front.test"
+
+// NewLoadBalancer returns a front for the servers.
+func NewLoadBalancer(tb testing.TB, servers ...*Server) *LoadBalancer {
+	f := &LoadBalancer{transport: &http.Transport{
+		MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: patience.Limit()}).DialContext,
+	}}
+	f.SetServers(servers...)
+	tb.Cleanup(f.transport.CloseIdleConnections)
+	return f
+}
+
+// SetServers sets the servers that run now.
+func (f *LoadBalancer) SetServers(servers ...*Server) {
+	hosts := make([]string, 0, len(servers))
+	for _, s := range servers {
+		hosts = append(hosts, strings.TrimPrefix(s.URL, "http://"))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hosts = hosts
+}
+
+// Client returns a client of the servers behind the front.
+func (f *LoadBalancer) Client(tb testing.TB, token string) *client.Client {
+	tb.Helper()
+	opts := []client.Option{client.WithHTTPClient(&http.Client{Transport: f})}
+	c, err := client.New(frontURL, token, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// RoundTrip sends the request to one of the servers.
+func (f *LoadBalancer) RoundTrip(req *http.Request) (*http.Response, error) {
+	for {
+		res, err := f.sendOnce(req)
+		if res != nil && res.StatusCode >= 500 {
+			f.ServerErrors.Add(1)
+		}
+		if !f.RetriesUntilReply || (err == nil && res.StatusCode != http.StatusServiceUnavailable) {
+			return res, err
+		}
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		f.Repeated.Add(1)
+		select {
+		case <-req.Context().Done():
+			return nil, context.Cause(req.Context())
+		case <-time.After(repeatAfter):
+		}
+	}
+}
+
+// sendOnce tries every server until one accepts the connection.
+func (f *LoadBalancer) sendOnce(req *http.Request) (*http.Response, error) {
+	f.mu.Lock()
+	hosts, first := f.hosts, f.next
+	f.next++
+	f.mu.Unlock()
+	err := errors.New("no server is there")
+	for i := range hosts {
+		var res *http.Response
+		if res, err = f.send(req, hosts[(first+i)%len(hosts)]); err == nil || !isDialError(err) {
+			return res, err
+		}
+	}
+	return nil, err
+}
+
+// isDialError reports whether the request was never sent.
+func isDialError(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// send sends a copy of the request to a host. It reads a reply that is no stream to its end, so that a reply that was
+// cut off counts as none.
+func (f *LoadBalancer) send(req *http.Request, host string) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	out.URL.Host, out.Host = host, host
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	res, err := f.transport.RoundTrip(out)
+	if err != nil || strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		return res, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(data))
+	return res, nil
+}
