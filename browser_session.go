@@ -8,7 +8,7 @@ import (
 
 // Lifetimes of sign-ins.
 const (
-	// SessionLifetime is the longest life of a session. SessionIdles is the
+	// SessionLifetime is the longest life of a session. MaxSessionIdle is the
 	// longest time for which a session may stay unused.
 	SessionLifetime = 30 * 24 * time.Hour
 	MaxSessionIdle  = 7 * 24 * time.Hour
@@ -16,8 +16,8 @@ const (
 	// Afterwards the person has the assurance of a channel until the next
 	// sign-in.
 	FreshSignInLifetime = 12 * time.Hour
-	// LinkLifetime is the life of a one-time link. MailLinkLasts is the life of a
-	// link in a mail, and InvitationLasts that of an invitation.
+	// LinkLifetime is the life of a one-time link. MailLinkLifetime is the life of a
+	// link in a mail, and InvitationLifetime that of an invitation.
 	LinkLifetime       = 24 * time.Hour
 	MailLinkLifetime   = 15 * time.Minute
 	InvitationLifetime = 7 * 24 * time.Hour

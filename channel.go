@@ -207,7 +207,7 @@ func (c *Channel) NoteFailure(now time.Time, reason string) {
 // Times of the alerts for a failing channel.
 const (
 	// alertDelay is the time for which a channel may fail before operators get an
-	// alert. alertAgain is the time until the next alert.
+	// alert. alertInterval is the time until the next alert.
 	alertDelay    = 5 * time.Minute
 	alertInterval = 6 * time.Hour
 )

@@ -335,7 +335,7 @@ func (d *Delivery) Redeliver(now time.Time) error {
 }
 
 // pageCheckDelay is the time after which Fermata first checks again whether a person
-// still has a page open. The wait doubles each time, up to longestPageLook.
+// still has a page open. The wait doubles each time, up to maxPageCheckDelay.
 const (
 	pageCheckDelay    = 30 * time.Second
 	maxPageCheckDelay = time.Hour

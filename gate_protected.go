@@ -26,8 +26,8 @@ type protection struct {
 	names, folders, allowWords []string
 	// filesInside are the names of files in such folders. A search that begins above the folders can find a file by these names.
 	filesInside []string
-	// Each function adds cases to the rule, and may be nil. alsoPath gets the parts of a path, and alsoCommand the
-	// words of a command. alsoSetting gets a variable that is set for a command, and alsoLine a whole line.
+	// Each function adds cases to the rule, and may be nil. isExtraPath gets the parts of a path, and isExtraCommand the
+	// words of a command. isExtraVariable gets a variable that is set for a command, and isExtraLine a whole line.
 	isExtraPath, isExtraCommand func(parts []string) bool
 	isExtraVariable             func(name, value string) bool
 	isExtraLine                 func(line ShellLine) bool

@@ -183,7 +183,7 @@ func TestNamesAndMentions(t *testing.T) {
 	if diff := cmp.Diff(want, ann.AssigneeNames()); diff != "" {
 		t.Error(diff)
 	}
-	// MayAnswer recognizes a caller by exactly these names.
+	// CheckMayAnswer recognizes a caller by exactly these names.
 	for _, name := range append(want, "role:responder") {
 		q := openQuestion(t, fermata.Ask{Question: "Go on?", Assignees: []string{name}})
 		if err := q.CheckMayAnswer(ann); err != nil {

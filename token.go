@@ -24,7 +24,7 @@ const (
 
 const tokenAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// tokenRandomLength and tokenSum are the lengths of a token's two parts.
+// tokenRandomLength and tokenSumLength are the lengths of a token's two parts.
 const (
 	tokenRandomLength = 32
 	tokenSumLength    = 6

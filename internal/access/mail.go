@@ -24,7 +24,7 @@ const (
 	// mailTimeout is the time limit for sending one mail.
 	mailTimeout = 30 * time.Second
 	// A mailbox gets at most mailboxBurst links at once, and then one in
-	// mailboxEvery. mailboxesKept is the largest number of mailboxes that are
+	// mailboxInterval. maxMailboxes is the largest number of mailboxes that are
 	// counted.
 	mailboxBurst    = 3
 	mailboxInterval = time.Minute

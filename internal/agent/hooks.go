@@ -13,7 +13,7 @@ import (
 
 // The hooks of a run report to its runner by files in a folder. The variable [FolderEnv] names the folder.
 const (
-	// FolderEnv is set only if the runner gates every tool call. By itself it proves nothing: [process.InRun] tells
+	// FolderEnv is set only if the runner gates every tool call. By itself it proves nothing: [process.IsInRun] tells
 	// whether the folder is that of a run.
 	FolderEnv = "FERMATA_RUN_FOLDER"
 	// DirEnv names the folder in which the agent of a run works, for hooks whose command line does not name it.

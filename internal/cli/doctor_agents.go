@@ -72,7 +72,7 @@ func checkAgentVersion(ctx context.Context, name, testedVersion string) *finding
 }
 
 // readVersion asks a program for its version. Some programs write into the home folder even then, so the program gets
-// a temporary one. If it fails there, tellVersion runs it with the user's own home: some programs can only be found
+// a temporary one. If it fails there, readVersion runs it with the user's own home: some programs can only be found
 // through a file in it.
 func readVersion(ctx context.Context, path string) (string, error) {
 	home, err := os.MkdirTemp("", "fermata-doctor-")

@@ -75,7 +75,7 @@ func (p printer) printWhole(text string) {
 }
 
 // Bars stand before text of other authors, so that no such text looks like a line of the program. bar begins a line,
-// and barMore continues it.
+// and barContinued continues it.
 const (
 	barStart     = "  │ "
 	barContinued = "  ┊ "

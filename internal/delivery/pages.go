@@ -12,7 +12,7 @@ import (
 
 const (
 	// pageShareInterval is how often processes tell each other which members have a
-	// page open. pagesKnown is how long this stays valid.
+	// page open. pageShareLifetime is how long this stays valid.
 	pageShareInterval = 15 * time.Second
 	pageShareLifetime = 40 * time.Second
 )

@@ -29,7 +29,7 @@ type hub struct {
 	waiterCount int
 	// claimWaiters are the waiting workers, in the order they came.
 	claimWaiters map[claimQueueKey][]*claimWaiter
-	// rescanInterval is the time between two looks without a wake-up. executorLook is the same for executors of workflows.
+	// rescanInterval is the time between two looks without a wake-up. executorRescanInterval is the same for executors of workflows.
 	rescanInterval, executorRescanInterval time.Duration
 }
 

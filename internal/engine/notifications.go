@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// notificationWindow is the number of events in one window of a search; newsWindows is
+// notificationWindow is the number of events in one window of a search; maxNotificationWindows is
 // the largest number of windows in one search.
 const (
 	notificationWindow     = 500

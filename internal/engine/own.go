@@ -24,7 +24,7 @@ func checkTaskPermission(r taskGetter, c fermata.Caller, v fermata.Verb, t *ferm
 	return checkNotRunOnly(r, v, t)
 }
 
-// checkCallerPermission is mayTask without the check for actions that only workflow runs may do.
+// checkCallerPermission is checkTaskPermission without the check for actions that only workflow runs may do.
 func checkCallerPermission(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if c.Kind != fermata.ActorAgent || c.Owns(t) {
 		return c.CheckPermission(v, fermata.InTask(t))
@@ -176,7 +176,7 @@ func checkFilePermission(tx *store.Tx, c fermata.Caller, n fermata.NewTask) erro
 	return checkFilesOf(tx, c, n, "from", n.BaseTaskID())
 }
 
-// checkFilesOf is mayWorkIn for the task that one key of the spec names; "" means none.
+// checkFilesOf is checkFilePermission for the task that one key of the spec names; "" means none.
 func checkFilesOf(tx *store.Tx, c fermata.Caller, n fermata.NewTask, key, id string) error {
 	if id == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // maxCompared is the largest number of answered questions that a question is
-// compared with. mostSuggested is the largest number of answers that are
+// compared with. maxSuggested is the largest number of answers that are
 // suggested.
 const (
 	maxCompared  = 500

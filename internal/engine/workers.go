@@ -53,7 +53,7 @@ func workerKey(workspace string, w fermata.Worker) (string, error) {
 	return string(key), err
 }
 
-// recordWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in noteEvery.
+// recordWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in workerRecordInterval.
 func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := workerKey(c.WorkspaceID, w)
 	if err != nil || !e.recordedWorkers.shouldRecord(key) {

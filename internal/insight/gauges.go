@@ -49,7 +49,7 @@ func (g *gauges) Describe(descs chan<- *prometheus.Desc) {
 	descs <- g.tasks
 }
 
-// Collect sends the gauges. It reads the database at most once in statsFor.
+// Collect sends the gauges. It reads the database at most once in statsTTL.
 func (g *gauges) Collect(metrics chan<- prometheus.Metric) {
 	s, err := g.read()
 	if err != nil {

@@ -145,7 +145,7 @@ func encode(s fileContent) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// reload reads the file again, at most once in reloadPause. If the file cannot be read, the ring stays unchanged.
+// reload reads the file again, at most once in reloadInterval. If the file cannot be read, the ring stays unchanged.
 func (r *Ring) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,7 +51,7 @@ type MasterKey struct {
 func New() *Ring {
 	r := &Ring{content: newFileContent()}
 	if err := r.prepare(); err != nil {
-		// newStored made these keys, so they are valid.
+		// newFileContent made these keys, so they are valid.
 		panic("keys: " + err.Error())
 	}
 	return r

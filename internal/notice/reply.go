@@ -13,7 +13,7 @@ import (
 // (several with commas), yes or no, approve or "reject: reason", a number, a
 // date, a text. A question with several items needs a line "key: value" for
 // each item. A comment follows a colon. Other words beside an answer may take
-// it back, see checkBeside. A text with two meanings is refused. The error has
+// it back, see checkSurroundingWords. A text with two meanings is refused. The error has
 // [fermata.CodeInvalidRequest], and its hint tells how to write the answer.
 func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	a, err := parseReply(q, stripWrapping(text))
@@ -82,7 +82,7 @@ func cutWord(text, word string) (string, bool) {
 }
 
 // commentBelow returns the comment that the person wrote on the lines below the
-// first one, without quoted lines and signatures (see splitOwn).
+// first one, without quoted lines and signatures (see splitSignature).
 func commentBelow(q *fermata.Question, rest string) string {
 	const answer = "-\n" // stands for the answer above the lines
 	words, _ := splitSignature(answer+rest, "", hasHighRisk(q))

@@ -13,7 +13,7 @@ import (
 // signature: it stays, and the person is asked again.
 
 const (
-	// maxSignatureLines is how many lines a signature has at most. longestSigned is
+	// maxSignatureLines is how many lines a signature has at most. maxSignatureLineLength is
 	// how many characters a line of it has at most.
 	maxSignatureLines      = 10
 	maxSignatureLineLength = 100

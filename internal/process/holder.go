@@ -27,7 +27,7 @@ func HoldRun(folder string) (release func(), err error) {
 }
 
 // IsInRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
-// is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, InRun
+// is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, IsInRun
 // returns false.
 func IsInRun(folder string) bool {
 	holder, err := holderOf(folder)

@@ -44,7 +44,7 @@ func sessionOf(pid string) string {
 	return string(fields[statSession])
 }
 
-// killAll kills every process for which isOne is true, and returns when none is left.
+// killAll kills every process for which matches is true, and returns when none is left.
 func killAll(matches func(pid string) (is, unknown bool)) {
 	for range killTries {
 		if !killEach(matches) {

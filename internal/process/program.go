@@ -15,7 +15,7 @@ import (
 const DefaultGrace = 10 * time.Second
 
 // After the program has ended, a process that left its process group may keep its output open. The output is read until
-// none comes for drainTime, and for longestDrain at most.
+// none comes for drainTime, and for maxDrain at most.
 const (
 	drainTime = 3 * time.Second
 	maxDrain  = 30 * time.Second
@@ -154,7 +154,7 @@ func (o *output) extend() {
 	}
 }
 
-// drain waits for the end of the stream, for longestDrain at most.
+// drain waits for the end of the stream, for maxDrain at most.
 func (o *output) drain() {
 	last := time.Now().Add(maxDrain)
 	o.drainDeadline.Store(&last)

@@ -31,7 +31,7 @@ type postgresBackend struct {
 	name string
 	// present reports whether this process holds its presence lock.
 	present atomic.Bool
-	// wasPresent is closed by firstSeen, when this process holds its lock for the first time.
+	// wasPresent is closed by markPresent, when this process holds its lock for the first time.
 	wasPresent  chan struct{}
 	markPresent func()
 	// replyTimeout is how long a write waits for each reply.

@@ -14,7 +14,7 @@ import (
 // connection. If this question is not answered either, the reply will not come, and all waiting callers get an error
 // within ten seconds. A slow statement is waited for.
 const (
-	// lateAfter is the time after which a reply is late; pingWithin is how long the ping on the separate connection
+	// lateAfter is the time after which a reply is late; pingTimeout is how long the ping on the separate connection
 	// may take.
 	lateAfter   = 4 * time.Second
 	pingTimeout = 4 * time.Second

@@ -12,7 +12,7 @@ import (
 const maxPrepared = 1000
 
 // preparedCache keeps the first prepared statements of a connection or pool, up
-// to mostPrepared. Any further statement is prepared for one use.
+// to maxPrepared. Any further statement is prepared for one use.
 type preparedCache struct {
 	mu  sync.RWMutex
 	all map[string]*sql.Stmt

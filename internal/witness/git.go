@@ -42,7 +42,7 @@ type Git struct {
 	// newest is the number of the newest checkpoint in the repository, by workspace. It is nil before the repository
 	// was read.
 	newest map[string]int64
-	// lastErr is the error of the last call, or nil. failedAt is the time of the last call.
+	// lastErr is the error of the last call, or nil. lastTryAt is the time of the last call.
 	lastErr   error
 	lastTryAt time.Time
 }

@@ -15,5 +15,5 @@ var builtInTools = []tool.Info{
 	{Name: toolWorkflow, Description: "A run of another workflow; the run waits for its end.", Input: definition.ToolInput(toolWorkflow)},
 }
 
-// builtInByName holds builtIns by name.
+// builtInByName holds builtInTools by name.
 var builtInByName = infosByName(builtInTools)

@@ -81,7 +81,7 @@ func toStepError(err error) *fermata.StepError {
 }
 
 // ending returns the last part of a command's output, at most
-// fermata.MaxStepPrinted bytes.
+// fermata.MaxStepErrorOutput bytes.
 func ending(text string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepErrorOutput):], "")
 }

@@ -127,7 +127,7 @@ func guessList(schema map[string]any) []any {
 	return made
 }
 
-// lengthenText returns a text of at least the given length, up to mostGuessed.
+// lengthenText returns a text of at least the given length, up to maxGuessedLength.
 func lengthenText(least int) string {
 	text := madeUpText
 	if missing := min(least, maxGuessedLength) - len(text); missing > 0 {

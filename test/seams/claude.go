@@ -29,7 +29,7 @@ type Claude struct {
 	program string
 }
 
-// watchInterval is how often the processes of a run are checked, and findEvery how often new processes are searched for.
+// watchInterval is how often the processes of a run are checked, and findInterval how often new processes are searched for.
 const (
 	watchInterval = 20 * time.Millisecond
 	findInterval  = 10 * watchInterval

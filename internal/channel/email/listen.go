@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// The pause before Listen connects to an unreachable mailbox again doubles from firstRest to longRest. Each pause is
+// The pause before Listen connects to an unreachable mailbox again doubles from minReconnectDelay to maxReconnectDelay. Each pause is
 // randomized.
 const (
 	minReconnectDelay = time.Second

@@ -24,7 +24,7 @@ type pendingMessage struct {
 }
 
 const (
-	// maxPending is how many messages are gathered at most. mostOwedTo is how many for one person. Messages of the same
+	// maxPending is how many messages are gathered at most. maxPendingPerPerson is how many for one person. Messages of the same
 	// thread with the same words are gathered once.
 	maxPending          = 2000
 	maxPendingPerPerson = 100
@@ -157,7 +157,7 @@ func (c *Channel) mailSummary(ctx context.Context, all []pendingMessage, dropped
 	return c.post(ctx, l)
 }
 
-// waitTime returns how long to wait for new mail: the time most, but at most owedLook while messages are gathered.
+// waitTime returns how long to wait for new mail: the time most, but at most pendingCheckInterval while messages are gathered.
 func (pos *mailboxPosition) waitTime(maxWait time.Duration) time.Duration {
 	if len(pos.Pending) > 0 {
 		return min(maxWait, pendingCheckInterval)

@@ -72,7 +72,7 @@ func (c *Channel) storePosition(ctx context.Context, pos *mailboxPosition) error
 	return c.env.Store(ctx, positionKey, string(text))
 }
 
-// start begins with the existing mails: the last mostAgain of them, if there
+// start begins with the existing mails: the last maxRetryMails of them, if there
 // are more. It continues at next with the mails that arrive later.
 func (pos *mailboxPosition) start(uids []imap.UID, next imap.UID) []imap.UID {
 	uids = uids[max(0, len(uids)-maxRetryMails):]

@@ -85,7 +85,7 @@ func (r *reply) id(raw []byte) string {
 
 const (
 	// initialReadSize is how many bytes of a mail are read at first. The person's
-	// words are mostly at the top. If a file comes before them, largeRead bytes
+	// words are mostly at the top. If a file comes before them, maxReadSize bytes
 	// are read, as many as mail servers accept.
 	initialReadSize = 256 << 10
 	maxReadSize     = 64 << 20

@@ -31,7 +31,7 @@ func Secrets() []string { return []string{"smtp", "imap", "password", "imap_pass
 
 const (
 	tokenPlaceholder = "{token}"
-	// defaultPoll is how often a mailbox is checked if its server does not announce new mail. leastPoll is the shortest
+	// defaultPoll is how often a mailbox is checked if its server does not announce new mail. minPoll is the shortest
 	// interval that the settings may give.
 	defaultPoll = 30 * time.Second
 	minPoll     = time.Second

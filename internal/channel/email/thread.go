@@ -13,7 +13,7 @@ import (
 // In-Reply-To and References.
 const (
 	// replyID is the prefix of a notice's secret, questionID of a thread's
-	// question and person, and toldID of an answer to a reply.
+	// question and person, and responseID of an answer to a reply.
 	replyID    = "reply."
 	questionID = "thread."
 	responseID = "told."

@@ -150,7 +150,7 @@ func wordsOf(q *fermata.Question) []string {
 	return words
 }
 
-// anyNumber, aDate and aNatural represent any number, any date and any plain yes
+// anyNumber, anyDate and anyYesNo represent any number, any date and any plain yes
 // or no in the list of words.
 const (
 	anyNumber = "\x00number"

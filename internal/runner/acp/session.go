@@ -77,7 +77,7 @@ func (s *session) setReplaying(on bool) {
 	s.replaying = on
 }
 
-// A replay is over when no update has come for replayPause, or after longestReplay.
+// A replay is over when no update has come for replayPause, or after maxReplay.
 const (
 	replayPause = 500 * time.Millisecond
 	maxReplay   = 5 * time.Second

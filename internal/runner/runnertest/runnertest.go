@@ -56,7 +56,7 @@ const (
 	Hangs Behaviour = "hangs"
 	// IgnoresStop is like Hangs, but neither process stops when asked to.
 	IgnoresStop Behaviour = "is deaf"
-	// IgnoresStopLonger is IsDeaf with a long grace.
+	// IgnoresStopLonger is IgnoresStop with a long grace.
 	IgnoresStopLonger Behaviour = "stays deaf"
 	// StopsWell writes "ready" into the pipe. When it is asked to stop, it makes the file "stopped" and ends.
 	StopsWell Behaviour = "stops well"

@@ -41,7 +41,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// leakedGoroutines returns the stacks of the goroutines that do not end within leakWithin.
+// leakedGoroutines returns the stacks of the goroutines that do not end within leakTimeout.
 func leakedGoroutines() string {
 	end := time.NewTimer(leakTimeout)
 	defer end.Stop()

@@ -257,7 +257,7 @@ func (c *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // maxResponseSize limits how many bytes of one response are read. Its output is
-// then limited by [tool.MostOutput].
+// then limited by [tool.MaxOutput].
 const maxResponseSize = 8 << 20
 
 // limitedBody is a body whose reading fails after a number of bytes.

@@ -54,7 +54,7 @@ func (p *program) transport() mcp.Transport {
 	return &mcp.IOTransport{Reader: p.stdout, Writer: p.stdin}
 }
 
-// stop ends the program. It first closes the input, and after endTime asks the
+// stop ends the program. It first closes the input, and after exitTimeout asks the
 // program to exit, and then kills it.
 func (p *program) stop() {
 	if p == nil {
