@@ -145,7 +145,7 @@ func isUnavailable(err error) bool {
 	return code == fermata.CodeUnavailable || code == fermata.CodeRateLimited
 }
 
-// waitForServer pauses before the next call. It prints the reason unless told is true.
+// waitForServer pauses before the next call. It prints the reason unless announced is true.
 func (s *session) waitForServer(ctx context.Context, announced bool, d time.Duration) {
 	if !announced {
 		s.stderr().line("the server is away; still waiting")

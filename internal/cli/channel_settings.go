@@ -18,7 +18,7 @@ type settingFlags struct {
 
 // settings returns the settings of the file and the arguments. It decodes a
 // value that is a JSON list, object, truth value or null. A number stays text:
-// see [convertNumbers].
+// see [session.convertNumbers].
 func (f settingFlags) settings(s *session) (map[string]any, error) {
 	if err := checkUniqueNames("", f.Setting); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func settingValue(s string) any {
 	case bool, []any, map[string]any, nil:
 		return v
 	default:
-		// A number may be meant as a name: see [convertNumbers].
+		// A number may be meant as a name: see [session.convertNumbers].
 		return s
 	}
 }

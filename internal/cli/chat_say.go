@@ -122,7 +122,7 @@ func (c *chat) decide(ctx context.Context, choice, comment string) error {
 	return c.sendOrHold(ctx, q, map[string]any{q.Items[0].Key: choice}, comment)
 }
 
-// sendOrHold sends an answer. If the answer approves or is dangerous, send shows it first and sends it after a yes.
+// sendOrHold sends an answer. If the answer approves or is dangerous, sendOrHold only shows it. Then /yes sends it.
 func (c *chat) sendOrHold(ctx context.Context, q *fermata.Question, values map[string]any, comment string) error {
 	if err := checkActionHash(q, ""); err != nil {
 		return err

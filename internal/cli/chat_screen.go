@@ -78,7 +78,7 @@ type chatScreen struct {
 	// pendingLines is the text to print next, while other text is being printed.
 	pendingLines []string
 	printing     bool
-	// ended reports that nothing follows the waiting text.
+	// ended reports that no text follows pendingLines.
 	ended bool
 }
 

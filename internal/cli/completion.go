@@ -51,7 +51,7 @@ type completionPoint struct {
 // word is a completion with its description.
 type word struct{ text, help string }
 
-// completions walks the grammar and returns all its places.
+// completions walks the grammar and returns all its completion points.
 func completions(node *kong.Node, path string) []completionPoint {
 	point := completionPoint{path: path}
 	for _, group := range node.AllFlags(true) {
@@ -161,7 +161,7 @@ func zshWords(words []word) string {
 	return strings.Join(list, " ")
 }
 
-// writeFish writes a condition for every place, with descriptions.
+// writeFish writes a condition for every point, with descriptions.
 func writeFish(w io.Writer, points []completionPoint) {
 	fmt.Fprint(w, `function __fermata_path
   for word in (commandline -opc)[2..-1]

@@ -3,6 +3,6 @@
 // a part of the server do more.
 //
 // Data goes to standard output, messages for the person go to standard error.
-// Text from agents is data: it passes through [clean] or [exact] before it
-// reaches a terminal.
+// Text from agents is data: it passes through [clean] or [visibleExact] before
+// it reaches a terminal.
 package cli

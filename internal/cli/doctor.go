@@ -252,8 +252,8 @@ func checkWaiting(ctx context.Context, s *session) finding {
 // maxDeciderChecks is the largest number of questions that are checked one by one.
 const maxDeciderChecks = 200
 
-// undecidableQuestions returns the questions of the tasks that no present member may answer. It checks only questions that name
-// assignees or need several approvals; other questions cannot be affected.
+// undecidableQuestions returns the questions of the tasks that no present member may answer. It checks only questions
+// that name assignees or need several approvals; other questions cannot be affected.
 func undecidableQuestions(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
 	var found []string
 	checked := 0

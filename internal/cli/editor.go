@@ -13,13 +13,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// commentPrefix is the beginning of lines in an edited file that do not belong to the
-// answer.
+// commentPrefix is the beginning of lines in an edited file that do not belong
+// to the answer.
 const commentPrefix = "#|"
 
 // editAnswer lets a person write the answer in an editor. An empty file sends
-// nothing. If the text does not fit, edit keeps the file and names it. On a
-// terminal the person may then correct it.
+// nothing. If the text does not fit, editAnswer keeps the file and names it. On
+// a terminal the person may then correct it.
 func (s *session) editAnswer(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
 	path, err := tempFile("fermata-*.md", s.editorText(q))
 	if err != nil {

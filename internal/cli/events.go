@@ -61,8 +61,8 @@ func (s *session) printMoreEventsHint(last int64) {
 	s.stderr().line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
 }
 
-// eachEvent calls on for each event of all pages, in order. A limit other than 0 bounds their number. If events follow
-// the last one, eachEvent then calls more with its number.
+// eachEvent calls onEvent for each event of all pages, in order. A limit other than 0 bounds their number. If events
+// follow the last one, eachEvent then calls onMore with its number.
 func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, onEvent func(*fermata.Event) error, onMore func(last int64)) error {
 	for n := 0; ; {
 		q.Limit = maxPageSize

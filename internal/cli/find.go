@@ -43,7 +43,7 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 }
 
 // resolveTaskID returns the id of a task. The argument is the id of the task, or of a question that it asks. The server
-// completes the ending of a task's id; taskID resolves the ending of a question's id.
+// completes the ending of a task's id; resolveTaskID resolves the ending of a question's id.
 func (s *session) resolveTaskID(ctx context.Context, id string) (string, error) {
 	if _, err := s.server(); err != nil || strings.HasPrefix(id, fermata.PrefixTask+"_") {
 		return id, err

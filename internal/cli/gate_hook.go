@@ -51,8 +51,8 @@ const (
 // gateDialect defines how hooks talk to one agent program.
 type gateDialect struct {
 	runner string
-	// beforeEvent and after are the program's names for the events before and after a tool runs. after is empty if a hook
-	// cannot end the turn.
+	// beforeEvent and afterEvent are the program's names for the events before and after a tool runs. afterEvent is empty
+	// if a hook cannot end the turn.
 	beforeEvent, afterEvent string
 	// mcpPrefix is the prefix of the names of Fermata's own tools.
 	mcpPrefix string
@@ -63,12 +63,12 @@ type gateDialect struct {
 	verdictReply func(in *hookEvent, v *fermata.GateReply) (any, error)
 	// permissionReply returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
 	permissionReply func(v *fermata.GateReply) (any, error)
-	// endTurn ends the turn of a worker's agent instead of running a call whose question is pending. If pause is nil,
+	// endTurn ends the turn of a worker's agent instead of running a call whose question is pending. If endTurn is nil,
 	// the call is refused, and the worker ends the program.
 	endTurn func(h *gateHook, question string) (any, error)
 	// askTools maps the program's own tools that ask people to their handlers in a worker.
 	askTools map[string]func(h *gateHook, ctx context.Context) (any, error)
-	// needsNoApproval reports whether a call in a worker needs no approval. If it is nil, no call is harmless.
+	// needsNoApproval reports whether a call in a worker needs no approval. If it is nil, every call needs approval.
 	needsNoApproval func(in *hookEvent) bool
 	// timeout is the longest time of the program's hooks; 0 means [hookTimeout].
 	timeout time.Duration

@@ -9,8 +9,8 @@ import (
 )
 
 // mirrorDialog also puts a permission dialog into the inbox. The first answer
-// decides. If nobody answers in time, mirror writes no reply, and the dialog at
-// the desk decides. An error denies nothing here, because the dialog asks a
+// decides. If nobody answers in time, mirrorDialog writes no reply, and the
+// dialog at the desk decides. An error denies nothing here, because the dialog asks a
 // person anyway.
 func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	if h.Task != "" {
@@ -46,7 +46,7 @@ func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	return h.writeReply(h.permissionReply(v))
 }
 
-// awaitOrWithdraw waits as await does. If nobody answered, or the desk was
+// awaitOrWithdraw waits as awaitVerdict does. If nobody answered, or the desk was
 // faster, it withdraws the question, so that no person answers it in vain.
 func (h *gateHook) awaitOrWithdraw(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	verdict, err := h.awaitVerdict(ctx, call, v)

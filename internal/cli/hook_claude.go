@@ -51,8 +51,8 @@ var claude = gateDialect{
 	},
 }
 
-// readTools are the tools that only read or plan. editing are the tools that change files; in editModes, Claude Code
-// lets its agent use them in its folder without asking. The gate asks people about these tools only if a rule says so.
+// readTools only read or plan. editTools change files; in editModes, Claude Code lets its agent use them in its folder
+// without asking. The gate asks people about these tools only if a rule says so.
 var (
 	readTools = []string{
 		"Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "Skill", "Task", "Agent", "TaskOutput", "TaskStop", "TaskCreate",

@@ -85,7 +85,7 @@ func toolTexts(response json.RawMessage) []string {
 // hookError returns the text of an error with its hint, for an agent.
 func hookError(err error) string {
 	text := err.Error()
-	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client returns it bare
+	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client does not wrap its errors
 		text += " (" + e.Hint + ")"
 	}
 	return text

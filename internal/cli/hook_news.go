@@ -40,8 +40,8 @@ type continueReply struct {
 	Reason   string `json:"reason"`
 }
 
-// handleNewsEvent gives the agent the answers that its session has not read. An error is printed on standard error; it must not
-// keep a person from working.
+// handleNewsEvent gives the agent the answers that its session has not read. An error is printed on standard error; it
+// must not keep a person from working.
 func (h *gateHook) handleNewsEvent(ctx context.Context) error {
 	if err := h.replyWithNews(ctx); err != nil {
 		fmt.Fprintf(h.errOut, "fermata: the answers to this session's questions were not read: %s\n", oneLine(hookError(err)))
@@ -56,7 +56,7 @@ func (h *gateHook) replyWithNews(ctx context.Context) error {
 	return err
 }
 
-// passNews passes the news of the session to tell, and records that the agent got it. It returns the questions that are
+// passNews passes the news of the session to report, and records that the agent got it. It returns the questions that are
 // still pending. If several hooks run at the same time, only one reports.
 func (h *gateHook) passNews(ctx context.Context, report func(closed []*fermata.Question, messagesByTask []taskMessages) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()

@@ -99,7 +99,8 @@ func (h *gateHook) printNews(closed []*fermata.Question, messagesByTask []taskMe
 	return err
 }
 
-// awaitAnyQuestion waits for a while until one of the questions is closed or gets a message. It reports whether that happened.
+// awaitAnyQuestion waits for a while until one of the questions is closed or gets a message. It reports whether that
+// happened.
 func (h *gateHook) awaitAnyQuestion(ctx context.Context, questions []*fermata.Question) bool {
 	ctx, cancel := context.WithTimeout(ctx, programCheckInterval)
 	defer cancel()

@@ -35,8 +35,8 @@ func (h *gateHook) noteCall(passed bool) error {
 	return os.WriteFile(filepath.Join(calls, name), nil, 0o600)
 }
 
-// decideWorkerEvent handles the event. A call that a person has to decide stops the agent, and the worker resumes it with the
-// answer.
+// decideWorkerEvent handles the event. A call that a person has to decide stops the agent, and the worker resumes it
+// with the answer.
 func (h *gateHook) decideWorkerEvent(ctx context.Context) error {
 	if h.Task == "" {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "there is no task: FERMATA_TASK is not set").
@@ -117,8 +117,8 @@ func (h *gateHook) writeRunFile(name, text string) error {
 	return os.Rename(file.Name(), path)
 }
 
-// claimDeferral reports whether the turn may defer this call. If a turn deferred two calls, Claude Code would forget the
-// first one.
+// claimDeferral claims the one deferral of this turn for the call, and reports whether it got it. If a turn deferred
+// two calls, Claude Code would forget the first one.
 func (h *gateHook) claimDeferral() (bool, error) {
 	if h.runFolder == "" {
 		return true, nil

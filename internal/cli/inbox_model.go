@@ -27,8 +27,8 @@ type inbox struct {
 	loading, stale, loaded bool
 
 	list []*fermata.Question
-	// chosenID is the id of the selected question. It stays selected when the list changes. top is the first row on the
-	// screen.
+	// chosenID is the id of the selected question. It stays selected when the list changes. topRow is the first row on
+	// the screen.
 	chosenID string
 	topRow   int
 	filter   string

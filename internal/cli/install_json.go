@@ -178,7 +178,7 @@ func (p jsonPart) addTo(at rows, style style) error {
 	return p.renewFields(at, style)
 }
 
-// wrapValue returns the value within the list and the objects that must surround it, from the level names on.
+// wrapValue returns the value within the list and the objects that must surround it, from the level depth on.
 func (p jsonPart) wrapValue(depth int) any {
 	value := p.value
 	if p.inList {
@@ -216,7 +216,7 @@ func (p jsonPart) renewElement(list rows, style style) error {
 // startFields are the fields of a server that define how it is started. The other fields belong to the person.
 var startFields = []string{"type", "command", "args"}
 
-// renewFields adds the missing fields of the value, and updates those in renewed.
+// renewFields adds the missing fields of the value, and updates those in startFields.
 func (p jsonPart) renewFields(object rows, style style) error {
 	depth := len(p.path) + 1
 	value, err := style.format(p.value, depth-1)

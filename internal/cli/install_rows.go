@@ -167,8 +167,8 @@ func blankLine(before hujson.Extra) hujson.Extra {
 	return nil
 }
 
-// isOnlyOwnBrackets reports whether only brackets that Fermata wrote are left. An empty object on one line belongs to a person,
-// and so does one with the blank line of [rows.add]; isOnlyOwnBrackets then removes the added blank line.
+// isOnlyOwnBrackets reports whether only brackets that Fermata wrote are left. An empty object on one line belongs to a
+// person. So does an object with the blank line of [rows.add]; isOnlyOwnBrackets then removes the added blank line.
 func (r rows) isOnlyOwnBrackets() bool {
 	if end := *r.end(); r.size() == 0 && len(end)%2 == 0 && bytes.Contains(end, []byte("\n")) {
 		if half := end[:len(end)/2]; bytes.Equal(half, end[len(end)/2:]) {

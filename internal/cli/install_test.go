@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// newInstallTarget returns the places of a person's machine inside a temporary folder.
+// newInstallTarget returns the install target of a person's machine inside a temporary folder.
 func newInstallTarget(t *testing.T) installTarget {
 	t.Helper()
 	dir := t.TempDir()

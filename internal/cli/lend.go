@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// lendInput returns an input for a full-screen program, which is valid until back is
-// called. A program may end while one of its readers still waits for a key.
+// lendInput returns an input for a full-screen program, which is valid until
+// release is called. A program may end while one of its readers still waits for a key.
 // That reader must not take the key from the next reader, which may be a form,
 // an editor or the shell.
 func (s *session) lendInput() (input io.Reader, release func()) {

@@ -13,8 +13,8 @@ type marks struct {
 	states             map[fermata.TaskState]string
 	branch, last, down string
 	waits, asks        string
-	// steps maps the states of steps to symbols. ahead is the symbol of a step
-	// that has not begun.
+	// steps maps the states of steps to symbols. notStarted is the symbol of
+	// a step that has not begun.
 	steps      map[fermata.StepState]string
 	notStarted string
 	// For drawings of steps: their beginning and end, the kinds of steps, and

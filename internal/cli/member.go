@@ -108,7 +108,7 @@ func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
 	return s.printLink(i, i.URL)
 }
 
-// printLink prints the link, which is shown only once. With --json it prints made.
+// printLink prints the link, which is shown only once. With --json it prints reply.
 func (s *session) printLink(reply any, url string) error {
 	if url == "" {
 		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the link was lost on its way").WithHint("make another")

@@ -74,8 +74,8 @@ func (p printer) printWhole(text string) {
 	p.line("%s", strings.TrimRight(clean(text), "\n"))
 }
 
-// Bars stand before text of other authors, so that no such text looks like a line of the program. bar begins a line,
-// and barContinued continues it.
+// Bars stand before text of other authors, so that no such text looks like a line of the program. barStart begins
+// a line, and barContinued continues it.
 const (
 	barStart     = "  │ "
 	barContinued = "  ┊ "

@@ -11,7 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// promptLine writes a prompt to standard error and reads a line of standard input. At the end of the input it returns io.EOF.
+// promptLine writes a prompt to standard error and reads a line of standard input. At the end of the input it returns
+// io.EOF.
 func (s *session) promptLine(ctx context.Context, prompt string) (string, error) {
 	if s.NoInput {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)

@@ -94,7 +94,8 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// askFor asks for the answer at the terminal, or in an editor. kept is the file with the text of the editor.
+// askFor asks for the answer at the terminal, or in an editor. keptPath is the file with the text of the
+// editor.
 func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, keptPath string, err error) {
 	if c.isClosed(q) {
 		return nil, "", q.ClosedError()
@@ -207,7 +208,7 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	return closed, nil
 }
 
-// answerResultText returns the result of an answer as text. votes is the number of votes before the answer.
+// answerResultText returns the result of an answer as text. votesBefore is the number of votes before the answer.
 func answerResultText(q *fermata.Question, votesBefore int) string {
 	switch {
 	case q.HeldAnswer != nil:

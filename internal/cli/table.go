@@ -28,8 +28,8 @@ type table struct {
 // add appends a row. The cells may hold any text.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// printTable writes the table to standard output. For an empty table it writes the
-// text none to standard error, so that no program takes the text for a row.
+// printTable writes the table to standard output. For an empty table it writes
+// emptyText to standard error, so that no program takes the text for a row.
 func (s *session) printTable(t *table, emptyText string) {
 	if len(t.rows) == 0 {
 		if emptyText != "" {

@@ -40,7 +40,7 @@ func (s *session) sendTaskChange(ctx context.Context, c taskChange) error {
 // an empty text it returns nil.
 func (s *session) parseInstant(text string) (*time.Time, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // none is an answer here
+		return nil, nil //nolint:nilnil // nil means that no time was given
 	}
 	if d, err := fermata.Timeout(text).Duration(); err == nil {
 		at := s.now().Add(d)

@@ -54,7 +54,7 @@ type treeView struct {
 	s     *session
 	id    string
 	marks marks
-	// list is the tree, parents first. beside maps ids to the tasks of the tree
+	// list is the tree, parents first. tasksByID maps ids to the tasks of the tree
 	// and to the tasks outside it that one of them waits for.
 	list      []*fermata.Task
 	tasksByID map[string]*fermata.Task

@@ -9,7 +9,7 @@ import (
 func clean(s string) string { return notice.Clean(s) }
 
 // visibleExact shows the exact text that a person consents to; see
-// [notice.Exact].
+// [notice.CleanStrictly].
 func visibleExact(s string) string { return notice.CleanStrictly(s) }
 
 // oneLine makes a text fit into a cell; see [notice.OneLine].

@@ -21,7 +21,7 @@ type runView struct {
 	// blockers are the tasks that must end before the run continues, if none of its steps waits: runs that must not run
 	// at the same time.
 	blockers []*fermata.Task
-	// moreBlockers is the number of further tasks that are not in before.
+	// moreBlockers is the number of further tasks that are not in blockers.
 	moreBlockers int
 }
 

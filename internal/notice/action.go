@@ -167,7 +167,7 @@ func QuoteWord(word string) string {
 }
 
 // BoundedActionParts lays out all of the action of q, with hidden characters made visible.
-// If the parts have more than most characters together, it returns no parts,
+// If the parts have more than maxChars characters together, it returns no parts,
 // and tooLong says so. A message without the parts must not offer to decide.
 func BoundedActionParts(q *fermata.Question, maxChars int) (parts []ActionPart, tooLong string) {
 	parts = ActionParts(q.Action)

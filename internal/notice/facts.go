@@ -58,7 +58,7 @@ func TaskAndProject(q *fermata.Question) []string {
 }
 
 // quoteText quotes a text for a line of facts. A person or an agent wrote the text. It cannot close its own quotation
-// marks, so it cannot pass for a fact. It is cut to most characters, so it cannot push the facts out of sight.
+// marks, so it cannot pass for a fact. It is cut to maxChars characters, so it cannot push the facts out of sight.
 func quoteText(text string, maxChars int) string {
 	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), maxChars) + "”"
 }

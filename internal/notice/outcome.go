@@ -185,7 +185,7 @@ func label(it *fermata.Item, value string) string {
 // answerText writes one value as people read it.
 func answerText(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
 
-// shorten cuts a text to at most most characters, and marks the cut with "…".
+// shorten cuts a text to at most maxChars characters, and marks the cut with "…".
 func shorten(s string, maxChars int) string {
 	runes := []rune(s)
 	if len(runes) <= maxChars {

@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// maxAttemptWords is how many words an attempt to answer has at most in a place where people also talk to each other. A person
-// who answers beside the options with more words must begin with "other:" or quote them.
+// maxAttemptWords is how many words an attempt to answer has at most in a place where people also talk to each other. A
+// person who answers beside the options with more words must begin with "other:" or quote them.
 const maxAttemptWords = 2
 
 // LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer. Such words are

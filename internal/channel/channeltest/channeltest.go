@@ -61,8 +61,8 @@ type Config struct {
 	Replay AnswerFunc
 }
 
-// AnswerFunc says something about a message that a person sees. inbound is the address
-// at which the server takes the requests of the remote system.
+// AnswerFunc sends an answer to a message that a person sees. inbound is the
+// address at which the server takes the requests of the remote system.
 type AnswerFunc func(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message)
 
 // harness is one server with one channel and two people.

@@ -39,7 +39,7 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 	}
 }
 
-// machine is a lab in which a program receives the messages of the channel.
+// machine is a harness in which a program receives the messages of the channel.
 type machine struct {
 	*harness
 	// read returns the messages that the program received.

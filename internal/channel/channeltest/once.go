@@ -71,7 +71,7 @@ func (l *harness) sentContents() []string {
 	return all
 }
 
-// deliveries lists all deliveries of the lab.
+// deliveries lists all deliveries of the harness.
 func (l *harness) deliveries() []*fermata.Delivery {
 	l.Helper()
 	var all []*fermata.Delivery

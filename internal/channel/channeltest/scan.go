@@ -138,7 +138,7 @@ func attribute(node *html.Node, key string) string {
 	return ""
 }
 
-// checkScan opens every address in every message of the lab, and checks that no
+// checkScan opens every address in every message of the harness, and checks that no
 // question has changed.
 func (l *harness) checkScan() {
 	l.Helper()
@@ -160,7 +160,7 @@ func (l *harness) checkScan() {
 	}
 }
 
-// states describes the current state of each question of the lab.
+// states describes the current state of each question of the harness.
 func (l *harness) states() []string {
 	l.Helper()
 	var all []string

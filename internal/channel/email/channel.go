@@ -17,8 +17,8 @@ type Channel struct {
 	*config
 	env notice.Env
 	log *slog.Logger
-	// tellLimiters limits the mails about replies, per person. ended holds the ends
-	// that a person was told. Only Listen uses them.
+	// tellLimiters limits the mails about replies, per person. toldEnds holds the
+	// ends that a person was told. Only Listen uses them.
 	tellLimiters map[string]*rate.Limiter
 	toldEnds     map[string]bool
 	now          func() time.Time

@@ -26,7 +26,7 @@ type fixture struct {
 	heard chan *notice.Inbound
 
 	mu sync.Mutex
-	// verdict is the verdict for every reply. fail is how many calls fail
+	// verdict is the verdict for every reply. failures is how many calls fail
 	// before it.
 	verdict  notice.Verdict
 	failures int

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// The pause before Listen connects to an unreachable mailbox again doubles from minReconnectDelay to maxReconnectDelay. Each pause is
-// randomized.
+// Before Listen connects to an unreachable mailbox again, it pauses. The pause doubles from minReconnectDelay to
+// maxReconnectDelay, and each pause is randomized.
 const (
 	minReconnectDelay = time.Second
 	maxReconnectDelay = 5 * time.Minute
@@ -32,7 +32,7 @@ func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error 
 		began := time.Now()
 		err := c.listenOnce(ctx, hear)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it ended because it was to end
+			return nil //nolint:nilerr // an error after the end of ctx is expected
 		}
 		if time.Since(began) > maxReconnectDelay {
 			delay = minReconnectDelay
@@ -41,7 +41,7 @@ func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // spread, no secret
+		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // the number spreads retries and is no secret
 		}
 		delay = min(delay*2, maxReconnectDelay)
 	}
@@ -109,7 +109,7 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *m
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {
 		// The mailbox may have other uses, so mails that are not ours stay unchanged.
-		return true, nil //nolint:nilerr // what cannot be read is not ours
+		return true, nil //nolint:nilerr // a mail that cannot be read is no reply to Fermata
 	}
 	log := c.log.With("message", r.id(m.header), "delivery", r.delivery)
 	if why := r.automaticReason(); why != "" {
@@ -144,7 +144,7 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *m
 	}
 	pos.remember(r.id(m.header))
 	pos.advance(m.uid, true)
-	// Store the place after each mail, because the other mails of this look may take long, or never end.
+	// Store the position after each mail, because the other mails of this round may take long, or never end.
 	return true, errors.Join(c.fileMail(box, m), c.storePosition(ctx, pos))
 }
 

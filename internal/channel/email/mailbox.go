@@ -31,8 +31,8 @@ type mailbox struct {
 	// next is the UID that the next mail was to get when the mailbox was
 	// opened.
 	next imap.UID
-	// supportsIdle reports whether the server announces new mail (IDLE). came receives
-	// a value for each announcement.
+	// supportsIdle reports whether the server announces new mail (IDLE). newMail
+	// receives a value for each announcement.
 	supportsIdle bool
 	newMail      chan struct{}
 	stop         func() bool
@@ -167,7 +167,7 @@ func (b *mailbox) headers(uids []imap.UID) ([]incomingMail, error) {
 	return mails, nil
 }
 
-// body fetches the first most bytes of a mail.
+// body fetches the first maxBytes bytes of a mail.
 func (b *mailbox) body(uid imap.UID, maxBytes int64) ([]byte, error) {
 	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxBytes}}
 	found, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{section}}).Collect()
@@ -209,7 +209,7 @@ func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	return err
 }
 
-// wait returns when new mail may have arrived, and after most at the latest.
+// wait returns when new mail may have arrived, and after maxWait at the latest.
 func (b *mailbox) wait(ctx context.Context, maxWait time.Duration) error {
 	timer := time.NewTimer(maxWait)
 	defer timer.Stop()

@@ -24,8 +24,8 @@ type pendingMessage struct {
 }
 
 const (
-	// maxPending is how many messages are gathered at most. maxPendingPerPerson is how many for one person. Messages of the same
-	// thread with the same words are gathered once.
+	// maxPending is how many messages are gathered at most. maxPendingPerPerson is how many are gathered for one person.
+	// Messages of the same thread with the same words are gathered once.
 	maxPending          = 2000
 	maxPendingPerPerson = 100
 )
@@ -121,7 +121,7 @@ func (c *Channel) sendPending(ctx context.Context, pos *mailboxPosition) error {
 }
 
 // mailSummary mails what became of several replies of one person. The mail names each reply by its subject and its
-// question's page. leftOut is how many more replies there were.
+// question's page. dropped is how many more replies there were.
 func (c *Channel) mailSummary(ctx context.Context, all []pendingMessage, dropped int) error {
 	last := all[len(all)-1]
 	l := &letter{
@@ -157,7 +157,7 @@ func (c *Channel) mailSummary(ctx context.Context, all []pendingMessage, dropped
 	return c.post(ctx, l)
 }
 
-// waitTime returns how long to wait for new mail: the time most, but at most pendingCheckInterval while messages are gathered.
+// waitTime returns how long to wait for new mail: maxWait, but at most pendingCheckInterval while messages are gathered.
 func (pos *mailboxPosition) waitTime(maxWait time.Duration) time.Duration {
 	if len(pos.Pending) > 0 {
 		return min(maxWait, pendingCheckInterval)

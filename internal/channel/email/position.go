@@ -83,7 +83,7 @@ func (pos *mailboxPosition) start(uids []imap.UID, next imap.UID) []imap.UID {
 	return uids
 }
 
-// advance moves the place past a mail.
+// advance moves the position past a mail.
 func (pos *mailboxPosition) advance(uid imap.UID, done bool) {
 	pos.Next = max(pos.Next, uid+1)
 	switch {

@@ -9,8 +9,8 @@ import (
 
 // splitReply is the text of a reply, split at its quotations.
 type splitReply struct {
-	// aboveQuote is the text above every quotation. after is the text after a
-	// quotation with marked lines.
+	// aboveQuote is the text above every quotation. afterQuote is the text after
+	// a quotation with marked lines.
 	aboveQuote, afterQuote string
 	// original is the text below the head of a quoted mail whose lines are not
 	// marked. Only Fermata's own words may be left out of a reply, and only a
@@ -66,7 +66,7 @@ func (s splitReply) read(sent wordSet, name string) (text, signature string, unk
 	return text, strings.TrimSpace(signature + "\n" + below), !sent.has(rest)
 }
 
-// ownBelow is [notice.Own] for a text that follows other words.
+// ownBelow is [notice.SplitSignature] for a text that follows other words.
 func ownBelow(text, name string) (words, signature string) {
 	words, signature = notice.SplitSignature("-\n"+text, name)
 	return strings.TrimSpace(strings.TrimPrefix(words, "-")), signature

@@ -74,7 +74,7 @@ type button struct {
 // entry is one question of a digest.
 type entry struct{ Title, Facts, Deadline, URL string }
 
-// render writes both parts of the mail. reply reports whether the person may
+// render writes both parts of the mail. canReply reports whether the person may
 // answer by a reply; the mail says so.
 func (l *letter) render(n *notice.Notice, canReply bool, publicURL string) error {
 	p := page{Subject: l.Subject, Preheader: notice.ShortText(n), Note: note(n, canReply), Buttons: buttons(n)}
@@ -308,7 +308,7 @@ func splitInstruction(s string) []instructionPart {
 // copied at the places where they look.
 func breakLinks(s string) template.HTML {
 	escaped := template.HTMLEscapeString(s)
-	return template.HTML(linkBreaker.Replace(escaped)) //nolint:gosec // it was escaped, and only <wbr> is added
+	return template.HTML(linkBreaker.Replace(escaped)) //nolint:gosec // the text is escaped, and only <wbr> is added
 }
 
 var linkBreaker = strings.NewReplacer("://", ":<wbr>//", ".", "<wbr>.", "@", "<wbr>@<wbr>", "www", "w<wbr>ww")

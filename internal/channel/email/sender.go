@@ -22,9 +22,9 @@ const (
 	forged
 )
 
-// verifySender reads the findings of the server about the sender, and says why a mail counts as forged. If the settings name
-// the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is read,
-// because the last server wrote it. It can only count against a mail, because the sender may have written it.
+// verifySender reads the findings of the server about the sender, and says why a mail counts as forged. If the settings
+// name the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is
+// read, because the last server wrote it. It can only count against a mail, because the sender may have written it.
 func (c *config) verifySender(r *reply) (p proof, why string) {
 	results, found := c.results(r)
 	if !found {
@@ -145,8 +145,8 @@ func readResults(s string) (id string, results []result) {
 	return id, results
 }
 
-// stripComments removes comments and quoted texts from a header (RFC 5322). A comment or a quoted text without an end is removed
-// up to the end.
+// stripComments removes comments and quoted texts from a header (RFC 5322). A comment or a quoted text without an end
+// is removed up to the end.
 func stripComments(s string) string {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false

@@ -44,9 +44,9 @@ func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
+	// An error after the server has accepted the mail is no reason to send it
+	// again.
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
-		// The server has taken the mail. An error after that is no reason to
-		// send it again.
 		return classifySendError(err)
 	}
 	return nil

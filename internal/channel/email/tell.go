@@ -154,7 +154,7 @@ func (r *reply) responseSubject() string {
 const longestThread = 20
 
 // allowTell reports whether a person may be mailed now, and counts the mail
-// against the limit. left is how many mails remain after it.
+// against the limit. remaining is how many mails remain after it.
 func (c *Channel) allowTell(address string) (remaining int, allowed bool) {
 	bucket, ok := c.tellLimiters[address]
 	if !ok {

@@ -85,7 +85,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 	stop()
 }
 
-// awaitGone waits until the channel has stored its place without the text.
+// awaitGone waits until the channel has stored its position without the text.
 func (w *fixture) awaitGone(text string) {
 	w.t.Helper()
 	patience.Await(w.t, "the channel has stored its place without "+text, func() bool {

@@ -96,8 +96,8 @@ var (
 		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
 	// signFont matches fonts that draw other signs in place of letters.
 	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
-	// largeLength matches a length that may move text out of sight. tiny matches a font
-	// size or line height at which text cannot be read.
+	// largeLength matches a length that may move text out of sight. tinySize
+	// matches a font size or line height at which text cannot be read.
 	largeLength  = regexp.MustCompile(`[0-9]{3,}`)
 	tinySize     = regexp.MustCompile(`(^|[^0-9.#])([0-6]?(\.[0-9]+)?(px|pt)|0?\.[0-7][0-9]*(em|rem|/|$)|0(/|$)|[1-6]?[0-9](\.[0-9]+)?%|0?\.[0-9]+(cm|mm|in|ex|ch|vw|vh))`)
 	smallSpacing = regexp.MustCompile(`^(0|normal|auto|-?[0-9.]{1,4}(px|pt|em))$`)

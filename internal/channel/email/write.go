@@ -76,7 +76,7 @@ func subject(n *notice.Notice) string {
 	return cut(s, longestSubject)
 }
 
-// cut shortens a text to at most most characters.
+// cut shortens a text to at most maxRunes characters.
 func cut(s string, maxRunes int) string {
 	if utf8.RuneCountInString(s) <= maxRunes {
 		return s

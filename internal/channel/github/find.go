@@ -20,7 +20,7 @@ type IssueFilter struct {
 	Sort, Order string
 }
 
-// Issues lists at most most issues of a repository, and reports whether there are more. It leaves pull requests out.
+// Issues lists at most limit issues of a repository, and reports whether there are more. It leaves pull requests out.
 func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, limit int) (found []*gh.Issue, more bool, err error) {
 	options := &gh.IssueListByRepoOptions{
 		State: f.State, Assignee: f.Assignee, Creator: f.Author, Labels: f.Labels, Since: f.Since, Sort: f.Sort, Direction: f.Order,
@@ -58,7 +58,7 @@ type Search struct {
 	Sort, Order string
 }
 
-// Search returns at most most issues or pull requests that GitHub finds, and the total number that it found. Results in
+// Search returns at most limit issues or pull requests that GitHub finds, and the total number that it found. Results in
 // other repositories are left out.
 func (c *Client) Search(ctx context.Context, at Place, s Search, limit int) (found []*gh.Issue, total int, err error) {
 	kind := "is:issue"

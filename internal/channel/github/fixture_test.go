@@ -49,8 +49,8 @@ func (k *memoryStore) store(_ context.Context, key, value string) error {
 	return nil
 }
 
-// fakeServer does what the server's delivery does with the messages that it hears: it
-// counts an id once, and the first answer to a question.
+// fakeServer does what the server's delivery does with the messages that it
+// hears: it counts an id once, and the first answer to a question.
 type fakeServer struct {
 	mu        sync.Mutex
 	questions map[string]*fermata.Question
@@ -203,7 +203,7 @@ func (w *fixture) question(id string, items ...fermata.Item) *notice.Notice {
 	}
 }
 
-// firstID and second are ids of questions.
+// firstID and secondID are ids of questions.
 const (
 	firstID  = "q_01jd0000000000aaaaaa"
 	secondID = "q_01jd0000000000bbbbbb"

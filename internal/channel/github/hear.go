@@ -18,8 +18,8 @@ type inboundComment struct {
 	// read. A person with write access to the repository can change the
 	// comments of others.
 	edited bool
-	// kind is empty for a comment on an issue or pull request. verdict reports
-	// whether it is a review that approves or requests changes.
+	// kind is empty for a comment on an issue or pull request. isDecision
+	// reports whether it is a review that approves or requests changes.
 	kind       string
 	isDecision bool
 }
@@ -151,7 +151,7 @@ func escapeText(words string) string {
 }
 
 // feedback is the message to the author of a comment. words are Markdown, and
-// about is the address of the question.
+// questionURL is the address of the question.
 type feedback struct {
 	counted     bool
 	words       string

@@ -12,7 +12,7 @@ import (
 // issueView is everything that the channel's own account has written on an issue.
 type issueView struct {
 	self Account
-	// at is the time at which it was read. asOf is the time of the view, see [written.viewAt].
+	// at is the time at which it was read. asOf is the time of the view, see [issueView.viewAt].
 	at, asOf time.Time
 	comments []ownComment
 }

@@ -73,7 +73,7 @@ func (a Account) identity() notice.Identity {
 	return notice.Identity{Kind: Kind, ID: fmt.Sprint(a.ID), Name: a.Login}
 }
 
-// shortenText returns a text of at most most characters.
+// shortenText returns a text of at most maxRunes characters.
 func shortenText(text string, maxRunes int) string {
 	if utf8.RuneCountInString(text) <= maxRunes {
 		return text

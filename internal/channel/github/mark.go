@@ -28,8 +28,8 @@ type mark struct {
 	action string
 	// words are digests of the words with which an answer can begin.
 	words []string
-	// reply is the id of the comment that this one replies to. to is the id of
-	// the person. note identifies another comment that must not be written
+	// reply is the id of the comment that this one replies to. person is the id
+	// of the person. note identifies another comment that must not be written
 	// twice.
 	reply, person int64
 	note          string

@@ -129,7 +129,7 @@ func wrap(s string, width int) string {
 	return out.String()
 }
 
-// shorten cuts a text to most characters, and says that it did.
+// shorten cuts a text to maxRunes characters, and says that it did.
 func shorten(s string, maxRunes int) string {
 	runes := []rune(s)
 	if len(runes) <= maxRunes {

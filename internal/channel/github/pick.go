@@ -107,8 +107,8 @@ const (
 	decidedWindow   = 30 * time.Second
 )
 
-// targetUnnamed returns the pick of a question that the comment does not name. It is a problem if another question closed
-// shortly before the comment, because the author may have read that one.
+// targetUnnamed returns the target for a question that the comment does not name. It is a problem if another question
+// closed shortly before the comment, because the author may have read that one.
 func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
 	closedBefore := slices.ContainsFunc(w.comments, func(other ownComment) bool {
 		m, window := other.mark, decidedWindow
@@ -123,7 +123,7 @@ func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
 	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
 }
 
-// newTarget returns the pick of a question. It has a problem if the question takes no comment.
+// newTarget returns the target for a question. It has a problem if the question takes no comment.
 func newTarget(o ownComment, text string) answerTarget {
 	p := answerTarget{ownComment: o, text: strings.TrimSpace(text)}
 	switch {

@@ -31,7 +31,7 @@ func (p Place) repository() string { return p.Owner + "/" + p.Repo }
 func (p Place) String() string { return fmt.Sprintf("%s#%d", p.repository(), p.Number) }
 
 // ParsePlace reads owner/repo#123, the address of an issue or pull request, or
-// a number alone. A number alone is in the repository usual.
+// a number alone. A number alone is in defaultRepository.
 func ParsePlace(text, defaultRepository string) (Place, error) {
 	text = strings.TrimSpace(text)
 	wrong := fermata.Errorf(fermata.CodeInvalidRequest, "%q names no issue", text).

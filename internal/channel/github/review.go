@@ -42,7 +42,7 @@ func (r *Review) decision() string {
 	}
 }
 
-// toInbound returns the review as a comment: the verdict, and below it the
+// toInbound returns the review as a comment: the decision, and below it the
 // person's words. A review that only comments is read like any comment.
 func (r *Review) toInbound(at Place) inboundComment {
 	a := inboundComment{place: at, kind: kindReview, isDecision: r.decision() != "", Comment: Comment{
@@ -166,8 +166,8 @@ type reviewPoller struct {
 	repository string
 	seen       etagCache
 	// latest is the last list of pull requests that was read. The next round
-	// reads these pull requests again, if again is set. GitHub gives times in
-	// whole seconds. So a review later in the second of a change does not
+	// reads these pull requests again if rereadLatest is set. GitHub gives times
+	// in whole seconds. So a review later in the second of a change does not
 	// change the list.
 	latest       []pullSummary
 	rereadLatest bool

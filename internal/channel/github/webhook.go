@@ -71,7 +71,7 @@ func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
 		status, words := c.receive(r, hear)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, words+"\n") //nolint:gosec // the words are all ours, and plain text
+		_, _ = io.WriteString(w, words+"\n") //nolint:gosec // the words are Fermata's own, and plain text
 	})
 }
 

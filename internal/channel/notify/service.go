@@ -34,8 +34,8 @@ type service struct {
 	// guard gives the library an HTTP client that refuses private addresses.
 	guard func(types.Service, *http.Client)
 	// host returns the host of a service that has no fixed host and takes no
-	// client. known are hosts that are certainly public, together with their
-	// subdomains.
+	// client. publicHosts are hosts that are certainly public, together with
+	// their subdomains.
 	host        func(types.Service) string
 	publicHosts []string
 	// extras returns the parameters that the service takes besides the text.

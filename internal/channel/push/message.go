@@ -31,8 +31,8 @@ type message struct {
 	Path string `json:"path"`
 	Lang string `json:"lang"`
 	At   int64  `json:"at"`
-	// Renotify reports whether the notification alerts the person although one with this tag is shown already. Stays
-	// reports whether it stays until the person acts.
+	// Renotify reports whether the notification alerts the person although one with this tag is shown already.
+	// RequireInteraction reports whether it stays until the person acts.
 	Renotify           bool   `json:"again,omitempty"`
 	Silent             bool   `json:"silent,omitempty"`
 	RequireInteraction bool   `json:"stays,omitempty"`
@@ -52,7 +52,7 @@ type action struct {
 	Answer any    `json:"answer"`
 }
 
-// compose makes the message. fresh reports whether it is a new message and not a change of an earlier one.
+// compose makes the message. isNew reports whether it is a new message and not a change of an earlier one.
 func compose(n *notice.Notice, isNew bool) *message {
 	words := wordsIn(n.To.Language)
 	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !isNew, Renotify: isNew}

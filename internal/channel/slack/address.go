@@ -22,9 +22,9 @@ type stage string
 
 const (
 	// stageDecide marks a message that shows everything that the decision is about.
-	// opens marks one that leads to the question's page. closed marks one that
-	// says how the question ended. moved marks one that was sent again: the
-	// decision is made on the new message.
+	// stageOpen marks one that leads to the question's page. stageClosed marks one
+	// that says how the question ended. stageMoved marks one that was sent again:
+	// the decision is made on the new message.
 	stageDecide stage = "decide"
 	stageOpen   stage = "open"
 	stageClosed stage = "closed"

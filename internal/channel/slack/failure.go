@@ -24,7 +24,7 @@ func (r *refusal) Unwrap() error { return r.SendError }
 
 // remedies say what to do about the errors of Slack that need a person.
 //
-//nolint:gosec // Words about credentials are none.
+//nolint:gosec // These texts only mention credentials.
 var remedies = map[string]string{
 	"invalid_auth":                          "copy the Bot User OAuth Token (xoxb-…) again from “OAuth & Permissions” of the app",
 	"not_authed":                            "copy the Bot User OAuth Token (xoxb-…) again from “OAuth & Permissions” of the app",

@@ -43,7 +43,7 @@ func newFakeServer() *fakeServer {
 	return &fakeServer{answerArrived: make(chan struct{}, 10_000), questions: map[string]*fermata.Question{}, members: map[string]fermata.Caller{}}
 }
 
-// hear implements notice.Hear.
+// hear implements notice.InboundHandler.
 func (d *fakeServer) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	d.mu.Lock()
 	hold := d.hold
@@ -160,7 +160,7 @@ func (d *fakeServer) set(change func()) {
 	change()
 }
 
-// harness is a channel with a stand-in for Slack and a desk.
+// harness is a channel with a stand-in for Slack and a fake server.
 type harness struct {
 	*remote.Server
 

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// interaction is one action of a person in Slack, such as a click, a form or a reply,
-// while it is processed.
+// interaction is one action of a person in Slack, such as a click, a form or a
+// reply, while it is processed.
 type interaction struct {
 	c          *Channel
 	hear       notice.InboundHandler
@@ -31,8 +31,8 @@ type interaction struct {
 	complete func(q *fermata.Question) bool
 }
 
-// interactionResult is the outcome of a click. form is the question if it must be answered
-// in a form instead.
+// interactionResult is the outcome of an interaction. form is the question if it
+// must be answered in a form instead.
 type interactionResult struct {
 	verdict notice.Verdict
 	form    *fermata.Question
@@ -49,8 +49,8 @@ func (t *interaction) setAnswer(p buttonValue, value any) {
 	t.in.Answer = &fermata.Answer{Answer: value, ActionHash: p.Hash, Channel: Kind}
 }
 
-// run processes the click and returns the response for Slack. It returns false
-// if the same request may come again.
+// run processes the interaction and returns the response for Slack. It returns
+// false if the same request may come again.
 func (t *interaction) run(ctx context.Context, finish func(interactionResult) reply) (reply, bool) {
 	work, cancel := context.WithTimeout(ctx, longestWork)
 	done := make(chan interactionResult, 1)
@@ -124,8 +124,8 @@ func approvesUnseen(q *fermata.Question, text string) bool {
 const confirmWords = "This did not count: an approval of high risk, or an option that is marked as dangerous, is asked back before it counts, and what is typed is not. " +
 	"Press its button in the message with the question, and confirm; or open the question in Fermata."
 
-// needsConfirmation reports whether a typed text gives an answer that a button would ask
-// to confirm. An approval whose action the person must see first gets a form
+// needsConfirmation reports whether a typed text gives an answer that a button
+// would ask to confirm. An approval whose action the person must see first gets a form
 // instead.
 func (t *interaction) needsConfirmation(q *fermata.Question) bool {
 	if q.Status != fermata.Pending || t.in.Text == "" || t.trigger != "" && approvesUnseen(q, t.in.Text) {

@@ -87,7 +87,7 @@ func (s signer) sign(id string, at time.Time, body []byte) (string, error) {
 
 func formatUnix(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// decodeSecret reads whsec_… and checks that the secret is too long to guess.
+// decodeSecret reads whsec_… and checks that the secret has 24 to 64 bytes.
 func decodeSecret(field, text string) ([]byte, error) {
 	rest, ok := strings.CutPrefix(text, secretPrefix)
 	raw, err := encoding.DecodeString(rest)

@@ -29,7 +29,7 @@ const (
 	Repository   = Owner + "/" + Repo
 	Issue        = 7
 	Secret       = "a secret of the webhook, long enough"
-	Token        = "github_pat_of_the_machine" //nolint:gosec // it opens the stand-in alone
+	Token        = "github_pat_of_the_machine" //nolint:gosec // the token works only for the stand-in
 	Machine      = "fermata-machine"
 	AppSlug      = "fermata-app"
 	AppID        = 4711

@@ -134,8 +134,8 @@ func New() *Server {
 	return s
 }
 
-// SetAckTimeout sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds, and the
-// stand-in as long as tests do. Set it before a request that the app must not acknowledge.
+// SetAckTimeout sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds,
+// and the stand-in as long as tests do. Set it before a request that the app must not acknowledge.
 func (s *Server) SetAckTimeout(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (*Server) Kind() string { return "slack" }
 // APIURL returns the address of the API.
 func (s *Server) APIURL() string { return s.http.URL + "/api/" }
 
-// Settings returns the settings of a channel over HTTP. Until Inbound sets an address, the channel uses Socket Mode.
+// Settings returns the settings of a channel over HTTP. Until SetInbound sets an address, the channel uses Socket Mode.
 func (s *Server) Settings() map[string]any {
 	return map[string]any{
 		"bot_token": BotToken, "app_token": AppToken, "signing_secret": Signature, "conversation": Room, "api_url": s.APIURL(),

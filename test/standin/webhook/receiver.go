@@ -56,8 +56,8 @@ type Receiver struct {
 	accepted map[string]int
 	received int
 	forged   int
-	// tries counts the requests by id. first is the hash of the first body with
-	// that id.
+	// tries counts the requests by id. firstHash is the hash of the first body
+	// with that id.
 	tries     map[string]int
 	firstHash map[string][sha256.Size]byte
 	changed   int
