@@ -16,7 +16,7 @@ import (
 // maxInboundIDLength is the longest id of a remote system that is stored as it is; a longer one is hashed.
 const maxInboundIDLength = 300
 
-// hear implements [notice.Hear] for the channel.
+// hear implements [notice.InboundHandler] for the channel.
 func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	id := in.ID
 	if isReadOnly(in) {

@@ -257,7 +257,7 @@ func (e *Engine) askUnderPolicy(tx *store.Tx, t *fermata.Task, runID string, a f
 }
 
 // openQuestion applies the rules of asking and the policy. A question with which a run ends is asked even if it names unknown
-// people or channels. In this case, changed is the text that tells people who is asked instead.
+// people or channels. In this case, changeNote is the text that tells people who is asked instead.
 func (e *Engine) openQuestion(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changeNote string, err error) {
 	q, err = a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
