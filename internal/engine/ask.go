@@ -363,7 +363,7 @@ func derefAll[T any](pointers []*T) []T {
 	return out
 }
 
-// saveQuestion saves the question and moves the task, by the policy's verdict on the
+// saveQuestion saves the question and moves the task, by the policy's decision on the
 // agent's confidence. With runEnds, the asking run is being finished.
 func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
@@ -414,7 +414,7 @@ func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata
 	}
 }
 
-// judge returns the policy's verdict on the agent's confidence. If people wrote something that no run was handed, the
+// judge returns the policy's decision on the agent's confidence. If people wrote something that no run was handed, the
 // task is not set aside: a person is present, so people are asked.
 func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.ConfidenceDecision, error) {
 	v := policy.DecideByConfidence(q)
