@@ -65,7 +65,7 @@ const (
 // Roles lists every role that can see a project, from the least rights to the most.
 var Roles = []Role{RoleViewer, RoleResponder, RoleOperator, RoleAdmin}
 
-// AtLeast reports whether r includes all rights of least.
+// AtLeast reports whether r includes all rights of minimum.
 func (r Role) AtLeast(minimum Role) bool {
 	return slices.Index(Roles, r) >= slices.Index(Roles, minimum)
 }
@@ -99,7 +99,7 @@ const (
 // Assurances lists every assurance, from weakest to strongest.
 var Assurances = []Assurance{AssuranceLink, AssuranceChannel, AssuranceSession, AssurancePasskey}
 
-// AtLeast reports whether a is as strong as least, or stronger.
+// AtLeast reports whether a is as strong as minimum, or stronger.
 func (a Assurance) AtLeast(minimum Assurance) bool {
 	return slices.Index(Assurances, a) >= slices.Index(Assurances, minimum)
 }

@@ -87,8 +87,8 @@ func (q *Question) CheckAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 
-// leastAssurance returns the assurance that a person needs to decide the question. The argument outside means that
-// the answer comes over a channel or by a link. An empty result accepts every person who may answer.
+// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn
+// means that the answer comes over a channel or by a link. An empty result accepts every person who may answer.
 func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
 	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
 		return q.fallbackAssurance()

@@ -88,8 +88,8 @@ type DeliveryInternals struct {
 	Ref json.RawMessage
 	// CanDecide reports whether the message let its reader decide the question.
 	CanDecide bool
-	// WantedEvent is the number of the last event that the message must show. Shown
-	// is the number of the last event that it shows.
+	// WantedEvent is the number of the last event that the message must show.
+	// ShownEvent is the number of the last event that it shows.
 	WantedEvent, ShownEvent int64
 	// LeasedUntil is the end of the lease of the process that sends the message.
 	LeasedUntil *time.Time
@@ -159,7 +159,7 @@ func (d *Delivery) Lease(now time.Time) {
 }
 
 // NoteSent records that the message was sent, or updated if it was sent before.
-// The message shows the question as of the event with the number shown.
+// The message shows the question as of the event with the number shownEvent.
 func (d *Delivery) NoteSent(now time.Time, ref json.RawMessage, status QuestionStatus, shownEvent int64) {
 	d.Ref = ref
 	what := "sent"

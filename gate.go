@@ -280,7 +280,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 func checkEdit(action, edited json.RawMessage) error {
 	call, ok := readGateAction(action)
 	if err := checkPlainObject(call.Input); err != nil || !ok || call.Tool == "" {
-		return nil //nolint:nilerr // it is no such call
+		return nil //nolint:nilerr // the action is not a tool call
 	}
 	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
 	return err

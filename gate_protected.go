@@ -22,7 +22,7 @@ type protection struct {
 	id, reason string
 	// names are the files and folders that the rule protects. In each of folders, [protection.isExtraPath] decides which
 	// files it protects. An allow rule overrides this protection if one of its patterns contains one of names,
-	// folders or words.
+	// folders or allowWords.
 	names, folders, allowWords []string
 	// filesInside are the names of files in such folders. A search that begins above the folders can find a file by these names.
 	filesInside []string
@@ -94,8 +94,8 @@ func (p *protection) isWrittenBy(c *GateCall, fields any, read ReadShell) bool {
 	})
 }
 
-// isWrittenByLine reports whether a command line writes protected files. The argument inside means that the line runs
-// in a folder of such files.
+// isWrittenByLine reports whether a command line writes protected files. The argument inProtectedFolder
+// means that the line runs in a folder of such files.
 func (p *protection) isWrittenByLine(line ShellLine, inProtectedFolder bool) bool {
 	// The tail of a command can be a command of its own with the same words, so the result for each word is cached.
 	cache := map[string]bool{}

@@ -2,21 +2,21 @@ package fermata
 
 import "strings"
 
-// AgentHost is the place where an agent runs. It decides whether the agent
-// stops while a question waits.
+// AgentHost is what runs an agent. It decides whether the agent stops while a
+// question waits.
 type AgentHost int
 
-// Places of agents.
+// Hosts of agents.
 const (
-	// HostUnknown is the place of an agent that some unknown program runs.
+	// HostUnknown means that some unknown program runs the agent.
 	HostUnknown AgentHost = iota
-	// HostWorker is the place of an agent that a worker stops, and resumes with the answer.
+	// HostWorker means that a worker runs the agent, stops it, and resumes it with the answer.
 	HostWorker
-	// HostDesk is the place of an agent with a person at its terminal.
+	// HostDesk means that a person at a terminal runs the agent.
 	HostDesk
 )
 
-// waitAdvice holds the advice for an agent whose question waits, by the place of the agent.
+// waitAdvice holds the advice for an agent whose question waits, by the host of the agent.
 var waitAdvice = map[AgentHost]string{
 	HostWorker:  `ask_user and request_approval usually return status "pending". Then STOP: end your turn without doing anything else. You will be resumed with the answer, maybe hours later. Do not poll, do not guess, do not ask again in other words.`,
 	HostDesk:    `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not guess, do not ask again in other words.`,

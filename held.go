@@ -26,7 +26,7 @@ type HeldAnswer struct {
 	// a signature.
 	Signed *SignedDecision `json:"signed,omitempty"`
 
-	// Salt keeps others from guessing the answer from its [Held.ContentHash].
+	// Salt keeps others from guessing the answer from its [HeldAnswer.ContentHash].
 	Salt string `json:"-"`
 }
 

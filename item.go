@@ -121,7 +121,7 @@ func (it *Item) Option(value string) (Option, bool) {
 }
 
 // check adds the problems of the item as it was asked. The names of its fields
-// begin with at.
+// begin with prefix.
 func (it *Item) check(ps *problems, prefix string, form askForm) {
 	ps.checkText(prefix+form.prompt, it.Prompt, 1, MaxPrompt)
 	ps.checkText(prefix+"header", it.Header, 0, 80)

@@ -41,7 +41,7 @@ type Message struct {
 // HandoffState is the state of the hand-off of a message to an agent.
 type HandoffState string
 
-// Receipts of a message.
+// States of a hand-off.
 const (
 	// HandoffHanded means that a run was handed the message.
 	HandoffHanded HandoffState = "handed"
@@ -63,7 +63,7 @@ const (
 // external task was handed.
 const DeskRunID = "desk"
 
-// HandoffStates lists every receipt.
+// HandoffStates lists every state of a hand-off.
 var HandoffStates = []HandoffState{HandoffHanded, HandoffWaits, HandoffPaused, HandoffEnded, HandoffMaker, HandoffUnread}
 
 // IsForAgents reports whether agents should read the message. Comments and the agents' own messages are not for agents.

@@ -56,14 +56,15 @@ type permission struct {
 	Operations []string
 }
 
-// Resource is where a verb is done. The zero place is nowhere: it refuses every
-// verb that needs a role.
+// Resource is what a verb is done to. The zero resource is none: it refuses
+// every verb that needs a role.
 type Resource struct {
 	kind   resourceKind
 	name   string
 	member string
-	// task is the id of the task at this place. agents are the ids of the
-	// tokens that own the task. shared is set if every agent may reach it.
+	// task is the id of the task, if the resource belongs to one. agents are the
+	// ids of the tokens that own the task. shared is set if every agent may reach
+	// it.
 	task   string
 	agents []string
 	shared bool
@@ -80,24 +81,24 @@ const (
 	kindMember
 )
 
-// Places without a name.
+// Resources without a name.
 var (
-	// UnloadedResource is the place before the thing is loaded. Only kind and scope
-	// are checked there. The role must be checked once the project is known.
+	// UnloadedResource stands for a thing before it is loaded. Only kind and scope
+	// are checked for it. The role must be checked once the project is known.
 	UnloadedResource = Resource{kind: kindUnloaded}
-	// InWorkspace is the place of things that belong to no project.
+	// InWorkspace is the resource of things that belong to no project.
 	InWorkspace = Resource{kind: kindWorkspace}
-	// InEveryProject is the place of things that affect all projects at once.
-	// The lowest of a person's roles counts there.
+	// InEveryProject is the resource of things that affect all projects at once.
+	// The lowest of a person's roles counts for it.
 	InEveryProject = Resource{kind: kindEveryProject}
 )
 
-// InProject returns the place of things that belong to a project.
+// InProject returns the resource of things that belong to a project.
 func InProject(name string) Resource {
 	return Resource{kind: kindProject, name: cmp.Or(name, DefaultProject)}
 }
 
-// InTask returns the place of things that belong to a task. Its agents are the
+// InTask returns the resource of things that belong to a task. Its agents are the
 // agent that created the task, and the worker that claimed it last with that
 // worker's agents. These agents also own its subtasks, so the ancestors must be
 // all tasks above it.
@@ -125,14 +126,14 @@ func (t *Task) agents() []string {
 // Owns reports whether the task is the calling agent's own.
 func (c Caller) Owns(t *Task) bool { return slices.Contains(t.agents(), c.TokenID) }
 
-// OfMember returns the place of things that belong to a person.
+// OfMember returns the resource of things that belong to a person.
 func OfMember(id string) Resource { return Resource{kind: kindMember, member: id} }
 
-// OwnResource returns the place of things that belong to the caller.
+// OwnResource returns the resource of things that belong to the caller.
 func (c Caller) OwnResource() Resource { return Resource{kind: kindMember, member: c.MemberID} }
 
-// CheckPermission returns nil if the caller may do the verb at the place, and otherwise an
-// error with the reason. All permissions are checked by this one rule. The
+// CheckPermission returns nil if the caller may do the verb to the resource, and
+// otherwise an error with the reason. All permissions are checked by this one rule. The
 // right to decide a question is checked in addition.
 func (c Caller) CheckPermission(v Verb, resource Resource) error {
 	p := v.row
@@ -267,7 +268,7 @@ func (e *Error) withMissingRole(role Role, p *permission, resource Resource) *Er
 	return e
 }
 
-// roleFor returns the person's role at the place, and the place in words.
+// roleFor returns the person's role for the resource, and the resource in words.
 func (c Caller) roleFor(p *permission, resource Resource) (Role, string) {
 	switch {
 	case resource.kind == kindNone || resource.kind == kindMember && !p.WholeWorkspace:

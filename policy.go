@@ -280,14 +280,14 @@ func (t Thresholds) ApplyTo(p Policy) Policy {
 // default answer.
 type ConfidenceDecision int
 
-// Verdicts on a question (spec §4.5).
+// Decisions about an agent's confidence (spec §4.5).
 const (
 	AskPerson ConfidenceDecision = iota
 	TakeGuess
 	SkipForPerson
 )
 
-// DecideByConfidence returns the verdict on a question that is about to open. Approvals and
+// DecideByConfidence returns the decision on a question that is about to open. Approvals and
 // dangerous defaults always go to a person.
 func (p Policy) DecideByConfidence(q *Question) ConfidenceDecision {
 	if q.Confidence == nil || q.Type == Approval {

@@ -372,8 +372,8 @@ func (t *Task) IsUnblockedBy(other *Task) bool {
 }
 
 // StateAfterQuestion returns the state that the task takes after a question closed,
-// and the reason if the task ends. The argument mine says whether the question
-// is the task's pending one. A task that a worker runs keeps its state, because
+// and the reason if the task ends. The argument isPending says whether the
+// question is the task's pending one. A task that a worker runs keeps its state, because
 // its agent gets the answer at the next contact.
 func (t *Task) StateAfterQuestion(q *Question, isPending bool) (TaskState, string) {
 	r := q.Resolution

@@ -70,8 +70,8 @@ func (c Caller) ProjectOr(name string) string {
 	return name
 }
 
-// checkVisible returns an error if the place belongs to a project that the caller does not see. The error for a task is that it
-// does not exist.
+// checkVisible returns an error if the resource belongs to a project that the caller does not see. The error for a task
+// is that it does not exist.
 func (c Caller) checkVisible(resource Resource) error {
 	if resource.kind != kindProject && resource.kind != kindEveryProject {
 		return nil

@@ -45,7 +45,7 @@ type provider struct {
 	refuse bool
 	// redirectPath is a path that redirects to the address in to.
 	redirectPath, redirectTo string
-	// scopes are the scopes that the provider supports. asked are the scopes of the last sign-in.
+	// scopes are the scopes that the provider supports. askedScopes are the scopes of the last sign-in.
 	scopes      []string
 	askedScopes string
 	// endSession is the address that ends sessions; empty leaves it out.

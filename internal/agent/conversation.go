@@ -46,11 +46,12 @@ type conversation struct {
 	sessionReplied bool
 }
 
-// turnInput is what a turn tells the agent. The zero say lets a session go on with its deferred call.
+// turnInput is what a turn tells the agent. The zero turnInput lets a session go on with its deferred call.
 type turnInput struct {
 	// prompt is the message of the turn.
 	prompt string
-	// refusedCall is a deferred call that is refused once more. words are the reason that the agent reads for the refusal.
+	// refusedCall is a deferred call that is refused once more. refusalReason is the reason that the agent
+	// reads.
 	refusedCall, refusalReason string
 	// news is the part of the conversation's news that the turn tells.
 	news []*fermata.ResumeContext

@@ -45,7 +45,7 @@ func Summary(s string) string { return Clip(plainText(s), maxSummary) }
 const maxFullText = 128 << 10
 
 // FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow may look
-// for a result at the end of the text. If the text fits in the summary, Whole returns nil.
+// for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
 func FullTextDetails(said string) json.RawMessage {
 	said = strings.TrimSpace(plainText(said))
 	over := utf8.RuneCountInString(said)

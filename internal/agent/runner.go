@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, err
 }
 
-// NewRunFolder makes the folder of a run. This process holds the folder until leave removes it.
+// NewRunFolder makes the folder of a run. This process holds the folder until remove removes it.
 func NewRunFolder() (folder string, remove func(), err error) {
 	if folder, err = os.MkdirTemp("", process.RunFolderPattern); err != nil {
 		return "", nil, err

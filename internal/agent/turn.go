@@ -29,7 +29,7 @@ type turn struct {
 	reader func([]byte) []Event
 	stop   context.CancelFunc
 	state  *os.ProcessState
-	// saveSession records the session. reply records that the agent replied, and gets whether the session is known.
+	// saveSession records the session. onReply records that the agent replied, and gets whether the session is known.
 	saveSession func(id string)
 	onReply     func(began bool)
 	// replied is true once the agent said or did something: it has what the turn told it.
@@ -37,8 +37,8 @@ type turn struct {
 	// lastMessage is the last message. fatal is true if the turn failed, and trouble is the reason.
 	lastMessage, trouble string
 	fatal                bool
-	// ended is true once the program's last event came. paused is true if a hook ended the turn, and deferred is the
-	// call that it deferred.
+	// ended is true once the program's last event came. paused is true if a hook ended the turn, and deferredCall is
+	// the call that it deferred.
 	ended, paused bool
 	deferredCall  string
 	// openDeferredCall is the call that the last turn deferred, until that call is over.

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Status is the result of one step of an agent check.
+// Status is the status of one result of an agent check.
 type Status string
 
 // The statuses.
@@ -34,7 +34,7 @@ type Result struct {
 	Log string
 }
 
-// Checker runs an agent check: a server with a worker that drives the program, and a model that talks to it.
+// Checker is the setting of an agent check: a server with a worker that drives the program, and a model that talks to it.
 type Checker struct {
 	Program string
 	Model   *scriptedmodel.Model

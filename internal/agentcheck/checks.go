@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Check checks a stop, a resume, a deferred call, and a rule that denies everything. After a failed step, the steps
-// that depend on it are not run. The error says why the check could not be run.
+// Check checks a stop, a resume, a deferred call, and a rule that denies everything. After a failed result, the
+// checks that depend on it are left out. The error says why the check could not be made.
 func (s *Checker) Check(ctx context.Context) ([]Result, error) {
 	steps, err := s.checkQuestion(ctx)
 	if err != nil || steps[len(steps)-1].Status == Fail {

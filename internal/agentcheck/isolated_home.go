@@ -20,7 +20,8 @@ func (e Env) Names() []string {
 	return names
 }
 
-// IsolatedHome holds the folders in which agent programs run, sealed off from the user's own configuration, sessions and keys.
+// IsolatedHome holds the folders in which agent programs run, apart from the user's own configuration, sessions and
+// keys.
 type IsolatedHome struct {
 	// URL is the address of the scripted model.
 	URL string
@@ -28,7 +29,7 @@ type IsolatedHome struct {
 	Home, Work, Temp string
 }
 
-// NewIsolatedHome makes the folders of a room below base.
+// NewIsolatedHome makes the folders of an isolated home below base.
 func NewIsolatedHome(base, url string) (*IsolatedHome, error) {
 	r := &IsolatedHome{
 		URL: url, Home: filepath.Join(base, "home"), Work: filepath.Join(base, "work"), Temp: filepath.Join(base, "tmp"),

@@ -152,7 +152,7 @@ func (s *Server) replyNoRoute(w http.ResponseWriter, r *http.Request) {
 		fermata.Errorf(fermata.CodeInvalidRequest, "this address takes %s", allow)))
 }
 
-// recorder records the route, the status and the caller of a request.
+// recorder records the pattern of the route, the status and the caller of a request.
 type recorder struct {
 	http.ResponseWriter
 	pattern string

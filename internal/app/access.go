@@ -111,7 +111,7 @@ func newSignInMethods(o ServeOptions, e *engine.Engine) (w signInMethods, err er
 func (w signInMethods) addTo(c api.Config) api.Config {
 	c.OIDC, c.Passkeys = w.oidc, w.passkeys
 	if w.mail != nil {
-		// A nil *access.Mail would be an interface that is not nil.
+		// A nil *access.Mailer would be an interface that is not nil.
 		c.Mail = w.mail
 	}
 	return c

@@ -49,8 +49,8 @@ func Load(path string) (Login, error) {
 	return l, nil
 }
 
-// Address returns the address of the server to use: asked, else the stored one,
-// else [DefaultURL].
+// Address returns the address of the server to use: requestedURL, else the stored
+// one, else [DefaultURL].
 func (l Login) Address(requestedURL string) string {
 	for _, url := range []string{requestedURL, l.URL} {
 		if url = Canonical(url); url != "" {

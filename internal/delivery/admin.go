@@ -85,7 +85,7 @@ func (s *Service) prepareChannel(workspace string, row *fermata.Channel, before 
 	return shownOnce, err
 }
 
-// completeSettings completes the settings, and adds to once the values that it made.
+// completeSettings completes the settings, and adds to shownOnce the values that it made.
 func (k Kind) completeSettings(row *fermata.Channel, before, shownOnce map[string]any) error {
 	var old json.RawMessage
 	if before != nil {
@@ -265,7 +265,7 @@ func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Ch
 	return nil
 }
 
-// deadRouteSteps lists the steps of routes that lead nowhere when the channel without is removed.
+// deadRouteSteps lists the steps of routes that lead nowhere when a channel is removed.
 func deadRouteSteps(tx *store.Tx, removed *fermata.Channel) ([]string, error) {
 	plan, err := tx.Plan()
 	if err != nil {

@@ -23,7 +23,7 @@ type batch struct {
 
 	questions   map[string]*fermata.Question
 	preferences map[string]fermata.Preferences
-	// rows are the deliveries to add. wants is, by question, the number of the event that its messages must show.
+	// rows are the deliveries to add. wantedSeq is, by question, the number of the event that its messages must show.
 	rows      []*fermata.Delivery
 	wantedSeq map[string]int64
 	// unreached is, by question, why no person is told about it at the moment; it is empty if one is told. alarms are the

@@ -78,8 +78,8 @@ type Kind struct {
 	Name     string
 	Audience Audience
 	// BuiltIn reports whether there is one channel of the kind, named after it,
-	// which comes with the server. Fixed are its settings if the server was
-	// started with them; if Fixed is nil, they can be changed.
+	// which comes with the server. FixedSettings are its settings if the
+	// server was started with them; if they are nil, the settings can be changed.
 	BuiltIn       bool
 	FixedSettings json.RawMessage
 	// Prepare completes settings before they are stored; nil stores them as

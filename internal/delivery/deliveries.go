@@ -179,7 +179,7 @@ func mayReadContent(r store.Reader, c fermata.Caller, d *fermata.Delivery) (bool
 	return err == nil && c.CheckPermission(fermata.ToReadContent, at) == nil, err
 }
 
-// placeOf returns the place of a delivery: the project of its task, or the
+// placeOf returns the resource of a delivery: the project of its task, or the
 // workspace. A digest may contain questions of several projects.
 func placeOf(r store.Reader, d *fermata.Delivery) (fermata.Resource, error) {
 	switch {

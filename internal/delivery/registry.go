@@ -61,7 +61,8 @@ type openChannel struct {
 
 	mu  sync.Mutex
 	row *fermata.Channel
-	// inFlight counts the deliveries under way. paused is the instant until which the remote system asked for a pause.
+	// inFlight counts the deliveries under way. backoffUntil is the instant until which the remote system
+	// asked for a pause.
 	inFlight     int
 	backoffUntil time.Time
 }

@@ -137,8 +137,8 @@ func (l *openChannel) deliver(ctx context.Context, c *claim) {
 
 // outcome is the result of an attempt.
 type outcome struct {
-	// skipReason is the reason to end the delivery. until is the instant to which the
-	// delivery is deferred, for the reason in reason.
+	// skipReason is the reason to end the delivery. deferUntil is the instant to
+	// which the delivery is deferred, for the reason in deferReason.
 	skipReason string
 	// toPlace reports whether the message goes to the channel's own place
 	// instead.
@@ -148,7 +148,7 @@ type outcome struct {
 	deferUntil  time.Time
 	deferReason string
 	// sent reports whether the channel took the message. The message shows the
-	// status shows, as of the event shown.
+	// status shownStatus, as of the event shownSeq.
 	sent           bool
 	receipt        notice.Receipt
 	shownStatus    fermata.QuestionStatus

@@ -13,7 +13,7 @@ import (
 const testTimeout = 30 * time.Second
 
 // TestChannel asks the remote system whether the settings work. It also sends a
-// test message to the member to, if to is not empty.
+// test message to the recipient, if there is one.
 func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, recipient string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
 	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {

@@ -257,7 +257,7 @@ func (e *Engine) askUnderPolicy(tx *store.Tx, t *fermata.Task, runID string, a f
 }
 
 // openQuestion applies the rules of asking and the policy. A question with which a run ends is asked even if it names unknown
-// people or channels. In this case, changed is the text that tells people who is asked instead.
+// people or channels. In this case, changeNote is the text that tells people who is asked instead.
 func (e *Engine) openQuestion(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changeNote string, err error) {
 	q, err = a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
@@ -363,7 +363,7 @@ func derefAll[T any](pointers []*T) []T {
 	return out
 }
 
-// saveQuestion saves the question and moves the task, by the policy's verdict on the
+// saveQuestion saves the question and moves the task, by the policy's decision on the
 // agent's confidence. With runEnds, the asking run is being finished.
 func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(askedEvent(t, q, by))
@@ -414,7 +414,7 @@ func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata
 	}
 }
 
-// judge returns the policy's verdict on the agent's confidence. If people wrote something that no run was handed, the
+// judge returns the policy's decision on the agent's confidence. If people wrote something that no run was handed, the
 // task is not set aside: a person is present, so people are asked.
 func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.ConfidenceDecision, error) {
 	v := policy.DecideByConfidence(q)

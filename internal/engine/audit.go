@@ -11,7 +11,7 @@ import (
 
 // auditBounds limits how many events a search reads.
 type auditBounds struct {
-	// window is the number of events for one query, most for one request. A
+	// window is the number of events for one query, maxEvents for one request. A
 	// search that finds little returns what it has found, and a cursor to
 	// continue.
 	window, maxEvents int64
@@ -145,7 +145,7 @@ func (s *search) run(r store.Reader, bounds auditBounds) error {
 // nil if the page is full, because the last event then tells the instant.
 func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
 	if len(s.found) >= s.limit {
-		return nil, nil //nolint:nilnil // none is an answer here
+		return nil, nil //nolint:nilnil // nil is a result here
 	}
 	last, err := r.Events(store.EventFilter{After: s.before - 1, Limit: 1})
 	if err != nil || len(last) == 0 {
@@ -158,7 +158,7 @@ func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
 // another. Nil means the first event or the last.
 type ExportRange struct{ From, To *time.Time }
 
-// ExportAudit passes the events of a range to give in the order of the chain,
+// ExportAudit passes the events of a range to emit in the order of the chain,
 // in parts and without a gap, so that the receiver can verify them.
 func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, exportRange ExportRange, emit func([]*fermata.Event) error) error {
 	if err := c.CheckPermission(fermata.ToReadAudit, fermata.InEveryProject); err != nil {

@@ -27,7 +27,8 @@ type recordedState struct {
 	usedGrants map[string]bool
 	// questions are the records of questions that are open or were answered after the deadline, by id.
 	questions map[string]*questionRecord
-	// questionCount, posted and created are the numbers of events that open questions, post messages and create tasks.
+	// questionCount, messageCount and taskCount are the numbers of events that open questions, post messages and create
+	// tasks.
 	questionCount, messageCount, taskCount int64
 	// revokedTokens are the ids of revoked tokens.
 	revokedTokens map[string]bool

@@ -411,7 +411,7 @@ func (v *verification) checkMessages(events []*fermata.Event) error {
 	return err
 }
 
-// eventsBy returns the events of a type by the key that name returns for each.
+// eventsBy returns the events of a type by the key that the function key returns for each.
 func eventsBy(events []*fermata.Event, typ fermata.EventType, key func(*fermata.Event) string) map[string]*fermata.Event {
 	found := map[string]*fermata.Event{}
 	for _, e := range events {
@@ -449,7 +449,7 @@ func eventFacts(e *fermata.Event) map[string]any {
 // factsOf returns a value as facts by name, by way of its JSON.
 func factsOf(v any) map[string]any {
 	var facts map[string]any
-	_ = json.Unmarshal(encodeData(v), &facts) // data has just encoded it
+	_ = json.Unmarshal(encodeData(v), &facts) // encodeData has just encoded it
 	return facts
 }
 
@@ -460,7 +460,7 @@ func firstDifference(recorded, current map[string]any, names ...string) string {
 	return firstDifferenceIn(recorded, current, names, isComplete)
 }
 
-// firstDifferenceIn is like differs. With whole, a fact that the event lacks counts as empty.
+// firstDifferenceIn is like firstDifference. With isComplete, a fact that the event lacks counts as empty.
 func firstDifferenceIn(recorded, current map[string]any, names []string, isComplete bool) string {
 	for _, name := range names {
 		if value, ok := recorded[name]; (ok || isComplete) && !isSame(value, current[name]) {

@@ -65,7 +65,7 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 // contradiction says how a chain differs from a signed checkpoint. It returns "" if they agree.
 func (e *Engine) contradiction(r store.Reader, c fermata.SignedCheckpoint) (string, error) {
 	if err := e.opts.Signer.Verify(c); err != nil {
-		return err.Error(), nil //nolint:nilerr // it is the finding
+		return err.Error(), nil //nolint:nilerr // the caller reports the text
 	}
 	events, err := r.Events(store.EventFilter{After: c.Seq - 1, Before: c.Seq + 1, Limit: 1})
 	switch {
@@ -84,7 +84,7 @@ func (e *Engine) verifyCheckpoint(r store.Reader, event *fermata.Event, report *
 	c, err := checkpointOf(event)
 	if err != nil {
 		report.Problem = err.Error()
-		return nil //nolint:nilerr // it is the finding
+		return nil //nolint:nilerr // the report holds the problem
 	}
 	if c.Workspace != r.Workspace() || c.Seq >= event.Seq {
 		report.Problem = fmt.Sprintf("event %d holds a checkpoint of something else", event.Seq)

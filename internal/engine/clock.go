@@ -17,8 +17,8 @@ func (e *Engine) ClockSkew() time.Duration { return e.db.ClockSkew() }
 // leases.
 type clockWatch struct {
 	e *Engine
-	// jumpLogged reports whether the present jump was logged. renewing reports whether a jump was accepted, but the
-	// leases are still measured by the clock before it.
+	// jumpLogged reports whether the present jump was logged. mustRenewLeases reports whether a jump was accepted,
+	// but the leases are still measured by the clock before it.
 	jumpLogged, mustRenewLeases bool
 	// skewLogged reports whether a difference between this machine's clock and the database's was logged.
 	skewLogged bool

@@ -64,7 +64,7 @@ func signedOutEvent(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event 
 	}
 }
 
-// removeDevices removes the devices of a member for which ends returns true.
+// removeDevices removes the devices of a member for which matches returns true.
 func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, matches func(*fermata.Device) bool) error {
 	all, err := tx.DevicesOf(memberID)
 	for _, d := range all {

@@ -91,7 +91,7 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 
 // verification follows a chain and records the first fault.
 type verification struct {
-	ctx      context.Context //nolint:containedctx // of the one call that verifies
+	ctx      context.Context //nolint:containedctx // the value lives as long as the call
 	e        *Engine
 	r        store.Reader
 	chain    fermata.Chain

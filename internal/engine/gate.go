@@ -283,7 +283,7 @@ func (g *gateCase) busyVerdict(tx *store.Tx) (*fermata.GateReply, error) {
 	}, nil
 }
 
-// askedVerdict returns the verdict that people are asked.
+// askedVerdict returns the verdict that people are asked about the call.
 func (g *gateCase) askedVerdict(q *fermata.Question) *fermata.GateReply {
 	v := &fermata.GateReply{Decision: fermata.GateAsk, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, Rule: g.ruling.Rule}
 	v.Reason = fmt.Sprintf("waiting for a person to approve this call (%s); %s", q.ID, g.ruling.Explain())

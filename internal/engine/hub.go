@@ -127,13 +127,13 @@ func (h *hub) wakeWorker(key claimQueueKey, hops int) {
 	queue[0].woken <- hops - 1
 }
 
-// waitForTopic calls look when the topic is woken, and from time to time. It
-// returns when look reports true or fails, when the wait is over, or when ctx
-// ends. It looks at least once.
+// waitForTopic calls check when the topic is woken, and from time to time. It
+// returns when check reports true or fails, when the wait is over, or when ctx
+// ends. It calls check at least once.
 func (h *hub) waitForTopic(ctx context.Context, topic string, wait time.Duration, check func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
-	// The waiter is registered before the look, so that no wake-up in between is lost.
+	// The waiter is registered before the first check, so that no wake-up in between is lost.
 	w, n := h.register(topic)
 	defer h.unregister(w)
 	rescan := time.NewTicker(scaleInterval(h.rescanInterval, n))
@@ -194,7 +194,7 @@ func (h *hub) unregister(w *waiter) {
 	}
 }
 
-// waitForTask is waitUntil for workers: each new task wakes one of them, not all.
+// waitForTask is waitForTopic for workers: each new task wakes one of them, not all.
 // A woken worker that cannot take the task passes the wake-up on.
 func (h *hub) waitForTask(ctx context.Context, key claimQueueKey, wait time.Duration, check func(first bool) (bool, error)) error {
 	limit := time.NewTimer(wait)

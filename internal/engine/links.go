@@ -185,7 +185,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	return nil
 }
 
-// deleteLinks removes the usable links for which fits returns true.
+// deleteLinks removes the usable links for which matches returns true.
 func deleteLinks(tx *store.Tx, matches func(l *fermata.Link) bool) error {
 	links, err := tx.UnusedLinks(tx.Now())
 	for _, l := range links {

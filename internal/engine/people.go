@@ -59,8 +59,8 @@ func (cc *callerCache) lastCaller(hash string, now time.Time) (fermata.Caller, b
 	return k.caller, ok && !k.caller.IsEnded(now)
 }
 
-// put stores a caller, unless a token was revoked after the look-up began. cleared is the value of clearings before
-// the look-up.
+// put stores a caller, unless a token was revoked after the look-up began. generation is the value of
+// currentGeneration before the look-up.
 func (cc *callerCache) put(hash string, k cachedCaller, generation int) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()

@@ -27,7 +27,8 @@ func (pc *policyCache) get(workspace string) (p fermata.Policy, ok bool, generat
 	return p, ok, pc.generation
 }
 
-// put stores a policy, unless the policy changed after it was read. cleared is what get returned before the read.
+// put stores a policy, unless the policy changed after it was read. generation is what get
+// returned before the read.
 func (pc *policyCache) put(workspace string, p fermata.Policy, generation int) {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()

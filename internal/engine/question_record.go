@@ -198,7 +198,7 @@ func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) 
 	return record, nil
 }
 
-// differenceFromAsked is differs for a question that must have an opening event.
+// differenceFromAsked is difference for a question that must have an opening event.
 func (r *questionRecord) differenceFromAsked(q *fermata.Question) string {
 	if r.opening == nil {
 		return "beginning"

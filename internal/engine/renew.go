@@ -33,7 +33,7 @@ func renewCaller(ctx context.Context, c fermata.Caller) (fermata.Caller, error) 
 	return c, nil
 }
 
-// waitForTopicAs waits as [hub.waitForTopic] does. Before each look except the first it renews the caller, so that the rights
+// waitForTopicAs waits as [hub.waitForTopic] does. Before each check except the first, it renews the caller. So the rights
 // at the time of the return count.
 func (e *Engine) waitForTopicAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, check func() (bool, error)) error {
 	first := true

@@ -156,7 +156,7 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 
 // endOldSessions ends the session that the browser had, and the sessions above
 // maxSessions. Push messages to the browser continue in the session with the
-// id next if it is the same member, and end otherwise.
+// id newID if it is the same member, and end otherwise.
 func endOldSessions(tx *store.Tx, m *fermata.Member, from Browser, newID string) error {
 	if fermata.IsWholeSecret(fermata.SessionPrefix, from.Secret) {
 		old, err := tx.SessionByHash(fermata.HashSecret(from.Secret))

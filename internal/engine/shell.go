@@ -60,15 +60,17 @@ type shellReader struct {
 	// inputCommands are the commands to which xargs adds words. runsInput reports whether a command may run the inputs.
 	inputCommands []inputCommand
 	runsInput     bool
-	// startedCount is the number of commands that others start from their words, and hidden of those that they may start.
-	// lines is the number of words that are read as command lines, and noted the number of bytes of all commands.
+	// startedCount is the number of commands that others start from their words, and hiddenCount of those that they may
+	// start. lineCount is the number of words that are read as command lines, and notedBytes the number of bytes of all
+	// commands.
 	startedCount, hiddenCount, lineCount, notedBytes int
-	// functions are the functions that the line declares. readers are the variables that take the inputs. shifts
-	// reports whether the line shifts positional parameters.
+	// functions are the functions that the line declares. inputVariables are the variables that take the inputs.
+	// shifts reports whether the line shifts positional parameters.
 	functions      map[string]bool
 	inputVariables []string
 	shifts         bool
-	// knownInputs are the commands whose input the line itself prints. isTold reports whether one of them is being read.
+	// knownInputs are the commands whose input the line itself prints. isInputKnown reports whether one of them is
+	// being read.
 	knownInputs  map[*syntax.CallExpr]bool
 	isInputKnown bool
 }

@@ -291,8 +291,8 @@ func variables(words []*syntax.Word) (names []string, hasDefaults, isSimple bool
 	return slices.Sorted(maps.Keys(found)), hasDefaults, simple
 }
 
-// defaultOperators are the operators that give a text to a variable without a value. removals are the operators that remove a
-// part of a value.
+// defaultOperators are the operators that give a text to a variable without a value. removalOperators are
+// the operators that remove a part of a value.
 var (
 	defaultOperators = []syntax.ParExpOperator{syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull}
 	removalOperators = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.LowerAll, syntax.LowerFirst, syntax.UpperAll, syntax.UpperFirst}

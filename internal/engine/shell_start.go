@@ -76,7 +76,7 @@ func quotedWords(words []string) string {
 // watchedPrograms are the programs that are searched for in the words of commands that may start other commands.
 var watchedPrograms = []string{"git", "scalar", "claude", "claude-code", "codex", "gemini", "gemini-cli", "opencode", "opencode-ai", "fermata"}
 
-// isWatched reports whether a program is one of watched, or one that git starts for a subcommand.
+// isWatched reports whether a program is one of watchedPrograms, or one that git starts for a subcommand.
 func isWatched(name string) bool {
 	return slices.Contains(watchedPrograms, name) || strings.HasPrefix(name, "git-")
 }

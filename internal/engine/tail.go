@@ -193,7 +193,7 @@ func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*Tail
 	}
 }
 
-// eventsAfter returns events from memory. old reports that the reader is too
+// eventsAfter returns events from memory. isBehind reports that the reader is too
 // far behind, so that it must read the database.
 func (t *Tail) eventsAfter(workspace string, after int64) (events []*TailEvent, newEvents chan struct{}, isBehind bool) {
 	t.mu.Lock()

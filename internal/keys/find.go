@@ -106,7 +106,7 @@ func (p Location) restrict(log *slog.Logger) {
 	log.Warn("other users may have read the master key; make a new one, and replace the secrets of the channels", "file", p.Path)
 }
 
-// LoadOrCreate reads the key file at the place. If there is none, it creates one. made reports whether it did.
+// LoadOrCreate reads the key file at the location. If there is none, it creates one. created reports whether it did.
 func (p Location) LoadOrCreate(log *slog.Logger) (r *Ring, created bool, err error) {
 	r, err = p.Load(log)
 	if !errors.Is(err, fs.ErrNotExist) {

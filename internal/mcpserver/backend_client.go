@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// clientBackend is a Desk that uses a server over HTTP.
+// clientBackend is a Backend that uses a server over HTTP.
 type clientBackend struct {
 	*client.Client
 	// hasToken reports whether the client sends a token. Without a token, a
@@ -22,8 +22,8 @@ type clientBackend struct {
 	person        bool
 }
 
-// ClientBackend returns a Desk that uses a server through a client. token says
-// whether the client sends a token.
+// ClientBackend returns a Backend that uses a server through a client. hasToken
+// says whether the client sends a token.
 func ClientBackend(c *client.Client, hasToken bool) Backend {
 	return &clientBackend{Client: c, hasToken: hasToken}
 }

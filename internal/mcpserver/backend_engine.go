@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// engineBackend is a Desk that uses the engine in the same process.
+// engineBackend is a Backend that uses the engine in the same process.
 type engineBackend struct {
 	engine   *engine.Engine
 	delivery *delivery.Service

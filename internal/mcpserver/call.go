@@ -18,8 +18,8 @@ type call struct {
 	// task and session say where questions belong. The task has precedence, and
 	// both may be empty.
 	task, session, project string
-	// agentPlace is where the agent runs. told is called with the state of its
-	// questions.
+	// agentPlace is where the agent runs. onTold is called with the state of
+	// its questions.
 	agentPlace fermata.AgentHost
 	onTold     func(session string, q *fermata.Question)
 	// runID is the run of the task, or empty.

@@ -103,7 +103,7 @@ func Front(o HTTPOptions, s *mcp.Server) http.Handler {
 	}))
 }
 
-// backend returns the desk of the caller of this request. The session may have been opened by another caller.
+// backend returns the backend of the caller of this request. The session may have been opened by another caller.
 func (o HTTPOptions) backend(req *mcp.CallToolRequest) (Backend, error) {
 	if req.Extra == nil || req.Extra.TokenInfo == nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")

@@ -13,9 +13,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Options configure a server. Only Desk is required.
+// Options configure a server. Only Backend is required.
 type Options struct {
-	// Backend returns the desk of the caller of a request.
+	// Backend returns the backend of the caller of a request.
 	Backend func(*mcp.CallToolRequest) (Backend, error)
 	// Task is the task to which questions belong. If it is empty, all questions
 	// of a session share a task.

@@ -125,7 +125,7 @@ func overTransports(t *testing.T, test func(w *world, connect connect)) {
 	}
 }
 
-// eachTransport runs a test as over does, for an agent with an agent's token.
+// eachTransport runs a test as overTransports does, for an agent with an agent's token.
 func eachTransport(t *testing.T, test func(a *agent)) {
 	t.Helper()
 	overTransports(t, func(w *world, connect connect) { test(connect(w.agent, nil)) })

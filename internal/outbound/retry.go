@@ -7,7 +7,7 @@ import (
 )
 
 // RetryAfter returns how long a reply asks to wait (RFC 9110 §10.2.3), given as
-// seconds or as a date. The result is at most most, and 0 if the header has no
+// seconds or as a date. The result is at most maxWait, and 0 if the header has no
 // valid value.
 func RetryAfter(header string, now time.Time, maxWait time.Duration) time.Duration {
 	var wait time.Duration

@@ -33,7 +33,7 @@ type clock struct {
 	elapsed func() time.Duration
 
 	mu sync.Mutex
-	// lastReading is the last reading that counts; at is the elapsed time when it was read.
+	// lastReading is the last reading that counts; lastElapsed is the elapsed time when it was read.
 	lastReading time.Time
 	lastElapsed time.Duration
 	// jump is the difference between the clock and the expected time, and 0 if there is none. since is when it began.

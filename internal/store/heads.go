@@ -57,7 +57,7 @@ type heads struct {
 	mu         sync.Mutex
 	file       headFile
 	closeState closeState
-	// last are the heads by workspace; places are their places in the file.
+	// last are the heads by workspace; slots are their places in the file.
 	last  map[string]Head
 	slots map[string]*slotPair
 	// dirty reports whether something was written since the last sync; err is the first failure to write.

@@ -28,8 +28,8 @@ type health struct {
 	// diskFull reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
 	// takes space ends this state.
 	diskFull bool
-	// lastWrite is when a write was last committed. probed is when the probe under way began. synced is when the sync
-	// of the heads under way began.
+	// lastWrite is when a write was last committed. probeStart is when the probe under way began. syncStart is when
+	// the sync of the heads under way began.
 	lastWrite, probeStart, syncStart time.Time
 	// wakeWatch wakes the watch after a failure.
 	wakeWatch chan struct{}

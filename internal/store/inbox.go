@@ -29,7 +29,7 @@ type QuestionFilter struct {
 	Snooze Snooze
 	Sort   QuestionSort
 	Limit  int
-	// After is the place after which the list continues; Until is its last possible place, and nil means no bound.
+	// After is the position after which the list continues; Until is its last possible position, and nil means no bound.
 	After QuestionPosition
 	Until *QuestionPosition
 }
@@ -57,14 +57,14 @@ const (
 	SortOldest   QuestionSort = "oldest"
 )
 
-// QuestionPosition is a place in an order of questions: priority, deadline, id.
+// QuestionPosition is a position in an order of questions: priority, deadline, id.
 type QuestionPosition struct {
 	Priority int    `json:"p"`
 	Deadline int64  `json:"d"`
 	ID       string `json:"i"`
 }
 
-// QuestionPositionOf returns the place of a question.
+// QuestionPositionOf returns the position of a question.
 func QuestionPositionOf(q *fermata.Question) QuestionPosition {
 	return QuestionPosition{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
 }
@@ -83,7 +83,7 @@ var questionOrders = map[QuestionSort][]string{
 	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
 }
 
-// addOrder limits the list to its places, and returns its order.
+// addOrder limits the list to its positions, and returns its order.
 func (w *filter) addOrder(f QuestionFilter) string {
 	if f.Sort == "" {
 		f.Sort = SortNewest
@@ -109,7 +109,7 @@ func (w *filter) addOrder(f QuestionFilter) string {
 	return order
 }
 
-// addPosition adds the condition that compares the columns with a place in their order.
+// addPosition adds the condition that compares the columns with a position in their order.
 func (w *filter) addPosition(columns []string, operator string, p QuestionPosition) {
 	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
 	parameters := make([]string, 0, len(columns))
@@ -127,7 +127,7 @@ func scanPosition(rs rows) (QuestionPosition, error) {
 	return p, err
 }
 
-// PositionOfNth returns the place of the n-th of the next questions. Of the filter it applies only status, task and
+// PositionOfNth returns the position of the n-th of the next questions. Of the filter it applies only status, task and
 // order. It returns nil if there are fewer than n questions.
 func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error) {
 	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}

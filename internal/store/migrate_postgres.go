@@ -46,8 +46,8 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	return postgresError(err)
 }
 
-// keepTxAlive sends statements in tx until release is called, so that the server does not end tx as idle. The context held
-// ends if the server has ended tx nevertheless. The caller must not use tx before release returns.
+// keepTxAlive sends statements in tx until release is called, so that the server does not end tx as idle. The context
+// heldCtx ends if the server has ended tx nevertheless. The caller must not use tx before release returns.
 func (b *postgresBackend) keepTxAlive(ctx context.Context, tx pgx.Tx) (heldCtx context.Context, release func() error) {
 	heldCtx, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
@@ -83,7 +83,7 @@ func limitIdle(limit time.Duration) string {
 	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds())
 }
 
-// limitedConnector opens connections whose transactions all begin with the statement first.
+// limitedConnector opens connections whose transactions all begin with firstStatement.
 type limitedConnector struct {
 	driver.Connector
 	firstStatement string
@@ -103,7 +103,7 @@ type limitedConn struct {
 	firstStatement string
 }
 
-// BeginTx begins a transaction, and runs the first statement in it.
+// BeginTx begins a transaction, and runs firstStatement in it.
 func (c limitedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.Conn.BeginTx(ctx, opts)
 	if err != nil {

@@ -29,12 +29,12 @@ type serverLink struct {
 
 	// dead reports whether the last ping was not answered.
 	dead atomic.Bool
-	// mu lets one caller ping at a time; pinged is when the last ping ended.
+	// mu lets one caller ping at a time; lastPing is when the last ping ended.
 	mu       sync.Mutex
 	lastPing time.Time
 }
 
-// newServerLink returns a line that makes its connections with the configuration.
+// newServerLink returns a link that makes its connections with the configuration.
 func newServerLink(config *pgx.ConnConfig) *serverLink {
 	return &serverLink{ping: func(ctx context.Context) error {
 		conn, err := pgx.ConnectConfig(ctx, config.Copy())
@@ -92,7 +92,7 @@ func (l *serverLink) isDead(ctx context.Context) bool {
 	return l.dead.Load()
 }
 
-// boundContext returns the context for one round trip of a write. The patience of b limits it as well.
+// boundContext returns the context for one round trip of a write. The replyTimeout of b limits it as well.
 func (b *postgresBackend) boundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, b.replyTimeout, errSilent)
 	ctx, end := b.server.watch(ctx)

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ReadAhead names rows that a write will read. They are read in the first round trip of its transaction. Ahead changes
-// only the speed.
+// ReadAhead names rows that a write will read. They are read in the first round trip of its transaction.
+// ReadAhead changes only the speed.
 type ReadAhead struct {
 	// Task is the id of a task.
 	Task string

@@ -40,7 +40,7 @@ func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...a
 	}}
 }
 
-// scan reads a row into dest, and returns the value that take makes of it.
+// scan reads a row into dest, and returns the value that build makes of it.
 func scan[T any](rs rows, dest []any, build func() (T, error)) (T, error) {
 	if err := rs.Scan(dest...); err != nil {
 		var zero T

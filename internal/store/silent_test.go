@@ -59,7 +59,7 @@ func (l *serverLink) serve(busy *sync.WaitGroup) {
 	}
 }
 
-// pass copies data while the line is alive.
+// pass copies data while the link is alive.
 func (l *serverLink) pass(to io.WriteCloser, from io.Reader) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 32<<10)

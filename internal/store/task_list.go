@@ -21,19 +21,19 @@ type TaskFilter struct {
 	// Sort is the order; empty is [fermata.SortNewest].
 	Sort  fermata.TaskSort
 	Limit int
-	// After is the place after which the list continues.
+	// After is the position after which the list continues.
 	After TaskPosition
 }
 
-// TaskPosition is a place in an order of tasks: the value of the sort column, and
+// TaskPosition is a position in an order of tasks: the value of the sort column, and
 // the id.
 type TaskPosition struct {
 	Key int64  `json:"k,omitempty"`
 	ID  string `json:"i"`
 }
 
-// TaskPositionOf returns the place of a task in an order. The key is empty if the
-// order has no sort column.
+// TaskPositionOf returns the position of a task in an order. The key is empty if
+// the order has no sort column.
 func TaskPositionOf(t *fermata.Task, sort fermata.TaskSort) TaskPosition {
 	place := TaskPosition{ID: t.ID}
 	switch sort {
@@ -70,7 +70,7 @@ func (o taskOrder) sql() string {
 	return o.by + way + ", id" + way
 }
 
-// addAfter adds the condition that a task stands after a place.
+// addAfter adds the condition that a task stands after a position.
 func (o taskOrder) addAfter(w *filter, place TaskPosition) {
 	if place.ID == "" {
 		return

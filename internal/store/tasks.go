@@ -211,7 +211,7 @@ func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
 	return r.claimableColumnsSQL(taskColumns, c, n)
 }
 
-// claimableColumnsSQL is claimable for some columns, which must include id and priority. The states stand in the text of
+// claimableColumnsSQL is claimableSQL for some columns, which must include id and priority. The states stand in the text of
 // the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
 // So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {

@@ -211,8 +211,8 @@ func fieldPath(p jsontext.Pointer) string {
 	return sb.String()
 }
 
-// UnmarshalRequest reads a part of a request strictly. The error is a problem of the request, at the field. under is the path
-// of the part, or empty for the whole request.
+// UnmarshalRequest reads a part of a request strictly. The error is a problem of the request, at the field. parentPath
+// is the path of the part, or empty for the whole request.
 func UnmarshalRequest(data []byte, parentPath string, into any) error {
 	err := Unmarshal(data, into)
 	fault, ok := errors.AsType[*FieldError](err)

@@ -40,8 +40,8 @@ type activeRun struct {
 	// receivingNews is true while news of the run is passed on.
 	receivingNews atomic.Bool
 
-	// kill ends the context of the run with a cause. over ends when the task has gone on without this run; end cancels
-	// over.
+	// kill ends the context of the run with a cause. currentCtx ends when the task has gone on without this run;
+	// endCurrent cancels it.
 	kill       context.CancelCauseFunc
 	currentCtx context.Context //nolint:containedctx // it lasts as long as the run
 	endCurrent context.CancelFunc
@@ -52,11 +52,11 @@ type activeRun struct {
 	deadline *time.Time
 	// stopReason is the latest reason to stop that the server sent.
 	stopReason fermata.StopReason
-	// received holds the ids of the messages and answers that reached the worker. unsure is true after the reply of a
-	// heartbeat was lost, and perhaps messages with it. beating guards both.
+	// received holds the ids of the messages and answers that reached the worker. replyLost is true after the
+	// reply of a heartbeat was lost, and perhaps messages with it. beatMu guards both.
 	received  []string
 	replyLost bool
-	// sentDigest is the digest of the session that the server has. beating guards it.
+	// sentDigest is the digest of the session that the server has. beatMu guards it.
 	sentDigest string
 	// failureCode is the code of a failure that the worker itself detected.
 	failureCode string

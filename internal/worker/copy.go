@@ -53,7 +53,7 @@ type copyManager struct {
 	mu sync.Mutex
 	// knownSettings holds the git settings that the worker has read.
 	knownSettings knownSettings
-	// tidyMu is held while shared worktrees are removed. tidied is when that was last done.
+	// tidyMu is held while shared worktrees are removed. lastTidy is when that was last done.
 	tidyMu   sync.Mutex
 	lastTidy time.Time
 }

@@ -16,7 +16,8 @@ import (
 type copyGit struct {
 	// dir is its git folder, root the folder with the files.
 	dir, root string
-	// repo has the objects. data is the repository's folder about the worktree; the index that the agent sees is there.
+	// repo has the objects. dataDir is the repository's folder about the worktree; the index that the agent sees is
+	// there.
 	repo    repository
 	dataDir string
 	// seen are the settings that were noted.

@@ -16,7 +16,7 @@ const (
 	maxStep     = 200
 )
 
-// desk is the view of an attempt that a runner gets.
+// desk is the view of a run that a runner gets.
 type desk struct{ a *activeRun }
 
 // A desk is what the worker passes to runners.

@@ -33,7 +33,8 @@ type gitCall struct {
 	// dir is the folder in which git runs. env is its whole environment.
 	dir string
 	env []string
-	// input is the standard input of git. place are the options that say where the repository is, and args the command.
+	// input is the standard input of git. location are the options that say where the repository is, and args
+	// the command.
 	input          string
 	location, args []string
 }

@@ -97,12 +97,12 @@ func (a *activeRun) isEnded() bool {
 // sleep waits, and reports whether ctx still lasts.
 func (a *activeRun) sleep(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
 
-// sleepUntilBeat waits like pause, but ends early when a heartbeat is asked for.
+// sleepUntilBeat waits like sleep, but ends early when a heartbeat is asked for.
 func (a *activeRun) sleepUntilBeat(ctx context.Context, d time.Duration) bool {
 	return wait(ctx, d, a.beatRequest)
 }
 
-// wait waits for d or until sooner has a value, and reports whether ctx still lasts.
+// wait waits for d or until wake has a value, and reports whether ctx still lasts.
 func wait(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

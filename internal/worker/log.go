@@ -234,8 +234,8 @@ func (l *runLog) wakeWriters() {
 	l.roomFreed = make(chan struct{})
 }
 
-// sendChunk sends a chunk until the server takes it. A chunk that the server refuses is skipped. deliver returns false
-// when the run or the log is over.
+// sendChunk sends a chunk until the server takes it. A chunk that the server refuses is skipped. sendChunk returns
+// false when the run or the log is over.
 func (l *runLog) sendChunk(text string) bool {
 	retry := backoff{}
 	for {

@@ -19,8 +19,8 @@ func pushedRef(id string) string { return "refs/fermata/pushed/" + id }
 // differs from pushedRef.
 func pushingRef(id string) string { return "refs/fermata/pushing/" + id }
 
-// pushBranch pushes the branch to the remote origin, if the task asks for it. The branch belongs to the worker. So publish
-// may replace a commit there that the worker has taken back, but no commit of anybody else.
+// pushBranch pushes the branch to the remote origin, if the task asks for it. The branch belongs to the worker. So
+// pushBranch may replace a commit there that the worker has taken back, but no commit of anybody else.
 func (c *workingCopy) pushBranch(ctx context.Context, log io.Writer) error {
 	if c == nil || !c.push {
 		return nil

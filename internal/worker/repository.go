@@ -90,7 +90,8 @@ func (r repository) authorEnv(ctx context.Context) []string {
 
 // worktree is one worktree of a repository, as git lists it.
 type worktree struct {
-	// dir is its folder, branch the full name of the branch that is checked out, and locked the reason for its lock.
+	// dir is its folder, branch the full name of the branch that is checked out, and lockReason the reason for its
+	// lock.
 	dir, branch, lockReason string
 }
 

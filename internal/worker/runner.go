@@ -50,10 +50,10 @@ type Desk = interface {
 //	// History returns all questions, answers and messages of people, for an agent
 //	// whose conversation is lost.
 //	History(ctx context.Context) (*fermata.ResumeContext, error)
-//	// Heard records that the agent was told something: the context of the claim, as
+//	// MarkTold records that the agent was told something: the context of the claim, as
 //	// soon as the agent has it, or a context from the inbox. Everything that was never
-//	// passed to Heard is handed to the next run.
-//	Heard(rc *fermata.ResumeContext)
+//	// passed to MarkTold is handed to the next run.
+//	MarkTold(rc *fermata.ResumeContext)
 
 // Causes for which the context of a run ends.
 var (

@@ -164,7 +164,7 @@ func (s settings) isHarmless(key string, values []string) bool {
 	})
 }
 
-// changes returns the names of the settings and files that differ from now, sorted.
+// changes returns the names of the settings and files that differ from current, sorted.
 func (s settings) changes(current settings) []string {
 	changed := changedKeys(s.dropHarmless(s.Config), s.dropHarmless(current.Config), slices.Equal)
 	changed = append(changed, changedKeys(s.Files, current.Files, func(a, b string) bool { return a == b })...)
@@ -279,7 +279,7 @@ type knownSettings struct {
 	byFile map[string]settings
 }
 
-// loadOrSave returns the settings that the file holds. If there is no file, it writes one with the settings of now.
+// loadOrSave returns the settings that the file holds. If there is no file, it writes one with the current settings.
 func (n *knownSettings) loadOrSave(name string, current settings) (settings, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

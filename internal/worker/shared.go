@@ -29,7 +29,7 @@ type copySpec struct {
 // isShared reports whether the working copy is named after something else than the task.
 func (w copySpec) isShared() bool { return w.id != w.task.ID }
 
-// readCopySpec reads the wishes from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
+// readCopySpec reads the copy spec from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
 // working copy share its folder and branch. With {"from": "id"}, a task has its own copy, which begins at the branch of
 // another task.
 func readCopySpec(t *fermata.Task) (copySpec, error) {
@@ -125,7 +125,7 @@ func (w *Worker) removeEndedWorktrees(ctx context.Context) {
 	}
 }
 
-// removeWait is how long remove waits for a run that is about to end.
+// removeWait is how long removeShared waits for a run that is about to end.
 const removeWait = time.Second
 
 // removeShared removes a shared worktree that has no changes, and drops its entry in any case.

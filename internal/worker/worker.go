@@ -61,7 +61,7 @@ type Worker struct {
 	// active counts the runs.
 	active    atomic.Int64
 	attention *attention
-	// now is the clock that measures leases. beat is how often a lease is renewed.
+	// now is the clock that measures leases. beatInterval is how often a lease is renewed.
 	now          func() time.Time
 	beatInterval time.Duration
 }

@@ -131,8 +131,8 @@ func isNotFound(err error) bool {
 	return ok && ended.ExitCode() == 1
 }
 
-// addWorktree adds the worktree. The worktree is locked as unfinished until it is complete. add never removes a folder in its
-// place that is not empty. The copy's own git checks out the files.
+// addWorktree adds the worktree. The worktree is locked as unfinished until it is complete. addWorktree never
+// removes a folder in its place that is not empty. The copy's own git checks out the files.
 func (c *workingCopy) addWorktree(ctx context.Context, seen settings, args ...string) error {
 	entries, err := os.ReadDir(c.root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -16,7 +16,7 @@ type stepCalls struct {
 	named *fermata.NamedTool
 	// unstartedUnits are the units whose call has not started.
 	unstartedUnits []unit
-	// openCount counts the calls under way and the results that were not processed yet. most is its limit.
+	// openCount counts the calls under way and the results that were not processed yet. maxOpen is its limit.
 	openCount, maxOpen int
 }
 

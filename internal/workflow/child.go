@@ -274,7 +274,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 
 // asChildRefusal returns the failure of a step whose task could not be created. It returns nil for any other error.
 func asChildRefusal(err error) error {
-	if f, ok := err.(*stepError); ok { //nolint:errorlint // what create returns is not wrapped on its way
+	if f, ok := err.(*stepError); ok { //nolint:errorlint // nothing wraps the error that create returns
 		return f
 	}
 	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {

@@ -13,7 +13,7 @@ const maxEventChain = 10
 
 // eventCycle returns the reason why a new run would follow a run of the same
 // workflow through a chain of events. It returns nil if there is no such
-// circle. id is the task that caused the event, name the workflow.
+// cycle. id is the task that caused the event, name the workflow.
 func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
 	for range maxEventChain {
 		if id == "" {

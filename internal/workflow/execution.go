@@ -30,8 +30,8 @@ type execution struct {
 	inputs map[string]any
 	secrets
 	now time.Time
-	// parked holds the places of the run that wait, by their step. calling holds the calls under way by their step, and
-	// queued the calls whose turn has not come.
+	// parked holds the positions of the run that wait, by their step. activeCalls holds the calls under way by their
+	// step, and queuedCalls the calls whose turn has not come.
 	parked         parkedPositions
 	activeCalls    map[string]*stepCalls
 	queuedCalls    []*stepCalls
@@ -262,7 +262,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence), "feedback": nil},
 	})
 	if x.st.Feedback != "" {
-		env["run"].(map[string]any)["feedback"] = x.st.Feedback //nolint:forcetypeassert // it stands above
+		env["run"].(map[string]any)["feedback"] = x.st.Feedback //nolint:forcetypeassert // the value is set above
 	}
 	for i := range x.def.Steps {
 		step := &x.def.Steps[i]

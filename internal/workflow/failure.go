@@ -149,7 +149,7 @@ func (x *execution) retryDelay(retry definition.Retry, failures int, cause error
 	if x.s.Stub != nil {
 		return delay
 	}
-	return delay + time.Duration(rand.Float64()*jitter*float64(delay)) //nolint:gosec // no secret hangs on it
+	return delay + time.Duration(rand.Float64()*jitter*float64(delay)) //nolint:gosec // no secret depends on it
 }
 
 // deferAttempt defers the run until its next attempt.

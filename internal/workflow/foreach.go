@@ -81,7 +81,7 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	return list, nil
 }
 
-// beginUnits begins items that are not done yet, at most as many as most says.
+// beginUnits begins items that are not done yet, at most as many as limit says.
 func (x *execution) beginUnits(step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
 	known := x.itemRows(row)
 	env := maps.Clone(x.env(row))

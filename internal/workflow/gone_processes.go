@@ -71,8 +71,8 @@ func untilNextLook(missed map[string]time.Time) time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// endLeasesOfGone ends the leases of processes that have been out of sight for [takeOverDelay]. The map missed holds the time
-// since when each process has been out of sight.
+// endLeasesOfGone ends the leases of processes that have been out of sight for [takeOverDelay]. The map missingSince
+// holds the time since when each process has been out of sight.
 func (s *Service) endLeasesOfGone(ctx context.Context, missingSince map[string]time.Time) error {
 	holders, err := s.db.WorkersHoldingRuns(ctx, fermata.RunnerWorkflow)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 }
 
 // askServers asks the tools that are servers for their tools, in parallel, and
-// puts the lists into kept. If a server is down, its list says so, and
+// puts the lists into tools. If a server is down, its list says so, and
 // askServers returns no error.
 func (s *Service) askServers(ctx context.Context, c fermata.Caller, tools []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
@@ -118,8 +118,8 @@ func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool
 	return s.Servers.Tools(ctx, n.Name, *n.Server)
 }
 
-// listedTools returns the tools that a server last listed. why says why the
-// last listing failed, or that there was none.
+// listedTools returns the tools that a server last listed. problem says why
+// the last listing failed, or that there was none.
 func listedTools(n *fermata.NamedTool) (tools []fermata.ToolInfo, problem string) {
 	if n.Listing == nil {
 		return nil, "nobody has asked it yet: fermata workflow tools refresh " + n.Name

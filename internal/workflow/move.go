@@ -93,7 +93,7 @@ func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
 		return errIncompatible([]string{"steps run side by side in only one of the two definitions"})
 	}
-	// again holds the steps at which the run is. The value says whether the step will be done again.
+	// currentSteps holds the steps at which the run is. The value says whether the step will be done again.
 	currentSteps := map[string]bool{}
 	for _, p := range x.positions() {
 		currentSteps[p.Next] = p.Redo || p.WaitsFor == waitForRetry || x.isHidden(p.Next)
@@ -120,8 +120,8 @@ func (x *execution) checkCompatible(newest *definition.Workflow) error {
 }
 
 // moveProblems returns the reasons why a run could not continue with another definition. They are main steps that it
-// would never reach, and steps where it could not continue. The run is at the steps of at, keeps those of kept, and has
-// passed those of passed.
+// would never reach, and steps where it could not continue. The run is at the steps of currentSteps, keeps those of
+// kept, and has passed those of passed.
 func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[string]bool) []string {
 	var problems []string
 	missingSteps := maps.Clone(currentSteps)

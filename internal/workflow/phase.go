@@ -22,8 +22,8 @@ type outcome struct {
 	// Step is the step that failed, and Phase is its phase.
 	Step  string           `json:"step,omitempty"`
 	Phase definition.Phase `json:"phase,omitempty"`
-	// Next and Silent say where the run continues when it is retried. Others are the parallel places where it continues
-	// as well.
+	// Next and TimedOutStep say where the run continues when it is retried. Others are the parallel positions where it
+	// continues as well.
 	Next         string     `json:"next,omitempty"`
 	TimedOutStep string     `json:"silent,omitempty"`
 	Others       []position `json:"others,omitempty"`

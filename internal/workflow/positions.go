@@ -11,17 +11,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// errParked says that the current place of the run waits, while the run continues at others.
-var errParked = errors.New("the place waits")
+// errParked says that the current position of the run waits, while the run continues at others.
+var errParked = errors.New("the position waits")
 
-// parkedPositions holds the places of a run that wait, by their step. The value is the time at which the place continues
-// by itself, or nil if there is none.
+// parkedPositions holds the positions of a run that wait, by their step. The value is the time at which the position
+// continues by itself, or nil if there is none.
 type parkedPositions map[string]*time.Time
 
-// isAlone reports whether the run is at one place only. Only the end of a step changes that.
+// isAlone reports whether the run is at one position only. Only the end of a step changes that.
 func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
-// park stops the current place of the run until one of the tasks that fn returns has ended, and at most until a time.
+// park stops the current position of the run until one of the tasks that fn returns has ended, and at most until a time.
 // nil means no time limit. fn runs in the same transaction.
 func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.LeasedRun) ([]string, error)) error {
 	if x.isAlone() {
@@ -49,7 +49,7 @@ func (x *execution) parkOn(ctx context.Context, until *time.Time, taskIDs ...str
 	return x.park(ctx, until, func(*engine.LeasedRun) ([]string, error) { return taskIDs, nil })
 }
 
-// findParked finds the places of the run that still wait.
+// findParked finds the positions of the run that still wait.
 func (x *execution) findParked(ctx context.Context) error {
 	x.parked = parkedPositions{}
 	if x.isAlone() {
@@ -77,7 +77,7 @@ func (x *execution) findParked(ctx context.Context) error {
 	return nil
 }
 
-// dueTime returns the time for which a place waits, or nil if it waits for none.
+// dueTime returns the time for which a position waits, or nil if it waits for none.
 func (x *execution) dueTime(p *position) *time.Time {
 	step := p.Next
 	if p.TimedOutStep != "" {
@@ -89,7 +89,7 @@ func (x *execution) dueTime(p *position) *time.Time {
 	return nil
 }
 
-// pickPosition makes a place that can continue the current one. It reports whether there is such a place.
+// pickPosition makes a position that can continue the current one. It reports whether there is such a position.
 func (x *execution) pickPosition() bool {
 	if _, waits := x.parked[x.st.Next]; !waits {
 		return true
@@ -103,7 +103,7 @@ func (x *execution) pickPosition() bool {
 	return false
 }
 
-// pickPositionAt makes the place at a step the current one.
+// pickPositionAt makes the position at a step the current one.
 func (x *execution) pickPositionAt(step string) {
 	delete(x.parked, step)
 	if index := slices.IndexFunc(x.st.Others, func(p position) bool { return p.Next == step }); index >= 0 {
@@ -111,7 +111,7 @@ func (x *execution) pickPositionAt(step string) {
 	}
 }
 
-// stopParked stops the run until one of its places can continue.
+// stopParked stops the run until one of its positions can continue.
 func (x *execution) stopParked(ctx context.Context) error {
 	taskIDs := slices.Clone(x.st.TaskIDs)
 	for i := range x.st.Others {
@@ -126,7 +126,7 @@ func (x *execution) stopParked(ctx context.Context) error {
 	return x.stop(ctx, func(h *engine.LeasedRun) error { return h.Block(taskIDs, first) })
 }
 
-// passStep moves the current place of the run past a step.
+// passStep moves the current position of the run past a step.
 func (x *execution) passStep(step *definition.Step) {
 	x.st.leave()
 	if !x.def.Forks(step.Phase) {
@@ -140,7 +140,7 @@ func (x *execution) passStep(step *definition.Step) {
 	x.beginBranches(x.def.Dependents(step))
 }
 
-// beginBranches replaces the current place of the run by one place for each step that can begin.
+// beginBranches replaces the current position of the run by one position for each step that can begin.
 func (x *execution) beginBranches(steps []*definition.Step) {
 	var positions []position
 	for _, step := range steps {
@@ -166,7 +166,7 @@ func (x *execution) canBegin(step *definition.Step) bool {
 // isFailingFast reports whether a step failed and the parallel steps must stop.
 func (x *execution) isFailingFast() bool { return x.st.Failing != nil && x.def.FailFast }
 
-// failBranch ends the current place in a phase that forks. The other places continue, unless the definition has
+// failBranch ends the current position in a phase that forks. The other positions continue, unless the definition has
 // fail_fast. In that case failBranch returns them, and the caller cancels them in the transaction that records the
 // failure.
 func (x *execution) failBranch(o *outcome) (cancelled []position) {
@@ -192,7 +192,7 @@ func (x *execution) failBranch(o *outcome) (cancelled []position) {
 	return cancelled
 }
 
-// cancelPosition ends the current place of the run because a parallel step failed.
+// cancelPosition ends the current position of the run because a parallel step failed.
 func (x *execution) cancelPosition(ctx context.Context) error {
 	p, o := x.st.position, x.st.Failing
 	o.Others = append(slices.Clip(o.Others), p.nextAttempt())
@@ -202,7 +202,7 @@ func (x *execution) cancelPosition(ctx context.Context) error {
 	})
 }
 
-// cancelPositions cancels the tasks and steps that are under way at places of the run.
+// cancelPositions cancels the tasks and steps that are under way at positions of the run.
 func (x *execution) cancelPositions(h *engine.LeasedRun, positions []position, reason string) error {
 	for i := range positions {
 		p := &positions[i]

@@ -59,8 +59,8 @@ func (x *execution) beginRound(step *definition.Step) {
 	}
 }
 
-// forgetRounds resets the counters of all steps whose rounds begin after a step. If counts is true, it also resets the
-// steps whose rounds begin at the step itself.
+// forgetRounds resets the counters of all steps whose rounds begin after a step. If inclusive is true, it also resets
+// the steps whose rounds begin at the step itself.
 func (x *execution) forgetRounds(start *definition.Step, inclusive bool) {
 	for id := range x.st.Rounds {
 		step := x.def.Step(id)

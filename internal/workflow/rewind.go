@@ -68,7 +68,7 @@ func (s *Service) changeableRunID(ctx context.Context, c fermata.Caller, givenID
 	return id, c.CheckPermission(fermata.ToRewindWorkflow, fermata.InProject(projectOrDefault(run.Project)))
 }
 
-// loadForChange loads a run in the transaction that changes its place.
+// loadForChange loads a run in the transaction that changes its position.
 func (s *Service) loadForChange(tx *store.Tx, t *fermata.Task) (*execution, error) {
 	run, err := tx.WorkflowRun(t.ID)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Service) loadForChange(tx *store.Tx, t *fermata.Task) (*execution, erro
 	return x, nil
 }
 
-// restorePositions sets the places at which the run is, or at which it would continue if it was retried. A run whose main
-// steps failed is at those places, also while it does its on_failure steps.
+// restorePositions sets the positions at which the run is, or at which it would continue if it was retried. A run whose
+// main steps failed is at those positions, also while it does its on_failure steps.
 func (x *execution) restorePositions(ended bool) {
 	var positions []position
 	switch o := x.st.Outcome; {
@@ -119,13 +119,13 @@ func (x *execution) restorePositions(ended bool) {
 	}
 }
 
-// retryPosition returns the place at which a phase failed, for another attempt.
+// retryPosition returns the position at which a phase failed, for another attempt.
 func retryPosition(o *outcome) position {
 	failed := position{Next: o.Next, TimedOutStep: o.TimedOutStep}
 	return failed.nextAttempt()
 }
 
-// positions returns the places of the run that have a step.
+// positions returns the positions of the run that have a step.
 func (x *execution) positions() []position {
 	if x.st.Next == "" {
 		return x.st.Others
@@ -161,7 +161,7 @@ func (x *execution) hasReached(step *definition.Step) bool {
 	}
 }
 
-// leadsTo reports whether a path leads from a step to the step of a place. It is true for the same step.
+// leadsTo reports whether a path leads from a step to the step of a position. It is true for the same step.
 func (x *execution) leadsTo(step *definition.Step, p position) bool {
 	target := x.def.Step(p.Next)
 	return target != nil && x.def.Reaches(step, target)
@@ -181,8 +181,8 @@ func (x *execution) rewindHint() string {
 	return "it can go back to " + strings.Join(all, ", ")
 }
 
-// rewind moves the run back to a step, and returns the tasks and questions that it leaves behind. Places stay if no
-// path leads to them from the step.
+// rewind moves the run back to a step, and returns the tasks and questions that it leaves behind. Positions stay if
+// no path leads to them from the step.
 func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.RewindEffects {
 	stepsAfter := x.def.Between(step, nil)
 	var remainingPositions []position
@@ -191,8 +191,8 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 			continue
 		}
 		if row := x.currentRow(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
-			// While the run was at this place alone, the run itself waited for the question. The question is asked
-			// again, in a task of its own.
+			// While the run was at this position alone, the run itself waited for the question. The question is
+			// asked again, in a task of its own.
 			x.cancelRow(tx, row)
 			p = p.nextAttempt()
 		}

@@ -215,8 +215,8 @@ func (s *Service) fireTrigger(tx *store.Tx, d *definition.Workflow, w *fermata.W
 	return err
 }
 
-// renderInputs renders the inputs that a trigger sets. On an error, failed is the
-// name of the input.
+// renderInputs renders the inputs that a trigger sets. On an error, failedInput
+// is the name of the input.
 func renderInputs(t *definition.Trigger, env definition.Env) (given map[string]any, failedInput string, err error) {
 	given = map[string]any{}
 	for name, v := range t.Inputs {

@@ -20,7 +20,7 @@ const (
 // state is the data of a run beside its steps. It is the checkpoint of the run's task.
 type state struct {
 	Format int `json:"format"`
-	// place is the current place of the run. Others are the places at which the run is at the same time.
+	// position is the current position of the run. Others are the positions at which the run is at the same time.
 	position
 	Others []position `json:"others,omitempty"`
 	// Passed are the steps that the run has passed, in phases that fork.
@@ -50,7 +50,8 @@ type position struct {
 	Next string `json:"next,omitempty"`
 	// WaitsFor says what the step Next waits for; empty if it does not wait.
 	WaitsFor waitKind `json:"waits,omitempty"`
-	// TaskIDs are the tasks for which the step waits. It is set only if the run has other places, too.
+	// TaskIDs are the tasks for which the step waits. They are set only if the run has other positions,
+	// too.
 	TaskIDs []string `json:"on,omitempty"`
 	// RepeatStep is the step Next if it has ended and the condition of its repeat was not evaluated yet.
 	RepeatStep string `json:"left,omitempty"`
@@ -67,7 +68,7 @@ type position struct {
 	TimedOutStep string `json:"silent,omitempty"`
 }
 
-// nextAttempt returns the place for another attempt of its step.
+// nextAttempt returns the position for another attempt of its step.
 func (p *position) nextAttempt() position {
 	return position{Next: p.Next, RepeatStep: p.RepeatStep, TimedOutStep: p.TimedOutStep, Feedback: p.Feedback, Redo: true}
 }
@@ -104,7 +105,7 @@ func (st *state) enterPhase(w *definition.Workflow, phase definition.Phase) {
 	}
 }
 
-// removeNames returns the names for which out is false.
+// removeNames returns the names for which isRemoved is false.
 func removeNames(names []string, isRemoved func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), isRemoved)
 }

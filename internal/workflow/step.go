@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// proceed does the steps of a run until the run stops or ends. A run with several places moves at one of them at a
+// proceed does the steps of a run until the run stops or ends. A run with several positions moves at one of them at a
 // time.
 func (x *execution) proceed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -36,7 +36,7 @@ func (x *execution) proceed(ctx context.Context) error {
 	}
 }
 
-// moveOnce makes one move of the run: it takes the result of a call, or moves at a place that does not wait. If it can
+// moveOnce makes one move of the run: it takes the result of a call, or moves at a position that does not wait. If it can
 // do neither, it waits for a call, or stops the run.
 func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
@@ -55,7 +55,7 @@ func (x *execution) moveOnce(ctx context.Context) error {
 	return nil
 }
 
-// advance makes one move at the current place of the run.
+// advance makes one move at the current position of the run.
 func (x *execution) advance(ctx context.Context) error {
 	if step := x.def.Step(x.st.TimedOutStep); step != nil {
 		return x.doTimeoutAction(ctx, step)
@@ -296,7 +296,7 @@ func (x *execution) jump(from *definition.Step, id string) {
 	}
 }
 
-// moveTo moves the current place of the run to a step. The steps in again count as not passed.
+// moveTo moves the current position of the run to a step. The steps in redoneSteps count as not passed.
 func (x *execution) moveTo(to *definition.Step, redoneSteps []*definition.Step) {
 	x.st.Next = to.ID
 	x.st.Passed = removeNames(x.st.Passed, func(id string) bool {

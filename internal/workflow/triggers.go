@@ -128,8 +128,8 @@ type firing struct {
 	causedBy *fermata.Actor
 	// key makes sure that the run starts only once.
 	key string
-	// defaultKey is the concurrency key if the definition sets none. With replaces, the new run cancels the open runs of
-	// that key.
+	// defaultKey is the concurrency key if the definition sets none. With cancelsOpen, the new run cancels the open
+	// runs of that key.
 	defaultKey  string
 	cancelsOpen bool
 	// parent is the run to which this one belongs.

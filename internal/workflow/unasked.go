@@ -30,7 +30,7 @@ func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, 
 	}
 	a, err := posting.Read(input, false)
 	if err != nil {
-		return fermata.Ask{}, false, nil //nolint:nilerr // the caller tells what is wrong with the whole input
+		return fermata.Ask{}, false, nil //nolint:nilerr // the caller reports the error of the whole input
 	}
 	q, policy, err := x.openQuestion(ctx, step, a)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *execution) openQuestion(ctx context.Context, step *definition.Step, a f
 	policy = x.thresholds(step).ApplyTo(policy)
 	q, err := a.Open("", x.claim.Task, x.asker(), policy, x.now)
 	if err != nil {
-		return nil, policy, nil //nolint:nilerr // whoever asks it is told what is wrong
+		return nil, policy, nil //nolint:nilerr // the error is reported when the question is asked
 	}
 	return q, policy, nil
 }

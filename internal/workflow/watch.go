@@ -86,7 +86,7 @@ func (s *Service) startAllTriggered(ctx context.Context, workspace string) error
 }
 
 // startTriggered starts the runs that the next events trigger, and reports whether there are more events to process. If
-// no event triggers a run, it moves the cursor only if the cursor is late by at least the number of events in behind.
+// no event triggers a run, it moves the cursor only if the cursor is late by at least minLag events.
 func (s *Service) startTriggered(ctx context.Context, workspace string, w *workspaceWatch, minLag int64) (bool, error) {
 	// Set this before the workflows are read. If a workflow changes meanwhile, w.types becomes nil again.
 	types := map[fermata.EventType]bool{}
@@ -146,8 +146,8 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *works
 	return err == nil && more, err
 }
 
-// triggeringEvents returns the events of the given types after the event behind. It also returns the number up to which there
-// are no others.
+// triggeringEvents returns the events of the given types after the event with the number afterSeq. It also returns
+// the number up to which there are no others.
 func triggeringEvents(r store.Reader, afterSeq, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
 	if len(types) == 0 {
 		return nil, upTo, nil

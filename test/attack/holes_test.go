@@ -249,7 +249,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/delivery", caughtBy: "TestRepliesEndWithTheLinks",
 	},
 	{
-		name: "a channel knows a hidden question", file: "internal/delivery/hear.go",
+		name: "a channel knows a hidden question", file: "internal/delivery/inbound.go",
 		old: "	r = readerFor(r, m)",
 		new: "	_ = readerFor(r, m)",
 		pkg: "./internal/delivery", caughtBy: "TestAHiddenQuestionIsUnknownInAChannel",

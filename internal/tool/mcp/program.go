@@ -22,8 +22,8 @@ type program struct {
 	stdout *io.PipeReader
 	errs   outputTail
 	kill   context.CancelFunc
-	// ended is closed when the program has exited. failed is the reason if it
-	// could not be started.
+	// ended is closed when the program has exited. startErr is the reason if
+	// it could not be started.
 	ended    chan struct{}
 	startErr error
 }

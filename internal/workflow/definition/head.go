@@ -95,7 +95,7 @@ func (l *loader) checkType(t *tree, want, path string) {
 }
 
 // duration reads a duration. If the text is no duration, it reports that, and
-// returns otherwise.
+// returns fallback.
 func (l *loader) duration(t *tree, path string, fallback time.Duration) time.Duration {
 	if t.text() == "" {
 		return fallback

@@ -39,7 +39,7 @@ type Catalog struct {
 	Channels, UnusedKinds []string
 }
 
-// NeededInputs holds the inputs that a tool needs: Inputs of the workflow, and fields of the Input of the step.
+// NeededInputs holds the inputs that a tool needs: RunInputs of the workflow, and StepInputs of the step.
 type NeededInputs struct{ RunInputs, StepInputs []string }
 
 // Load parses a definition and returns all its problems, in the order of lines. The workflow is nil if one of the

@@ -18,7 +18,7 @@ const (
 // phases are all phases in the order in which a run can do them.
 var phases = []Phase{MainPhase, OnSuccess, OnFailure, Finally}
 
-// NextPhases returns the phases that can follow. well says whether the run has been successful so far.
+// NextPhases returns the phases that can follow. succeeded says whether the run has been successful so far.
 func (p Phase) NextPhases(succeeded bool) []Phase {
 	switch {
 	case p == Finally:

@@ -14,14 +14,14 @@ type scope struct {
 	hasItems bool
 	// onlyRoots lists the only root names that are known, if it is not empty.
 	onlyRoots []string
-	// hasPendingQuestion says that pendingQuestion is known. failure says that failure is
-	// known.
+	// hasPendingQuestion says that pendingQuestion is known. hasFailure
+	// says that failure is known.
 	hasPendingQuestion, hasFailure bool
 	// allowsSecrets says that secrets may be used. If readers is not empty, they may
 	// not: it says who reads the value.
 	allowsSecrets bool
 	readers       string
-	// description is the name of the place in messages.
+	// description names the place in messages.
 	description string
 }
 

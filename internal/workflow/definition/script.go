@@ -149,10 +149,10 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 
 func isOption(arg string) bool { return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+') }
 
-// option is the meaning of an option. here says that the script is in the option itself, next that it is the next
-// argument. skip says that the next argument is another value of the option. setting says that this value, or the rest
-// of the option, is a setting. file says that the value names a file with the script. end says that the arguments after
-// it are for another program.
+// option is the meaning of an option. hasScript says that the script is in the option itself, scriptFollows that it is
+// the next argument. skipsNext says that the next argument is another value of the option. setting says that this value,
+// or the rest of the option, is a setting. file says that the value names a file with the script. endsOptions says that
+// the arguments after it are for another program.
 type option struct{ hasScript, scriptFollows, skipsNext, setting, file, endsOptions bool }
 
 // maxFlags is how many letters may follow a script's letter in a cluster such as -lne. If there are more, they are the

@@ -72,7 +72,7 @@ func IsPresent(v any) bool {
 	return true
 }
 
-// member returns a part of a value by its key or index. whole is the source
+// member returns a part of a value by its key or index. source is the source
 // text of the access. If optional is true, a missing part is null.
 func member(from, key any, source string, optional bool) (any, error) {
 	base := strings.TrimSuffix(source, "."+fmt.Sprint(key))

@@ -136,7 +136,7 @@ func newConfig() *conf.Config {
 }
 
 // predicateTable holds the library's own functions with a predicate, which are
-// used. disabled holds the rest, which are switched off.
+// used. disabledFunctions holds the rest, which are switched off.
 var predicateTable, disabledFunctions = func() (conf.FunctionsTable, map[string]bool) {
 	used, off := conf.FunctionsTable{}, map[string]bool{}
 	for _, f := range builtin.Builtins {

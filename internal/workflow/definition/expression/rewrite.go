@@ -9,7 +9,7 @@ import (
 )
 
 // predicates are the functions that take a predicate. The other functions are
-// in table.
+// in functionTable.
 var predicates = map[string]bool{"all": true, "any": true, "filter": true, "map": true, "count": true}
 
 // rewriter rewrites a parsed expression into the one that is compiled, and
