@@ -32,7 +32,7 @@ func (*inattentiveRunner) Name() string { return "inattentive" }
 
 func (r *inattentiveRunner) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
 	r.handed <- claim.Context.Text
-	desk.(interface{ Heard(*fermata.ResumeContext) }).Heard(claim.Context)
+	desk.(interface{ MarkTold(*fermata.ResumeContext) }).MarkTold(claim.Context)
 	if r.runs.Add(1) > 1 {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: "no paint"}, nil
 	}
