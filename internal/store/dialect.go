@@ -20,8 +20,8 @@ type dialect struct {
 	clock string
 	// lockRow is the end of a SELECT that locks the row.
 	lockRow string
-	// guard makes a statement fail unless it changes exactly one row, with %s for the statement. It is empty if the
-	// commit waits for the result of the statement anyway.
+	// guard is a statement around another one, which takes the place of %s. It fails unless the inner statement changes
+	// exactly one row. It is empty if the commit waits for the result of each statement anyway.
 	guard string
 	// insertEvents returns the statements that insert the events of a transaction.
 	insertEvents func([]*fermata.Event) []statement

@@ -126,8 +126,8 @@ type failedCall struct {
 // left statements in the transaction. It also happens if the database broke the transaction before its commit, so
 // that a call that cannot be written fails alone.
 //
-// A call that fails after other calls have written saw their writes. It gets its error only after the commit, because
-// before the commit the reason might never become true.
+// A call that fails after other calls have written saw their writes. It gets its error only after the commit: if
+// the commit fails, those writes never happened, and neither did the reason for the error.
 func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 	ctx := context.Background()
 	rowsAhead := readAhead{stale: map[string]bool{}}

@@ -51,21 +51,23 @@ func (s *Service) watchOthers(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		wait := rescanInterval
 		if s.db.IsPresent() {
 			if err := s.endLeasesOfGone(ctx, missingSince); err != nil && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "look for processes that are gone", "error", err)
 				sleep(ctx, errorDelay)
 			}
+			wait = untilNextLook(missingSince)
 		}
-		timer.Reset(untilNextLook(missingSince))
+		timer.Reset(wait)
 	}
 }
 
 // untilNextLook returns the time until the next look at other processes. A process that is out of sight is looked at
 // again as soon as [takeOverDelay] has passed.
-func untilNextLook(missed map[string]time.Time) time.Duration {
+func untilNextLook(missingSince map[string]time.Time) time.Duration {
 	wait := rescanInterval
-	for _, since := range missed {
+	for _, since := range missingSince {
 		wait = min(wait, takeOverDelay-time.Since(since))
 	}
 	return max(wait, time.Millisecond)

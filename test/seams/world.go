@@ -72,7 +72,7 @@ type World struct {
 
 	words atomic.Int64
 	keys  atomic.Int64
-	// workers counts the starts and ends of workers.
+	// workers is the number of times that a worker started or ended.
 	workers atomic.Int64
 	// disturbed counts the faults so far.
 	disturbed atomic.Int64
