@@ -9,7 +9,7 @@ import (
 )
 
 // specKeys are the keys of a task's spec that workers read. A spec may have other keys, for the program that created it.
-var specKeys = []string{"command", "working_copy", "from", "push", "timeout"}
+var specKeys = []string{"command", "working_copy", "from", "push", "timeout", "plain_output"}
 
 // otherSpecKeys are words that are similar to a key of the workers but mean something else.
 var otherSpecKeys = []string{"form"}
@@ -44,9 +44,11 @@ func (ps *problems) checkSpec(raw json.RawMessage) {
 		ps.add("spec.working_copy", "must be the id of a working copy: at most %d letters, digits, _ and -", maxWorkingCopyID)
 	}
 	ps.checkSpecFrom(fields)
-	var push bool
-	if wish, ok := fields["push"]; ok && json.Unmarshal(wish, &push) != nil {
-		ps.add("spec.push", "must be true or false")
+	for _, name := range []string{"push", "plain_output"} {
+		var isOn bool
+		if flag, ok := fields[name]; ok && json.Unmarshal(flag, &isOn) != nil {
+			ps.add("spec."+name, "must be true or false")
+		}
 	}
 }
 

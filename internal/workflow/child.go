@@ -40,6 +40,9 @@ type spec struct {
 	WorkingCopy string `json:"working_copy,omitempty"`
 	From        string `json:"from,omitempty"`
 	Push        bool   `json:"push,omitempty"`
+	// PlainOutput says that the output of the command is data: a worker reads no agent's result from it. Otherwise a
+	// failed command could print a line that counts as success.
+	PlainOutput bool `json:"plain_output,omitempty"`
 	// Timeout is the time limit of one execution, as time.Duration.String writes it.
 	Timeout string `json:"timeout,omitempty"`
 	Key     string `json:"key"`
@@ -81,7 +84,7 @@ func (s *Service) namedToolChild(n *fermata.NamedTool) child {
 				return nil, permanentError(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
-		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, Timeout: configuredTimeout(step, n)})
+		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, n)})
 	}}
 }
 
@@ -139,7 +142,7 @@ func createShellTask(x *execution, h *engine.LeasedRun, step *definition.Step, u
 	for _, arg := range list {
 		argv = append(argv, fmt.Sprint(arg))
 	}
-	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, Timeout: configuredTimeout(step, nil)})
+	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, nil)})
 }
 
 // createTask creates the task of a step.

@@ -70,7 +70,7 @@ func (r *Runner) Name() string { return r.name }
 // Run starts the program in the desk's folder and waits until it and all processes that it started have ended. When ctx
 // ends, the process group gets SIGTERM, and SIGKILL after the grace.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
-	argv, err := r.command(claim.Task)
+	argv, isPlain, err := r.command(claim.Task)
 	if err != nil {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
 	}
@@ -98,35 +98,36 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	}
 	out.end()
 	errs.end()
-	fin := p.outcome(state, out, errs)
+	fin := p.outcome(state, out, errs, isPlain)
 	markTold(desk, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
 	markTold(desk, told, fin)
 	return fin, nil
 }
 
-// command returns the program that runs for a task. A runner refuses a task that is for the other runner. If the
+// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is for the other runner. If the
 // worker's own program ran in place of the task's command, the task would be done although its command never ran.
-func (r *Runner) command(t *fermata.Task) ([]string, error) {
+func (r *Runner) command(t *fermata.Task) (argv []string, isPlain bool, err error) {
 	var spec struct {
-		Command []string `json:"command"`
+		Command     []string `json:"command"`
+		PlainOutput bool     `json:"plain_output"`
 	}
 	if len(t.Spec) > 0 {
 		if err := json.Unmarshal(t.Spec, &spec); err != nil {
-			return nil, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
+			return nil, false, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
 		}
 	}
 	named := len(spec.Command) > 0 && spec.Command[0] != ""
 	switch {
 	case r.name == ShellName && named:
-		return spec.Command, nil
+		return spec.Command, spec.PlainOutput, nil
 	case r.name == ShellName:
-		return nil, errors.New(`there is nothing to run: the task's spec names no "command"`)
+		return nil, false, errors.New(`there is nothing to run: the task's spec names no "command"`)
 	case named:
-		return nil, errors.New("this worker does not allow commands of tasks: start one with --allow-task-commands")
+		return nil, false, errors.New("this worker does not allow commands of tasks: start one with --allow-task-commands")
 	case len(r.opts.Command) == 0:
-		return nil, errors.New("there is nothing to run: the worker has no program of its own")
+		return nil, false, errors.New("there is nothing to run: the worker has no program of its own")
 	}
-	return r.opts.Command, nil
+	return r.opts.Command, false, nil
 }
 
 // runProgram runs the program to its end, with the task on its standard input.

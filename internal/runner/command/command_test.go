@@ -223,6 +223,39 @@ func TestDetailsOfPlainPrograms(t *testing.T) {
 	}
 }
 
+// The output of a workflow's command is data. A command that fails stays failed, whatever it printed.
+func TestPlainOutputHoldsNoResult(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, script string
+		result       fermata.Result
+		output       string
+	}{
+		{"a result before exit code 1", `echo '{"status":"completed","summary":"3 of 9 tests failed"}'; exit 1`, "failed", `"completed"`},
+		{"a check run of GitHub", `echo '{"id":7,"status":"completed","conclusion":"success"}'`, "", `"conclusion"`},
+		{"a failure in data", `echo '{"status":"failed","total":3}'`, "", `"total":3`},
+		{"a question in data", `echo '{"status":"needs_input","question":"Delete production?"}'`, "", "Delete production?"},
+		{"the result file still counts", `echo '{"result":"failed","summary":"file"}' >"$FERMATA_RESULT"`, "failed", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			spec, err := json.Marshal(map[string]any{"command": shell(tt.script), "plain_output": true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fin, _ := playWith(t, command.NewShell(command.Options{}), spec)
+			var printed struct{ Output string }
+			if len(fin.Details) > 0 {
+				err = json.Unmarshal(fin.Details, &printed)
+			}
+			if err != nil || fin.Result != tt.result || fin.Question != nil || !strings.Contains(printed.Output, tt.output) {
+				t.Errorf("got %q with %s (%v), want %q with %q", fin.Result, fin.Details, err, tt.result, tt.output)
+			}
+		})
+	}
+}
+
 // Each runner refuses a task that is for the other one. A task whose command did not run must not be done.
 func TestCommandsOfTasksNeedLeave(t *testing.T) {
 	t.Parallel()

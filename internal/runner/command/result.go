@@ -20,10 +20,10 @@ const (
 )
 
 // outcome returns the result of a program that ended: from the result file, else from the end of its output, else from
-// its exit code.
-func (p *runFiles) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
+// its exit code. The end of a plain output is not read.
+func (p *runFiles) outcome(state *os.ProcessState, out, errs *scanner, isPlain bool) fermata.Finish {
 	data, err := readResult(p.result)
-	if err == nil && len(data) == 0 {
+	if err == nil && len(data) == 0 && !isPlain {
 		if block := agent.LastBlock(out.last, out.outputEnd()); agent.LooksLikeReport(block) {
 			data = []byte(block)
 		}
