@@ -214,6 +214,9 @@ func (q *Question) resolveUnsigned(a Answer, c Caller, now time.Time) (Resolutio
 	if err != nil {
 		return Resolution{}, err
 	}
+	if err := q.checkMayGiveInput(answers, c); err != nil {
+		return Resolution{}, err
+	}
 	if err := q.checkActionSeen(a, answers); err != nil {
 		return Resolution{}, err
 	}
@@ -309,7 +312,7 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 	}
 	switch {
 	case len(ps) == 0:
-		return answers, nil
+		return answers, q.checkRemedy(answers)
 	case outsideOptions:
 		return nil, Invalid(ps...).WithHint("%s", q.OwnWordsHint())
 	default:

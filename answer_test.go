@@ -21,6 +21,7 @@ var (
 const (
 	twoOptions = `{"question":"Which?","options":["a","b"]}`
 	twoItems   = `{"items":[{"key":"name","prompt":"Name?"},{"key":"tags","prompt":"Tags?","response_type":"multi_choice","options":["x","y"],"required":false}]}`
+	remedy     = `{"type":"error_recovery","title":"It failed","items":[{"key":"action","prompt":"What now?","response_type":"choice","options":["retry","retry_with_input"]},{"key":"input","prompt":"The input","required":false}]}`
 	deploy     = `{"type":"approval","question":"Deploy?","action":{"command":"deploy"}}`
 )
 
@@ -131,6 +132,11 @@ func TestAnswerProblems(t *testing.T) {
 		{"edit and reject", deploy, fermata.Answer{Answer: "reject", Action: edit, ActionHash: deployHash}, []string{"action"}},
 		{"edit is no JSON", deploy, fermata.Answer{Answer: "approve", Action: json.RawMessage(`{`), ActionHash: deployHash}, []string{"action"}},
 		{"edit where no action is", `{"type":"approval","question":"Deploy?"}`, fermata.Answer{Answer: "approve", Action: edit}, []string{"action"}},
+		{"another input that is missing", remedy, fermata.Answer{Answers: map[string]any{"action": "retry_with_input"}}, []string{"answers.input"}},
+		{"another input that is no JSON", remedy, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": "{run: make}"}}, []string{"answers.input"}},
+		{"another input that is a list", remedy, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": "[1]"}}, []string{"answers.input"}},
+		{"another input that is null", remedy, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": "null"}}, []string{"answers.input"}},
+		{"another input that would not be used", remedy, fermata.Answer{Answers: map[string]any{"action": "retry", "input": "{}"}}, []string{"answers.input"}},
 		{
 			"edit by one of several", `{"type":"approval","question":"Deploy?","action":{"command":"deploy"},"approvals":{"required":2}}`,
 			fermata.Answer{Answer: "approve", Action: edit, ActionHash: deployHash}, []string{"action"},
@@ -142,6 +148,17 @@ func TestAnswerProblems(t *testing.T) {
 			wantRefused(t, openQuestion(t, decode[fermata.Ask](t, tc.ask)), tc.answer, person("ann"), fermata.CodeInvalidRequest, tc.fields...)
 		})
 	}
+}
+
+// Only an operator of the project gives a failed step another input.
+func TestAnswerWithAnotherInput(t *testing.T) {
+	t.Parallel()
+	other := fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"run":"make"}`}}
+	ann, olga := person("ann"), person("olga")
+	ann.Role, olga.Role = fermata.RoleResponder, fermata.RoleOperator
+	wantRefused(t, openQuestion(t, decode[fermata.Ask](t, remedy)), other, ann, fermata.CodeForbidden)
+	applyAnswer(t, openQuestion(t, decode[fermata.Ask](t, remedy)), fermata.Answer{Answers: map[string]any{"action": "retry"}}, ann, fermata.AnswerCloses)
+	applyAnswer(t, openQuestion(t, decode[fermata.Ask](t, remedy)), other, olga, fermata.AnswerCloses)
 }
 
 func TestAnswerFromWhom(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -347,10 +348,19 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 	if err != nil {
 		return true, err
 	}
-	if fields, _ := output.(map[string]any); fields["left_out"] != nil {
+	notePrinted(row, output)
+	return true, x.storeOutput(step, row, output)
+}
+
+// notePrinted adds notes to a step about what its output does not have of what a command printed.
+func notePrinted(row *fermata.WorkflowStep, output any) {
+	fields, _ := output.(map[string]any)
+	if fields["left_out"] != nil {
 		addNote(row, fmt.Sprintf("the first %v bytes of what it printed were left out", fields["left_out"]))
 	}
-	return true, x.storeOutput(step, row, output)
+	if text, _ := fields["output"].(string); strings.ContainsRune(text, utf8.RuneError) && isCommandOutput(fields) {
+		addNote(row, "each \uFFFD in its output stands for bytes that are no UTF-8 text")
+	}
 }
 
 // failureReason returns the reason why a task was not done.

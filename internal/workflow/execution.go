@@ -283,12 +283,23 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 			}
 		}
 		steps[step.ID] = stepValue
-		if step.Output != "" && (last.State == fermata.StepDone || last.State == fermata.StepRejected) {
+		if step.Output != "" && hasOutput(step, last) {
 			env[step.Output] = stepValue["output"]
 		}
 	}
 	maps.Copy(env, x.st.Vars)
 	return env
+}
+
+// hasOutput reports whether an occurrence of a step gives its output to other steps. A step with foreach gives the list
+// of outputs also if some of its items failed.
+func hasOutput(step *definition.Step, row *fermata.WorkflowStep) bool {
+	switch row.State {
+	case fermata.StepDone, fermata.StepRejected:
+		return true
+	default:
+		return row.State.IsEnded() && step.Foreach != nil && len(row.Output) > 0
+	}
 }
 
 // errorValue returns the error of a step in the form that expressions read.
@@ -339,7 +350,7 @@ func (x *execution) complete(ctx context.Context) error {
 		step := &x.def.Steps[i]
 		row := x.currentRow(step.ID)
 		isDone := row != nil && row.State == fermata.StepDone
-		if isDone && step.Output != "" {
+		if step.Output != "" && row != nil && hasOutput(step, row) {
 			outputs[step.Output] = row.Output
 		}
 		if step.Phase == definition.MainPhase {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,7 +102,7 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 		x.leaveStep(step)
 		return nil
 	case step.OnError == definition.OnErrorAsk:
-		return x.askRemedy(ctx, step, row)
+		return x.askRemedy(ctx, step, row, "")
 	}
 	x.st.WaitsFor = ""
 	if row.Error.Code == codeSetAside {
@@ -166,21 +167,18 @@ func (x *execution) deferAttempt(ctx context.Context, row *fermata.WorkflowStep,
 	return x.parkOn(ctx, &until)
 }
 
-// Remedies for a step that failed.
-const (
-	remedyRetry = "retry"
-	remedyEdit  = "retry_with_input"
-	remedySkip  = "skip"
-	remedyAbort = "abort"
-)
-
-// askRemedy asks a person what to do about a failed step.
-func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+// askRemedy asks a person what to do about a failed step. notice is what the person reads before the error; it may be "".
+func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, notice string) error {
 	x.st.WaitsFor = waitForRemedy
+	if len(x.st.Input) > 0 && row.Error.Code == codeInput {
+		// The step did not run with this input, so the next attempt must not use it.
+		x.st.Input, x.st.InputBy = nil, ""
+		notice = "The other input was not used. Trying again takes the step's own input."
+	}
 	row.State, row.EndedAt = fermata.StepWaiting, nil
 	ask := fermata.Ask{
 		Type: fermata.ErrorRecovery, Title: truncate(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
-		Body:    row.Error.Message,
+		Body:    strings.TrimPrefix(notice+"\n\n"+row.Error.Message, "\n\n"),
 		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indentJSON(row.Input)}},
 		Items:   remediesOf(step),
 		Timeout: fermata.Never, State: x.questionState(row),
@@ -191,40 +189,47 @@ func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *f
 
 // remediesOf returns the items of the question about a failed step.
 func remediesOf(step *definition.Step) []fermata.Item {
-	action := fermata.Item{Key: "action", Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
-		{Value: remedyRetry, Label: "Try again"},
-		{Value: remedyEdit, Label: "Try again with another input", Description: "for operators"},
-		{Value: remedySkip, Label: "Skip the step and go on"},
-		{Value: remedyAbort, Label: "End the run as failed", Danger: true},
+	action := fermata.Item{Key: fermata.RemedyKey, Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+		{Value: fermata.RemedyRetry, Label: "Try again"},
+		{Value: fermata.RemedyRetryWithInput, Label: "Try again with another input", Description: "for operators"},
+		{Value: fermata.RemedySkip, Label: "Skip the step and go on"},
+		{Value: fermata.RemedyAbort, Label: "End the run as failed", Danger: true},
 	}}
 	if asksPeople(step) {
 		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
 			// A run must not continue without an approval that was not given.
-			return o.Value == remedyEdit || o.Value == remedySkip && step.MayBeApproval()
+			return o.Value == fermata.RemedyRetryWithInput || o.Value == fermata.RemedySkip && step.MayBeApproval()
 		})
 		return []fermata.Item{action}
 	}
 	no := false
 	return []fermata.Item{
 		action,
-		{Key: "input", Prompt: "The other input, as a JSON object (for trying again with it)", ResponseType: fermata.ResponseText, Required: &no},
+		{Key: fermata.RemedyInputKey, Prompt: "The other input, as a JSON object (for trying again with it)", ResponseType: fermata.ResponseText, Required: &no},
 	}
 }
+
+// maxPreview limits the preview of a failed step's input, in bytes.
+const maxPreview = 100_000
 
 func truncate(text string, limit int) string {
 	runes := []rune(text)
 	return string(runes[:min(len(runes), limit)])
 }
 
+// indentJSON returns JSON for people to read. It leaves characters such as < and & as they are.
 func indentJSON(doc json.RawMessage) string {
 	if len(doc) == 0 {
 		return "{}"
 	}
-	out, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil || len(out) > 100_000 {
-		return truncate(string(doc), 100_000)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(decodeJSON(doc)); err != nil || out.Len() > maxPreview {
+		return truncate(string(doc), maxPreview)
 	}
-	return string(out)
+	return strings.TrimSpace(out.String())
 }
 
 // applyRemedy continues the run as a person decided about a failed step.
@@ -233,33 +238,31 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 	if row.ChildID == q.TaskID {
 		row.ChildID = ""
 	}
-	action, _ := q.Resolution.Answers["action"].(string)
+	action, _ := q.Resolution.Answers[fermata.RemedyKey].(string)
 	if q.Status != fermata.Answered {
-		action = remedyAbort
+		action = fermata.RemedyAbort
 	}
 	switch action {
-	case remedySkip:
+	case fermata.RemedySkip:
 		row.Note = "failed, and was skipped by " + decidedBy(q)
 		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 			return err
 		}
 		x.passStep(step) // the step is not repeated either: a person said to go on
 		return nil
-	case remedyEdit:
-		text, _ := q.Resolution.Answers["input"].(string)
+	case fermata.RemedyRetryWithInput:
+		text, _ := q.Resolution.Answers[fermata.RemedyInputKey].(string)
 		if !isObject(json.RawMessage(text)) {
-			row.Error = &fermata.StepError{Code: codeInput, Message: "the other input is no JSON object"}
-			return x.askRemedy(ctx, step, row)
+			return x.askRemedy(ctx, step, row, "the other input is no JSON object")
 		}
 		switch isAllowed, err := x.mayGiveInput(ctx, q); {
 		case err != nil:
 			return err
 		case !isAllowed:
-			row.Error = &fermata.StepError{Code: codeInput, Message: decidedBy(q) + " may not give another input: that is for operators of the project"}
-			return x.askRemedy(ctx, step, row)
+			return x.askRemedy(ctx, step, row, decidedBy(q)+" may not give another input: that is for operators of the project")
 		}
 		x.st.Input, x.st.InputBy = json.RawMessage(text), decidedBy(q)
-	case remedyRetry:
+	case fermata.RemedyRetry:
 	default:
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 			return err

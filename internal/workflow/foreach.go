@@ -23,6 +23,12 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	if err != nil {
 		return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, err))
 	}
+	if x.mustStopItems(step, row) {
+		if err := x.cancelOpenItems(ctx, row, open); err != nil {
+			return err
+		}
+		return x.joinItems(ctx, step, row, list)
+	}
 	named, err := x.namedTool(ctx, step.Tool)
 	if err != nil {
 		return err
@@ -70,7 +76,8 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	case !ok:
 		return nil, fmt.Errorf("foreach is no list")
 	case len(list) > maxItems:
-		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), maxItems)
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "foreach has %d items, may have at most %d", len(list), maxItems).
+			WithHint("let a step give a part of the list, and repeat the steps for the next part")
 	}
 	doc := x.storedJSON(list)
 	if err := checkInputSize(doc); err != nil {
@@ -135,23 +142,59 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 	if err := x.saveItemEnd(ctx, row, err); err != nil {
 		return err
 	}
+	all := x.currentRow(c.step.ID)
+	mustStop := x.mustStopItems(c.step, all)
 	switch {
-	case len(c.unstartedUnits) > 0 && !x.isFailingFast():
+	case len(c.unstartedUnits) > 0 && !x.isFailingFast() && !mustStop:
 		x.startNext(ctx, c)
 		return nil
 	case c.openCount > 0:
 		return nil
 	}
 	x.endCalls(ctx, c)
-	if len(c.unstartedUnits) > 0 {
+	switch {
+	case len(c.unstartedUnits) > 0 && x.isFailingFast():
 		return x.cancelPosition(ctx)
+	case mustStop:
+		if err := x.cancelOpenItems(ctx, all, nil); err != nil {
+			return err
+		}
 	}
-	all := x.currentRow(c.step.ID)
 	list, err := x.itemList(c.step, all)
 	if err != nil {
 		return x.handleFailure(ctx, c.step, all, permanentError(codeInput, err))
 	}
 	return x.joinItems(ctx, c.step, all, list)
+}
+
+// mustStopItems reports whether an item failed such that its step fails as well, and the definition has fail_fast. Then
+// no more items begin.
+func (x *execution) mustStopItems(step *definition.Step, row *fermata.WorkflowStep) bool {
+	if !x.def.FailFast || step.OnError == definition.OnErrorContinue || step.OnError == definition.OnErrorAsk {
+		return false
+	}
+	for _, r := range x.itemRows(row) {
+		if r.State == fermata.StepFailed && r.Attempt >= row.Attempt && (isFinal(r.Error) || row.Attempt >= retryOf(step, r.Error).Attempts) {
+			return true
+		}
+	}
+	return false
+}
+
+// cancelOpenItems cancels the items of a step that have begun and not ended, and their tasks.
+func (x *execution) cancelOpenItems(ctx context.Context, row *fermata.WorkflowStep, taskIDs []string) error {
+	const reason = "another item failed"
+	return x.commit(ctx, func(h *engine.LeasedRun) error {
+		for _, id := range taskIDs {
+			if err := h.CancelChild(id, reason); err != nil {
+				return err
+			}
+		}
+		for _, item := range x.itemRows(row) {
+			x.cancelRow(item, reason, h.Tx.Now())
+		}
+		return nil
+	})
 }
 
 // saveItemEnd saves the result of an item, so that the item is not done again.
@@ -255,6 +298,9 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 	return x.doEach(ctx, step, row, open)
 }
 
+// isFinal reports whether an item failed by a decision, which another attempt would not change.
+func isFinal(e *fermata.StepError) bool { return e.Code == codeRejected || e.Code == codeSetAside }
+
 // joinItems ends a step with the outputs of all its items.
 func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
 	outputs := make([]json.RawMessage, len(list))
@@ -287,7 +333,7 @@ func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *f
 	row.Output = doc
 	if failed > 0 {
 		var cause error = &stepError{
-			code: first.Error.Code, permanent: first.Error.Code == codeRejected || first.Error.Code == codeSetAside, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+			code: first.Error.Code, permanent: isFinal(first.Error), err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
 		}
 		if safe {
 			cause = tool.MarkSafeToRetry(cause)

@@ -89,25 +89,89 @@ steps:
 	})
 }
 
-// The person that answers the question about an error may give another input
-// only as an operator.
-func TestAResponderGivesNoOtherInput(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sqlite(t))
+const shipsVersion = "name: ship\ntriggers: [{manual: true}]\nsteps: [{id: publish, tool: publish, on_error: ask, input: {version: 1}}]\n"
+
+// publishOnly makes the tool publish fail for every version but the one given.
+func (w *world) publishOnly(version int64) {
 	w.tools.on("publish", func(_ context.Context, c tool.Call) (any, error) {
-		if c.Input["version"] == int64(1) {
+		if c.Input["version"] != version {
 			return nil, errors.New("away")
 		}
 		return c.Input, nil
 	})
-	run := w.run("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: publish, tool: publish, on_error: ask, input: {version: 1}}]\n", nil)
+}
+
+// The person that answers the question about an error may give another input
+// only as an operator. A refused answer leaves the question as it was.
+func TestAResponderGivesNoOtherInput(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.publishOnly(2)
+		run := w.run(shipsVersion, nil)
+		q := w.awaitRunQuestion(run.ID)
+		other := fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":2}`}}
+		if _, err := w.e.Answer(w.Context(), ann, q.ID, other); fermata.CodeOf(err) != fermata.CodeForbidden {
+			w.Fatalf("a responder got %v", err)
+		}
+		olga := w.operator()
+		for _, input := range []any{nil, "", "version: 2", "[2]"} {
+			wrong := fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": input}}
+			if _, err := w.e.Answer(w.Context(), olga, q.ID, wrong); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+				w.Fatalf("the input %v got %v", input, err)
+			}
+		}
+		w.answerAs(olga, q, other)
+		w.await(run.ID, fermata.TaskDone)
+	})
+}
+
+// A person that lost the role of an operator after the answer gives no other input either. The new question still
+// says how the step failed.
+func TestAnOtherInputOfAFormerOperator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.publishOnly(2)
+	run := w.run(shipsVersion, nil)
 	first := w.awaitRunQuestion(run.ID)
-	w.answer(first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":666}`}})
+	olga := w.operator()
+	olga.MemberID = ann.MemberID
+	w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":2}`}})
 	var q *fermata.Question
 	w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
-	if !strings.Contains(q.Body, "ann may not give another input") {
+	if q.Body != "olga may not give another input: that is for operators of the project\n\naway" {
 		t.Errorf("it says %q", q.Body)
 	}
+}
+
+// An input that the step refused is not used again: trying again takes the step's own input.
+func TestARefusedInputIsForgotten(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: ship
+triggers: [{manual: true}]
+steps: [{id: build, tool: shell, on_error: ask, input: {run: "make a > b"}}]
+`, nil)
+		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "no compiler"})
+		olga := w.operator()
+		first := w.awaitRunQuestion(run.ID)
+		if preview := first.Context.Preview.Text; !strings.Contains(preview, "a > b") {
+			w.Errorf("the preview is %s", preview)
+		}
+		w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"rum":"make b"}`}})
+		var q *fermata.Question
+		w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
+		if !strings.Contains(q.Body, "The other input was not used") || !strings.Contains(q.Body, "rum") {
+			w.Errorf("it says %q", q.Body)
+		}
+		w.answerAs(olga, q, fermata.Answer{Answers: map[string]any{"action": "retry"}})
+		task := w.work(fermata.Finish{Result: fermata.ResultCompleted})
+		if !strings.Contains(string(task.Spec), "make a") {
+			w.Errorf("the command is %s", task.Spec)
+		}
+		run = w.await(run.ID, fermata.TaskDone)
+		if note := run.Steps[0].Note; strings.Contains(note, "another input") {
+			w.Errorf("the note is %q", note)
+		}
+	})
 }
 
 // A definition is not run after a change in the database that removed an

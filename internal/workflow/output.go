@@ -2,7 +2,9 @@ package workflow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,8 +55,9 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	}
 	candidates := jsonCandidates(agentText)
 	object, _ := decoded.(map[string]any)
+	isCommand := isCommandOutput(object)
 	switch {
-	case isCommandOutput(object):
+	case isCommand:
 		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
 		// the schema names one of them.
 		candidates = append(jsonCandidates(object["output"].(string)), candidates...)
@@ -74,7 +77,22 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 			first = err
 		}
 	}
-	return nil, mismatchError(first, codeOutput)
+	if isCommand {
+		return nil, commandMismatchError(first, object)
+	}
+	return nil, mismatchError(cmp.Or(first, errNoJSON), codeOutput)
+}
+
+// commandMismatchError returns the error for the output of a command that does not fit its schema. A cause that is nil
+// means that no JSON was found.
+func commandMismatchError(cause error, printed map[string]any) *fermata.Error {
+	e := mismatchError(cmp.Or(cause, errNoCommandJSON), codeOutput)
+	if lost, ok := printed["left_out"].(json.Number); ok {
+		dropped, _ := lost.Int64()
+		kept := len(printed["output"].(string)) //nolint:forcetypeassert // isCommandOutput has checked it
+		e.Message += fmt.Sprintf("; the command printed %d bytes, and only the last %d were kept", dropped+int64(kept), kept)
+	}
+	return e.WithHint("%s", hintCommandOutput)
 }
 
 // splitDetails returns the details of a run and the agent's text. Details with only a "text" are not returned as details: they

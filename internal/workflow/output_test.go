@@ -153,3 +153,30 @@ func TestAProgramThatPrintsNoJSONMeetsNoSchema(t *testing.T) {
 		}
 	}
 }
+
+// The error for a command whose output was cut says so, and how to give a long result.
+func TestMissingJSONOfACommand(t *testing.T) {
+	t.Parallel()
+	cut := json.RawMessage(`{"exit_code": 0, "output": "1, 2]}\n", "left_out": 70000}`)
+	for name, tt := range map[string]struct {
+		details json.RawMessage
+		words   []string
+	}{
+		"no JSON":        {json.RawMessage(`{"exit_code": 0, "output": "garbage\n"}`), []string{"no JSON was found in what the command printed"}},
+		"cut JSON":       {cut, []string{"the command printed 70007 bytes, and only the last 7 were kept"}},
+		"part of a JSON": {json.RawMessage(`{"exit_code": 0, "output": "1, {\"n\": 2}\n", "left_out": 70000}`), []string{"does not fit its schema", "only the last 12 were kept"}},
+		"another schema": {json.RawMessage(`{"exit_code": 0, "output": "{\"n\": 1}"}`), []string{"does not fit its schema"}},
+	} {
+		_, err := workflow.ParseOutput(schema, tt.details, "")
+		var e *fermata.Error
+		if !errors.As(err, &e) || strings.Contains(e.Hint, "prompt") || !strings.Contains(e.Hint, "FERMATA_RESULT") {
+			t.Errorf("%s: %v (%+v)", name, err, e)
+			continue
+		}
+		for _, words := range tt.words {
+			if !strings.Contains(e.Message, words) {
+				t.Errorf("%s: %q does not contain %q", name, e.Message, words)
+			}
+		}
+	}
+}

@@ -215,17 +215,20 @@ func (x *execution) cancelPositions(h *engine.LeasedRun, positions []position, r
 		if row == nil {
 			continue
 		}
-		rows := []*fermata.WorkflowStep{row}
+		x.cancelRow(row, reason, h.Tx.Now())
 		for _, item := range x.itemRows(row) {
-			rows = append(rows, item)
-		}
-		for _, row := range rows {
-			if !row.State.IsEnded() {
-				row.Note = reason
-				row.End(fermata.StepCancelled, h.Tx.Now())
-				x.touch(row)
-			}
+			x.cancelRow(item, reason, h.Tx.Now())
 		}
 	}
 	return nil
+}
+
+// cancelRow ends a row as cancelled if it has not ended.
+func (x *execution) cancelRow(row *fermata.WorkflowStep, reason string, now time.Time) {
+	if row.State.IsEnded() {
+		return
+	}
+	row.Note = reason
+	row.End(fermata.StepCancelled, now)
+	x.touch(row)
 }

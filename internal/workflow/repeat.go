@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -25,7 +26,7 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 		x.passStep(step)
 		return nil
 	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
-		err = permanentError(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
+		err = roundsError(step.Repeat.Max, row.Error)
 	default:
 		x.beginRound(step)
 		return nil
@@ -36,6 +37,17 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 		last.OnError = definition.OnErrorFail
 	}
 	return x.handleFailure(ctx, &last, row, err)
+}
+
+// roundsError returns the failure of a step that used up its rounds. It includes the failure of the last round, which is
+// nil if the step was done.
+func roundsError(rounds int, last *fermata.StepError) error {
+	failure := &stepError{code: codeRounds, err: fmt.Errorf("it was done %d times, and repeat.until is still false", rounds), permanent: true}
+	if last != nil {
+		failure.err = fmt.Errorf("%w; the last time it failed: %s", failure.err, last.Message)
+		failure.output = &commandOutput{ExitCode: last.ExitCode, Stdout: last.Stdout, Stderr: last.Stderr}
+	}
+	return failure
 }
 
 // beginRound goes back to the first step of a round. The outputs of the previous round stay until their steps are done

@@ -42,7 +42,7 @@ func TestRounds(t *testing.T) {
 		broken = 100
 		id := w.run(mending, nil).ID
 		run = w.await(id, fermata.TaskFailed)
-		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false) ") {
+		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false; the last time it failed: a test fails) ") {
 			w.Fatalf("steps: %s", w.describe(run))
 		}
 		// A retry gives the step the same number of rounds again.
@@ -133,6 +133,23 @@ steps:
 		}
 		if got := string(run.Steps[4].Input); got != `{"code":null,"out":""}` {
 			w.Errorf("of a step without a command: %s", got)
+		}
+	})
+}
+
+// A command that used up its rounds keeps the exit code and the output of its last round, also for the person that is
+// asked what to do.
+func TestTheLastRoundIsTold(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run("name: mend\ntriggers: [{manual: true}]\nsteps:\n"+
+			"  - {id: test, tool: shell, input: {run: make test}, on_error: continue, repeat: {until: steps.test.status == 'done', max: 1}}\n", nil)
+		w.work(fermata.Finish{
+			Result: fermata.ResultFailed, Summary: "The program ended with exit status 2.\nno compiler", Details: []byte(`{"exit_code":2,"output":"building","stderr":"no compiler"}`),
+		})
+		run = w.await(run.ID, fermata.TaskFailed)
+		e := run.Steps[0].Error
+		if e.Code != "repeated_in_vain" || !strings.HasSuffix(e.Message, "no compiler") || e.ExitCode == nil || *e.ExitCode != 2 || e.Stdout != "building" || e.Stderr != "no compiler" {
+			w.Errorf("got %+v", e)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -181,6 +182,9 @@ func (x *execution) rewindHint() string {
 	return "it can go back to " + strings.Join(all, ", ")
 }
 
+// wentBack is the note of steps that were under way when the run went back.
+const wentBack = "the run went back"
+
 // rewind moves the run back to a step, and returns the tasks and questions that it leaves behind. Positions stay if
 // no path leads to them from the step.
 func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step, feedback string) engine.RewindEffects {
@@ -193,12 +197,12 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 		if row := x.currentRow(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
 			// While the run was at this position alone, the run itself waited for the question. The question is
 			// asked again, in a task of its own.
-			x.cancelRow(tx, row)
+			x.cancelRow(row, wentBack, tx.Now())
 			p = p.nextAttempt()
 		}
 		remainingPositions = append(remainingPositions, p)
 	}
-	dropped := x.dropRows(tx, stepsAfter)
+	dropped := x.dropRows(tx.Now(), stepsAfter)
 	x.st.goBack(definition.MainPhase)
 	x.st.Failing, x.st.UncountedVisits = nil, maps.Clone(x.st.Visits)
 	x.st.hide(stepsAfter)
@@ -211,12 +215,15 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 	x.st.leave()
 	x.moveTo(step, stepsAfter)
 	x.st.Feedback, x.st.Others = feedback, remainingPositions
+	for _, row := range x.dirty {
+		tx.SaveStep(row)
+	}
 	return dropped
 }
 
 // dropRows cancels the rows of steps, and the rows of all phases after the main one. It returns their tasks and
 // questions.
-func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.RewindEffects {
+func (x *execution) dropRows(now time.Time, steps []*definition.Step) engine.RewindEffects {
 	var dropped engine.RewindEffects
 	for _, row := range x.rows {
 		step := x.def.Step(row.Step)
@@ -230,18 +237,8 @@ func (x *execution) dropRows(tx *store.Tx, steps []*definition.Step) engine.Rewi
 			if row.ChildID != "" {
 				dropped.Tasks = append(dropped.Tasks, row.ChildID)
 			}
-			x.cancelRow(tx, row)
+			x.cancelRow(row, wentBack, now)
 		}
 	}
 	return dropped
-}
-
-// cancelRow cancels a row that has not ended.
-func (x *execution) cancelRow(tx *store.Tx, row *fermata.WorkflowStep) {
-	if row.State.IsEnded() {
-		return
-	}
-	row.Note = "the run went back"
-	row.End(fermata.StepCancelled, tx.Now())
-	tx.SaveStep(row)
 }

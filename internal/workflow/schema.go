@@ -103,15 +103,28 @@ func compileUncached(schema json.RawMessage) (*jsonschema.Schema, error) {
 // maxMismatches limits how many mismatches an error lists.
 const maxMismatches = 20
 
+// Hints of errors about values that do not fit their schema.
+const (
+	hintAgentOutput   = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+	hintCommandOutput = "print the result as JSON on standard output, and everything else on standard error; or write it to the file in FERMATA_RESULT, as {\"status\": \"completed\", \"details\": …}"
+	hintInput         = "fermata workflow tools show NAME says what the tool takes; the run can be tried again with another input"
+)
+
+// Causes of a mismatch if a task gave no JSON at all.
+var (
+	errNoJSON        = errors.New("no JSON was found in what the task gave")
+	errNoCommandJSON = errors.New("no JSON was found in what the command printed")
+)
+
 // mismatchError returns the error for an output that does not fit its schema, or for
-// an input if the code is codeInput. If err is nil, there was no output.
-func mismatchError(err error, code string) error {
-	what, hint := "output", "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+// an input if the code is codeInput.
+func mismatchError(err error, code string) *fermata.Error {
+	what, hint := "output", hintAgentOutput
 	if code == codeInput {
-		what, hint = "input", "fermata workflow tools show NAME says what the tool takes; the run can be tried again with another input"
+		what, hint = "input", hintInput
 	}
-	if err == nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "no JSON was found in what the task gave").WithHint("%s", hint)
+	if err == errNoJSON || err == errNoCommandJSON { //nolint:errorlint // nothing wraps them
+		return fermata.Errorf(fermata.CodeInvalidRequest, "%w", err).WithHint("%s", hint)
 	}
 	var wrong *jsonschema.ValidationError
 	if !errors.As(err, &wrong) {
