@@ -2,7 +2,7 @@ import { api, need } from '@/api/client';
 import { asProblem } from '@/api/problem';
 
 // This browser as a device that gets messages while no page is open. Its id is
-// kept in a cache, because the service worker can read that (worker/device.ts).
+// kept in a cache, because the service worker can read that (service-worker/device.ts).
 
 const shelf = 'fermata-device';
 const place = '/fermata-device';
