@@ -1,5 +1,5 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import type { Language } from '@/text/language';
+import type { Language } from '@/text/languages';
 
 /** The settings of a reader for this browser. */
 export interface Preferences {

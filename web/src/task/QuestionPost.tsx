@@ -13,8 +13,9 @@ import { Icon } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import type { Entry } from './api';
 import { usePageText } from './pageText';
-import { Moved, useNameOf, When } from './ThreadPost';
+import { Moved, When } from './postParts';
 import classes from './thread.module.css';
+import { useNameOf } from './useNameOf';
 
 /**
  * Shows a question at its place in the thread. The reader can answer it here while it is open. After that, it is shown

@@ -1,9 +1,6 @@
 import { Badge, Box, Group, Paper, Progress, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { whoamiQuery } from '@/api/queries';
-import type { Actor } from '@/api/types';
 import { answersText } from '@/question/item';
 import { useText as useQuestionText } from '@/question/text';
 import { useTime } from '@/text/time';
@@ -12,12 +9,11 @@ import { Icon, type IconName } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import type { Entry } from './api';
 import { usePageText, type PageText } from './pageText';
+import { Moved, When } from './postParts';
 import { QuestionPost } from './QuestionPost';
-import { StateBadge } from './StateBadge';
-import type { State } from './filters';
-import { columnStates } from './filters';
 import type { Post } from './thread';
 import classes from './thread.module.css';
+import { useNameOf } from './useNameOf';
 import { reasonOf } from './waiting';
 import { useWaitingText } from './waitingText';
 
@@ -32,23 +28,6 @@ export const ThreadPost = memo(function ThreadPost({ post, questions }: { post: 
   if (entry.resolution) return <ResolutionPost entry={entry} question={questions.get(entry.question_id ?? '')} />;
   return <EventPost entry={entry} />;
 });
-
-/** Returns a function that names an actor for the reader. */
-export function useNameOf(): (actor: Actor | undefined) => string {
-  const text = usePageText();
-  const { data: me } = useQuery(whoamiQuery);
-  return (actor) => {
-    if (!actor) return text.actors.system;
-    if (actor.kind === 'human' && actor.name && actor.name === me?.name) return text.you;
-    if (actor.kind === 'policy' || actor.kind === 'timeout' || actor.kind === 'system') return text.actors[actor.kind];
-    return actor.name || text.actors[actor.kind];
-  };
-}
-
-export function When({ at }: { at: string }) {
-  const times = useTime();
-  return <Text span size="xs" c="dimmed" component="time" dateTime={at} title={times.full(at)}>{times.clock(at)}</Text>;
-}
 
 function MessagePost({ entry }: { entry: Entry }) {
   const text = usePageText();
@@ -157,14 +136,6 @@ function EventPost({ entry }: { entry: Entry }) {
       <Moved entry={entry} />
     </Line>
   );
-}
-
-const states = Object.values(columnStates).flat();
-
-/** Shows the state to which the event moved the task. */
-export function Moved({ entry }: { entry: Entry }) {
-  const to = states.find((state: State) => state === entry.to);
-  return to && entry.from !== entry.to ? <> <StateBadge state={to} /></> : null;
 }
 
 function wordsOf(entry: Entry, text: PageText): string {

@@ -1,5 +1,5 @@
 import type { Task } from '@/api/types';
-import type { Language } from '@/text/language';
+import type { Language } from '@/text/languages';
 import { duration, timesIn } from '@/text/time';
 import type { Run } from './api';
 import type { WaitingText } from './waitingText';

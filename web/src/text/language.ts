@@ -1,7 +1,5 @@
 import { usePreference } from '@/shell/preferences';
-
-export const languages = { en: 'English', de: 'Deutsch' } as const;
-export type Language = keyof typeof languages;
+import { languages, type Language } from './languages';
 
 /** A text, a function that makes one from values, or several texts that belong together. */
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };

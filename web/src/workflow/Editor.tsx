@@ -10,13 +10,14 @@ import { Icon } from '@/ui/Icon';
 import { piece } from '@/ui/piece';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
-import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery, type Validation, type Workflow } from './api';
+import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery } from './api';
 import type { CodeFieldHandle } from './CodeField';
 import { complete } from './complete';
 import { GraphView } from './GraphView';
 import { Problems } from './Problems';
 import { TestPanel } from './TestPanel';
 import { useText } from './text';
+import type { Validation, Workflow } from './types';
 import classes from './Workflow.module.css';
 
 const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));

@@ -3,7 +3,6 @@ import { useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'reac
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
 import { Icon, type IconName } from '@/ui/Icon';
-import type { Graph, Step } from './api';
 import { arrange, type Jump, type Place, type Timeout } from './arrange';
 import { Facts } from './Facts';
 import classes from './Graph.module.css';
@@ -12,6 +11,7 @@ import { took, useItemsWords } from './told';
 import { anchorOf, type Progress } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
+import type { Graph, Step } from './types';
 import { edgeWords } from './words';
 
 const inner = 10;

@@ -3,9 +3,10 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
 import { Trouble } from '@/ui/Trouble';
-import { moveRun, useRenew, type Run } from './api';
+import { moveRun, useRenew } from './api';
 import { mayDefine } from './rights';
 import { useText } from './text';
+import type { Run } from './types';
 
 /** Lets the reader move a run to the newest definition. If the server refuses, the differences are shown below. */
 export function MoveButton({ run }: { run: Run }) {

@@ -3,8 +3,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Form } from '@/settings/parts/Form';
 import { FormEnd } from '@/settings/parts/FormEnd';
-import { rewindRun, useRenew, workflowQuery, type Run } from './api';
+import { rewindRun, useRenew, workflowQuery } from './api';
 import { useText } from './text';
+import type { Run } from './types';
 
 /** The form that sends a run back to one of its steps, with feedback for the step. */
 export function RewindForm({ run, steps, onClose }: { run: Run; steps: readonly string[]; onClose: () => void }) {

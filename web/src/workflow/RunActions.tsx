@@ -10,13 +10,14 @@ import { CancelDialog } from '@/task/dialogs';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
 import { useTellRefusal } from '@/ui/Refused';
-import { retryRun, useRenew, type Run, type Step } from './api';
+import { retryRun, useRenew } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';
 import { failedStep, mainStepsOf } from './progress';
 import { RewindForm } from './RewindForm';
 import { mayDefine, mayRun } from './rights';
 import { useText } from './text';
+import type { Run, Step } from './types';
 import classes from './Workflow.module.css';
 
 /** Lets the reader cancel a run, continue it where it ended, or send it back to a step. */

@@ -7,9 +7,10 @@ import { Form } from '@/settings/parts/Form';
 import { errorsOf } from '@/settings/parts/useForm';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { startRun, useRenew, type Input, type Workflow } from './api';
+import { startRun, useRenew } from './api';
 import { initialOf, valuesOf, writtenOf } from './inputs';
 import { useText } from './text';
+import type { Input, Workflow } from './types';
 import classes from './Workflow.module.css';
 
 /** The button that starts a run, if the workflow can be started by hand. */

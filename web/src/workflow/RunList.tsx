@@ -14,11 +14,12 @@ import { Visible } from '@/text/Visible';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
-import { runsQuery, type ListedRun } from './api';
+import { runsQuery } from './api';
 import { Facts } from './Facts';
 import { isRunEnded, type RunFilters } from './filters';
 import { useText } from './text';
 import { long } from './told';
+import type { ListedRun } from './types';
 import { useRowKeys } from './useRowKeys';
 import { givenWords, titleOf } from './words';
 

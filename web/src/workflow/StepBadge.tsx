@@ -1,8 +1,8 @@
 import { Badge } from '@mantine/core';
 import looks from '@/task/task.module.css';
 import { Icon, type IconName } from '@/ui/Icon';
-import type { Step } from './api';
 import { useText } from './text';
+import type { Step } from './types';
 
 type Stand = Step['state'] | 'needs' | 'child' | 'none';
 

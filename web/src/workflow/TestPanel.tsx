@@ -6,10 +6,11 @@ import { Icon } from '@/ui/Icon';
 import { piece } from '@/ui/piece';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
-import { schemaQuery, testWorkflow, type Step, type TestReport } from './api';
+import { schemaQuery, testWorkflow } from './api';
 import { completeScript } from './complete';
 import { Timeline } from './Timeline';
 import { useText } from './text';
+import type { Step, TestReport } from './types';
 import classes from './Workflow.module.css';
 
 const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));

@@ -11,7 +11,6 @@ import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
 import { useWorded } from '@/ui/Refused';
-import type { Step } from './api';
 import { Facts } from './Facts';
 import { Json } from './Json';
 import { Name } from './Name';
@@ -19,6 +18,7 @@ import { anchorOf, countOf, entriesOf, type Entry } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
 import { took, useItemsWords } from './told';
+import type { Step } from './types';
 import classes from './Workflow.module.css';
 
 /** Shows every step that a run came to, in the order in which they began. */

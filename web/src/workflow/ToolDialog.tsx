@@ -3,9 +3,10 @@ import { Form } from '@/settings/parts/Form';
 import { FormEnd } from '@/settings/parts/FormEnd';
 import { useForm } from '@/settings/parts/useForm';
 import { Dialog } from '@/ui/Dialog';
-import { putTool, useRenew, type NamedTool } from './api';
+import { putTool, useRenew } from './api';
 import { useText } from './text';
 import { definitionOf, formOf, wrongOf, type ToolForm, type ToolKind } from './tool';
+import type { NamedTool } from './types';
 import classes from './Workflow.module.css';
 
 /** The dialog that defines a tool, or changes one. */

@@ -14,7 +14,7 @@ import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
-import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
+import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRenew } from './api';
 import { Json } from './Json';
 import { Name } from './Name';
 import { Places } from './Places';
@@ -22,6 +22,7 @@ import { mayDefineTools } from './rights';
 import { useText } from './text';
 import { groupsOf, type ToolGroup } from './tool';
 import { ToolDialog } from './ToolDialog';
+import type { NamedTool, ToolInfo } from './types';
 import classes from './Workflow.module.css';
 
 type Doing = { what: 'add' } | { what: 'edit' | 'remove'; tool: NamedTool } | undefined;

@@ -7,8 +7,9 @@ import { useTime } from '@/text/time';
 import { Dialog } from '@/ui/Dialog';
 import { Icon, type IconName } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
-import { newSecret, useRenew, type Trigger, type Workflow } from './api';
+import { newSecret, useRenew } from './api';
 import { useText } from './text';
+import type { Trigger, Workflow } from './types';
 import { triggerWords } from './words';
 import classes from './Workflow.module.css';
 

@@ -13,7 +13,7 @@ import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
-import { useLiveLists, workflowsQuery, type Workflow } from './api';
+import { useLiveLists, workflowsQuery } from './api';
 import { Editor } from './Editor';
 import type { Search } from './filters';
 import { Places } from './Places';
@@ -21,6 +21,7 @@ import { mayDefine, mayRun } from './rights';
 import { RunButton } from './RunDialog';
 import { useText } from './text';
 import { Triggers } from './Triggers';
+import type { Workflow } from './types';
 import { useRowKeys } from './useRowKeys';
 import classes from './Workflow.module.css';
 

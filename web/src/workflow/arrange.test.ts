@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Graph } from './api';
 import { arrange } from './arrange';
+import type { Graph } from './types';
 
 const step = (id: string, kind: Graph['nodes'][number]['kind'] = 'step') => ({ id, kind });
 const nodes = [step('start', 'start'), step('prepare'), step('ask', 'question'), step('ask.on_timeout', 'timeout'), step('publish'), step('tidy'), step('end', 'end')];

@@ -1,5 +1,5 @@
-import type { Graph } from './api';
 import { groupBy } from './group';
+import type { Graph } from './types';
 
 // The graph is drawn in the order of the file: one node below the other. An
 // arrow leads to the next node. Every other edge is a line beside the nodes:

@@ -1,6 +1,6 @@
-import type { ToolInfo } from './api';
 import { aboutOf, schemasAt, valuesIn, type JSONSchema, type Names } from './jsonSchema';
 import { placeAt, type Place } from './place';
+import type { ToolInfo } from './types';
 
 /** A word that may stand at the cursor. */
 export interface Word {

@@ -1,4 +1,4 @@
-import type { Step, Trigger, Run } from './api';
+import type { Step, Trigger, Run } from './types';
 
 export const triggerTypes = ['manual', 'schedule', 'webhook', 'label_added', 'deployment', 'event', 'workflow'] as const;
 export type TriggerType = Run['trigger'] | Trigger['type'];

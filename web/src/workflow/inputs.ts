@@ -1,4 +1,4 @@
-import type { Input } from './api';
+import type { Input } from './types';
 
 /** The text that was typed for each input. A choice is kept as text, too. */
 export type Typed = Record<string, string>;

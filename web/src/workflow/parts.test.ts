@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Graph, Input, NamedTool, Step } from './api';
 import { filtersOf, queryOf } from './filters';
 import { lineOf } from './GraphView';
 import { initialOf, valuesOf } from './inputs';
@@ -8,6 +7,7 @@ import { childrenOf, countOf, entriesOf, failedStep, progressOf, tookOf } from '
 import { marksOf } from './Source';
 import { standOf } from './StepBadge';
 import { definitionOf, formOf, groupsOf, pairsOf, wrongOf } from './tool';
+import type { Graph, Input, NamedTool, Step } from './types';
 
 const at = '2026-11-22T10:00:00Z';
 const step = (name: string, more: Partial<Step> = {}): Step => ({ step: name, occurrence: 1, attempt: 1, tool: 'http', state: 'done', started_at: at, ...more });

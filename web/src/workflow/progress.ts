@@ -1,6 +1,6 @@
-import type { Run, Step } from './api';
 import { isEnded } from './filters';
 import { groupBy } from './group';
+import type { Run, Step } from './types';
 
 /** The progress of a step over all its occurrences, as the graph shows it. */
 export interface Progress {

@@ -1,7 +1,7 @@
 import { duration } from '@/text/time';
-import type { Step } from './api';
 import { tookOf, type Items } from './progress';
 import { useText } from './text';
+import type { Step } from './types';
 
 /** Writes a duration. Less than a second is written as "< 1 s", because nothing takes no time. */
 export const long = (ms: number) => (ms < 1000 ? '< 1 s' : duration(ms));

@@ -1,5 +1,5 @@
-import type { NamedTool, ToolDefinition, ToolInfo } from './api';
 import { jsonOf, objectOf } from './inputs';
+import type { NamedTool, ToolDefinition, ToolInfo } from './types';
 
 export type ToolKind = 'agent' | 'command' | 'server' | 'json';
 

@@ -1,5 +1,5 @@
-import type { Run, Trigger } from './api';
 import type { WorkflowText } from './text';
+import type { Run, Trigger } from './types';
 
 /** Returns in a few words what starts runs. */
 export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText): string {

@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Switch, Text, useMantineColorScheme } from '@mantine/core';
 import { useId } from 'react';
 import { usePreference, type Preferences } from '@/shell/preferences';
-import { languages, type Language } from '@/text/language';
+import { languages, type Language } from '@/text/languages';
 import { Section } from '../parts/Section';
 import { useText } from './text';
 

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { api, need } from '@/api/client';
 import type { NotificationPreferences, Routes } from '@/api/types';
 import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
-import { languages } from '@/text/language';
+import { languages } from '@/text/languages';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { Form } from '../parts/Form';

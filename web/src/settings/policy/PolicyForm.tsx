@@ -17,16 +17,10 @@ import { Deadlines } from './Deadlines';
 import { Gate } from './Gate';
 import { Guesses } from './Guesses';
 import { Links } from './Links';
-import { checkPolicy } from './policy';
+import { checkPolicy, type PolicyPartProps } from './policy';
 import { Resumed } from './Resumed';
 import { useText } from './text';
 import { Undo } from './Undo';
-
-export interface PolicyPartProps {
-  policy: Policy;
-  set: <K extends keyof Policy>(key: K, value: Policy[K]) => void;
-  errors: Partial<Record<string, string>>;
-}
 
 /** Lets the reader set what agents may ask for. */
 export default function PolicyForm() {

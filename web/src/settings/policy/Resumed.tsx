@@ -1,8 +1,7 @@
 import { SimpleGrid, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Part } from './Part';
-import { readReminders, resumedKinds, usualRemindEvery, usualReminders, withTime, writeReminders } from './policy';
-import type { PolicyPartProps } from './PolicyForm';
+import { readReminders, resumedKinds, usualRemindEvery, usualReminders, withTime, writeReminders, type PolicyPartProps } from './policy';
 import { useText } from './text';
 
 /** Lets the reader set how long the questions of stopped sessions wait, and when people are reminded of them. */

@@ -1,7 +1,6 @@
 import { NumberInput } from '@mantine/core';
 import { Part } from './Part';
-import { mostUndoSeconds } from './policy';
-import type { PolicyPartProps } from './PolicyForm';
+import { mostUndoSeconds, type PolicyPartProps } from './policy';
 import { useText } from './text';
 
 const usual = 5;

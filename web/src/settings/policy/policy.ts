@@ -17,6 +17,13 @@ export const mostReminders = 10;
 
 export const mostUndoSeconds = 300;
 
+/** The properties of one part of the form. */
+export interface PolicyPartProps {
+  policy: Policy;
+  set: <K extends keyof Policy>(key: K, value: Policy[K]) => void;
+  errors: Partial<Record<string, string>>;
+}
+
 interface Words {
   notADuration: string;
   above: string;
