@@ -4,6 +4,7 @@ import { newKey } from './key';
 import { problemOf, type Problem } from './problem';
 import { fetchAgain } from './retry';
 import type { paths } from './schema';
+import { signal } from './signal';
 
 /** Gives every POST an idempotency key, so that a repeated request takes effect once. */
 const keys: Middleware = {
@@ -20,13 +21,10 @@ const exact: Middleware = {
   },
 };
 
-const refusals = new Set<(problem: Problem) => void>();
+const refusals = signal<[problem: Problem]>();
 
 /** Calls the listener for every call that the server refuses because the reader is not signed in. */
-export function onSignedOut(listener: (problem: Problem) => void): () => void {
-  refusals.add(listener);
-  return () => refusals.delete(listener);
-}
+export const onSignedOut = refusals.subscribe;
 
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchAgain });
 api.use(keys, exact);
@@ -36,6 +34,6 @@ export async function need<T>(call: Promise<{ data?: T; error?: unknown; respons
   const { data, error, response } = await call;
   if (response.ok) return data as T;
   const problem = problemOf(error, response.status);
-  if (problem.code === 'unauthenticated') refusals.forEach((listener) => listener(problem));
+  if (problem.code === 'unauthenticated') refusals.notify(problem);
   throw problem;
 }

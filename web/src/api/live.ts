@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { forgetHeard, keepHeard, lastHeard } from './heard';
 import { readAgain } from './reads';
+import { signal } from './signal';
 import type { Event } from './types';
 
 // Events reach the browser over one stream. A browser keeps only a few
@@ -23,44 +24,35 @@ export const eventTypes = [
 export type LiveState = 'connecting' | 'open' | 'lost';
 type Told = { event: Event } | { reset: true } | { state: LiveState };
 
-const listeners = new Set<(event: Event) => void>();
-const resets = new Set<() => void>();
-const states = new Set<() => void>();
+const events = signal<[event: Event]>();
+const resets = signal();
+const stateChanges = signal();
 let state: LiveState = 'connecting';
 let started = false;
 
 /** Calls the listener for every event, in order. */
-export function onEvent(listener: (event: Event) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onEvent = events.subscribe;
 
 /** Calls the listener when events may have been missed. */
-export function onReset(listener: () => void): () => void {
-  resets.add(listener);
-  return () => resets.delete(listener);
-}
+export const onReset = resets.subscribe;
 
 export const liveState = () => state;
-export function onLiveState(listener: () => void): () => void {
-  states.add(listener);
-  return () => states.delete(listener);
-}
+export const onLiveState = stateChanges.subscribe;
 
 function tell(told: Told) {
   if ('event' in told) {
     // A tab that takes over the stream may repeat events that this tab received from the previous one.
     if (!keepHeard(told.event)) return;
-    listeners.forEach((listener) => listener(told.event));
+    events.notify(told.event);
   } else if ('reset' in told) {
     forgetHeard();
-    resets.forEach((listener) => listener());
+    resets.notify();
   } else if (told.state !== state) {
     // The server replays the events of the gap, but another tab may have held
     // the stream. So this tab may have missed some of them.
-    if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
+    if (told.state === 'open' && state === 'lost') resets.notify();
     state = told.state;
-    states.forEach((listener) => listener());
+    stateChanges.notify();
   }
 }
 

@@ -1,3 +1,5 @@
+import { signal } from '@/api/signal';
+
 // One registry knows every command. The keys, the sheet behind `?` and the
 // command palette are made from it.
 
@@ -23,13 +25,13 @@ interface Entry {
 
 const entries = new Set<Entry>();
 const scopes = new Map<number, number>();
-const listeners = new Set<() => void>();
+const changes = signal();
 let order = 0;
 let snapshot: Command[] = [];
 
 function changed() {
   snapshot = visible();
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 /** Adds commands until the returned function is called. If two have the same key, the later one wins. */
@@ -74,10 +76,7 @@ function visible(): Command[] {
 
 /** Returns the active commands, for the sheet and the palette. */
 export const commands = () => snapshot;
-export function onCommands(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onCommands = changes.subscribe;
 
 export type Found = { kind: 'run'; command: Command } | { kind: 'begun' } | { kind: 'none' };
 

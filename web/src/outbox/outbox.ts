@@ -4,6 +4,7 @@ import { api, need } from '@/api/client';
 import { newKey } from '@/api/key';
 import { asProblem, type Code, type Problem } from '@/api/problem';
 import { queryClient, whoamiQuery } from '@/api/queries';
+import { signal } from '@/api/signal';
 import { keptFor } from '@/offline/kept';
 import { showQuestion } from '@/question/queries';
 import { onSignOut, type Unsent } from '@/sign-in/session';
@@ -44,18 +45,15 @@ function open() {
 }
 
 let entries: readonly Entry[] = [];
-const listeners = new Set<() => void>();
+const changes = signal();
 
 export const outbox = () => entries;
-export function onOutbox(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onOutbox = changes.subscribe;
 
 function show(entry: Entry, gone = false) {
   const others = entries.filter((each) => each.key !== entry.key);
   entries = gone ? others : [...others, entry].sort((a, b) => a.at - b.at);
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 async function save(entry: Entry): Promise<void> {
@@ -69,13 +67,10 @@ export async function dismiss(entry: Entry): Promise<void> {
   await (await open())?.delete('answers', entry.key);
 }
 
-const accepted = new Set<(entry: Entry, question: Question) => void>();
+const accepted = signal<[entry: Entry, question: Question]>();
 
 /** Calls the listener for every answer that the server accepted. */
-export function onAccepted(listener: (entry: Entry, question: Question) => void): () => void {
-  accepted.add(listener);
-  return () => accepted.delete(listener);
-}
+export const onAccepted = accepted.subscribe;
 
 /** Sends an answer. The promise resolves when the result is known or when the answer has to wait. */
 export async function sendAnswer(question: Question, said: string, body: Answer, action?: string): Promise<Entry> {
@@ -102,7 +97,7 @@ async function deliver(entry: Entry): Promise<Entry> {
       }),
     )) as Question;
     showQuestion(queryClient, question);
-    accepted.forEach((listener) => listener(entry, question));
+    accepted.notify(entry, question);
     const done: Entry = { ...entry, state: 'accepted', problem: undefined };
     await (entry.waited ? save(done) : dismiss(done));
     return done;

@@ -1,6 +1,7 @@
 import { onAccepted } from '@/outbox/outbox';
 import { api, need } from '@/api/client';
 import { queryClient } from '@/api/queries';
+import { signal } from '@/api/signal';
 import { serverNow } from '@/api/time';
 import type { Question } from '@/api/types';
 import { dropDraft } from './draft';
@@ -16,23 +17,17 @@ export interface Held {
 }
 
 let held: readonly Held[] = [];
-const listeners = new Set<() => void>();
-const undone = new Set<(id: string) => void>();
+const changes = signal();
+const undone = signal<[id: string]>();
 
 export const heldAnswers = () => held;
-export function onHeld(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onHeld = changes.subscribe;
 /** Calls the listener for every question that is open again after an undo. */
-export function onUndone(listener: (id: string) => void): () => void {
-  undone.add(listener);
-  return () => undone.delete(listener);
-}
+export const onUndone = undone.subscribe;
 
 function set(next: readonly Held[]) {
   held = next;
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 /** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
@@ -59,7 +54,7 @@ export async function undo(entry: Held): Promise<void> {
   try {
     const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
     showQuestion(queryClient, question);
-    undone.forEach((listener) => listener(entry.id));
+    undone.notify(entry.id);
   } catch (error) {
     holdAnswer(entry);
     throw error;

@@ -1,18 +1,18 @@
 import { onEvent } from '@/api/live';
+import { signal } from '@/api/signal';
 
 // Questions that were asked while the page is open. The dialog that shows them
 // loads a little later than the page.
 
 let asked: string[] = [];
-const listeners = new Set<(id: string) => void>();
+const asks = signal<[id: string]>();
 
 /** Starts to collect the questions. Call it when the page starts. */
 export function startUrgent(): void {
   onEvent((event) => {
     if (event.type !== 'question.asked' || !event.question_id) return;
-    if (listeners.size === 0) asked = [...asked.slice(-9), event.question_id];
-    const id = event.question_id;
-    listeners.forEach((listener) => listener(id));
+    if (!asks.hasListeners()) asked = [...asked.slice(-9), event.question_id];
+    asks.notify(event.question_id);
   });
 }
 
@@ -20,6 +20,5 @@ export function startUrgent(): void {
 export function onAsked(listener: (id: string) => void): () => void {
   asked.forEach(listener);
   asked = [];
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  return asks.subscribe(listener);
 }

@@ -1,4 +1,5 @@
 import { useCallback, useSyncExternalStore } from 'react';
+import { signal } from '@/api/signal';
 import type { Language } from '@/text/languages';
 
 /** The settings of a reader for this browser. */
@@ -23,7 +24,7 @@ const defaults: Preferences = {
 
 const place = 'fermata.preferences';
 let current = read();
-const listeners = new Set<() => void>();
+const changes = signal();
 
 function read(): Preferences {
   try {
@@ -36,13 +37,8 @@ function read(): Preferences {
 addEventListener('storage', (event) => {
   if (event.key !== place) return;
   current = read();
-  listeners.forEach((listener) => listener());
+  changes.notify();
 });
-
-function subscribe(listener: () => void) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 export const preferences = () => current;
 
@@ -54,10 +50,10 @@ export function setPreference<K extends keyof Preferences>(key: K, value: Prefer
   } catch {
     // Without storage, the change lasts until the page closes.
   }
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 export function usePreference<K extends keyof Preferences>(key: K): [Preferences[K], (value: Preferences[K]) => void] {
-  const value = useSyncExternalStore(subscribe, () => current[key]);
+  const value = useSyncExternalStore(changes.subscribe, () => current[key]);
   return [value, useCallback((next: Preferences[K]) => setPreference(key, next), [key])];
 }

@@ -1,5 +1,6 @@
 import { api, need } from '@/api/client';
 import { queryClient, startAnew, whoamiQuery } from '@/api/queries';
+import { signal } from '@/api/signal';
 import type { Whoami } from '@/api/types';
 import { own } from '@/offline/kept';
 
@@ -13,16 +14,13 @@ export type Unsent = 'keep' | 'discard';
 
 type Ending = (unsent: Unsent) => void | Promise<void>;
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('fermata-session') : undefined;
-const listeners = new Set<(told: Told) => void>();
+const messages = signal<[told: Told]>();
 const endings = new Set<Ending>();
 
-if (channel) channel.onmessage = (message: MessageEvent<Told>) => listeners.forEach((listener) => listener(message.data));
+if (channel) channel.onmessage = (message: MessageEvent<Told>) => messages.notify(message.data);
 
 /** Calls the listener when another tab signed in or out. */
-export function onSession(listener: (told: Told) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onSession = messages.subscribe;
 
 /** Runs a function after each sign-out, to delete what was stored for the person. */
 export function onSignOut(ending: Ending): () => void {

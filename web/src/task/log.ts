@@ -1,4 +1,5 @@
 import { api, need } from '@/api/client';
+import { signal } from '@/api/signal';
 import { Terminal, type Piece } from './ansi';
 
 /** The number of lines in a block. The browser skips blocks that are out of sight. */
@@ -87,7 +88,7 @@ export class LogReader {
   private terminal: Terminal;
   private next = 0;
   private stop = new AbortController();
-  private readonly listeners = new Set<() => void>();
+  private readonly changes = signal();
 
   constructor(readonly run: string, private all = false) {
     this.terminal = new Terminal(all);
@@ -97,14 +98,15 @@ export class LogReader {
   readonly text = () => this.written.join('');
 
   readonly listen = (listener: () => void) => {
-    this.listeners.add(listener);
-    if (this.listeners.size === 1) {
+    const isFirst = !this.changes.hasListeners();
+    const stopListening = this.changes.subscribe(listener);
+    if (isFirst) {
       this.stop = new AbortController();
       void this.follow(this.stop.signal);
     }
     return () => {
-      this.listeners.delete(listener);
-      if (this.listeners.size === 0) this.stop.abort();
+      stopListening();
+      if (!this.changes.hasListeners()) this.stop.abort();
     };
   };
 
@@ -118,7 +120,7 @@ export class LogReader {
 
   private set(state: LogState) {
     this.state = state;
-    this.listeners.forEach((listener) => listener());
+    this.changes.notify();
   }
 
   private async follow(signal: AbortSignal) {
