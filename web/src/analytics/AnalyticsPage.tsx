@@ -4,8 +4,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCommands } from '@/keys/useCommands';
 import { useLanguage } from '@/text/language';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Outcomes } from './Charts';
 import { AnswerTable, FigureTable } from './FigureTable';
 import type { Summary } from './figures';
@@ -31,7 +31,7 @@ export default function AnalyticsPage() {
       <Stack>
         <Text size="sm" c="dimmed">{text.about}</Text>
         <Filters looked={looked} look={look} />
-        {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+        {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
         {data?.asked === 0 && <Empty />}
         {data && data.asked > 0 && <Reports summary={data} looked={looked} />}
       </Stack>
@@ -76,7 +76,7 @@ const drawn = 8;
 function ByProject({ looked }: { looked: Looked }) {
   const text = useText();
   const { data, error } = useQuery(projectsReport(looked));
-  if (error && !data) return <Trouble error={error} />;
+  if (error && !data) return <ErrorAlert error={error} />;
   const rows = data?.items.map((each) => ({ key: each.project, label: each.project, figures: each })) ?? [];
   return <Report title={text.byProject} csv={csvOf('projects', looked)} chart={<Outcomes sideways rows={rows.slice(0, drawn)} />} table={<FigureTable title={text.byProject} first={text.project} rows={rows} />} />;
 }
@@ -85,7 +85,7 @@ function Common({ looked }: { looked: Looked }) {
   const text = useText();
   const language = useLanguage();
   const { data, error } = useQuery(questionsReport(looked));
-  if (error && !data) return <Trouble error={error} />;
+  if (error && !data) return <ErrorAlert error={error} />;
   const rows = data?.items.map((each) => ({ key: each.question_id, label: <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: each.question_id }} {...props} />}>{each.title}</Anchor>, figures: each })) ?? [];
   return (
     <Report
@@ -98,7 +98,7 @@ function Common({ looked }: { looked: Looked }) {
 function ByResponder({ looked }: { looked: Looked }) {
   const text = useText();
   const { data, error } = useQuery(respondersReport(looked));
-  if (error && !data) return <Trouble error={error} />;
+  if (error && !data) return <ErrorAlert error={error} />;
   const rows = data?.items.map((each) => ({ key: each.id, label: each.handle ?? text.gone, figures: each })) ?? [];
   return <Report title={text.byResponder} about={text.byResponderAbout} csv={csvOf('responders', looked)} table={<AnswerTable title={text.byResponder} first={text.person} rows={rows} />} />;
 }

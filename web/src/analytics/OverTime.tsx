@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLanguage } from '@/text/language';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { AnswerTimes, Outcomes } from './Charts';
 import { FigureTable } from './FigureTable';
 import type { Step } from './figures';
@@ -15,8 +15,8 @@ export function OverTime({ looked }: { looked: Looked }) {
   const text = useText();
   const language = useLanguage();
   const { data, error } = useQuery(seriesQuery(looked));
-  if (error && !data) return <Trouble error={error} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} />;
+  if (!data) return <Loading />;
   const format = new Intl.DateTimeFormat(language, data.interval === 'hour' ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
   const label = (step: Step) => format.format(new Date(step.from));
   const about = { hour: text.hours, day: text.days, week: text.weeks }[data.interval];

@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { queryOf, type Looked } from './period';
 
 /** Reads a report as JSON. Only the file for download is CSV. */
 async function report<T>(call: Promise<{ data?: T | string; error?: unknown; response: Response }>): Promise<T> {
-  const found = await need(call);
+  const found = await unwrap(call);
   if (typeof found === 'string') throw new Error('the report is no JSON');
   return found;
 }

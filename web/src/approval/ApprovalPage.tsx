@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import type { Question } from '@/api/types';
 import { filterOf, type Filter } from '@/inbox/filter';
 import { Filters } from '@/inbox/Filters';
@@ -12,7 +12,7 @@ import { Page } from '@/ui/Page';
 import { alike } from './alike';
 import { useText } from './text';
 
-const Together = piece(() => import('./Together').then((module) => module.Together));
+const Together = lazyComponent(() => import('./Together').then((module) => module.Together));
 
 /** Shows the approvals that wait. One key decides each, and similar ones can be decided together. */
 export default function ApprovalPage() {

@@ -1,7 +1,7 @@
 import { Badge, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { ActionText } from '@/preview/Action';
@@ -14,7 +14,7 @@ import { useText as useQuestionText } from '@/question/text';
 import { Visible } from '@/text/Visible';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 type Choice = 'approve' | 'reject';
@@ -37,7 +37,7 @@ function Content({ questions: offered, onClose }: { questions: Question[]; onClo
   const [questions] = useState(offered);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const decide = useMutation({
-    mutationFn: (choice: Choice) => need(api.POST('/v1/answers', { body: { items: questions.filter((question) => chosen.has(question.id)).map((question) => partOf(question, choice)) } })),
+    mutationFn: (choice: Choice) => unwrap(api.POST('/v1/answers', { body: { items: questions.filter((question) => chosen.has(question.id)).map((question) => partOf(question, choice)) } })),
     onSuccess: ({ items }, choice) => {
       for (const { question, question_id: id } of items) {
         if (!question) continue;
@@ -75,7 +75,7 @@ function Content({ questions: offered, onClose }: { questions: Question[]; onClo
           </Stack>
         );
       })}
-      {decide.error && <Trouble error={decide.error} />}
+      {decide.error && <ErrorAlert error={decide.error} />}
       <Group justify="flex-end">
         {decide.data ? <Button onClick={onClose}>{text.close}</Button> : (
           <>

@@ -1,15 +1,15 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api, need } from '@/api/client';
-import { readMore } from '@/api/more';
+import { api, unwrap } from '@/api/client';
+import { readMore } from '@/api/readMore';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { openingRows } from '@/ui/OpeningRow';
+import { expandableRows } from '@/ui/ExpandableRow';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { AuditFilters } from './AuditFilters';
 import { EventRow } from './EventRow';
 import { exportOf, queryOf, type Searched } from './filter';
@@ -52,20 +52,20 @@ function Events({ searched }: { searched: Searched }) {
   const time = useTime();
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['audit', searched],
-    queryFn: ({ pageParam }) => need(api.GET('/v1/audit', { params: { query: { ...queryOf(searched), limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/v1/audit', { params: { query: { ...queryOf(searched), limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     initialPageParam: '',
     getNextPageParam: (page) => page.next_cursor,
     placeholderData: (before) => before,
   });
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (!data) return <Loading />;
   const events = data.pages.flatMap((page) => page.items);
   const searchedTo = data.pages.at(-1)?.searched_to;
   const filtered = Object.values(searched).some(Boolean);
   return (
     <Stack gap="sm">
       {events.length === 0 && <Paper withBorder p="md"><Text>{filtered ? text.none : text.noneYet}</Text></Paper>}
-      {events.length > 0 && <ol className={openingRows} aria-label={text.events}>{events.map((event) => <EventRow key={event.seq} event={event} />)}</ol>}
+      {events.length > 0 && <ol className={expandableRows} aria-label={text.events}>{events.map((event) => <EventRow key={event.seq} event={event} />)}</ol>}
       {searchedTo && <Text size="sm" c="dimmed" role="status">{text.searchedTo(time.full(searchedTo))}</Text>}
       {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void readMore({ data, fetchNextPage })}>{searchedTo ? text.searchOn : text.more}</Button>}
     </Stack>

@@ -1,14 +1,14 @@
 import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Delivery } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { OpeningRow } from '@/ui/OpeningRow';
-import { Trouble } from '@/ui/Trouble';
+import { ExpandableRow } from '@/ui/ExpandableRow';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import classes from './Delivery.module.css';
 import { deliveryQuery } from './queries';
 import { channelName, reasonWords, useText } from './text';
@@ -28,7 +28,7 @@ export function DeliveryRow({ delivery, may, among }: Props) {
   const text = useText();
   const { channel, kind, member, state, purpose } = delivery;
   return (
-    <OpeningRow
+    <ExpandableRow
       summary={
         <>
           <span className={classes.where}>{channelName(text, { name: channel, kind })}</span>
@@ -40,7 +40,7 @@ export function DeliveryRow({ delivery, may, among }: Props) {
       }
     >
       {() => <Details delivery={delivery} may={may} among={among} />}
-    </OpeningRow>
+    </ExpandableRow>
   );
 }
 
@@ -69,13 +69,13 @@ function Details({ delivery, may, among }: Props) {
   const client = useQueryClient();
   const { data = delivery, error, isPending } = useQuery(deliveryQuery(delivery.id));
   const again = useMutation({
-    mutationFn: () => need(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
+    mutationFn: () => unwrap(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
     onSettled: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
   });
   return (
     <Stack gap="sm">
-      {error && <Trouble error={error} />}
-      {isPending && <Waiting />}
+      {error && <ErrorAlert error={error} />}
+      {isPending && <Loading />}
       {data.history && data.history.length > 0 && (
         <div>
           <Text size="sm" fw={600}>{text.history}</Text>
@@ -94,7 +94,7 @@ function Details({ delivery, may, among }: Props) {
           <Code block className={classes.content} tabIndex={0} role="region" aria-labelledby={`content-${data.id}`}><Visible text={data.content} /></Code>
         </div>
       )}
-      {again.error && <Trouble error={again.error} />}
+      {again.error && <ErrorAlert error={again.error} />}
       {again.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
       <Group gap="md">
         {may && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={again.isPending} onClick={() => again.mutate()}>{text.again}</Button>}

@@ -2,7 +2,7 @@ import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
 import { mayOversee } from '@/settings/parts/rights';
-import { openingRows } from '@/ui/OpeningRow';
+import { expandableRows } from '@/ui/ExpandableRow';
 import { DeliveryRow } from './DeliveryRow';
 import { sentToQuery } from './queries';
 import { useText } from './text';
@@ -17,7 +17,7 @@ export default function SentTo({ question }: { question: string }) {
     <section aria-labelledby="sent-to">
       <Title order={2} size="h5" id="sent-to">{text.sentTo}</Title>
       <Text size="sm" c="dimmed" mb="xs">{text.sentToAbout}</Text>
-      <ul className={openingRows} aria-labelledby="sent-to">
+      <ul className={expandableRows} aria-labelledby="sent-to">
         {data.items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may={mayOversee(me)} />)}
       </ul>
     </section>

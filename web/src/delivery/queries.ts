@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Delivery } from '@/api/types';
 
 /** The interval for messages on their way, in milliseconds: their changes come without an event. */
@@ -10,7 +10,7 @@ const moves = (items: readonly Delivery[] | undefined) => (items?.some(({ state,
 export const sentToQuery = (question: string) =>
   queryOptions({
     queryKey: ['deliveries', 'of', question],
-    queryFn: () => need(api.GET('/v1/deliveries', { params: { query: { question_id: question, limit: 100 } } })),
+    queryFn: () => unwrap(api.GET('/v1/deliveries', { params: { query: { question_id: question, limit: 100 } } })),
     refetchInterval: ({ state: { data } }) => moves(data?.items),
   });
 
@@ -23,7 +23,7 @@ export interface LogFilter {
 export const logQuery = (filter: LogFilter) =>
   infiniteQueryOptions({
     queryKey: ['deliveries', 'log', filter],
-    queryFn: ({ pageParam }) => need(api.GET('/v1/deliveries', { params: { query: { ...filter, limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/v1/deliveries', { params: { query: { ...filter, limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     initialPageParam: '',
     getNextPageParam: (page) => page.next_cursor,
     refetchInterval: ({ state: { data } }) => moves(data?.pages.flatMap(({ items }) => items)),
@@ -31,4 +31,4 @@ export const logQuery = (filter: LogFilter) =>
 
 /** One message with its history and its content. */
 export const deliveryQuery = (id: string) =>
-  queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => need(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });
+  queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => unwrap(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });

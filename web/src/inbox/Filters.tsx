@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useQuestionText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
@@ -18,7 +18,7 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
   const search = useRef<HTMLInputElement>(null);
   const [q, setQ] = useState(filter.q ?? '');
   const [open, { toggle }] = useDisclosure(Object.keys(filter).some((name) => name !== 'q' && name !== 'show'));
-  const { data: projects } = useQuery({ queryKey: ['projects'], queryFn: () => need(api.GET('/v1/projects')), enabled: open });
+  const { data: projects } = useQuery({ queryKey: ['projects'], queryFn: () => unwrap(api.GET('/v1/projects')), enabled: open });
   const set = (name: string, value: string) => onChange({ ...filter, [name]: value || undefined });
   const say = useDebouncedCallback((value: string) => set('q', value), 250);
   useCommands([{ id: 'search', title: text.focusSearch, group: text.group, keys: ['/'], run: () => search.current?.focus() }]);

@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, Menu, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { isFiltered, type Filter } from './filter';
 import { useText } from './text';
 import { viewsQuery } from './useInbox';
@@ -20,7 +20,7 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
   const { data: me } = useQuery(whoamiQuery);
   const { data } = useQuery(viewsQuery);
   const drop = useMutation({
-    mutationFn: (name: string) => need(api.DELETE('/v1/views/{name}', { params: { path: { name } } })),
+    mutationFn: (name: string) => unwrap(api.DELETE('/v1/views/{name}', { params: { path: { name } } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ['views'] }),
   });
   const views = data?.items ?? [];
@@ -50,7 +50,7 @@ function Naming({ query, onClose }: { query: string; onClose: () => void }) {
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
   const save = useMutation({
-    mutationFn: () => need(api.PUT('/v1/views/{name}', { params: { path: { name } }, body: { query, shared } })),
+    mutationFn: () => unwrap(api.PUT('/v1/views/{name}', { params: { path: { name } }, body: { query, shared } })),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['views'] });
       onClose();
@@ -61,7 +61,7 @@ function Naming({ query, onClose }: { query: string; onClose: () => void }) {
       <Stack component="form" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
         <TextInput data-autofocus label={text.viewName} value={name} maxLength={64} onChange={(event) => setName(event.currentTarget.value)} />
         <Checkbox label={text.sharedView} checked={shared} onChange={(event) => setShared(event.currentTarget.checked)} />
-        {save.error && <Trouble error={save.error} />}
+        {save.error && <ErrorAlert error={save.error} />}
         <Group justify="flex-end"><Button type="submit" loading={save.isPending}>{text.save}</Button></Group>
       </Stack>
     </Dialog>

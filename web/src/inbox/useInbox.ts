@@ -1,13 +1,13 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { api, need } from '@/api/client';
-import { lastHeard, type Heard } from '@/api/heard';
+import { api, unwrap } from '@/api/client';
+import { lastReceivedSeq, type ReceivedEvent } from '@/api/receivedEvents';
 import { onEvent, onReset } from '@/api/live';
-import { readMore } from '@/api/more';
-import { heardSince } from '@/api/reads';
+import { readMore } from '@/api/readMore';
+import { receivedSinceRead } from '@/api/reads';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
-import { keepInbox, lastInbox } from '@/offline/last';
+import { storeInbox, readStoredInbox } from '@/offline/storedInbox';
 import { onOutbox, outbox } from '@/outbox/outbox';
 import { onUndone } from '@/question/held';
 import { readQuestion } from '@/question/queries';
@@ -65,12 +65,12 @@ export function useInbox(filter: Filter) {
 
 async function readPart(filter: Filter, cursor: string | undefined): Promise<Part> {
   try {
-    const part = (await need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
-    if (!cursor && !isFiltered(filter)) void keepInbox(part.items);
+    const part = (await unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
+    if (!cursor && !isFiltered(filter)) void storeInbox(part.items);
     return part;
   } catch (error) {
     if (cursor || !asProblem(error).offline) throw error;
-    const items = await lastInbox();
+    const items = await readStoredInbox();
     if (items.length === 0) throw error;
     return { items, kept: true };
   }
@@ -105,9 +105,9 @@ function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]
         setAsked((n) => n + 1);
       }, 400);
     };
-    const matters = (event: Heard) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
+    const matters = (event: ReceivedEvent) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
     const stops = [onEvent((event) => matters(event) && count()), onReset(count)];
-    const missed = heardSince(client, key);
+    const missed = receivedSinceRead(client, key);
     if (!missed || missed.some(matters)) count();
     return () => {
       stops.forEach((stop) => stop());
@@ -116,7 +116,7 @@ function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]
   }, [client, key]);
   const { data } = useQuery({
     queryKey: ['inbox-new', filter, asked],
-    queryFn: () => need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
     enabled: asked > 0,
     staleTime: 0,
   });
@@ -131,7 +131,7 @@ function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]
 function useEnds(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());
-  const hear = useRef<(event: Heard) => void>(undefined);
+  const hear = useRef<(event: ReceivedEvent) => void>(undefined);
   useEffect(() => {
     const ended = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -162,21 +162,21 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
   useEffect(() => {
     known.clear();
     questions.forEach((question) => known.add(question.id));
-    const missed = heardSince(client, key);
+    const missed = receivedSinceRead(client, key);
     if (missed) missed.forEach((event) => event.seq > checked.current && hear.current?.(event));
     else if (checked.current === 0) void client.invalidateQueries({ queryKey: key, exact: true });
-    checked.current = lastHeard();
+    checked.current = lastReceivedSeq();
   }, [client, key, known, questions]);
 }
 
 /** The saved views: the reader's own and those that others share. */
-export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => need(api.GET('/v1/views')), staleTime: 5 * 60_000 });
+export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => unwrap(api.GET('/v1/views')), staleTime: 5 * 60_000 });
 
 /** Reads the number of questions that wait for the reader. */
 export function useCounts() {
   return useQuery({
     queryKey: ['counts', 'me'],
-    queryFn: () => need(api.GET('/v1/questions/counts', { params: { query: { for: 'me' } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions/counts', { params: { query: { for: 'me' } } })),
     staleTime: 60_000,
   });
 }

@@ -1,17 +1,17 @@
 import { Button, Center, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
-import { follow } from '@/api/follow';
-import { readMore } from '@/api/more';
+import { followEvents } from '@/api/followEvents';
+import { readMore } from '@/api/readMore';
 import { useCommands } from '@/keys/useCommands';
 import { step } from '@/task/focus';
 import { useReading } from '@/task/useReading';
 import { useSteady } from '@/task/steady';
 import { useText } from '@/shell/text';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { markRead, mayBeNews, newsKey, newsQuery } from './api';
 import { BrowserPanel } from './BrowserPanel';
 import classes from './news.module.css';
@@ -32,7 +32,7 @@ export default function NotificationsPage() {
   const first = query.data?.pages[0];
   const upTo = first?.read_up_to ?? 0;
   const unread = first?.unread ?? 0;
-  useEffect(() => follow(client, newsKey, mayBeNews), [client]);
+  useEffect(() => followEvents(client, newsKey, mayBeNews), [client]);
   const mark = useMutation({ mutationFn: markRead, onSuccess: () => client.invalidateQueries({ queryKey: newsKey }) });
   const markAll = () => {
     const newest = shown[0]?.news.seq;
@@ -43,9 +43,9 @@ export default function NotificationsPage() {
     <Page title={text.title} actions={<Button variant="default" onClick={markAll} disabled={unread === 0} loading={mark.isPending}>{text.markRead}</Button>}>
       <Stack gap="md">
         <BrowserPanel />
-        {mark.error && <Trouble error={mark.error} />}
-        {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-        {query.isPending && <Waiting />}
+        {mark.error && <ErrorAlert error={mark.error} />}
+        {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+        {query.isPending && <Loading />}
         {query.isSuccess && (
           <Group justify="space-between" mih={32}>
             <Text size="sm" c="dimmed" role="status">{unread > 0 ? shell.unread(unread) : text.allRead}</Text>

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema';
 import type { Question } from '@/api/types';
 
@@ -11,7 +11,7 @@ export const newsKey = ['news'] as const;
 const page = 30;
 
 const read = async (limit: number, cursor?: string, signal?: AbortSignal) => {
-  const part = await need(api.GET('/v1/notifications', { params: { query: { limit, cursor } }, signal }));
+  const part = await unwrap(api.GET('/v1/notifications', { params: { query: { limit, cursor } }, signal }));
   return { ...part, items: part.items as News[] };
 };
 
@@ -27,7 +27,7 @@ export const unreadQuery = queryOptions({ queryKey: [...newsKey, 'unread'], quer
 
 export const latestNews = () => read(10);
 
-export const markRead = (upTo: number) => need(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
+export const markRead = (upTo: number) => unwrap(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
 
 /** Reports whether events of this type may cause a notification. */
 export const mayBeNews = (type: string) => /^question\.(asked|assigned|escalated|answered|timed_out|cancelled|answered_late|held|undone)$|^task\.ended$/.test(type);

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { commandOf, hashOf, setOut } from '@/api/exact';
+import { commandOf, hashOf, indentJSON } from '@/api/exact';
 import { useText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { Code } from './Code';
@@ -96,7 +96,7 @@ export function ActionText({ action, label }: { action: string; label: string })
 export function readable(action: string): { label: string; text: string }[] {
   const found = commandOf(action);
   if (found) return [{ label: '', text: found.command }, ...(found.rest ? [{ label: 'rest', text: found.rest }] : [])];
-  const whole = { label: '', text: setOut(action) };
+  const whole = { label: '', text: indentJSON(action) };
   const long: { label: string; text: string }[] = [];
   const visit = (value: unknown, path: string) => {
     if (typeof value === 'string' && /[\n"\\]/.test(value)) long.push({ label: path ? `$.${path}` : '$', text: value });

@@ -6,7 +6,7 @@ import { Visible } from '@/text/Visible';
 import { suspicious } from '@/text/visible';
 import { Code } from './Code';
 import classes from './Code.module.css';
-import { isJSON, setOut } from '@/api/exact';
+import { isJSON, indentJSON } from '@/api/exact';
 import { tableOf } from './table';
 
 type Preview = NonNullable<NonNullable<Question['context']>['preview']>;
@@ -32,7 +32,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
   );
 }
 
-const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? setOut(text) : text);
+const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? indentJSON(text) : text);
 
 function Changes({ diff }: { diff: string }) {
   const text = useText();

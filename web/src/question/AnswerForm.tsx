@@ -6,7 +6,7 @@ import { useCommands } from '@/keys/useCommands';
 import type { Checked } from '@/preview/Action';
 import { stoppedByDevice } from '@/sign-in/passkey';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import whole from '@/ui/Whole.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
@@ -144,7 +144,7 @@ export function AnswerForm(props: Props) {
 function Unsigned({ error }: { error: unknown }) {
   const text = useText();
   const words = error instanceof OtherDecision ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
-  return words === undefined ? <Trouble error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
+  return words === undefined ? <ErrorAlert error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
 }
 
 function Buttons({ question, answer, checked, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {

@@ -1,9 +1,9 @@
 import { Button, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { api, unwrap } from '@/api/client';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { useText } from './text';
 
 /**
@@ -24,10 +24,10 @@ function People({ question }: { question: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery({
     queryKey: ['deciders', question],
-    queryFn: () => need(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
   });
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (!data) return <Loading />;
   return (
     <>
       <List size="sm" mt="xs" listStyleType="none">

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { useTime } from '@/text/time';
@@ -17,7 +17,7 @@ export function Discussion({ question, page }: { question: Question; page?: bool
   const { data: me } = useQuery(whoamiQuery);
   const { data } = useQuery({
     queryKey: ['messages', question.task_id],
-    queryFn: () => need(api.GET('/v1/tasks/{id}/messages', { params: { path: { id: question.task_id }, query: { limit: 200 } } })),
+    queryFn: () => unwrap(api.GET('/v1/tasks/{id}/messages', { params: { path: { id: question.task_id }, query: { limit: 200 } } })),
   });
   const about = data?.items.filter((message) => message.question_id === question.id) ?? [];
   if (about.length === 0) return null;

@@ -12,8 +12,8 @@ import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
-import { piece } from '@/ui/piece';
-import { More, useWorded } from '@/ui/Refused';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { ProblemHints, useProblemWords } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
 import { AnswerForm } from './AnswerForm';
 import { RiskBadge, StatusBadge, TypeBadge } from './Badges';
@@ -29,7 +29,7 @@ import { useText, type QuestionText } from './text';
 import { Tools } from './Tools';
 import { useAnswer } from './useAnswer';
 
-const SentTo = piece(() => import('@/delivery/SentTo').then((module) => module.default));
+const SentTo = lazyComponent(() => import('@/delivery/SentTo').then((module) => module.default));
 
 interface Props {
   question: Question;
@@ -173,14 +173,14 @@ function Then({ question }: { question: Question }) {
 
 function Fate({ state, problem }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; problem?: { code: string; detail: string; hint?: string } }) {
   const text = useText();
-  const worded = useWorded();
+  const worded = useProblemWords();
   if (state === 'accepted') return null;
   const words = { sending: text.sending, queued: text.queued, refused: text.refused };
   const said = problem && worded({ code: problem.code, message: problem.detail, hint: problem.hint });
   return (
     <Alert color={state === 'refused' ? 'red' : 'gray'} role="status" title={words[state]}>
       {said && <Text size="sm">{said.title}</Text>}
-      {said && state === 'refused' && <More worded={said} />}
+      {said && state === 'refused' && <ProblemHints worded={said} />}
     </Alert>
   );
 }

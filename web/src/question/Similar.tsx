@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { Visible } from '@/text/Visible';
 import { useText } from './text';
@@ -12,7 +12,7 @@ export function Similar({ question, answer, page }: { question: Question; answer
   const text = useText();
   const { data } = useQuery({
     queryKey: ['similar', question.id],
-    queryFn: () => need(api.GET('/v1/questions/{id}/similar', { params: { path: { id: question.id } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions/{id}/similar', { params: { path: { id: question.id } } })),
     staleTime: 5 * 60_000,
     enabled: question.type !== 'approval',
   });

@@ -2,20 +2,20 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { Keys } from '@/ui/Keys';
-import { piece } from '@/ui/piece';
-import { api, need } from '@/api/client';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import whole from '@/ui/Whole.module.css';
 import { showQuestion } from './queries';
 import { snoozeTimes } from './snooze';
 import { useText } from './text';
 import type { Tool } from './ToolForm';
 
-const Dialog = piece(() => import('@/ui/Dialog').then((module) => module.Dialog));
-const ToolForm = piece(() => import('./ToolForm').then((module) => module.ToolForm));
+const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
+const ToolForm = lazyComponent(() => import('./ToolForm').then((module) => module.ToolForm));
 
 type Opened = Tool | 'snooze' | 'extend';
 const extensions = ['15m', '1h', '24h'] as const;
@@ -27,9 +27,9 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
   const [open, setOpen] = useState<Opened>();
   const path = { id: question.id };
   const keep = (next: Question) => showQuestion(client, next);
-  const extend = useMutation({ mutationFn: (by: string) => need(api.POST('/v1/questions/{id}/extend', { params: { path }, body: { by } })), onSuccess: keep });
+  const extend = useMutation({ mutationFn: (by: string) => unwrap(api.POST('/v1/questions/{id}/extend', { params: { path }, body: { by } })), onSuccess: keep });
   const snooze = useMutation({
-    mutationFn: (until: string | undefined) => need(api.POST('/v1/questions/{id}/snooze', { params: { path }, body: until ? { until } : {} })),
+    mutationFn: (until: string | undefined) => unwrap(api.POST('/v1/questions/{id}/snooze', { params: { path }, body: until ? { until } : {} })),
     onSuccess: (next) => {
       keep(next);
       void client.invalidateQueries({ queryKey: ['counts'] });
@@ -59,7 +59,7 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
         {button('withdraw', text.withdraw)}
       </Group>
       <Snoozed question={question} onWake={() => snooze.mutate(undefined)} />
-      {extend.error && <Trouble error={extend.error} />}
+      {extend.error && <ErrorAlert error={extend.error} />}
       <Suspense>
       {open === 'extend' && (
         <Dialog opened onClose={close} title={text.extend}>
@@ -71,7 +71,7 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
       {open === 'snooze' && (
         <Dialog opened onClose={close} title={text.snoozeTitle}>
           <SnoozeTimes deadline={question.deadline} onPick={(until) => snooze.mutate(until)} />
-          {snooze.error && <Trouble error={snooze.error} />}
+          {snooze.error && <ErrorAlert error={snooze.error} />}
         </Dialog>
       )}
       {open && open !== 'snooze' && open !== 'extend' && (

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { useTellRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
 import { heldAnswers, onHeld, undo, type Held } from './held';
 import { useText } from './text';

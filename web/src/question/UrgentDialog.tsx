@@ -2,18 +2,18 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { isTyping } from '@/keys/listen';
 import { preferences } from '@/shell/preferences';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { queryClient } from '@/api/queries';
 import { mayAnswer, questionQuery } from './queries';
 import { useText } from './text';
 import { onAsked } from './urgent';
 import classes from './UrgentDialog.module.css';
 
-const Dialog = piece(() => import('@/ui/Dialog').then((module) => module.Dialog));
-const QuestionView = piece(() => import('./QuestionView').then((module) => module.QuestionView));
+const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
+const QuestionView = lazyComponent(() => import('./QuestionView').then((module) => module.QuestionView));
 
 /** Pages that show questions themselves. */
 const deciding = /^\/($|q\/|questions\/|approvals|sign-in)/;
@@ -66,7 +66,7 @@ export default function UrgentDialog() {
   }
   return (
     <Suspense><Dialog opened onClose={later} title={text.urgentTitle} size="lg" closeOnClickOutside={false}>
-      <Suspense fallback={<Waiting />}>{data && <article><QuestionView key={data.id} question={data} onSent={drop} /></article>}</Suspense>
+      <Suspense fallback={<Loading />}>{data && <article><QuestionView key={data.id} question={data} onSent={drop} /></article>}</Suspense>
       <Group justify="space-between" mt="md">
         <Text size="sm" c="dimmed">{waiting.length > 1 && text.urgentMore(waiting.length - 1)}</Text>
         <Group gap="xs">

@@ -1,4 +1,4 @@
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import type { Values } from './item';
 
 // A draft of an answer stays in the browser until it is sent. It survives
@@ -14,7 +14,7 @@ export interface Draft {
   at: number;
 }
 
-const place = (id: string) => keptAt(`draft.${id}`);
+const place = (id: string) => ownedKey(`draft.${id}`);
 const isDraft = /^fermata\.for\.[^:]*:draft\./;
 const keptFor = 30 * 86_400_000;
 

@@ -1,5 +1,5 @@
 import { onAccepted } from '@/outbox/outbox';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { queryClient } from '@/api/queries';
 import { signal } from '@/api/signal';
 import { serverNow } from '@/api/time';
@@ -52,7 +52,7 @@ export function startHeld(): void {
 export async function undo(entry: Held): Promise<void> {
   set(held.filter((each) => each !== entry));
   try {
-    const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
+    const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
     showQuestion(queryClient, question);
     undone.notify(entry.id);
   } catch (error) {

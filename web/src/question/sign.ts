@@ -1,5 +1,5 @@
 import { bufferToBase64URLString, startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { hashOf } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
 import { withAction } from '@/outbox/outbox';
@@ -18,7 +18,7 @@ export class OtherDecision extends Error {}
 
 /** Lets the reader's passkey sign the answer. A decision that differs from the answer is not signed. */
 export async function signAnswer(question: Question, body: Answer, action?: string): Promise<NonNullable<Answer['signature']>> {
-  const { decision, options } = await need(
+  const { decision, options } = await unwrap(
     api.POST('/v1/questions/{id}/decision', { params: { path: { id: question.id } }, body, bodySerializer: (all) => withAction(all, action) }),
   );
   if (!(await saysTheSame(question, body, action, JSON.parse(decision) as Decision))) throw new OtherDecision();

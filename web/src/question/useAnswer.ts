@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { canonical } from '@/api/exact';
+import { canonicalJSON } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
 import { sendAnswer } from '@/outbox/outbox';
 import { readDraft, writeDraft } from './draft';
@@ -92,7 +92,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     if (question.type === 'approval' && question.action_hash) body.action_hash = question.action_hash;
     sent.current = true;
     setSending(true);
-    const edited = approves && action !== undefined ? canonical(action) : undefined;
+    const edited = approves && action !== undefined ? canonicalJSON(action) : undefined;
     if (question.needs_signature) {
       setUnsigned(undefined);
       try {

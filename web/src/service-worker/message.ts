@@ -28,7 +28,7 @@ export interface Button {
 /** The message for a push that cannot be read. It still tells that something came. */
 const unreadable: Message = { kind: 'alert', tag: 'fermata', title: 'Fermata', body: '', path: '/', lang: 'en', at: 0 };
 
-export function read(data: PushMessageData | null): Message {
+export function readMessage(data: PushMessageData | null): Message {
   try {
     const message = data?.json() as Partial<Message> | undefined;
     return typeof message?.title === 'string' && typeof message.tag === 'string' ? { ...unreadable, ...message } : unreadable;

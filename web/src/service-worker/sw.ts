@@ -1,22 +1,22 @@
-import { renew } from './device';
-import { read } from './message';
-import { pressed } from './press';
-import { shownByPush } from './show';
+import { renewSubscription } from './device';
+import { readMessage } from './message';
+import { handlePress } from './press';
+import { showPushed } from './show';
 
 // The service worker caches the shell: the page and the files that it names. It
 // never answers calls of the API from the cache. It shows the messages that the
 // server pushes while no page is open.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
-const shell = 'fermata-shell-2';
-const mine = [shell, 'fermata-device'];
+const shellCache = 'fermata-shell-2';
+const mine = [shellCache, 'fermata-device'];
 
 worker.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(shell).then((cache) => cache.add('/')).then(() => worker.skipWaiting()));
+  event.waitUntil(caches.open(shellCache).then((cache) => cache.add('/')).then(() => worker.skipWaiting()));
 });
 
 worker.addEventListener('activate', (event) => {
-  event.waitUntil(dropOthers().then(() => worker.clients.claim()));
+  event.waitUntil(deleteOtherCaches().then(() => worker.clients.claim()));
 });
 
 worker.addEventListener('fetch', (event) => {
@@ -25,32 +25,32 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
   // The worker leaves pages of answer links and replies of the API alone.
   if (/^\/(a|v1)\//.test(url.pathname)) return;
-  if (request.mode === 'navigate') event.respondWith(page(request));
-  else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(file(request));
+  if (request.mode === 'navigate') event.respondWith(fetchPage(request));
+  else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(fetchFile(request));
 });
 
 // Messages are handled one after the other, because the end of a question must find the notification that showed it.
-let before: Promise<unknown> = Promise.resolve();
+let lastPush: Promise<unknown> = Promise.resolve();
 worker.addEventListener('push', (event) => {
-  const message = read(event.data);
-  const mine = before.then(() => shownByPush(message));
-  before = mine.catch(() => undefined);
+  const message = readMessage(event.data);
+  const mine = lastPush.then(() => showPushed(message));
+  lastPush = mine.catch(() => undefined);
   event.waitUntil(mine);
 });
 
 worker.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  event.waitUntil(pressed(event.notification.data, event.action));
+  event.waitUntil(handlePress(event.notification.data, event.action));
 });
 
 worker.addEventListener('pushsubscriptionchange', (event) => {
   const { newSubscription } = event as ExtendableEvent & { newSubscription?: PushSubscription | null };
-  (event as ExtendableEvent).waitUntil(renew(newSubscription));
+  (event as ExtendableEvent).waitUntil(renewSubscription(newSubscription));
 });
 
 /** Returns the page from the network, or else the cached one. */
-async function page(request: Request): Promise<Response> {
-  const cache = await caches.open(shell);
+async function fetchPage(request: Request): Promise<Response> {
+  const cache = await caches.open(shellCache);
   try {
     const fresh = await fetch(request);
     if (isShell(fresh)) await cache.put('/', fresh.clone());
@@ -72,8 +72,8 @@ function isShell(fresh: Response): boolean {
  * Returns a file. A file with a hash in its name never changes, so it comes
  * from the cache first. The few others come from the network first.
  */
-async function file(request: Request): Promise<Response> {
-  const cache = await caches.open(shell);
+async function fetchFile(request: Request): Promise<Response> {
+  const cache = await caches.open(shellCache);
   const kept = await cache.match(request);
   if (kept && new URL(request.url).pathname.startsWith('/assets/')) return kept;
   try {
@@ -85,7 +85,7 @@ async function file(request: Request): Promise<Response> {
   }
 }
 
-async function dropOthers(): Promise<void> {
+async function deleteOtherCaches(): Promise<void> {
   const names = await caches.keys();
   await Promise.all(names.filter((name) => !mine.includes(name)).map((name) => caches.delete(name)));
 }

@@ -22,21 +22,21 @@ const defaults: Preferences = {
   language: 'system', keys: true, contrast: 'system', motion: 'system', density: 'comfortable', dialog: true, browserNotifications: false, browserKinds: 'urgent',
 };
 
-const place = 'fermata.preferences';
-let current = read();
+const storageKey = 'fermata.preferences';
+let current = readPreferences();
 const changes = signal();
 
-function read(): Preferences {
+function readPreferences(): Preferences {
   try {
-    return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Preferences>) };
+    return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Preferences>) };
   } catch {
     return defaults;
   }
 }
 
 addEventListener('storage', (event) => {
-  if (event.key !== place) return;
-  current = read();
+  if (event.key !== storageKey) return;
+  current = readPreferences();
   changes.notify();
 });
 
@@ -46,7 +46,7 @@ export const preferences = () => current;
 export function setPreference<K extends keyof Preferences>(key: K, value: Preferences[K]): void {
   current = { ...current, [key]: value };
   try {
-    localStorage.setItem(place, JSON.stringify(current));
+    localStorage.setItem(storageKey, JSON.stringify(current));
   } catch {
     // Without storage, the change lasts until the page closes.
   }

@@ -14,4 +14,4 @@ export function setWaiting(n: number): void {
 export const useWaiting = (): number => useSyncExternalStore(changes.subscribe, () => waiting);
 
 /** Returns the title for the browser's tab. */
-export const titled = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;
+export const tabTitle = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;

@@ -1,9 +1,9 @@
 import { Box, Button, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import classes from './board.module.css';
 import type { Column, Filters, State } from './filters';
 import list from './list.module.css';
@@ -51,8 +51,8 @@ function Cards({ column, filters, states, onIds }: Props & { states: State[] }) 
   }, [last, shown.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
+      {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
       {query.isSuccess && shown.length === 0 && <Text size="sm" c="dimmed" p="xs">{text.emptyColumn}</Text>}
       <Box ref={scroller} className={classes.scroller} tabIndex={shown.length > 0 ? 0 : undefined} role="group" aria-label={text.columns[column]}>
         <div className={list.inColumn} role="status">

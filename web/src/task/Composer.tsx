@@ -2,15 +2,15 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Task } from '@/api/types';
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import { useCommands } from '@/keys/useCommands';
 import { Keys } from '@/ui/Keys';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { reopenTask, sayTo, taskKey } from './api';
 import { columnOf } from './filters';
 import { usePageText } from './pageText';
 
-const place = (id: string) => keptAt(`message.${id}`);
+const place = (id: string) => ownedKey(`message.${id}`);
 
 /** Returns when the agent gets a message, by the state of its task. */
 export function hearing(task: Pick<Task, 'state' | 'runner'>): 'working' | 'suspended' | 'ready' | 'ended' | 'external' | 'blocked' {
@@ -49,7 +49,7 @@ export function Composer({ task }: { task: Task }) {
   return (
     <Stack component="section" gap="xs" mt="md" aria-label={text.say}>
       <Textarea ref={field} label={text.say} description={text.sayHint[how]} value={body} onChange={(event) => setBody(event.currentTarget.value)} autosize minRows={2} maxRows={12} maxLength={20_000} />
-      {send.error && <Trouble error={send.error} again={submit} />}
+      {send.error && <ErrorAlert error={send.error} again={submit} />}
       <Group justify="space-between">
         <Text size="sm" c="dimmed" role="status">{send.isSuccess && body === '' ? text.sent : ''}</Text>
         <Group gap="xs">

@@ -4,10 +4,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type SubmitEvent } from 'react';
 import { useCommands } from '@/keys/useCommands';
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import { asProblem } from '@/api/problem';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { createTask, taskListKey } from './api';
 import { createCommand, emptyForm, specOf, taskOf, type Form } from './command';
 import type { Search } from './filters';
@@ -15,7 +15,7 @@ import { useNewTaskText } from './newTaskText';
 import classes from './task.module.css';
 import { useTaskText } from './text';
 
-const place = () => keptAt('newTask');
+const place = () => ownedKey('newTask');
 
 /** The form for a new task. Beside it is the command that does the same. */
 export default function NewTaskPage() {
@@ -75,7 +75,7 @@ export default function NewTaskPage() {
                 <Textarea label={text.spec} description={text.specHint} autosize minRows={2} value={form.spec} onChange={(event) => set({ spec: event.currentTarget.value })} error={wrongSpec && text.specWrong} classNames={{ input: classes.code }} />
               </Stack>
             </Collapse>
-            {make.error && <Trouble error={make.error} again={() => submit()} />}
+            {make.error && <ErrorAlert error={make.error} again={() => submit()} />}
             <Group justify="flex-end"><Button type="submit" loading={make.isPending}>{text.create}</Button></Group>
           </Stack>
         </form>

@@ -2,8 +2,8 @@ import { Box } from '@mantine/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useNow } from '@/ui/useNow';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import type { Filters } from './filters';
 import { Fresh } from './Fresh';
 import { focusTask } from './focus';
@@ -46,8 +46,8 @@ export function TaskList({ filters }: { filters: Filters }) {
   });
   return (
     <div ref={box}>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
+      {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
       {query.isSuccess && shown.length === 0 && <NoTasks filters={filters} />}
       <Fresh fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={classes.list} h={rows.getTotalSize()}>

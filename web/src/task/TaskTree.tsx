@@ -2,9 +2,9 @@ import { ActionIcon, Box, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import type { Filters } from './filters';
 import { focusTask } from './focus';
 import { Fresh } from './Fresh';
@@ -51,8 +51,8 @@ export function TaskTree({ filters }: { filters: Filters }) {
     });
   return (
     <div ref={box}>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
+      {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
       {query.isSuccess && laid.length === 0 && <NoTasks filters={filters} />}
       <Fresh fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={list.list} h={rows.getTotalSize()}>

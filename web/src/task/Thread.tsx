@@ -1,10 +1,10 @@
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useMemo, useRef } from 'react';
-import { readMore } from '@/api/more';
+import { readMore } from '@/api/readMore';
 import { useTime } from '@/text/time';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { timelineQuery } from './api';
 import { usePageText } from './pageText';
 import { inOrder, otherDay, postEntry, posts, questionsIn } from './thread';
@@ -20,8 +20,8 @@ export function Thread({ id }: { id: string }) {
   const shown = useMemo(() => posts(entries), [entries]);
   const questions = useMemo(() => questionsIn(entries), [entries]);
   const list = useKeptPlace(shown[0]?.key);
-  if (query.error && !query.data) return <Trouble error={query.error} again={() => void query.refetch()} />;
-  if (!query.data) return <Waiting />;
+  if (query.error && !query.data) return <ErrorAlert error={query.error} again={() => void query.refetch()} />;
+  if (!query.data) return <Loading />;
   return (
     <>
       {query.hasNextPage ? (

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
-import { useTellRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/problemWords';
 import { mayRun } from '@/workflow/rights';
 import { cancelTask, deferTask, pauseTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
 import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog, ResumeDialog } from './dialogs';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Task } from '@/api/types';
-import { pace } from '@/api/follow';
+import { refetchDelay } from '@/api/followEvents';
 import { columnOf, columns, columnStates, filtersOf, narrowing, queryOf, statesIn, viewOf } from './filters';
 import { steady } from './steady';
 import { branches } from './tree';
@@ -87,6 +87,6 @@ describe('verbs', () => {
 });
 
 it('reads long lists again more seldom', () => {
-  expect(pace(1)).toBe(250);
-  expect(pace(100)).toBeGreaterThan(30_000);
+  expect(refetchDelay(1)).toBe(250);
+  expect(refetchDelay(100)).toBeGreaterThan(30_000);
 });

@@ -1,4 +1,4 @@
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { signal } from '@/api/signal';
 import { Terminal, type Piece } from './ansi';
 
@@ -136,7 +136,7 @@ export class LogReader {
   }
 
   private async part(signal: AbortSignal) {
-    const part = await need(api.GET('/v1/runs/{id}/log', { params: { path: { id: this.run }, query: { offset: this.next, wait: '25s' } }, signal }));
+    const part = await unwrap(api.GET('/v1/runs/{id}/log', { params: { path: { id: this.run }, query: { offset: this.next, wait: '25s' } }, signal }));
     if (isAborted(signal)) return;
     this.next = part.next;
     const text = part.chunks.map((chunk) => chunk.text).join('');

@@ -26,10 +26,10 @@ async function fetchGerman() {
   if (german) loads.notify();
 }
 
-const silent = () => () => undefined;
+const noSubscription = () => () => undefined;
 
 /** Returns the words for error codes in the reader's language, or undefined if the server's own words will do. */
 export function useRefusals(): Refusals | undefined {
   const language = useLanguage();
-  return useSyncExternalStore(language === 'de' ? onGerman : silent, () => (language === 'de' ? german : undefined));
+  return useSyncExternalStore(language === 'de' ? onGerman : noSubscription, () => (language === 'de' ? german : undefined));
 }

@@ -33,7 +33,7 @@ const components: Components = {
   input: ({ checked }) => <span>{checked ? '☑' : '☐'}</span>,
 };
 
-export default function Rendered({ text }: { text: string }) {
+export default function RenderedMarkdown({ text }: { text: string }) {
   const plugins = useMemo(() => [remarkGfm], []);
   const after = useMemo(() => [reveal], []);
   return (

@@ -7,9 +7,9 @@ import { Suspense, useCallback, useId, useMemo, useRef, useState } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
 import { Icon } from '@/ui/Icon';
-import { piece } from '@/ui/piece';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery } from './api';
 import type { CodeFieldHandle } from './CodeField';
 import { complete } from './complete';
@@ -20,7 +20,7 @@ import { useText } from './text';
 import type { Validation, Workflow } from './types';
 import classes from './Workflow.module.css';
 
-const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
+const CodeField = lazyComponent(() => import('./CodeField').then((module) => module.CodeField));
 
 /** The pause in typing after which the definition is checked, in milliseconds. */
 const rest = 500;
@@ -82,7 +82,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
     <Stack gap="lg">
       <div className={classes.two} data-editor>
         <Stack gap="sm">
-          <Suspense fallback={<Waiting />}>
+          <Suspense fallback={<Loading />}>
             <CodeField
               value={source} set={setSource} problems={live?.problems ?? problems} ref={field} label={text.definition} describedBy={about} words={words}
               invalid={known?.source === source && !known.found.valid}
@@ -95,7 +95,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
             {!testing && <Button variant="default" onClick={() => setTesting(true)}>{text.test}</Button>}
             <Button variant="subtle" onClick={onCancel}>{text.cancel}</Button>
           </Group>
-          {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
+          {save.error ? <ErrorAlert error={save.error} /> : check.error && <ErrorAlert error={check.error} />}
         </Stack>
         <div>
           <div role="status">

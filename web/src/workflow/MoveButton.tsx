@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { moveRun, useRenew } from './api';
 import { mayDefine } from './rights';
 import { useText } from './text';
@@ -24,7 +24,7 @@ export function MoveButton({ run }: { run: Run }) {
   return (
     <>
       <Button size="compact-sm" mih={32} variant="default" w="fit-content" loading={move.isPending} onClick={() => move.mutate()}>{text.move}</Button>
-      {move.error && <Trouble error={move.error} />}
+      {move.error && <ErrorAlert error={move.error} />}
     </>
   );
 }

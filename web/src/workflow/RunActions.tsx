@@ -9,7 +9,7 @@ import { cancelTask, taskQuery } from '@/task/api';
 import { CancelDialog } from '@/task/dialogs';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { useTellRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/problemWords';
 import { retryRun, useRenew } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';

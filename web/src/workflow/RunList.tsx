@@ -2,7 +2,7 @@ import { Anchor, Button, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
-import { readMore } from '@/api/more';
+import { readMore } from '@/api/readMore';
 import rows from '@/settings/parts/Rows.module.css';
 import lists from '@/task/list.module.css';
 import { StateBadge } from '@/task/StateBadge';
@@ -11,9 +11,9 @@ import { useSteady } from '@/task/steady';
 import { useReading } from '@/task/useReading';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { runsQuery } from './api';
 import { Facts } from './Facts';
 import { isRunEnded, type RunFilters } from './filters';
@@ -47,7 +47,7 @@ export function RunList({ filters, size }: Props) {
       <div className={lists.fresh} role="status">
         {(fresh > 0 || gone.size > 0) && <Button size="compact-sm" onClick={release}>{fresh > 0 ? text.fresh(fresh) : text.freshChanges}</Button>}
       </div>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data && shown.length === 0 && <Paper withBorder p="md"><Text c="dimmed">{filtered ? text.noRunsFit : text.noRuns}</Text></Paper>}
       {shown.length > 0 && (
         <Stack gap="sm">

@@ -15,11 +15,11 @@ import { StateBadge } from '@/task/StateBadge';
 import taskClasses from '@/task/task.module.css';
 import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Back } from '@/ui/Back';
+import { BackLink } from '@/ui/BackLink';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { runQuery, useLiveRun, workflowQuery } from './api';
 import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
@@ -41,8 +41,8 @@ export default function RunPage() {
   const text = useText();
   const { data, error, refetch } = useQuery(runQuery(id));
   if (error && asProblem(error).code === 'not_found') return <Page title={text.noSuchRun}><Link to="/workflow-runs">{text.allRuns}</Link></Page>;
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (!data) return <Loading />;
   return <OneRun key={data.id} run={data} />;
 }
 
@@ -65,7 +65,7 @@ function OneRun({ run }: { run: Run }) {
   const graph = run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>;
   const timeline = <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>;
   return (
-    <Page title={text.runOf(titleOf(run, time.full))} back={<Back to="/workflow-runs">{text.allRuns}</Back>} wide actions={<StateBadge state={run.state} />}>
+    <Page title={text.runOf(titleOf(run, time.full))} back={<BackLink to="/workflow-runs">{text.allRuns}</BackLink>} wide actions={<StateBadge state={run.state} />}>
       <Stack gap="lg">
         <Stack gap="sm">
           <WhoWaits run={run} failed={failed} />

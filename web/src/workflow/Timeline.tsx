@@ -10,7 +10,7 @@ import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
-import { useWorded } from '@/ui/Refused';
+import { useProblemWords } from '@/ui/problemWords';
 import { Facts } from './Facts';
 import { Json } from './Json';
 import { Name } from './Name';
@@ -78,7 +78,7 @@ function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
 
 function Failure({ error }: { error: NonNullable<Step['error']> }) {
   const text = useText();
-  const said = useWorded()(error);
+  const said = useProblemWords()(error);
   return (
     <div className={classes.error}>
       <Text size="sm" fw={said.detail ? 600 : undefined}><Visible text={said.title} /></Text>

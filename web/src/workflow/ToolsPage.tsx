@@ -12,8 +12,8 @@ import looks from '@/task/task.module.css';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRenew } from './api';
 import { Json } from './Json';
 import { Name } from './Name';
@@ -59,7 +59,7 @@ export default function ToolsPage() {
     <Page title={text.tools} actions={may && <Button leftSection={<Icon name="plus" size={16} />} onClick={add}>{text.addTool}</Button>}>
       <Places here="tools" />
       <Text size="sm" c="dimmed" mb="md">{text.toolsAbout}{!may && me && ` ${text.onlyOperators}`}</Text>
-      {error && !tools ? <Trouble error={error} again={() => void refetch()} /> : (!tools || !named) && <Waiting />}
+      {error && !tools ? <ErrorAlert error={error} again={() => void refetch()} /> : (!tools || !named) && <Loading />}
       {tools && named && (
         <Stack gap="lg">
           {named.items.length === 0 && <Nothing>{text.noNamed}</Nothing>}

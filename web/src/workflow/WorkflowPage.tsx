@@ -8,12 +8,12 @@ import { whoamiQuery } from '@/api/queries';
 import { Confirm } from '@/settings/parts/Confirm';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Back } from '@/ui/Back';
+import { BackLink } from '@/ui/BackLink';
 import { Page } from '@/ui/Page';
-import { useTellRefusal } from '@/ui/Refused';
-import { Trouble } from '@/ui/Trouble';
+import { useTellRefusal } from '@/ui/problemWords';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery } from './api';
 import { Editor } from './Editor';
 import { filtersOf, type Search } from './filters';
@@ -38,8 +38,8 @@ export default function WorkflowPage() {
   const { data, error, refetch } = useQuery(workflowQuery(name));
   useLiveLists();
   if (error && asProblem(error).code === 'not_found') return <Page title={text.notFound}><Link to="/workflows">{text.allWorkflows}</Link></Page>;
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (!data) return <Loading />;
   return <OneWorkflow key={data.name} workflow={data} />;
 }
 
@@ -85,7 +85,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
     </section>
   );
   return (
-    <Page title={name} back={<Back to="/workflows">{text.allWorkflows}</Back>} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
+    <Page title={name} back={<BackLink to="/workflows">{text.allWorkflows}</BackLink>} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
       <Stack gap="lg">
         <div>
           <Group gap="xs" mb={6}><EnabledBadge enabled={workflow.enabled} />{!workflow.enabled && <Text size="sm" c="dimmed">{text.disabledAbout}</Text>}</Group>

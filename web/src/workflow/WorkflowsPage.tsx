@@ -10,9 +10,9 @@ import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { useLiveLists, workflowsQuery } from './api';
 import { Editor } from './Editor';
 import type { Search } from './filters';
@@ -41,7 +41,7 @@ export default function WorkflowsPage() {
     <Page title={text.workflows} actions={may && <Button renderRoot={(props) => <Link to="/workflows" search={{ new: 'yes' }} {...props} />}>{text.newWorkflow}</Button>}>
       <Places here="workflows" />
       <Text size="sm" c="dimmed" mb="sm">{text.about}</Text>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <None may={may} />}
       {data && data.items.length > 0 && (
         <ul className={rows.rows} aria-label={text.workflows}>

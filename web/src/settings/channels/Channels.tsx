@@ -3,14 +3,14 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Channel, ChannelKind } from '@/api/types';
 import { kindName, useText as useDeliveryText } from '@/delivery/text';
 import { useCommands } from '@/keys/useCommands';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { Once } from '../parts/Once';
 import { Row, Rows } from '../parts/Rows';
@@ -49,10 +49,10 @@ export default function Channels() {
   };
   const [left, setLeft] = useState<readonly string[]>([]);
   const turn = ({ name, enabled }: Channel) => change(
-    need(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setLeft(changed.left_routes ?? []); }),
+    unwrap(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setLeft(changed.left_routes ?? []); }),
   );
   const remove = async ({ name }: Channel) => {
-    const removed = await need(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
+    const removed = await unwrap(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
     setLeft(removed.left_routes);
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
@@ -71,8 +71,8 @@ export default function Channels() {
       title={text.title} about={text.about}
       actions={addable.length > 0 && <Button leftSection={<Icon name="plus" />} onClick={() => setDoing({ what: 'choose' })}>{text.add}</Button>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {Boolean(trouble) && <Trouble error={trouble} />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
+      {Boolean(trouble) && <ErrorAlert error={trouble} />}
       {data && (
         <Rows label={text.title}>
           {data.items.map((channel) => (

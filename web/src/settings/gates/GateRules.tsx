@@ -1,15 +1,15 @@
 import { Badge, Button, Code, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { GateRule } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon, type IconName } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { Nothing } from '../parts/Nothing';
 import { mayRule } from '../parts/rights';
@@ -31,7 +31,7 @@ export default function GateRules() {
   const may = mayRule(me);
   useCommands([{ id: 'add-rule', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }], may);
   const remove = async ({ id }: GateRule) => {
-    await need(api.DELETE('/v1/gate-rules/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/gate-rules/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: rulesQuery.queryKey });
   };
   return (
@@ -39,7 +39,7 @@ export default function GateRules() {
       title={text.title} about={text.about}
       actions={may ? <Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button> : <Text size="sm" c="dimmed">{text.onlyOperators}</Text>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <Nothing>{text.none}</Nothing>}
       {data && data.items.length > 0 && (
         <Rows label={text.title}>

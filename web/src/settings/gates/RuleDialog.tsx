@@ -1,6 +1,6 @@
 import { NumberInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { Dialog } from '@/ui/Dialog';
 import { Expiry } from '../parts/Expiry';
 import { Form } from '../parts/Form';
@@ -34,7 +34,7 @@ function RuleForm({ onClose }: { onClose: () => void }) {
   const form = useForm({
     initial: empty,
     check: (values) => checkRule(values, { ...parts, ...text }),
-    save: (values) => need(api.POST('/v1/gate-rules', { body: newRule(values) })),
+    save: (values) => unwrap(api.POST('/v1/gate-rules', { body: newRule(values) })),
     onSaved: () => {
       void client.invalidateQueries({ queryKey: rulesQuery.queryKey });
       onClose();

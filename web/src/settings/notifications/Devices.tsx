@@ -4,12 +4,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Device } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
-import { addDevice, pushState, removeAny, removeDevice, type PushState } from '@/push/device';
+import { addDevice, pushState, removeDevice, removeThisDevice, type PushState } from '@/push/device';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { browserName } from '../me/browser';
 import { Confirm } from '../parts/Confirm';
 import { Nothing } from '../parts/Nothing';
@@ -34,7 +34,7 @@ export function Devices({ member }: { member: string }) {
       {here && <ThisDevice state={here.state === 'on' && !known ? 'off' : here.state} member={member} />}
       <Title order={3} size="h5" mt="sm">{text.devices}</Title>
       <Text size="sm" c="dimmed">{text.devicesAbout}</Text>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <Nothing>{text.noDevices}</Nothing>}
       {data && data.items.length > 0 && <List devices={data.items} here={here?.device?.id} />}
     </Section>
@@ -48,7 +48,7 @@ function ThisDevice({ state, member }: { state: PushState; member: string }) {
   const client = useQueryClient();
   const refresh = () => Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   const turn = useMutation({
-    mutationFn: async () => (state === 'on' ? removeDevice().then(() => 'removed' as const) : addDevice(browserName(navigator.userAgent) ?? text.here, member)),
+    mutationFn: async () => (state === 'on' ? removeThisDevice().then(() => 'removed' as const) : addDevice(browserName(navigator.userAgent) ?? text.here, member)),
     onSuccess: (result) => {
       if (result === 'added') notifications.show({ message: text.turnedOn, closeButtonProps: { 'aria-label': parts.close } });
     },
@@ -69,7 +69,7 @@ function ThisDevice({ state, member }: { state: PushState; member: string }) {
         )}
       </Group>
       {turn.data === 'denied' && <Alert mt="sm" color="orange" role="alert">{text.refused}</Alert>}
-      {turn.error && (turn.error instanceof DOMException ? <Alert mt="sm" color="orange" role="alert">{text.failed}</Alert> : <Trouble error={turn.error} />)}
+      {turn.error && (turn.error instanceof DOMException ? <Alert mt="sm" color="orange" role="alert">{text.failed}</Alert> : <ErrorAlert error={turn.error} />)}
     </Paper>
   );
 }
@@ -81,7 +81,7 @@ function List({ devices, here }: { devices: readonly Device[]; here?: string }) 
   const client = useQueryClient();
   const [removing, setRemoving] = useState<Device>();
   const remove = async ({ id }: Device) => {
-    await removeAny(id);
+    await removeDevice(id);
     await Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   };
   return (

@@ -1,7 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { Stored } from '../parts/Stored';
 import { preferencesQuery } from '../queries';
 import { Devices } from './Devices';
@@ -12,7 +12,7 @@ import { useText } from './text';
 export default function Notifications() {
   const text = useText();
   const { data: me } = useQuery(whoamiQuery);
-  if (!me) return <Waiting />;
+  if (!me) return <Loading />;
   if (!me.member_id) return <Alert>{text.noMember}</Alert>;
   return (
     <Stack gap="xl">

@@ -2,12 +2,12 @@ import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, T
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { NotificationPreferences, Routes } from '@/api/types';
 import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
 import { languages } from '@/text/languages';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { useText as usePartsText } from '../parts/text';
@@ -24,8 +24,8 @@ interface Props {
 /** Lets the reader choose which messages come, where and when. */
 export function PreferenceForm({ stored, onSaved }: Props) {
   const { data: routes, error, refetch } = useQuery(routesQuery);
-  if (error && !routes) return <Trouble error={error} again={() => void refetch()} />;
-  return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Waiting />;
+  if (error && !routes) return <ErrorAlert error={error} again={() => void refetch()} />;
+  return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Loading />;
 }
 
 interface PartProps {
@@ -41,7 +41,7 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   const form = useForm({
     initial: () => begin(stored),
     check: (values) => checkPreferences(values, { ...parts, ...text }),
-    save: (values) => need(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
+    save: (values) => unwrap(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
     stored: begin,
     onSaved: (saved) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 interface Props {
@@ -24,7 +24,7 @@ export function Confirm({ title, children, yes, run, onClose }: Props) {
     <Dialog opened onClose={onClose} title={title}>
       <Stack>
         <Text component="div">{children}</Text>
-        {act.error && <Trouble error={act.error} />}
+        {act.error && <ErrorAlert error={act.error} />}
         <Group justify="flex-end">
           <Keys run={() => act.mutate()} title={yes} />
           <Button variant="default" onClick={onClose} data-autofocus>{text.cancel}</Button>

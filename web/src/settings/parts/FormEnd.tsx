@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useCommands } from '@/keys/useCommands';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 interface Props {
@@ -18,7 +18,7 @@ export function FormEnd({ yes, sending, error, submit, onCancel, disabled }: Pro
   useCommands([{ id: 'save', title: yes, group: text.dialog, keys: ['mod+Enter'], typing: true, run: submit }], !disabled);
   return (
     <>
-      {Boolean(error) && <Trouble error={error} />}
+      {Boolean(error) && <ErrorAlert error={error} />}
       <Group justify="flex-end">
         {onCancel && <Button variant="default" onClick={onCancel}>{text.cancel}</Button>}
         <Button type="submit" loading={sending} disabled={disabled}>{yes}</Button>

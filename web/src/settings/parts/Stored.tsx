@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQuery, useQueryClient, type UseQueryOptions } from '@tanstack/react-query';
 import { Fragment, useState, type ReactNode } from 'react';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Section } from './Section';
 
 interface Words {
@@ -22,10 +22,10 @@ interface Props<T> {
 /** A part of the settings: one form for one thing that the server stores. */
 export function Stored<T extends object>({ query, words, children }: Props<T>) {
   const { data, error, refetch } = useQuery(query);
-  if (error && data === undefined) return <Trouble error={error} again={() => void refetch()} />;
+  if (error && data === undefined) return <ErrorAlert error={error} again={() => void refetch()} />;
   return (
     <Section title={words.title} about={words.about}>
-      {data === undefined ? <Waiting /> : <Begun first={data} query={query} words={words}>{children}</Begun>}
+      {data === undefined ? <Loading /> : <Begun first={data} query={query} words={words}>{children}</Begun>}
     </Section>
   );
 }

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { BrowserSession, Member, Passkey } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { browserName } from '../me/browser';
 import { PasskeyRow } from '../me/Passkeys';
 import { SessionRow } from '../me/Sessions';
@@ -32,7 +32,7 @@ export function DevicesDialog({ member, onClose }: { member: Member; onClose: ()
   return (
     <Dialog opened onClose={onClose} title={text.devicesTitle(member.handle)} size="lg">
       <Stack>
-        {error ? <Trouble error={error} /> : !(passkeys.data && sessions.data) ? <Waiting /> : (
+        {error ? <ErrorAlert error={error} /> : !(passkeys.data && sessions.data) ? <Loading /> : (
           <>
             <Title order={3} size="h6">{mine.passkeys}</Title>
             {passkeys.data.items.length === 0 ? <Text size="sm" c="dimmed">{text.noPasskeysOf}</Text> : (
@@ -74,7 +74,7 @@ function End({ member: { id, handle }, ending, name, onClose }: EndProps) {
   };
   if (ending === 'all') {
     return (
-      <Confirm title={text.endAllTitle(handle)} yes={text.endAll} run={() => run(need(api.DELETE('/v1/members/{id}/sessions', { params: { path: { id } } })))} onClose={onClose}>
+      <Confirm title={text.endAllTitle(handle)} yes={text.endAll} run={() => run(unwrap(api.DELETE('/v1/members/{id}/sessions', { params: { path: { id } } })))} onClose={onClose}>
         {text.endAllAbout}
       </Confirm>
     );
@@ -82,14 +82,14 @@ function End({ member: { id, handle }, ending, name, onClose }: EndProps) {
   if ('passkey' in ending) {
     const { passkey } = ending;
     return (
-      <Confirm title={text.removeKeyTitle(passkey.name)} yes={mine.remove} run={() => run(need(api.DELETE('/v1/passkeys/{id}', { params: { path: { id: passkey.id } } })))} onClose={onClose}>
+      <Confirm title={text.removeKeyTitle(passkey.name)} yes={mine.remove} run={() => run(unwrap(api.DELETE('/v1/passkeys/{id}', { params: { path: { id: passkey.id } } })))} onClose={onClose}>
         {text.removeKeyAbout(handle)}
       </Confirm>
     );
   }
   const { session } = ending;
   return (
-    <Confirm title={text.endOneTitle} yes={mine.end} run={() => run(need(api.DELETE('/v1/sessions/{id}', { params: { path: { id: session.id } } })))} onClose={onClose}>
+    <Confirm title={text.endOneTitle} yes={mine.end} run={() => run(unwrap(api.DELETE('/v1/sessions/{id}', { params: { path: { id: session.id } } })))} onClose={onClose}>
       {text.endOneAbout(name(session), handle)}
     </Confirm>
   );

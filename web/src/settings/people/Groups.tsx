@@ -1,13 +1,13 @@
 import { Button, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Group } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { Nothing } from '../parts/Nothing';
 import { mayAdminister } from '../parts/rights';
@@ -32,7 +32,7 @@ export default function Groups() {
   const close = () => setDoing(undefined);
   useCommands([{ id: 'add-group', title: text.addGroup, group: text.groupsTitle, keys: ['n'], run: () => setDoing({ what: 'add' }) }], may);
   const dissolve = async ({ name }: Group) => {
-    await need(api.DELETE('/v1/groups/{name}', { params: { path: { name } } }));
+    await unwrap(api.DELETE('/v1/groups/{name}', { params: { path: { name } } }));
     await client.invalidateQueries({ queryKey: ['members'] });
   };
   return (
@@ -40,7 +40,7 @@ export default function Groups() {
       title={text.groupsTitle} about={text.groupsTitleAbout}
       actions={may ? <Button leftSection={<Icon name="person" />} onClick={() => setDoing({ what: 'add' })}>{text.addGroup}</Button> : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <Nothing>{text.noGroups}</Nothing>}
       {data && data.items.length > 0 && (
         <Rows label={text.groupsTitle}>

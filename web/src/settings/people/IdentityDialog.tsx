@@ -1,10 +1,10 @@
 import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Identity, Member } from '@/api/types';
 import { kindName, useText as useDeliveryText } from '@/delivery/text';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { Nothing } from '../parts/Nothing';
@@ -39,12 +39,12 @@ function Known({ member, identities }: Omit<Props, 'onClose'>) {
   const words = useDeliveryText();
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: (kind: string) => need(api.DELETE('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } } })),
+    mutationFn: (kind: string) => unwrap(api.DELETE('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } } })),
     onSettled: () => client.invalidateQueries({ queryKey: identitiesQuery.queryKey }),
   });
   return (
     <>
-      {remove.error && <Trouble error={remove.error} />}
+      {remove.error && <ErrorAlert error={remove.error} />}
       <Rows label={text.identities}>
         {identities.map(({ kind, id, name }) => (
           <Row
@@ -71,7 +71,7 @@ function Add({ member, onClose }: { member: Member; onClose: () => void }) {
     check: ({ kind, id, name }) => ({
       ...(kind === '' ? { kind: parts.needed } : {}), ...(id === '' ? { id: parts.needed } : id.length > 200 ? { id: parts.tooLong(200) } : {}), ...(name.length > 200 ? { name: parts.tooLong(200) } : {}),
     }),
-    save: ({ kind, id, name }) => need(api.PUT('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } }, body: { id, ...(name ? { name } : {}) } })),
+    save: ({ kind, id, name }) => unwrap(api.PUT('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } }, body: { id, ...(name ? { name } : {}) } })),
     onSaved: () => void client.invalidateQueries({ queryKey: identitiesQuery.queryKey }),
   });
   return (

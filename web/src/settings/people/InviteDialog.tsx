@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Invitation } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Form } from '../parts/Form';
@@ -43,7 +43,7 @@ function InviteForm({ onMade, onClose }: { onMade: (invitation: Invitation) => v
   const form = useForm({
     initial: nobodyYet,
     check: (values) => checkPerson(values, { ...parts, ...text }, true),
-    save: (values) => need(api.POST('/v1/invitations', { body: newPerson(values) })),
+    save: (values) => unwrap(api.POST('/v1/invitations', { body: newPerson(values) })),
     onSaved: (invitation) => {
       void client.invalidateQueries({ queryKey: ['members'] });
       onMade(invitation);

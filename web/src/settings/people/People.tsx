@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Link, Member } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { mayAdminister } from '../parts/rights';
 import { Rows } from '../parts/Rows';
@@ -42,13 +42,13 @@ export default function People() {
   const link = async (member: Member) => {
     try {
       setTrouble(undefined);
-      setDoing({ what: 'link', link: await need(api.POST('/v1/members/{id}/links', { params: { path: { id: member.id } } })) });
+      setDoing({ what: 'link', link: await unwrap(api.POST('/v1/members/{id}/links', { params: { path: { id: member.id } } })) });
     } catch (refused) {
       setTrouble(refused);
     }
   };
   const disable = async ({ id, disabled_at }: Member) => {
-    await need(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { disabled: !disabled_at } }));
+    await unwrap(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { disabled: !disabled_at } }));
     await client.invalidateQueries({ queryKey: ['members'] });
   };
   return (
@@ -62,8 +62,8 @@ export default function People() {
           </Group>
         ) : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
       >
-        {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-        {Boolean(trouble) && <Trouble error={trouble} />}
+        {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
+        {Boolean(trouble) && <ErrorAlert error={trouble} />}
         {data && (
           <Rows label={text.people}>
             {data.items.map((member) => (

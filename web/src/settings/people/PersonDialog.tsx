@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Member } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Form } from '../parts/Form';
@@ -30,8 +30,8 @@ function PersonForm({ member, onClose }: { member?: Member; onClose: () => void 
     check: (values) => checkPerson(values, { ...parts, ...text }),
     save: (values) =>
       member
-        ? need(api.PATCH('/v1/members/{id}', { params: { path: { id: member.id } }, body: changeOf(member, values) }))
-        : need(api.POST('/v1/members', { body: { ...newPerson(values), handle: values.handle } })),
+        ? unwrap(api.PATCH('/v1/members/{id}', { params: { path: { id: member.id } }, body: changeOf(member, values) }))
+        : unwrap(api.POST('/v1/members', { body: { ...newPerson(values), handle: values.handle } })),
     onSaved: () => {
       void client.invalidateQueries({ queryKey: ['members'] });
       void client.invalidateQueries({ queryKey: ['whoami'] });

@@ -1,7 +1,7 @@
 import { Alert, Fieldset, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Policy } from '@/api/types';
 import { Form } from '../parts/Form';
@@ -36,7 +36,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
   const form = useForm({
     initial: begun,
     check: (policy) => checkPolicy(policy, { ...parts, ...text }),
-    save: (policy) => need(api.PUT('/v1/policies', { body: policy })),
+    save: (policy) => unwrap(api.PUT('/v1/policies', { body: policy })),
     stored: (policy) => policy,
     onSaved: (policy) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
 import { Form } from '../parts/Form';
@@ -25,7 +25,7 @@ function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) =
   const form = useForm({
     initial: () => planOf(begun),
     check: (plan) => checkPlan(plan, parts),
-    save: (plan) => need(api.PUT('/v1/routes', { body: routesOf(plan) })),
+    save: (plan) => unwrap(api.PUT('/v1/routes', { body: routesOf(plan) })),
     stored: planOf,
     onSaved: (routes) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });

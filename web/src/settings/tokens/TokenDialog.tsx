@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Checkbox, Code, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Token } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
@@ -54,7 +54,7 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
   const form = useForm({
     initial,
     check: (values) => checkToken(values, { ...parts, ...text }),
-    save: (values) => need(api.POST('/v1/tokens', { body: newToken(values) })),
+    save: (values) => unwrap(api.POST('/v1/tokens', { body: newToken(values) })),
     onSaved: (token) => {
       void client.invalidateQueries({ queryKey: tokensQuery.queryKey });
       onMade(token);

@@ -1,15 +1,15 @@
 import { Badge, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { Token } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { Nothing } from '../parts/Nothing';
 import { mayAdminister } from '../parts/rights';
@@ -31,7 +31,7 @@ export default function Tokens() {
   const [withdrawing, setWithdrawing] = useState<Token>();
   useCommands([{ id: 'add-token', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }]);
   const withdraw = async ({ id }: Token) => {
-    await need(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: tokensQuery.queryKey });
   };
   const now = serverNow();
@@ -40,7 +40,7 @@ export default function Tokens() {
   const shown = over ? tokens : good;
   return (
     <Section title={text.title} about={mayAdminister(me) ? text.about : text.aboutOwn} actions={<Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button>}>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
       {data && shown.length === 0 && <Nothing>{text.none}</Nothing>}
       {shown.length > 0 && (
         <Rows label={text.title}>

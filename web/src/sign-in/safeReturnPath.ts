@@ -2,7 +2,7 @@
  * Returns where to go after signing in: an address of these pages, whatever the
  * link contains. Any other address becomes the inbox.
  */
-export function returnTo(wanted: string | undefined): string {
+export function safeReturnPath(wanted: string | undefined): string {
   if (!wanted?.startsWith('/') || /[\\\u0000-\u001f]/.test(wanted)) return '/';
   const url = new URL(wanted, location.origin);
   if (url.origin !== location.origin || url.pathname.startsWith('//')) return '/';

@@ -5,13 +5,13 @@ import { useText } from '@/shell/text';
 import { useRefusals } from '@/text/refusals';
 import { Visible } from '@/text/Visible';
 
-interface Said {
+interface RawProblem {
   code: string;
   message: string;
   hint?: string;
 }
 
-interface Worded {
+interface ProblemWords {
   title: string;
   /** The server's own message beside the title, and a hint that helps. */
   detail?: string;
@@ -24,7 +24,7 @@ interface Worded {
  * Returns a function that words a refusal in the reader's language, if there are words for its code. The rest stays in
  * the server's words.
  */
-export function useWorded(): (said: Said) => Worded {
+export function useProblemWords(): (said: RawProblem) => ProblemWords {
   const words = useRefusals();
   return ({ code, message, hint }) => {
     const known = words?.[code];
@@ -34,7 +34,7 @@ export function useWorded(): (said: Said) => Worded {
 }
 
 /** Shows what stands below a title: the server's own words if the title is not from the server, and a hint. */
-export function More({ worded: { detail, hint, hintLang } }: { worded: Worded }) {
+export function ProblemHints({ worded: { detail, hint, hintLang } }: { worded: ProblemWords }) {
   return (
     <>
       {detail && <Text size="sm" lang="en"><Visible text={detail} /></Text>}
@@ -45,12 +45,12 @@ export function More({ worded: { detail, hint, hintLang } }: { worded: Worded })
 
 /** Returns a function that shows a refusal as a short notice. */
 export function useTellRefusal(): (error: unknown) => void {
-  const worded = useWorded();
+  const worded = useProblemWords();
   const text = useText();
   return (error) => {
     const said = worded(asProblem(error));
     notifications.show({
-      title: said.title, message: <More worded={said} />, color: 'red', autoClose: 10_000,
+      title: said.title, message: <ProblemHints worded={said} />, color: 'red', autoClose: 10_000,
       closeButtonProps: { 'aria-label': text.close },
     });
   };

@@ -1,6 +1,6 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
-import { readMore } from './more';
+import { readMore } from './readMore';
 
 /** Returns a list of three pages. Each page is answered when the test says so. */
 function listed() {

@@ -2,16 +2,16 @@ import { Alert, Button, List } from '@mantine/core';
 import { asProblem } from '@/api/problem';
 import { useText } from '@/shell/text';
 import { Icon } from './Icon';
-import { More, useWorded } from './Refused';
+import { ProblemHints, useProblemWords } from './problemWords';
 
 /** Shows an error, what to do about it, and a way to try again. */
-export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
+export function ErrorAlert({ error, again }: { error: unknown; again?: () => void }) {
   const text = useText();
   const problem = asProblem(error);
-  const worded = useWorded()(problem);
+  const worded = useProblemWords()(problem);
   return (
     <Alert color="red" role="alert" icon={<Icon name="warning" />} title={worded.title || text.failed}>
-      <More worded={worded} />
+      <ProblemHints worded={worded} />
       {problem.details.problems && problem.details.problems.length > 0 && (
         <List size="sm">
           {problem.details.problems.map((part) => (

@@ -2,10 +2,10 @@ import { useState, type ReactNode } from 'react';
 import classes from './OpeningRow.module.css';
 
 /** The style for a list of rows that open. */
-export const openingRows = classes.list;
+export const expandableRows = classes.list;
 
 /** A row that opens when it is pressed. Its details are rendered only while it is open. */
-export function OpeningRow({ summary, children }: { summary: ReactNode; children: () => ReactNode }) {
+export function ExpandableRow({ summary, children }: { summary: ReactNode; children: () => ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
     <li className={classes.row}>

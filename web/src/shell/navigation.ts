@@ -1,7 +1,7 @@
 import { useText } from './text';
 
 /** The pages in the navigation, each with the second key of `g …`. */
-export const places = [
+export const navigationPages = [
   { to: '/', name: 'inbox', key: 'i', icon: 'inbox' },
   { to: '/approvals', name: 'approvals', key: 'a', icon: 'check' },
   { to: '/tasks', name: 'tasks', key: 't', icon: 'tasks' },
@@ -12,7 +12,7 @@ export const places = [
   { to: '/settings', name: 'settings', key: 's', icon: 'settings' },
 ] as const;
 
-export function usePlaces() {
+export function useNavigationPages() {
   const text = useText();
-  return places.map((place) => ({ ...place, title: text[place.name] }));
+  return navigationPages.map((page) => ({ ...page, title: text[page.name] }));
 }

@@ -1,6 +1,6 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { Question } from '@/api/types';
-import { keptFor } from './kept';
+import { dataOwner } from './owner';
 
 // The last inbox is stored, so that it opens without a network.
 
@@ -17,29 +17,29 @@ function open() {
 let forgotten = false;
 
 /** Stores the head of the inbox as it was just shown. */
-export async function keepInbox(questions: Question[]): Promise<void> {
+export async function storeInbox(questions: Question[]): Promise<void> {
   const db = await open();
   if (!db || forgotten) return;
   const change = db.transaction('questions', 'readwrite');
   await change.store.clear();
-  await Promise.all(questions.map((question, at) => change.store.put({ ...question, kept_order: at, kept_for: keptFor() })));
+  await Promise.all(questions.map((question, at) => change.store.put({ ...question, kept_order: at, kept_for: dataOwner() })));
   await change.done;
 }
 
-export async function lastInbox(): Promise<Question[]> {
+export async function readStoredInbox(): Promise<Question[]> {
   const kept = (await (await open())?.getAll('questions')) ?? [];
-  return kept.filter(mine).sort((a, b) => a.kept_order - b.kept_order);
+  return kept.filter(isMine).sort((a, b) => a.kept_order - b.kept_order);
 }
 
-export async function lastQuestion(id: string): Promise<Question | undefined> {
+export async function readStoredQuestion(id: string): Promise<Question | undefined> {
   const kept = await (await open())?.get('questions', id);
-  return kept && mine(kept) ? kept : undefined;
+  return kept && isMine(kept) ? kept : undefined;
 }
 
-const mine = (kept: { kept_for?: string }) => kept.kept_for === keptFor();
+const isMine = (kept: { kept_for?: string }) => kept.kept_for === dataOwner();
 
 /** Deletes the stored inbox. After that, this page stores no inbox. */
-export async function forgetInbox(): Promise<void> {
+export async function deleteStoredInbox(): Promise<void> {
   forgotten = true;
   await (await open())?.clear('questions');
 }

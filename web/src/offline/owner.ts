@@ -2,38 +2,38 @@
 // one person: the last one who signed in here. No other person's page reads
 // them.
 
-const place = 'fermata.owner';
+const ownerKey = 'fermata.owner';
 const prefixOf = (name: string) => `fermata.for.${name}:`;
 
-function stored(): string {
+function readOwner(): string {
   try {
-    return localStorage.getItem(place) ?? '';
+    return localStorage.getItem(ownerKey) ?? '';
   } catch {
     return '';
   }
 }
 
 // A page belongs to one person, from its first whoami to its end.
-let owner = stored();
+let owner = readOwner();
 
 /** Returns the owner of the data that this page stores, or '' before the first sign-in. */
-export const keptFor = () => owner;
+export const dataOwner = () => owner;
 
 /** Returns the storage key for something of this page's owner. */
-export const keptAt = (what: string) => prefixOf(owner) + what;
+export const ownedKey = (name: string) => prefixOf(owner) + name;
 
 /**
  * Records who looks at the page. Returns false if the page belongs to another
  * person. It must then be loaded anew.
  */
-export function own(name: string): boolean {
+export function recordOwner(name: string): boolean {
   if (owner === name) return true;
   const first = owner === '';
   if (first) owner = name;
   try {
-    localStorage.setItem(place, name);
+    localStorage.setItem(ownerKey, name);
     // The next person must not see which row was selected.
-    sessionStorage.removeItem(selectedAt);
+    sessionStorage.removeItem(selectedQuestionKey);
   } catch {
     // Nothing is stored, so there is nothing to keep apart.
   }
@@ -41,10 +41,10 @@ export function own(name: string): boolean {
 }
 
 /** The storage key of the question that is selected in the inbox. */
-export const selectedAt = 'fermata.selected';
+export const selectedQuestionKey = 'fermata.selected';
 
 /** Returns the storage keys of unsent drafts: answers, messages, a task. */
-export function begun(): string[] {
+export function draftKeys(): string[] {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefixOf(owner)));
   } catch {
@@ -53,11 +53,11 @@ export function begun(): string[] {
 }
 
 /** Deletes the drafts and the name of their owner. */
-export function forgetBegun(): void {
-  begun().forEach((key) => localStorage.removeItem(key));
+export function deleteDrafts(): void {
+  draftKeys().forEach((key) => localStorage.removeItem(key));
   try {
-    localStorage.removeItem(place);
-    sessionStorage.removeItem(selectedAt);
+    localStorage.removeItem(ownerKey);
+    sessionStorage.removeItem(selectedQuestionKey);
   } catch {
     // Nothing is stored: see own.
   }
