@@ -44,7 +44,7 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error, reset }) => <ErrorAlert error={error} again={reset} />,
+  defaultErrorComponent: ({ error, reset }) => <ErrorAlert error={error} onRetry={reset} />,
   // People read addresses, so there is no JSON in them.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {

@@ -9,10 +9,10 @@ import { Triage } from '@/inbox/Triage';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useShellText } from '@/shell/text';
 import { Page } from '@/ui/Page';
-import { alike } from './alike';
+import { batchOf } from './batch';
 import { useText } from './text';
 
-const Together = lazyComponent(() => import('./Together').then((module) => module.Together));
+const Together = lazyComponent(() => import('./ApprovalBatch').then((module) => module.ApprovalBatch));
 
 /** Shows the approvals that wait. One key decides each, and similar ones can be decided together. */
 export default function ApprovalPage() {
@@ -28,14 +28,14 @@ export default function ApprovalPage() {
     <Page title={shell.approvals} wide>
       <Triage
         filter={filter} onFilter={change} tools={<Filters filter={own} fixedType onChange={change} />}
-        above={(question, questions) => <Alike questions={alike(questions, question)} onOpen={setTogether} />}
+        above={(question, questions) => <BatchOffer questions={batchOf(questions, question)} onOpen={setTogether} />}
       />
       {together && <Suspense><Together questions={together} onClose={() => setTogether(undefined)} /></Suspense>}
     </Page>
   );
 }
 
-function Alike({ questions, onOpen }: { questions: Question[]; onOpen: (questions: Question[]) => void }) {
+function BatchOffer({ questions, onOpen }: { questions: Question[]; onOpen: (questions: Question[]) => void }) {
   const text = useText();
   const several = questions.length > 1;
   useCommands([{ id: 'together', title: text.together, group: text.group, keys: ['t'], run: () => onOpen(questions) }], several);

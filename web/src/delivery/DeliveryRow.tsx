@@ -18,13 +18,13 @@ const colours = { waiting: 'gray', sent: 'green', failed: 'orange', dead: 'red',
 interface Props {
   delivery: Delivery;
   /** Whether the reader may send the message again. */
-  may: boolean;
+  mayResend: boolean;
   /** Whether the row stands among messages about other questions. */
-  among?: boolean;
+  inLog?: boolean;
 }
 
 /** Shows one delivery: its channel, its recipient and its state. A press opens all its data. */
-export function DeliveryRow({ delivery, may, among }: Props) {
+export function DeliveryRow({ delivery, mayResend, inLog }: Props) {
   const text = useText();
   const { channel, kind, member, state, purpose } = delivery;
   return (
@@ -33,13 +33,13 @@ export function DeliveryRow({ delivery, may, among }: Props) {
         <>
           <span className={classes.where}>{channelName(text, { name: channel, kind })}</span>
           <Text span size="sm">{member ?? text.everybody}</Text>
-          {(among === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
+          {(inLog === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
           <Badge variant="light" tt="none" color={colours[state]} autoContrast>{text[state]}</Badge>
           <Facts delivery={delivery} />
         </>
       }
     >
-      {() => <Details delivery={delivery} may={may} among={among} />}
+      {() => <Details delivery={delivery} mayResend={mayResend} inLog={inLog} />}
     </ExpandableRow>
   );
 }
@@ -63,12 +63,12 @@ function Facts({ delivery }: { delivery: Delivery }) {
   return <Text span size="sm" c="dimmed" className={classes.facts}><Visible text={facts.join(' · ')} /></Text>;
 }
 
-function Details({ delivery, may, among }: Props) {
+function Details({ delivery, mayResend, inLog }: Props) {
   const text = useText();
   const time = useTime();
   const client = useQueryClient();
   const { data = delivery, error, isPending } = useQuery(deliveryQuery(delivery.id));
-  const again = useMutation({
+  const redeliver = useMutation({
     mutationFn: () => unwrap(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
     onSettled: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
   });
@@ -94,11 +94,11 @@ function Details({ delivery, may, among }: Props) {
           <Code block className={classes.content} tabIndex={0} role="region" aria-labelledby={`content-${data.id}`}><Visible text={data.content} /></Code>
         </div>
       )}
-      {again.error && <ErrorAlert error={again.error} />}
-      {again.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
+      {redeliver.error && <ErrorAlert error={redeliver.error} />}
+      {redeliver.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
       <Group gap="md">
-        {may && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={again.isPending} onClick={() => again.mutate()}>{text.again}</Button>}
-        {among && data.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: data.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
+        {mayResend && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={redeliver.isPending} onClick={() => redeliver.mutate()}>{text.again}</Button>}
+        {inLog && data.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: data.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
         <Text size="sm" c="dimmed">{data.id}</Text>
       </Group>
     </Stack>

@@ -11,7 +11,7 @@ import { questionQuery } from '@/question/queries';
 import type { Question } from '@/api/types';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
-import { Empty } from './Empty';
+import { EmptyInbox } from './Empty';
 import { isFiltered, type Filter } from './filter';
 import { List } from './List';
 import { OutboxStrip } from './OutboxStrip';
@@ -55,9 +55,9 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
     if (!wide && to) requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(to.id)}"]`)?.focus({ preventScroll: true }));
   };
   /** Selects the next waiting question: first from here down, then from the top. */
-  const leave = (left: Question) => {
-    const from = questions.indexOf(left);
-    const waits = (question: Question) => question !== left && question.status === 'pending' && !question.held && !gone.has(question.id);
+  const selectNext = (answered: Question) => {
+    const from = questions.indexOf(answered);
+    const waits = (question: Question) => question !== answered && question.status === 'pending' && !question.held && !gone.has(question.id);
     setDecided(true);
     select(questions.slice(from + 1).find(waits) ?? questions.slice(0, from).find(waits));
   };
@@ -87,8 +87,8 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
       </div>
       {current && !inbox.loading && above?.(current, questions.filter((question) => !gone.has(question.id)))}
       {inbox.kept && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
-      {inbox.error ? <ErrorAlert error={inbox.error} again={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : !waiting && !(wide && current) ? (
-        <Empty filtered={isFiltered(filter)} onClear={() => onFilter({})} />
+      {inbox.error ? <ErrorAlert error={inbox.error} onRetry={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : !waiting && !(wide && current) ? (
+        <EmptyInbox filtered={isFiltered(filter)} onClear={() => onFilter({})} />
       ) : (
         <div className={classes.panes}>
           <div className={classes.list}>
@@ -96,7 +96,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
           </div>
           {wide && (
             <section className={classes.detail} aria-label={current?.title ?? text.choose} tabIndex={0}>
-              {current ? <Detail key={current.id} question={current} focus={decided} onSent={() => leave(current)} /> : <Text c="dimmed" p="xl">{text.choose}</Text>}
+              {current ? <Detail key={current.id} question={current} focus={decided} onSent={() => selectNext(current)} /> : <Text c="dimmed" p="xl">{text.choose}</Text>}
             </section>
           )}
         </div>

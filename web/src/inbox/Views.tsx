@@ -10,7 +10,7 @@ import { isFiltered, type Filter } from './filter';
 import { useText } from './text';
 import { viewsQuery } from './useInbox';
 
-const written = (filter: Filter) => new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => Boolean(entry[1]))).toString();
+const queryText = (filter: Filter) => new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => Boolean(entry[1]))).toString();
 
 /** Shows the saved filters: the reader's own and those that others share. */
 export function Views({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
@@ -19,12 +19,12 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
   const [naming, setNaming] = useState(false);
   const { data: me } = useQuery(whoamiQuery);
   const { data } = useQuery(viewsQuery);
-  const drop = useMutation({
+  const remove = useMutation({
     mutationFn: (name: string) => unwrap(api.DELETE('/v1/views/{name}', { params: { path: { name } } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ['views'] }),
   });
   const views = data?.items ?? [];
-  const own = views.find((view) => view.query === written(filter) && view.owner === me?.name);
+  const ownView = views.find((view) => view.query === queryText(filter) && view.owner === me?.name);
   return (
     <>
       <Menu>
@@ -36,15 +36,15 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
             </Menu.Item>
           ))}
           {isFiltered(filter) && <Menu.Item leftSection={<Icon name="star" size={14} />} onClick={() => setNaming(true)}>{text.saveView}</Menu.Item>}
-          {own && <Menu.Item leftSection={<Icon name="cross" size={14} />} onClick={() => drop.mutate(own.name)}>{text.deleteView(own.name)}</Menu.Item>}
+          {ownView && <Menu.Item leftSection={<Icon name="cross" size={14} />} onClick={() => remove.mutate(ownView.name)}>{text.deleteView(ownView.name)}</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
-      {naming && <Naming query={written(filter)} onClose={() => setNaming(false)} />}
+      {naming && <SaveViewDialog query={queryText(filter)} onClose={() => setNaming(false)} />}
     </>
   );
 }
 
-function Naming({ query, onClose }: { query: string; onClose: () => void }) {
+function SaveViewDialog({ query, onClose }: { query: string; onClose: () => void }) {
   const text = useText();
   const client = useQueryClient();
   const [name, setName] = useState('');

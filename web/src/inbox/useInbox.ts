@@ -22,7 +22,7 @@ interface Part {
 type Data = InfiniteData<Part, string | undefined>;
 
 const pageSize = 200;
-const newest = 50;
+const maxNew = 50;
 
 /**
  * Reads the questions of an inbox and keeps their order. A question that ends
@@ -42,15 +42,15 @@ export function useInbox(filter: Filter) {
     refetchOnWindowFocus: false,
   });
   const questions = useMemo(() => list.data?.pages.flatMap((part) => part.items) ?? [], [list.data]);
-  const gone = useGone();
-  const fresh = useFresh(key, filter, questions);
-  useEnds(key, questions);
+  const gone = useAnsweredIds();
+  const fresh = useNewCount(key, filter, questions);
+  useEndedRows(key, questions);
   const { refetch, fetchNextPage, hasNextPage, isFetching } = list;
   // The server examines a limited number of questions for one part, and may find no match. The next part may have some.
-  const looking = questions.length === 0 && hasNextPage;
+  const isSearching = questions.length === 0 && hasNextPage;
   useEffect(() => {
-    if (looking && !isFetching) void fetchNextPage();
-  }, [looking, isFetching, fetchNextPage]);
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   const refresh = useCallback(async () => {
     client.setQueryData<Data>(key, (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) });
     await refetch();
@@ -58,7 +58,7 @@ export function useInbox(filter: Filter) {
   }, [client, key, refetch]);
   return {
     questions, gone, fresh, refresh,
-    kept: list.data?.pages[0]?.kept === true, loading: list.isPending || looking, error: list.error,
+    kept: list.data?.pages[0]?.kept === true, loading: list.isPending || isSearching, error: list.error,
     more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void readMore(list); },
   };
 }
@@ -77,7 +77,7 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
 }
 
 /** Returns the questions that the reader answered on this page, even before the server confirms. */
-function useGone(): ReadonlySet<string> {
+function useAnsweredIds(): ReadonlySet<string> {
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => onOutbox(() => {
     setAnswered((before) => {
@@ -94,7 +94,7 @@ function useGone(): ReadonlySet<string> {
 }
 
 /** Returns how many questions match the filters and are not in the list yet. */
-function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]) {
+function useNewCount(key: readonly unknown[], filter: Filter, questions: Question[]) {
   const client = useQueryClient();
   const [asked, setAsked] = useState(0);
   useEffect(() => {
@@ -116,19 +116,19 @@ function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]
   }, [client, key]);
   const { data } = useQuery({
     queryKey: ['inbox-new', filter, asked],
-    queryFn: () => unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: maxNew } } })),
     enabled: asked > 0,
     staleTime: 0,
   });
   return useMemo(() => {
     const known = new Set(questions.map((question) => question.id));
     const found = (data?.items ?? []).filter((question) => !known.has(question.id)).length;
-    return { count: found, more: found === newest };
+    return { count: found, more: found === maxNew };
   }, [data, questions]);
 }
 
 /** Shows on the rows how their questions ended. */
-function useEnds(key: readonly unknown[], questions: Question[]) {
+function useEndedRows(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());
   const hear = useRef<(event: ReceivedEvent) => void>(undefined);
@@ -140,10 +140,10 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
       const ids = [...ended].slice(0, 50);
       ended.clear();
       const found = await Promise.all(ids.map((id) => readQuestion(client, id).catch(() => undefined)));
-      const by = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
+      const byId = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
       client.setQueryData<Data>(key, (data) => data && {
         ...data,
-        pages: data.pages.map((part) => (part.items.some((question) => by.has(question.id)) ? { ...part, items: part.items.map((question) => by.get(question.id) ?? question) } : part)),
+        pages: data.pages.map((part) => (part.items.some((question) => byId.has(question.id)) ? { ...part, items: part.items.map((question) => byId.get(question.id) ?? question) } : part)),
       });
     };
     hear.current = (event) => {

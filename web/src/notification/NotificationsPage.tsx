@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef } from 'react';
 import { followEvents } from '@/api/followEvents';
 import { readMore } from '@/api/readMore';
 import { useCommands } from '@/keys/useCommands';
-import { step } from '@/task/focus';
+import { nextIndex } from '@/task/focus';
 import { useReading } from '@/task/useReading';
-import { useSteady } from '@/task/steady';
+import { useSteadyList } from '@/task/steadyList';
 import { useText } from '@/shell/text';
 import { Page } from '@/ui/Page';
 import { ErrorAlert } from '@/ui/ErrorAlert';
@@ -27,7 +27,7 @@ export default function NotificationsPage() {
   const [reading, release] = useReading(box);
   const query = useInfiniteQuery(newsQuery);
   const list = useMemo(() => query.data?.pages.flatMap((page) => page.items).map((news) => ({ id: String(news.seq), news })) ?? [], [query.data]);
-  const { shown, fresh } = useSteady(list, reading, 'news');
+  const { shown, fresh } = useSteadyList(list, reading, 'news');
   const now = Math.ceil(useNow() / 10_000) * 10_000;
   const first = query.data?.pages[0];
   const upTo = first?.read_up_to ?? 0;
@@ -44,7 +44,7 @@ export default function NotificationsPage() {
       <Stack gap="md">
         <BrowserPanel />
         {mark.error && <ErrorAlert error={mark.error} />}
-        {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+        {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
         {query.isPending && <Loading />}
         {query.isSuccess && (
           <Group justify="space-between" mih={32}>
@@ -70,7 +70,7 @@ function useNewsKeys(ids: readonly string[], markAll: () => void) {
   const text = useNewsText();
   const move = (by: 1 | -1) => {
     const here = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
-    const id = ids[step(ids.length, ids.indexOf(here), by)];
+    const id = ids[nextIndex(ids.length, ids.indexOf(here), by)];
     const link = id && document.querySelector<HTMLElement>(`[data-news="${id}"] [data-news-link]`);
     if (!link) return;
     link.focus({ preventScroll: true });

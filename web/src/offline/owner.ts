@@ -59,6 +59,6 @@ export function deleteDrafts(): void {
     localStorage.removeItem(ownerKey);
     sessionStorage.removeItem(selectedQuestionKey);
   } catch {
-    // Nothing is stored: see own.
+    // Nothing is stored: see recordOwner.
   }
 }

@@ -67,10 +67,10 @@ export async function dismiss(entry: Entry): Promise<void> {
   await (await open())?.delete('answers', entry.key);
 }
 
-const accepted = signal<[entry: Entry, question: Question]>();
+const acceptances = signal<[entry: Entry, question: Question]>();
 
 /** Calls the listener for every answer that the server accepted. */
-export const onAccepted = accepted.subscribe;
+export const onAccepted = acceptances.subscribe;
 
 /** Sends an answer. The promise resolves when the result is known or when the answer has to wait. */
 export async function sendAnswer(question: Question, said: string, body: Answer, action?: string): Promise<Entry> {
@@ -97,7 +97,7 @@ async function sendEntry(entry: Entry): Promise<Entry> {
       }),
     )) as Question;
     showQuestion(queryClient, question);
-    accepted.notify(entry, question);
+    acceptances.notify(entry, question);
     const done: Entry = { ...entry, state: 'accepted', problem: undefined };
     await (entry.waited ? save(done) : dismiss(done));
     return done;

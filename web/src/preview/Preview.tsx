@@ -22,11 +22,11 @@ export function PreviewView({ preview }: { preview: Preview }) {
       <Group justify="space-between" mb={4}>
         <Text size="sm" fw={600}>{label}</Text>
         <Group gap="xs">
-          <Text size="xs" c="dimmed">{preview.kind === 'diff' ? <Changes diff={preview.text} /> : text.lines(preview.text.split('\n').length)}</Text>
+          <Text size="xs" c="dimmed">{preview.kind === 'diff' ? <DiffSummary diff={preview.text} /> : text.lines(preview.text.split('\n').length)}</Text>
           {rows && <Button size="compact-xs" variant="default" onClick={() => setAsText(!asText)}>{asText ? text.asTable : text.asText}</Button>}
         </Group>
       </Group>
-      <Marked text={preview.text} />
+      <SuspiciousNote text={preview.text} />
       {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={shown(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
     </section>
   );
@@ -34,14 +34,14 @@ export function PreviewView({ preview }: { preview: Preview }) {
 
 const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? indentJSON(text) : text);
 
-function Changes({ diff }: { diff: string }) {
+function DiffSummary({ diff }: { diff: string }) {
   const text = useText();
   const count = (sign: RegExp) => diff.split('\n').filter((line) => sign.test(line)).length;
   return <>{`+${count(/^\+(?!\+\+)/)} ${text.added}, −${count(/^-(?!--)/)} ${text.removed}`}</>;
 }
 
 /** Warns of characters in a text that are not what they look like. */
-export function Marked({ text: shownText, strict }: { text: string; strict?: boolean }) {
+export function SuspiciousNote({ text: shownText, strict }: { text: string; strict?: boolean }) {
   const text = useText();
   const count = useMemo(() => suspicious(shownText, strict), [shownText, strict]);
   if (count === 0) return null;

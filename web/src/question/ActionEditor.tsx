@@ -4,7 +4,7 @@ import { canonicalJSON, hashOf, isJSON, indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { Code } from '@/preview/Code';
 import { escaped } from '@/text/visible';
-import { changes } from './changes';
+import { diffLines } from './diffLines';
 import classes from './ItemField.module.css';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
@@ -30,7 +30,7 @@ export function ActionEditor({ question, answer }: { question: Question; answer:
         }}
       />
       <Text size="sm" fw={600}>{text.editChanges}</Text>
-      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={changes(original, words)} diff strict label={text.editChanges} />}
+      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={diffLines(original, words)} diff strict label={text.editChanges} />}
       {hash && <Text size="xs" c="dimmed" className={classes.text}>{text.editNote} <code>{hash}</code></Text>}
       <Group><Button variant="default" size="compact-sm" onClick={() => answer.setAction(undefined)}>{text.cancelEdit}</Button></Group>
     </Stack>

@@ -26,7 +26,7 @@ function People({ question }: { question: string }) {
     queryKey: ['deciders', question],
     queryFn: () => unwrap(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
   });
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return (
     <>
@@ -38,13 +38,13 @@ function People({ question }: { question: string }) {
           </List.Item>
         ))}
       </List>
-      <Needs required={data.required} least={data.least_assurance} />
+      <Requirements required={data.required} leastAssurance={data.least_assurance} />
     </>
   );
 }
 
-function Needs({ required, least }: { required: number; least?: string }) {
+function Requirements({ required, leastAssurance }: { required: number; leastAssurance?: string }) {
   const text = useText();
-  const signIn = least === 'passkey' ? text.needsPasskey : least === 'session' ? text.needsSession : '';
+  const signIn = leastAssurance === 'passkey' ? text.needsPasskey : leastAssurance === 'session' ? text.needsSession : '';
   return <Text size="sm" c="dimmed" mt="xs">{[text.needsAnswers(required), signIn].filter(Boolean).join(' ')}</Text>;
 }

@@ -6,7 +6,7 @@ import type { Question } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Markdown } from '@/ui/Markdown';
 import { useNow } from '@/ui/useNow';
-import { nameOf } from './Ended';
+import { actorName } from './QuestionResolution';
 import { useText } from './text';
 
 /** Shows what was written about this question: clarifications and comments. */
@@ -27,7 +27,7 @@ export function Discussion({ question, page }: { question: Question; page?: bool
       <Stack gap="xs">
         {about.map((message) => (
           <Paper key={message.id} withBorder p="xs">
-            <Text size="xs" c="dimmed">{nameOf(message.author, text, me?.name)} · {time.relative(message.created_at, now)}</Text>
+            <Text size="xs" c="dimmed">{actorName(message.author, text, me?.name)} · {time.relative(message.created_at, now)}</Text>
             <Markdown text={message.body} />
           </Paper>
         ))}

@@ -37,7 +37,7 @@ export default function QuestionPage() {
   if (error && asProblem(error).code === 'not_found') {
     return <Page title={text.noSuch}><Stack align="flex-start"><Text>{text.noSuchWhy}</Text><Link to="/">{shell.toInbox}</Link></Stack></Page>;
   }
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return (
     <Stack maw={820} mx="auto" pb={90}>

@@ -18,24 +18,24 @@ export interface Held {
 
 let held: readonly Held[] = [];
 const changes = signal();
-const undone = signal<[id: string]>();
+const undos = signal<[id: string]>();
 
 export const heldAnswers = () => held;
 export const onHeld = changes.subscribe;
 /** Calls the listener for every question that is open again after an undo. */
-export const onUndone = undone.subscribe;
+export const onUndone = undos.subscribe;
 
-function set(next: readonly Held[]) {
+function setHeld(next: readonly Held[]) {
   held = next;
   changes.notify();
 }
 
 /** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
 export function holdAnswer(entry: Held): void {
-  set([...held.filter((each) => each.id !== entry.id), entry]);
+  setHeld([...held.filter((each) => each.id !== entry.id), entry]);
   setTimeout(() => {
     if (!held.includes(entry)) return;
-    set(held.filter((each) => each !== entry));
+    setHeld(held.filter((each) => each !== entry));
     dropDraft(entry.id);
   }, Math.max(0, entry.releaseAt - serverNow()));
 }
@@ -49,12 +49,12 @@ export function startHeld(): void {
 }
 
 /** Undoes an answer. If that fails, the answer is shown again. */
-export async function undo(entry: Held): Promise<void> {
-  set(held.filter((each) => each !== entry));
+export async function undoAnswer(entry: Held): Promise<void> {
+  setHeld(held.filter((each) => each !== entry));
   try {
     const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
     showQuestion(queryClient, question);
-    undone.notify(entry.id);
+    undos.notify(entry.id);
   } catch (error) {
     holdAnswer(entry);
     throw error;

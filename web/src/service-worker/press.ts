@@ -16,7 +16,7 @@ export async function handlePress(data: unknown, action: string): Promise<void> 
   const { address, ...message } = (data ?? {}) as Partial<Message> & { address?: string };
   if (!isMessage(message)) return openAddress(address ?? '/');
   const button = message.actions?.find((each) => each.action === action);
-  if (action === 'undo') await finishCall(message, undo(message), () => showMessage({ ...asSilent(message), body: wordsFor(message).undone }, []));
+  if (action === 'undo') await finishCall(message, sendUndo(message), () => showMessage({ ...asSilent(message), body: wordsFor(message).undone }, []));
   else if (button) await finishCall(message, sendAnswer(message, button), (reply) => confirmAnswer(message, button, reply));
   else await openAddress(message.path);
 }
@@ -52,7 +52,7 @@ const sendAnswer = (message: Message, button: Button) =>
     answer: button.answer, channel: 'push', undo: true, ...(message.action_hash ? { action_hash: message.action_hash } : {}),
   });
 
-const undo = (message: Message) => post(message, 'undo', 'undo', {});
+const sendUndo = (message: Message) => post(message, 'undo', 'undo', {});
 
 /** Shows that the answer counts, and offers to undo it while that is possible. */
 async function confirmAnswer(message: Message, button: Button, reply: Response): Promise<void> {

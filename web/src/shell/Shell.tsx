@@ -40,9 +40,9 @@ export function Shell() {
   useCommands([
     { id: 'keys', title: text.showKeys, group: text.general, keys: ['?'], run: () => setSheet(true) },
     { id: 'palette', title: text.palette, group: text.general, keys: ['mod+k'], typing: true, run: () => setPalette(true) },
-    ...pages.map((place) => ({
-      id: `go-${place.name}`, title: `${text.goTo}: ${place.title}`, group: text.goTo, keys: [`g ${place.key}`],
-      run: () => void router.navigate({ to: place.to }),
+    ...pages.map((page) => ({
+      id: `go-${page.name}`, title: `${text.goTo}: ${page.title}`, group: text.goTo, keys: [`g ${page.key}`],
+      run: () => void router.navigate({ to: page.to }),
     })),
   ]);
   const dialogsDue = useDelayed(1_000);
@@ -76,7 +76,7 @@ export function Shell() {
       </header>
       <nav className={classes.navigation} aria-label={text.navigation}>
         <div className={classes.places}>
-          {pages.map((place) => <PageLink key={place.to} page={place} />)}
+          {pages.map((page) => <PageLink key={page.to} page={page} />)}
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={classes.main}>

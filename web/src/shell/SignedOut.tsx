@@ -4,7 +4,7 @@ import { Suspense, useEffect, useState } from 'react';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { onSignedOut } from '@/api/client';
 import { queryClient, whoamiQuery } from '@/api/queries';
-import { onSession } from '@/sign-in/session';
+import { message } from '@/sign-in/session';
 import { useText } from './text';
 
 const SignInDialog = lazyComponent(() => import('@/sign-in/SignInDialog').then((module) => module.default));
@@ -38,7 +38,7 @@ export function SignedOut() {
       }),
     [address, navigate],
   );
-  useEffect(() => onSession(handleSessionMessage), []);
+  useEffect(() => message(handleSessionMessage), []);
   useEffect(
     () =>
       queryClient.getQueryCache().subscribe((event) => {

@@ -21,7 +21,7 @@ interface Props {
 export function Methods({ onSignedIn, path, keepPage }: Props) {
   const text = useText();
   const { data, error, refetch } = useQuery(methodsQuery);
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   if (data.single_user) return <Alert>{text.singleUser}</Alert>;
   const hasButton = data.passkey || data.oidc !== undefined;

@@ -30,7 +30,7 @@ export function SignOut() {
     <>
       <Button variant="default" loading={leave.isPending} onClick={() => void checkLoss()}>{text.signOut}</Button>
       {loss && <ConfirmSignOut loss={loss} onLoss={setLoss} leave={(what) => leave.mutate(what)} leaving={leave.isPending} error={leave.error} onClose={() => setLoss(undefined)} />}
-      {!loss && leave.error && <ErrorAlert error={leave.error} again={() => void checkLoss()} />}
+      {!loss && leave.error && <ErrorAlert error={leave.error} onRetry={() => void checkLoss()} />}
     </>
   );
 }

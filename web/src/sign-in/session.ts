@@ -20,7 +20,7 @@ const signOutHandlers = new Set<SignOutHandler>();
 if (channel) channel.onmessage = (message: MessageEvent<SessionMessage>) => messages.notify(message.data);
 
 /** Calls the listener when another tab signed in or out. */
-export const onSession = messages.subscribe;
+export const message = messages.subscribe;
 
 /** Runs a function after each sign-out, to delete what was stored for the person. */
 export function onSignOut(handler: SignOutHandler): () => void {

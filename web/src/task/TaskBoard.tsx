@@ -32,7 +32,7 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   useTaskKeys({
     ids: () => ids[here()] ?? none,
     go: focusTask,
-    aside: (by) => {
+    moveColumn: (by) => {
       const from = here();
       const to = columns[columns.indexOf(from) + by];
       if (!to) return;

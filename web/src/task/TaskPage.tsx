@@ -44,7 +44,7 @@ export default function TaskPage() {
   if (error && asProblem(error).code === 'not_found') {
     return <Page title={text.notFound}><Link to="/tasks">{text.toTasks}</Link></Page>;
   }
-  if (error && !task) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !task) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!task) return <Loading />;
   // The address may contain only the end of an id. The task has the full id.
   return <VerbsProvider key={task.id}><TaskView task={task} address={id} /></VerbsProvider>;

@@ -7,12 +7,12 @@ import { useNow } from '@/ui/useNow';
 import { Loading } from '@/ui/Loading';
 import type { Filters } from './filters';
 import { focusTask } from './focus';
-import { Fresh } from './Fresh';
+import { NewTasksButton } from './NewTasksButton';
 import list from './list.module.css';
 import { NoTasks } from './NoTasks';
-import { coarse, TaskCard } from './TaskCard';
+import { coarseTime, TaskCard } from './TaskCard';
 import { useTaskText } from './text';
-import { branches, type Branch } from './tree';
+import { treeRows, type TreeRow } from './tree';
 import classes from './tree.module.css';
 import { useOffset } from './useOffset';
 import { useReading } from './useReading';
@@ -25,8 +25,8 @@ export function TaskTree({ filters }: { filters: Filters }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [reading, release] = useReading(box);
   const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
-  const laid = useMemo(() => branches(shown, folded), [shown, folded]);
-  const now = coarse(useNow());
+  const laid = useMemo(() => treeRows(shown, folded), [shown, folded]);
+  const now = coarseTime(useNow());
   const offset = useOffset(box, laid.length > 0);
   const rows = useWindowVirtualizer({
     count: laid.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => laid[at]?.task.id ?? at,
@@ -51,10 +51,10 @@ export function TaskTree({ filters }: { filters: Filters }) {
     });
   return (
     <div ref={box}>
-      {query.error && <ErrorAlert error={query.error} again={() => void query.refetch()} />}
+      {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading />}
       {query.isSuccess && laid.length === 0 && <NoTasks filters={filters} />}
-      <Fresh fresh={fresh} gone={gone.size} release={release} />
+      <NewTasksButton fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={list.list} h={rows.getTotalSize()}>
         {rows.getVirtualItems().map((item) => {
           const branch = laid[item.index];
@@ -72,7 +72,7 @@ export function TaskTree({ filters }: { filters: Filters }) {
   );
 }
 
-function Row({ branch, folded, onFold, gone, now }: { branch: Branch; folded: boolean; onFold: (id: string) => void; gone: boolean; now: number }) {
+function Row({ branch, folded, onFold, gone, now }: { branch: TreeRow; folded: boolean; onFold: (id: string) => void; gone: boolean; now: number }) {
   const text = useTaskText();
   const { task, level, children, elsewhere } = branch;
   return (

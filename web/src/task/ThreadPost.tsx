@@ -9,7 +9,7 @@ import { Icon, type IconName } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import type { Entry } from './api';
 import { usePageText, type PageText } from './pageText';
-import { Moved, When } from './postParts';
+import { NewState, EntryTime } from './postParts';
 import { QuestionPost } from './QuestionPost';
 import type { Post } from './thread';
 import classes from './thread.module.css';
@@ -43,7 +43,7 @@ function MessagePost({ entry }: { entry: Entry }) {
         <Text size="sm" fw={600}>{nameOf(message.author)}</Text>
         {message.kind === 'clarification' && <Badge size="sm" variant="default" tt="none">{text.clarification}</Badge>}
         {message.cancels && <Badge size="sm" variant="default" tt="none">{text.cancels}</Badge>}
-        <When at={entry.at} />
+        <EntryTime at={entry.at} />
       </Group>
       <Markdown text={message.body} />
       {message.receipt && <Text size="xs" c="dimmed" mt={4} data-receipt={message.receipt}>{text.receipts[message.receipt](message.handed_at ? times.full(message.handed_at) : '')}</Text>}
@@ -56,7 +56,7 @@ function Line({ icon, entry, children }: { icon: IconName; entry: Entry; childre
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.line}>
       <span className={classes.dot}><Icon name={icon} size={14} /></span>
-      <Box flex={1} miw={0}>{children} <When at={entry.at} /></Box>
+      <Box flex={1} miw={0}>{children} <EntryTime at={entry.at} /></Box>
     </Group>
   );
 }
@@ -111,7 +111,7 @@ function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['qu
         {r.comment && <> – <Visible text={r.comment} /></>}
       </Text>
       {question && <Text size="xs" c="dimmed"><Visible text={question.title} /></Text>}
-      <Moved entry={entry} />
+      <NewState entry={entry} />
     </Line>
   );
 }
@@ -133,7 +133,7 @@ function EventPost({ entry }: { entry: Entry }) {
         {entry.reason && <> – <Visible text={reasonOf(entry.reason, reasons)} /></>}
       </Text>
       {entry.type === 'run.finished' && run?.summary && <Text size="sm" className={classes.summary}><Visible text={run.summary} /></Text>}
-      <Moved entry={entry} />
+      <NewState entry={entry} />
     </Line>
   );
 }

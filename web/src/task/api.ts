@@ -21,7 +21,7 @@ export const taskKey = (id: string) => [...anyTaskKey, id] as const;
 /** Lists are sent as a,b and not as repeated parameters. */
 const commas = { array: { style: 'form', explode: false } } as const;
 
-export const listPage = 100;
+export const listPageSize = 100;
 
 export const taskListQuery = (filters: Filters, states?: State[]) =>
   infiniteQueryOptions({
@@ -29,7 +29,7 @@ export const taskListQuery = (filters: Filters, states?: State[]) =>
     queryFn: ({ pageParam, signal }) =>
       unwrap(
         api.GET('/v1/tasks', {
-          params: { query: { ...queryOf(filters, states), sort: filters.sort, limit: listPage, cursor: pageParam || undefined } },
+          params: { query: { ...queryOf(filters, states), sort: filters.sort, limit: listPageSize, cursor: pageParam || undefined } },
           querySerializer: commas,
           signal,
         }),
@@ -50,14 +50,14 @@ export const taskQuery = (id: string) =>
     queryFn: ({ signal }) => unwrap(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })),
   });
 
-export const timelinePage = 50;
+export const timelinePageSize = 50;
 
 /** The timeline of a task. Each further page is older. */
 export const timelineQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: [...taskKey(id), 'timeline'],
     queryFn: ({ pageParam, signal }) =>
-      unwrap(api.GET('/v1/tasks/{id}/timeline', { params: { path: { id }, query: { limit: timelinePage, cursor: pageParam || undefined } }, signal })),
+      unwrap(api.GET('/v1/tasks/{id}/timeline', { params: { path: { id }, query: { limit: timelinePageSize, cursor: pageParam || undefined } }, signal })),
     initialPageParam: '',
     getNextPageParam: (page) => page.next_cursor,
   });
@@ -82,5 +82,5 @@ export const pauseTask = (id: string) => unwrap(api.POST('/v1/tasks/{id}/pause',
 export const reopenTask = (id: string) => unwrap(api.POST('/v1/tasks/{id}/reopen', { ...path(id), body: {} }));
 export const resumeTask = (id: string, message = '') => unwrap(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: message ? { message } : {} }));
 export const updateTask = (id: string, patch: TaskPatch) => unwrap(api.PATCH('/v1/tasks/{id}', { ...path(id), body: patch }));
-export const sayTo = (id: string, body: string) => unwrap(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
+export const sendMessage = (id: string, body: string) => unwrap(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
 export const createTask = (task: NewTask) => unwrap(api.POST('/v1/tasks', { body: task }));

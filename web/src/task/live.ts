@@ -4,11 +4,11 @@ import { followEvents } from '@/api/followEvents';
 import { anyTaskKey, taskListKey } from './api';
 
 /** The events that change lists. Lists do not show progress, and members and tokens are not tasks. */
-const inLists = /^(task|question|run|message)\./;
+const listEvents = /^(task|question|run|message)\./;
 
 export function useLiveLists(): void {
   const client = useQueryClient();
-  useEffect(() => followEvents(client, taskListKey, (type) => inLists.test(type)), [client]);
+  useEffect(() => followEvents(client, taskListKey, (type) => listEvents.test(type)), [client]);
 }
 
 /** Follows the tasks on a page, and new tasks, which may belong below them. */

@@ -4,7 +4,7 @@ import type { Entry } from './api';
 import { columnStates, type State } from './filters';
 import { StateBadge } from './StateBadge';
 
-export function When({ at }: { at: string }) {
+export function EntryTime({ at }: { at: string }) {
   const times = useTime();
   return <Text span size="xs" c="dimmed" component="time" dateTime={at} title={times.full(at)}>{times.clock(at)}</Text>;
 }
@@ -12,7 +12,7 @@ export function When({ at }: { at: string }) {
 const states = Object.values(columnStates).flat();
 
 /** Shows the state to which the event moved the task. */
-export function Moved({ entry }: { entry: Entry }) {
+export function NewState({ entry }: { entry: Entry }) {
   const to = states.find((state: State) => state === entry.to);
   return to && entry.from !== entry.to ? <> <StateBadge state={to} /></> : null;
 }

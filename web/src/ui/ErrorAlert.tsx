@@ -5,7 +5,7 @@ import { Icon } from './Icon';
 import { ProblemHints, useProblemWords } from './problemWords';
 
 /** Shows an error, what to do about it, and a way to try again. */
-export function ErrorAlert({ error, again }: { error: unknown; again?: () => void }) {
+export function ErrorAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const text = useText();
   const problem = asProblem(error);
   const worded = useProblemWords()(problem);
@@ -21,8 +21,8 @@ export function ErrorAlert({ error, again }: { error: unknown; again?: () => voi
           ))}
         </List>
       )}
-      {again && (
-        <Button mt="sm" size="compact-sm" variant="default" onClick={again}>
+      {onRetry && (
+        <Button mt="sm" size="compact-sm" variant="default" onClick={onRetry}>
           {text.tryAgain}
         </Button>
       )}

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import classes from './OpeningRow.module.css';
+import classes from './ExpandableRow.module.css';
 
 /** The style for a list of rows that open. */
 export const expandableRows = classes.list;

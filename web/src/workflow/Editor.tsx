@@ -10,9 +10,9 @@ import { Icon } from '@/ui/Icon';
 import { lazyComponent } from '@/ui/lazyComponent';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
-import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery } from './api';
+import { putWorkflow, schemaQuery, toolsQuery, useRefetch, validate, validationQuery } from './api';
 import type { CodeFieldHandle } from './CodeField';
-import { complete } from './complete';
+import { completeDefinition } from './complete';
 import { GraphView } from './GraphView';
 import { Problems } from './Problems';
 import { TestPanel } from './TestPanel';
@@ -23,7 +23,7 @@ import classes from './Workflow.module.css';
 const CodeField = lazyComponent(() => import('./CodeField').then((module) => module.CodeField));
 
 /** The pause in typing after which the definition is checked, in milliseconds. */
-const rest = 500;
+const checkDelay = 500;
 
 interface Props {
   /** The workflow to change. Without it, a new one is made. */
@@ -36,7 +36,7 @@ interface Props {
 /** The editor of a definition. It shows the problems by line and the steps as a graph. */
 export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const about = useId();
   const field = useRef<CodeFieldHandle>(null);
   const [source, setSource] = useState(initial);
@@ -68,11 +68,11 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const { data: begun } = useQuery(validationQuery(initial));
   const known = useMemo(() => checked ?? (begun && { source: initial, found: begun }), [checked, begun, initial]);
   const problems = useMemo(() => known?.found.problems ?? [], [known]);
-  const [settled] = useDebouncedValue(source, rest);
+  const [settled] = useDebouncedValue(source, checkDelay);
   const { data: live } = useQuery({ ...validationQuery(settled), placeholderData: keepPreviousData });
   const { data: schema } = useQuery(schemaQuery);
   const { data: tools } = useQuery(toolsQuery);
-  const words = useCallback((typed: string, offset: number) => complete(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
+  const words = useCallback((typed: string, offset: number) => completeDefinition(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
   const [testing, setTesting] = useState(false);
   // The last graph stays while the definition is wrong.
   const [drawn, setDrawn] = useState<Validation>();

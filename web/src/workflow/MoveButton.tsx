@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
 import { ErrorAlert } from '@/ui/ErrorAlert';
-import { moveRun, useRenew } from './api';
+import { moveRun, useRefetch } from './api';
 import { mayDefine } from './rights';
 import { useText } from './text';
 import type { Run } from './types';
@@ -11,7 +11,7 @@ import type { Run } from './types';
 /** Lets the reader move a run to the newest definition. If the server refuses, the differences are shown below. */
 export function MoveButton({ run }: { run: Run }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const { data: me } = useQuery(whoamiQuery);
   const move = useMutation({
     mutationFn: () => moveRun(run.id),

@@ -10,7 +10,7 @@ import { CancelDialog } from '@/task/dialogs';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
 import { useTellRefusal } from '@/ui/problemWords';
-import { retryRun, useRenew } from './api';
+import { retryRun, useRefetch } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';
 import { failedStep, mainStepsOf } from './progress';
@@ -24,7 +24,7 @@ import classes from './Workflow.module.css';
 export function RunActions({ run }: { run: Run }) {
   const text = useText();
   const tellRefusal = useTellRefusal();
-  const renew = useRenew();
+  const renew = useRefetch();
   const { data: me } = useQuery(whoamiQuery);
   const { data: task } = useQuery(taskQuery(run.id));
   const [asked, setAsked] = useState<'cancel' | 'retry' | 'rewind'>();
@@ -60,9 +60,9 @@ export function RunActions({ run }: { run: Run }) {
 /** The form for the input of the failed step, which can be changed before the retry. */
 function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () => void }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const [typed, setTyped] = useState(() => JSON.stringify(step.input ?? {}, null, 2));
-  const [tried, setTried] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   const input = objectOf(typed);
   const again = useMutation({
     mutationFn: () => retryRun(run.id, input),
@@ -72,16 +72,16 @@ function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =
     },
   });
   const submit = () => {
-    setTried((n) => n + 1);
+    setAttempts((n) => n + 1);
     if (input && !again.isPending) again.mutate();
   };
   return (
-    <Form form={{ tried, submit: (event) => { event?.preventDefault(); submit(); } }}>
+    <Form form={{ attempts, submit: (event) => { event?.preventDefault(); submit(); } }}>
       <Stack>
         <Text size="sm">{text.retryAbout}</Text>
         <Textarea
           label={text.retryInput} autosize minRows={4} maxRows={20} spellCheck={false} classNames={{ input: classes.mono }} data-autofocus
-          value={typed} error={tried > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
+          value={typed} error={attempts > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
         />
         <FormEnd yes={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
       </Stack>

@@ -7,7 +7,7 @@ import { Form } from '@/settings/parts/Form';
 import { errorsOf } from '@/settings/parts/useForm';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { startRun, useRenew } from './api';
+import { startRun, useRefetch } from './api';
 import { initialOf, valuesOf, writtenOf } from './inputs';
 import { useText } from './text';
 import type { Input, Workflow } from './types';
@@ -29,9 +29,9 @@ export function RunButton({ workflow, prominent }: { workflow: Pick<Workflow, 'n
 function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workflow, 'name' | 'inputs'>; onClose: () => void }) {
   const text = useText();
   const navigate = useNavigate();
-  const renew = useRenew();
+  const renew = useRefetch();
   const [typed, setTyped] = useState(() => initialOf(inputs));
-  const [tried, setTried] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   const { values, wrong } = valuesOf(inputs, typed);
   const start = useMutation({
     mutationFn: () => startRun(name, values),
@@ -44,15 +44,15 @@ function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workf
   const refused = errorsOf(start.error);
   const submit = () => {
     if (start.isPending) return;
-    setTried((n) => n + 1);
+    setAttempts((n) => n + 1);
     if (Object.keys(wrong).length === 0) start.mutate();
   };
   const errorOf = ({ name: of }: Input) => {
     const own = wrong[of];
-    return (tried > 0 && own ? text.wrong[own] : undefined) ?? refused[`inputs.${of}`];
+    return (attempts > 0 && own ? text.wrong[own] : undefined) ?? refused[`inputs.${of}`];
   };
   return (
-    <Form form={{ tried, submit: (event) => { event?.preventDefault(); submit(); } }}>
+    <Form form={{ attempts, submit: (event) => { event?.preventDefault(); submit(); } }}>
       <Stack>
         {inputs.length === 0 && <Text size="sm">{text.runNothing}</Text>}
         {inputs.map((input, at) => (

@@ -14,7 +14,7 @@ import { useTellRefusal } from '@/ui/problemWords';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
 import { Loading } from '@/ui/Loading';
-import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery } from './api';
+import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRefetch, workflowQuery } from './api';
 import { Editor } from './Editor';
 import { filtersOf, type Search } from './filters';
 import { GraphView } from './GraphView';
@@ -27,7 +27,7 @@ import { SourceView } from './Source';
 import { useText } from './text';
 import { Triggers, Webhook } from './Triggers';
 import type { Workflow } from './types';
-import { useWide } from './wide';
+import { useWide } from './useWide';
 import classes from './Workflow.module.css';
 import { EnabledBadge } from './WorkflowsPage';
 
@@ -38,7 +38,7 @@ export default function WorkflowPage() {
   const { data, error, refetch } = useQuery(workflowQuery(name));
   useLiveLists();
   if (error && asProblem(error).code === 'not_found') return <Page title={text.notFound}><Link to="/workflows">{text.allWorkflows}</Link></Page>;
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return <OneWorkflow key={data.name} workflow={data} />;
 }
@@ -90,7 +90,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
         <div>
           <Group gap="xs" mb={6}><EnabledBadge enabled={workflow.enabled} />{!workflow.enabled && <Text size="sm" c="dimmed">{text.disabledAbout}</Text>}</Group>
           {workflow.description && <Text><Visible text={workflow.description} /></Text>}
-          <Changed workflow={workflow} />
+          <LastChange workflow={workflow} />
         </div>
         {wide
           ? <div className={classes.two}><Stack gap="lg">{begins}{steps}</Stack><Stack gap="lg">{runs}{source}</Stack></div>
@@ -100,7 +100,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function Changed({ workflow }: { workflow: Workflow }) {
+function LastChange({ workflow }: { workflow: Workflow }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -114,7 +114,7 @@ function Changed({ workflow }: { workflow: Workflow }) {
 function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run: boolean }) {
   const text = useText();
   const navigate = useNavigate();
-  const renew = useRenew();
+  const renew = useRefetch();
   const tellRefusal = useTellRefusal();
   const [deleting, setDeleting] = useState(false);
   const { name, enabled } = workflow;

@@ -71,13 +71,13 @@ export const refreshTools = (name: string) => unwrap(api.POST('/v1/tools/{name}/
 export const removeTool = (name: string) => unwrap(api.DELETE('/v1/tools/{name}', path({ name })));
 
 /** The events that change the lists: of definitions, and of the states of runs. */
-const inLists = /^(workflow\.(changed|removed|triggered|rewound|moved)|task\.(created|state_changed|ended)|question\.(asked|answered|timed_out|cancelled))$/;
+const listEvents = /^(workflow\.(changed|removed|triggered|rewound|moved)|task\.(created|state_changed|ended)|question\.(asked|answered|timed_out|cancelled))$/;
 
 /** Reads the lists of workflows and runs again when they change. */
 export function useLiveLists(): void {
   const client = useQueryClient();
   useEffect(() => {
-    const matters = (type: string) => inLists.test(type);
+    const matters = (type: string) => listEvents.test(type);
     const stops = [followEvents(client, workflowsKey, matters), followEvents(client, runsKey, matters)];
     return () => stops.forEach((stop) => stop());
   }, [client]);
@@ -105,7 +105,7 @@ export function useLiveTools(): void {
 }
 
 /** Returns functions that make workflows, runs or tools be read again, after a change from this page. */
-export function useRenew() {
+export function useRefetch() {
   const client = useQueryClient();
   return {
     workflows: () => client.invalidateQueries({ queryKey: workflowsKey }),

@@ -12,7 +12,7 @@ import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -24,7 +24,7 @@ import { aboutOf } from './schema';
 import { TestDialog } from './TestDialog';
 import { useText } from './text';
 
-type Doing = { what: 'choose' } | { what: 'add'; kind: ChannelKind } | { what: 'edit'; channel: Channel; kind: ChannelKind } | { what: 'test' | 'remove' | 'once'; channel: Channel } | undefined;
+type OpenDialog = { what: 'choose' } | { what: 'add'; kind: ChannelKind } | { what: 'edit'; channel: Channel; kind: ChannelKind } | { what: 'test' | 'remove' | 'once'; channel: Channel } | undefined;
 
 /** Shows the channels of the workspace with their health. */
 export default function Channels() {
@@ -33,7 +33,7 @@ export default function Channels() {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(channelsQuery);
   const { data: kinds } = useQuery(channelKindsQuery);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const [trouble, setTrouble] = useState<unknown>();
   const close = () => setDoing(undefined);
   const addable = kinds?.items.filter((kind) => !kind.built_in) ?? [];
@@ -71,7 +71,7 @@ export default function Channels() {
       title={text.title} about={text.about}
       actions={addable.length > 0 && <Button leftSection={<Icon name="plus" />} onClick={() => setDoing({ what: 'choose' })}>{text.add}</Button>}
     >
-      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
       {Boolean(trouble) && <ErrorAlert error={trouble} />}
       {data && (
         <Rows label={text.title}>
@@ -122,7 +122,7 @@ function OnceDialog({ channel, secrets, onClose }: { channel: Channel; secrets: 
   return (
     <Dialog opened onClose={onClose} title={channel.name} closeOnClickOutside={false}>
       <Stack>
-        {secrets.map((secret) => <Once key={secret} label={secret} value={String(channel.settings[secret])} about={text.onceAbout} />)}
+        {secrets.map((secret) => <OneTimeSecret key={secret} label={secret} value={String(channel.settings[secret])} about={text.onceAbout} />)}
         <Group justify="flex-end"><Button variant="default" onClick={onClose}>{parts.done}</Button></Group>
       </Stack>
     </Dialog>

@@ -2,7 +2,7 @@ import type { GateRule, NewGateRule } from '@/api/types';
 import { milliseconds } from '../parts/duration';
 import type { Errors } from '../parts/useForm';
 
-export const mostArgs = 20;
+export const maxArgs = 20;
 export const places = ['everywhere', 'project', 'task_id', 'session_key'] as const;
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 

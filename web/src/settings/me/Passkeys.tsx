@@ -12,7 +12,7 @@ import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -45,8 +45,8 @@ export function Passkeys() {
       actions={work && <Button leftSection={<Icon name="key" />} onClick={() => setAdding(true)}>{text.addPasskey}</Button>}
     >
       {methods && !work && <Text size="sm">{text.noPasskeysHere}</Text>}
-      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
-      {data?.items.length === 0 && work && <Nothing>{text.noPasskeys}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && work && <EmptyList>{text.noPasskeys}</EmptyList>}
       {data && data.items.length > 0 && (
         <Rows label={text.passkeys}>
           {data.items.map((passkey) => (

@@ -25,7 +25,7 @@ export function Sessions() {
     await unwrap(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
   };
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   return (
     <Section title={text.sessions} about={text.sessionsAbout}>
       {data ? (

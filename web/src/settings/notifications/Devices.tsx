@@ -12,7 +12,7 @@ import { useNow } from '@/ui/useNow';
 import { Loading } from '@/ui/Loading';
 import { browserName } from '../me/browser';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -34,8 +34,8 @@ export function Devices({ member }: { member: string }) {
       {here && <ThisDevice state={here.state === 'on' && !known ? 'off' : here.state} member={member} />}
       <Title order={3} size="h5" mt="sm">{text.devices}</Title>
       <Text size="sm" c="dimmed">{text.devicesAbout}</Text>
-      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
-      {data?.items.length === 0 && <Nothing>{text.noDevices}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && <EmptyList>{text.noDevices}</EmptyList>}
       {data && data.items.length > 0 && <List devices={data.items} here={here?.device?.id} />}
     </Section>
   );

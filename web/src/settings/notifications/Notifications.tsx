@@ -2,7 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
 import { Loading } from '@/ui/Loading';
-import { Stored } from '../parts/Stored';
+import { StoredForm } from '../parts/StoredForm';
 import { preferencesQuery } from '../queries';
 import { Devices } from './Devices';
 import { PreferenceForm } from './PreferenceForm';
@@ -17,9 +17,9 @@ export default function Notifications() {
   return (
     <Stack gap="xl">
       <Devices member={me.member_id} />
-      <Stored query={preferencesQuery} words={{ ...text, title: text.what, about: text.whatAbout }}>
+      <StoredForm query={preferencesQuery} words={{ ...text, title: text.what, about: text.whatAbout }}>
         {(begun, onSaved) => <PreferenceForm stored={begun} onSaved={onSaved} />}
-      </Stored>
+      </StoredForm>
     </Stack>
   );
 }

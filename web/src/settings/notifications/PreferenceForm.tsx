@@ -24,7 +24,7 @@ interface Props {
 /** Lets the reader choose which messages come, where and when. */
 export function PreferenceForm({ stored, onSaved }: Props) {
   const { data: routes, error, refetch } = useQuery(routesQuery);
-  if (error && !routes) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !routes) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Loading />;
 }
 
@@ -52,10 +52,10 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   return (
     <Form form={form}>
       <Stack gap="lg">
-        <Wanted {...props} />
+        <WantedKinds {...props} />
         <Digest {...props} />
-        <Quiet {...props} />
-        <Place {...props} />
+        <QuietHours {...props} />
+        <LocaleFields {...props} />
         <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
       </Stack>
     </Form>
@@ -63,7 +63,7 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
 }
 
 /** Switches by channel and by type of message. */
-function Wanted({ values: { wanted }, set }: PartProps) {
+function WantedKinds({ values: { wanted }, set }: PartProps) {
   const words = useDeliveryText();
   return (
     <Stack gap="sm">
@@ -87,7 +87,7 @@ function Digest({ values: { digest }, set }: PartProps) {
   );
 }
 
-function Quiet({ values, set, errors }: PartProps) {
+function QuietHours({ values, set, errors }: PartProps) {
   const text = useText();
   return (
     <Fieldset legend={text.quiet}>
@@ -118,7 +118,7 @@ function Quiet({ values, set, errors }: PartProps) {
   );
 }
 
-function Place({ values: { zone, language }, set, errors }: PartProps) {
+function LocaleFields({ values: { zone, language }, set, errors }: PartProps) {
   const text = useText();
   const all = useMemo(() => zones(), []);
   const here = zoneHere();

@@ -9,7 +9,7 @@ import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { mayAdminister } from '../parts/rights';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -18,7 +18,7 @@ import { groupsQuery } from '../queries';
 import { GroupDialog } from './GroupDialog';
 import { useText } from './text';
 
-type Doing = { what: 'add' } | { what: 'edit' | 'dissolve'; group: Group } | undefined;
+type OpenDialog = { what: 'add' } | { what: 'edit' | 'dissolve'; group: Group } | undefined;
 
 /** Shows the groups of people. */
 export default function Groups() {
@@ -27,7 +27,7 @@ export default function Groups() {
   const client = useQueryClient();
   const { data: me } = useQuery(whoamiQuery);
   const { data, error, refetch } = useQuery(groupsQuery);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const may = mayAdminister(me);
   const close = () => setDoing(undefined);
   useCommands([{ id: 'add-group', title: text.addGroup, group: text.groupsTitle, keys: ['n'], run: () => setDoing({ what: 'add' }) }], may);
@@ -40,8 +40,8 @@ export default function Groups() {
       title={text.groupsTitle} about={text.groupsTitleAbout}
       actions={may ? <Button leftSection={<Icon name="person" />} onClick={() => setDoing({ what: 'add' })}>{text.addGroup}</Button> : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
     >
-      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
-      {data?.items.length === 0 && <Nothing>{text.noGroups}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && <EmptyList>{text.noGroups}</EmptyList>}
       {data && data.items.length > 0 && (
         <Rows label={text.groupsTitle}>
           {data.items.map((group) => (

@@ -7,7 +7,7 @@ import { Dialog } from '@/ui/Dialog';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
@@ -27,14 +27,14 @@ export function IdentityDialog({ member, identities, onClose }: Props) {
     <Dialog opened onClose={onClose} title={text.identitiesOf(member.handle)} size="lg" closeOnClickOutside={false}>
       <Stack>
         <Text size="sm">{text.identitiesAbout}</Text>
-        {identities.length === 0 ? <Nothing>{text.noIdentities}</Nothing> : <Known member={member} identities={identities} />}
-        <Add key={identities.length} member={member} onClose={onClose} />
+        {identities.length === 0 ? <EmptyList>{text.noIdentities}</EmptyList> : <KnownIdentities member={member} identities={identities} />}
+        <AddIdentity key={identities.length} member={member} onClose={onClose} />
       </Stack>
     </Dialog>
   );
 }
 
-function Known({ member, identities }: Omit<Props, 'onClose'>) {
+function KnownIdentities({ member, identities }: Omit<Props, 'onClose'>) {
   const text = useText();
   const words = useDeliveryText();
   const client = useQueryClient();
@@ -59,7 +59,7 @@ function Known({ member, identities }: Omit<Props, 'onClose'>) {
   );
 }
 
-function Add({ member, onClose }: { member: Member; onClose: () => void }) {
+function AddIdentity({ member, onClose }: { member: Member; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   const words = useDeliveryText();

@@ -24,7 +24,7 @@ export function Invitations() {
     await unwrap(api.DELETE('/v1/invitations/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: invitationsQuery.queryKey });
   };
-  if (error && !data) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data?.items.length) return null;
   return (
     <Section title={text.invitations} about={text.invitationsAbout}>

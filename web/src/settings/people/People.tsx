@@ -23,7 +23,7 @@ import { PersonDialog } from './PersonDialog';
 import { PersonRow } from './PersonRow';
 import { useText } from './text';
 
-type Doing = { what: 'invite' | 'add' } | { what: 'edit' | 'devices' | 'identities' | 'disable'; member: Member } | { what: 'link'; link: Link } | undefined;
+type OpenDialog = { what: 'invite' | 'add' } | { what: 'edit' | 'devices' | 'identities' | 'disable'; member: Member } | { what: 'link'; link: Link } | undefined;
 
 /** Shows the members of the workspace. */
 export default function People() {
@@ -34,7 +34,7 @@ export default function People() {
   const { data, error, refetch } = useQuery(membersQuery);
   const { data: known } = useQuery({ ...identitiesQuery, enabled: mayAdminister(me) });
   const identitiesOf = (member: Member) => known?.items.filter(({ member_id }) => member_id === member.id) ?? [];
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const [trouble, setTrouble] = useState<unknown>();
   const may = mayAdminister(me);
   const close = () => setDoing(undefined);
@@ -62,7 +62,7 @@ export default function People() {
           </Group>
         ) : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
       >
-        {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
+        {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
         {Boolean(trouble) && <ErrorAlert error={trouble} />}
         {data && (
           <Rows label={text.people}>

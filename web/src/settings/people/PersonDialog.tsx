@@ -7,7 +7,7 @@ import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
-import { changeOf, checkPerson, newPerson, nobodyYet, valuesOf } from './person';
+import { changeOf, checkPerson, newPerson, emptyPerson, valuesOf } from './person';
 import { PersonFields } from './PersonFields';
 import { useText } from './text';
 
@@ -26,7 +26,7 @@ function PersonForm({ member, onClose }: { member?: Member; onClose: () => void 
   const parts = usePartsText();
   const client = useQueryClient();
   const form = useForm({
-    initial: member ? valuesOf(member) : nobodyYet,
+    initial: member ? valuesOf(member) : emptyPerson,
     check: (values) => checkPerson(values, { ...parts, ...text }),
     save: (values) =>
       member

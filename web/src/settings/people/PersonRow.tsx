@@ -30,7 +30,7 @@ export function PersonRow({ member, identities, mine, may, onEdit, onIdentities,
   return (
     <Row
       name={name ? `${name} (${handle})` : handle}
-      over={disabled_at !== undefined}
+      inactive={disabled_at !== undefined}
       badges={
         <>
           <Badge tt="none" variant={role === 'admin' ? 'filled' : 'light'}>{parts[role]}</Badge>

@@ -7,7 +7,7 @@ import type { Policy } from '@/api/types';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { mayAdminister, mustSignInAgain } from '../parts/rights';
-import { Stored } from '../parts/Stored';
+import { StoredForm } from '../parts/StoredForm';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { policyQuery } from '../queries';
@@ -18,23 +18,23 @@ import { Gate } from './Gate';
 import { Guesses } from './Guesses';
 import { Links } from './Links';
 import { checkPolicy, type PolicyPartProps } from './policy';
-import { Resumed } from './Resumed';
+import { ResumedQuestions } from './ResumedQuestions';
 import { useText } from './text';
 import { Undo } from './Undo';
 
 /** Lets the reader set what agents may ask for. */
 export default function PolicyForm() {
   const text = useText();
-  return <Stored query={policyQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;
+  return <StoredForm query={policyQuery} words={text}>{(initial, onSaved) => <Fields initial={initial} onSaved={onSaved} />}</StoredForm>;
 }
 
-function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) => void }) {
+function Fields({ initial, onSaved }: { initial: Policy; onSaved: (policy: Policy) => void }) {
   const text = useText();
   const parts = usePartsText();
   const { data: me } = useQuery(whoamiQuery);
   const admin = mayAdminister(me);
   const form = useForm({
-    initial: begun,
+    initial,
     check: (policy) => checkPolicy(policy, { ...parts, ...text }),
     save: (policy) => unwrap(api.PUT('/v1/policies', { body: policy })),
     stored: (policy) => policy,
@@ -51,7 +51,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
         <Fieldset variant="unstyled" disabled={!admin} aria-label={text.title}>
           <Stack gap="lg">
             <Deadlines {...props} />
-            <Resumed {...props} />
+            <ResumedQuestions {...props} />
             <Guesses {...props} />
             <Undo {...props} />
             <Assurance {...props} />

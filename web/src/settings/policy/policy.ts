@@ -13,9 +13,9 @@ export const resumedKinds = ['blocking', 'approval', 'error_recovery'] as const 
 /** When people are reminded of a stopped session's question, unless the policy sets other times. */
 export const usualReminders = '1h, 1d';
 export const usualRemindEvery = '7d';
-export const mostReminders = 10;
+export const maxReminders = 10;
 
-export const mostUndoSeconds = 300;
+export const maxUndoSeconds = 300;
 
 /** The properties of one part of the form. */
 export interface PolicyPartProps {
@@ -56,14 +56,14 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
     }
   }
   const reminders = policy.reminders ?? [];
-  if (reminders.length > mostReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !within(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
+  if (reminders.length > maxReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !within(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
   const every = policy.remind_every;
   if (every !== undefined && every !== '' && every !== 'never' && !within(every, hour, 360 * day)) errors.remind_every = words.repeatTime;
   const { auto_confidence: auto, ask_confidence: ask, undo_seconds: undo } = policy;
   if (auto !== undefined && !whole(auto, 100)) errors.auto_confidence = words.percent;
   if (ask !== undefined && !whole(ask, 100)) errors.ask_confidence = words.percent;
   if (!errors.auto_confidence && !errors.ask_confidence && auto !== undefined && ask !== undefined && ask > auto) errors.ask_confidence = words.crossed;
-  if (undo !== undefined && !whole(undo, mostUndoSeconds)) errors.undo_seconds = words.undoRange(mostUndoSeconds);
+  if (undo !== undefined && !whole(undo, maxUndoSeconds)) errors.undo_seconds = words.undoRange(maxUndoSeconds);
   return errors;
 }
 

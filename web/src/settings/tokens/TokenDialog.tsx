@@ -8,7 +8,7 @@ import { Dialog } from '@/ui/Dialog';
 import { Expiry } from '../parts/Expiry';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { mayAdminister } from '../parts/rights';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
@@ -22,17 +22,17 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<Token>();
   return (
     <Dialog opened onClose={onClose} title={made ? text.madeTitle : text.add} size="lg" closeOnClickOutside={false}>
-      {made ? <Made token={made} onClose={onClose} /> : <TokenForm onMade={setMade} onClose={onClose} />}
+      {made ? <MadeToken token={made} onClose={onClose} /> : <TokenForm onMade={setMade} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function Made({ token, onClose }: { token: Token; onClose: () => void }) {
+function MadeToken({ token, onClose }: { token: Token; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   return (
     <Stack>
-      <Once label={text.secret} value={token.secret ?? ''} about={text.madeAbout} />
+      <OneTimeSecret label={text.secret} value={token.secret ?? ''} about={text.madeAbout} />
       <Text size="sm" component="div">
         {text.use}
         <Code block mt={4} tabIndex={0}>{`export FERMATA_URL=${location.origin}\nexport FERMATA_TOKEN=…`}</Code>

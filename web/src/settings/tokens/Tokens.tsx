@@ -11,7 +11,7 @@ import { Icon } from '@/ui/Icon';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { mayAdminister } from '../parts/rights';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -40,8 +40,8 @@ export default function Tokens() {
   const shown = over ? tokens : good;
   return (
     <Section title={text.title} about={mayAdminister(me) ? text.about : text.aboutOwn} actions={<Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button>}>
-      {error && !data ? <ErrorAlert error={error} again={() => void refetch()} /> : !data && <Loading />}
-      {data && shown.length === 0 && <Nothing>{text.none}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data && shown.length === 0 && <EmptyList>{text.none}</EmptyList>}
       {shown.length > 0 && (
         <Rows label={text.title}>
           {shown.map((token) => <TokenRow key={token.id} token={token} now={now} onWithdraw={() => setWithdrawing(token)} />)}
@@ -67,7 +67,7 @@ function TokenRow({ token, now, onWithdraw }: { token: Token; now: number; onWit
   return (
     <Row
       name={token.name}
-      over={state !== 'good'}
+      inactive={state !== 'good'}
       badges={
         <>
           <Badge tt="none" variant="default">{token.kind === 'agent' ? text.agentOf : text.personOf(token.member ?? '?')}</Badge>

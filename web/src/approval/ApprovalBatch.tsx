@@ -20,7 +20,7 @@ import { useText } from './text';
 type Choice = 'approve' | 'reject';
 
 /** Shows several approvals of one kind: every action in full, with a decision and a result for each. */
-export function Together({ questions, onClose }: { questions: Question[]; onClose: () => void }) {
+export function ApprovalBatch({ questions, onClose }: { questions: Question[]; onClose: () => void }) {
   const text = useText();
   return (
     <Dialog opened onClose={onClose} title={text.title} size="xl">

@@ -2,7 +2,7 @@ import { screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
 import type { Actor, Question } from '@/api/types';
 import { show } from '@/test/render';
-import { Ended } from './Ended';
+import { QuestionResolution } from './QuestionResolution';
 
 const cancelled = (by: Actor | undefined, decidedBy: string) => ({
   id: 'q_1', type: 'blocking', status: 'cancelled', risk: 'low', title: 'Which colour?', items: [], asked_by: { kind: 'agent', name: 'builder' },
@@ -10,7 +10,7 @@ const cancelled = (by: Actor | undefined, decidedBy: string) => ({
 } as unknown as Question);
 
 it('a question of a cancelled task names the person who cancelled it, and why', async () => {
-  await show(<Ended question={cancelled({ kind: 'human', id: 'mem_1', name: 'ben' }, 'human')} />);
+  await show(<QuestionResolution question={cancelled({ kind: 'human', id: 'mem_1', name: 'ben' }, 'human')} />);
   const said = screen.getByRole('status').textContent;
   expect(said).toContain('ben withdrew the question');
   expect(said).toContain('the task was cancelled: no longer needed');
@@ -18,13 +18,13 @@ it('a question of a cancelled task names the person who cancelled it, and why', 
 });
 
 it('only what Fermata itself withdrew names Fermata', async () => {
-  await show(<Ended question={cancelled(undefined, 'system')} />);
+  await show(<QuestionResolution question={cancelled(undefined, 'system')} />);
   expect(screen.getByRole('status').textContent).toContain('Fermata withdrew the question');
 });
 
 it('the end of its task closed the question: nobody withdrew it', async () => {
   const question = { ...cancelled(undefined, 'agent'), resolution: { status: 'cancelled', decided_by: 'agent', answered_by: { kind: 'agent', name: 'hands' }, at: '2026-11-21T12:00:00Z', task_ended: 'done' } } as unknown as Question;
-  await show(<Ended question={question} />);
+  await show(<QuestionResolution question={question} />);
   const said = screen.getByRole('status').textContent;
   expect(said).toContain('The task ended');
   expect(said).not.toContain('hands');
@@ -34,7 +34,7 @@ it('an answer that could still be taken back stays readable, and says that it di
   const question = cancelled({ kind: 'human', id: 'mem_1', name: 'ben' }, 'human');
   const held = { by: { kind: 'human', id: 'mem_2', name: 'ann' }, at: '2026-11-21T11:59:58Z', release_at: '2026-11-21T12:00:03Z', answer: 'red', answers: { answer: 'red' }, comment: 'as the door' };
   const overtaken = { ...question, items: [{ key: 'answer', prompt: 'Which colour?', response_type: 'text' }], resolution: { ...question.resolution, overtaken: held } } as unknown as Question;
-  await show(<Ended question={overtaken} />);
+  await show(<QuestionResolution question={overtaken} />);
   const said = screen.getByRole('status').textContent;
   expect(said).toContain('ann had answered: red');
   expect(said).toContain('did not count');

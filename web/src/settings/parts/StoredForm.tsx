@@ -16,47 +16,47 @@ interface Props<T> {
   query: UseQueryOptions<T, Error, T, string[]>;
   words: Words;
   /** Renders the form for the stored values. The form calls onSaved with the values that it saved. */
-  children: (begun: T, onSaved: (stored: T) => void) => ReactNode;
+  children: (initial: T, onSaved: (stored: T) => void) => ReactNode;
 }
 
 /** A part of the settings: one form for one thing that the server stores. */
-export function Stored<T extends object>({ query, words, children }: Props<T>) {
+export function StoredForm<T extends object>({ query, words, children }: Props<T>) {
   const { data, error, refetch } = useQuery(query);
-  if (error && data === undefined) return <ErrorAlert error={error} again={() => void refetch()} />;
+  if (error && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   return (
     <Section title={words.title} about={words.about}>
-      {data === undefined ? <Loading /> : <Begun first={data} query={query} words={words}>{children}</Begun>}
+      {data === undefined ? <Loading /> : <FormWithInitial first={data} query={query} words={words}>{children}</FormWithInitial>}
     </Section>
   );
 }
 
 /** Begins the form with the stored values. A change by another person does not overwrite what the reader types. */
-function Begun<T extends object>({ first, query, words, children }: Props<T> & { first: T }) {
+function FormWithInitial<T extends object>({ first, query, words, children }: Props<T> & { first: T }) {
   const client = useQueryClient();
   // The value from the parent may be older than the value that was just saved, and would look like a change by another
   // person.
   const { data: stored = first } = useQuery(query);
-  const [begun, setBegun] = useState(first);
+  const [initial, setInitial] = useState(first);
   const [times, setTimes] = useState(1);
-  const beginAnew = () => {
-    setBegun(stored);
+  const loadStored = () => {
+    setInitial(stored);
     setTimes(times + 1);
   };
   const onSaved = (saved: T) => {
     client.setQueryData(query.queryKey, saved);
-    setBegun(saved);
+    setInitial(saved);
   };
   return (
     <Stack>
-      {JSON.stringify(begun) !== JSON.stringify(stored) && (
+      {JSON.stringify(initial) !== JSON.stringify(stored) && (
         <Alert color="orange" role="status">
           <Group justify="space-between">
             {words.changedElsewhere}
-            <Button size="compact-sm" variant="default" onClick={beginAnew}>{words.loadTheirs}</Button>
+            <Button size="compact-sm" variant="default" onClick={loadStored}>{words.loadTheirs}</Button>
           </Group>
         </Alert>
       )}
-      <Fragment key={times}>{children(begun, onSaved)}</Fragment>
+      <Fragment key={times}>{children(initial, onSaved)}</Fragment>
     </Stack>
   );
 }

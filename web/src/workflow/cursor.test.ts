@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { placeAt } from './place';
+import { cursorAt } from './cursor';
 
 const head = 'name: x\nsteps:\n  - id: one\n    tool: shell\n    input:\n      run: ls\n';
 
-describe('placeAt', () => {
+describe('cursorAt', () => {
   test.each([
     ['a key of the file', 'na', { path: [], typed: 'na' }],
     ['a key below a step', `${head}  - id: two\n    to`, { path: ['steps', '[]'], typed: 'to' }],
@@ -20,10 +20,10 @@ describe('placeAt', () => {
     ['back in the file', `${head}\n# more\nfin`, { path: [], typed: 'fin' }],
     ['in a handler', `${head}finally:\n  - id: tidy\n    to`, { path: ['finally', '[]'], typed: 'to' }],
   ])('%s', (_, before, want) => {
-    expect(placeAt(before)).toEqual(want);
+    expect(cursorAt(before)).toEqual(want);
   });
 
   test.each([['in a text', 'name: x\ndescription: what it'], ['in quotes', `${head}  - {id: "a, b`]])('no word of a definition stands %s', (_, before) => {
-    expect(placeAt(before)).toBeUndefined();
+    expect(cursorAt(before)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { renderHook } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import { useSteady } from './steady';
+import { useSteadyList } from './steadyList';
 
 it('gives the same array again as long as nothing changed: what hangs on it rests', () => {
   const list = [{ id: 'a' }, { id: 'b' }];
-  const { result, rerender } = renderHook(({ hold, items }) => useSteady(items, hold, 'x'), { initialProps: { hold: true, items: list } });
+  const { result, rerender } = renderHook(({ hold, items }) => useSteadyList(items, hold, 'x'), { initialProps: { hold: true, items: list } });
   const first = result.current.shown;
   rerender({ hold: true, items: [...list] });
   expect(result.current.shown).toBe(first);

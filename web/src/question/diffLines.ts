@@ -1,5 +1,5 @@
 /** Returns the lines that differ, without the beginning and the end that both texts share. */
-export function changes(before: string, after: string): string {
+export function diffLines(before: string, after: string): string {
   const [was, is] = [before.split('\n'), after.split('\n')];
   let head = 0;
   while (head < was.length && head < is.length && was[head] === is[head]) head++;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { arrange } from './arrange';
+import { layOutGraph } from './graphLayout';
 import type { Graph } from './types';
 
 const step = (id: string, kind: Graph['nodes'][number]['kind'] = 'step') => ({ id, kind });
@@ -11,39 +11,39 @@ const edges = [
 ];
 
 it('puts one step below the other, and what a timeout does into its step', () => {
-  const { places } = arrange({ nodes, edges });
-  expect(places.map((place) => place.node.id)).toEqual(['start', 'prepare', 'ask', 'publish', 'tidy', 'end']);
-  expect(places[2]?.timeouts.map(({ node }) => node.id)).toEqual(['ask.on_timeout']);
+  const { rows } = layOutGraph({ nodes, edges });
+  expect(rows.map((row) => row.node.id)).toEqual(['start', 'prepare', 'ask', 'publish', 'tidy', 'end']);
+  expect(rows[2]?.timeouts.map(({ node }) => node.id)).toEqual(['ask.on_timeout']);
 });
 
 it('tells the way on from the ways that jump', () => {
-  const [, , ask] = arrange({ nodes, edges }).places;
+  const [, , ask] = layOutGraph({ nodes, edges }).rows;
   expect(ask?.next).toEqual(['ship', 'answered']);
   expect(ask?.jumps.map(({ to, label, back }) => [to, label, back])).toEqual([['prepare', 'again', true], ['tidy', 'stop', false]]);
   expect(ask?.timeouts[0]?.jumps.map(({ to }) => to)).toEqual(['end']);
 });
 
 it('gives lines that would touch lanes of their own, the short ones inside', () => {
-  const { left, right, places } = arrange({ nodes, edges });
+  const { left, right, rows } = layOutGraph({ nodes, edges });
   expect([left, right]).toEqual([1, 2]);
-  expect(places[2]?.jumps[1]?.lane).toBe(0);
-  expect(places[2]?.timeouts[0]?.jumps[0]?.lane).toBe(1);
+  expect(rows[2]?.jumps[1]?.lane).toBe(0);
+  expect(rows[2]?.timeouts[0]?.jumps[0]?.lane).toBe(1);
 });
 
 it('has one line for all ways to the same step', () => {
-  const many = arrange({ nodes: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)), edges: ['a', 'b', 'c'].map((from) => ({ from, to: 'e', label: 'failed' })) });
+  const many = layOutGraph({ nodes: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)), edges: ['a', 'b', 'c'].map((from) => ({ from, to: 'e', label: 'failed' })) });
   expect(many.right).toBe(1);
-  expect(many.places.every((place) => place.next === undefined)).toBe(true);
+  expect(many.rows.every((row) => row.next === undefined)).toBe(true);
 });
 
 it('knows a way back by itself, also to the same step', () => {
-  const { places, left } = arrange({ nodes: [step('a'), step('b')], edges: [{ from: 'b', to: 'b', label: 'retry' }] });
-  expect(places[1]?.jumps[0]?.back).toBe(true);
+  const { rows, left } = layOutGraph({ nodes: [step('a'), step('b')], edges: [{ from: 'b', to: 'b', label: 'retry' }] });
+  expect(rows[1]?.jumps[0]?.back).toBe(true);
   expect(left).toBe(1);
 });
 
 it('says where each list of what is done at the end begins', () => {
   const of = (id: string, phase?: 'on_success' | 'on_failure' | 'finally') => ({ ...step(id), phase });
-  const { places } = arrange({ nodes: [step('start', 'start'), of('a'), of('b', 'on_success'), of('c', 'on_success'), of('d', 'finally'), step('end', 'end')], edges: [] });
-  expect(places.map(({ begins }) => begins)).toEqual([undefined, undefined, 'on_success', undefined, 'finally', undefined]);
+  const { rows } = layOutGraph({ nodes: [step('start', 'start'), of('a'), of('b', 'on_success'), of('c', 'on_success'), of('d', 'finally'), step('end', 'end')], edges: [] });
+  expect(rows.map(({ begins }) => begins)).toEqual([undefined, undefined, 'on_success', undefined, 'finally', undefined]);
 });

@@ -1,4 +1,4 @@
-import { groupBy } from './group';
+import { groupBy } from '@/ui/groupBy';
 import type { Graph } from './types';
 
 // The graph is drawn in the order of the file: one node below the other. An
@@ -26,7 +26,7 @@ export interface Timeout {
   jumps: Jump[];
 }
 
-export interface Place {
+export interface GraphRow {
   node: Node;
   /** The phase that begins with the node: a list of steps that run after the main steps have ended. */
   begins?: Phase;
@@ -36,38 +36,38 @@ export interface Place {
   jumps: Jump[];
 }
 
-export interface Arranged {
-  places: Place[];
+export interface GraphLayout {
+  rows: GraphRow[];
   /** The number of lanes on each side. */
   left: number;
   right: number;
 }
 
-export function arrange(graph: Graph): Arranged {
+export function layOutGraph(graph: Graph): GraphLayout {
   const main = graph.nodes.filter((node) => node.kind !== 'timeout');
-  const at = new Map(main.map((node, place) => [node.id, place]));
+  const at = new Map(main.map((node, index) => [node.id, index]));
   const hosts = hostsOf(graph);
-  const rowOf = (id: string) => at.get(hosts.get(id) ?? id) ?? 0;
-  const places = main.map((node, i): Place => ({ node, begins: node.phase === main[i - 1]?.phase ? undefined : node.phase, timeouts: [], jumps: [] }));
+  const indexOf = (id: string) => at.get(hosts.get(id) ?? id) ?? 0;
+  const rows = main.map((node, i): GraphRow => ({ node, begins: node.phase === main[i - 1]?.phase ? undefined : node.phase, timeouts: [], jumps: [] }));
   for (const node of graph.nodes) {
-    if (node.kind === 'timeout') places[rowOf(node.id)]?.timeouts.push({ node, jumps: [] });
+    if (node.kind === 'timeout') rows[indexOf(node.id)]?.timeouts.push({ node, jumps: [] });
   }
   const jumps: Jump[] = [];
   for (const edge of graph.edges) {
-    const row = rowOf(edge.from);
-    const place = places[row];
-    const timeout = place?.timeouts.find((each) => each.node.id === edge.from);
-    if (!place || place.timeouts.some((each) => each.node.id === edge.to)) continue;
-    if (!timeout && at.get(edge.to) === row + 1) {
-      place.next = [...(place.next ?? []), edge.label ?? ''];
+    const from = indexOf(edge.from);
+    const row = rows[from];
+    const timeout = row?.timeouts.find((each) => each.node.id === edge.from);
+    if (!row || row.timeouts.some((each) => each.node.id === edge.to)) continue;
+    if (!timeout && at.get(edge.to) === from + 1) {
+      row.next = [...(row.next ?? []), edge.label ?? ''];
       continue;
     }
-    const jump = { from: edge.from, to: edge.to, label: edge.label ?? '', back: edge.back ?? (at.get(edge.to) ?? 0) <= row, lane: 0 };
-    (timeout ?? place).jumps.push(jump);
+    const jump = { from: edge.from, to: edge.to, label: edge.label ?? '', back: edge.back ?? (at.get(edge.to) ?? 0) <= from, lane: 0 };
+    (timeout ?? row).jumps.push(jump);
     jumps.push(jump);
   }
-  const reach = (jump: Jump) => ({ jump, from: rowOf(jump.from), to: at.get(jump.to) ?? 0 });
-  return { places, left: setLanes(jumps.filter((jump) => jump.back).map(reach)), right: setLanes(jumps.filter((jump) => !jump.back).map(reach)) };
+  const reach = (jump: Jump) => ({ jump, from: indexOf(jump.from), to: at.get(jump.to) ?? 0 });
+  return { rows, left: assignLanes(jumps.filter((jump) => jump.back).map(reach)), right: assignLanes(jumps.filter((jump) => !jump.back).map(reach)) };
 }
 
 /** Returns the step to which each timeout node belongs. */
@@ -77,8 +77,8 @@ function hostsOf(graph: Graph): Map<string, string> {
 }
 
 /** Gives each line a lane in which it touches no other line. The short lines are inside. */
-function setLanes(ways: { jump: Jump; from: number; to: number }[]): number {
-  const lines = [...groupBy(ways, (way) => way.to).values()].map((all) => {
+function assignLanes(spans: { jump: Jump; from: number; to: number }[]): number {
+  const lines = [...groupBy(spans, (span) => span.to).values()].map((all) => {
     const rows = all.flatMap(({ from, to }) => [from, to]);
     return { all, low: Math.min(...rows), high: Math.max(...rows) };
   });

@@ -4,8 +4,8 @@ import { channelName, kindName, useText as useDeliveryText, type SentType } from
 import { Icon } from '@/ui/Icon';
 import type { Errors } from '../parts/useForm';
 import { channelsQuery } from '../queries';
-import { moved, newStep, type Step } from './route';
-import classes from './RouteOf.module.css';
+import { moveStep, newStep, type Step } from './route';
+import classes from './RouteSteps.module.css';
 import { useText } from './text';
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Shows the steps of the route for one type of question. */
-export function RouteOf({ type, steps, set, errors }: Props) {
+export function RouteSteps({ type, steps, set, errors }: Props) {
   const text = useText();
   const words = useDeliveryText();
   const name = words[`type_${type}`];
@@ -37,8 +37,8 @@ export function RouteOf({ type, steps, set, errors }: Props) {
                 errors={{ after: errors[`${type}[${at}].after`], channel: errors[`${type}[${at}].channel`] }}
               />
               <Group gap={4} className={classes.moves}>
-                <Small icon="back" turned label={text.earlier(at + 1)} disabled={at === 0} run={() => set(moved(steps, at, -1))} />
-                <Small icon="next" turned label={text.later(at + 1)} disabled={at === steps.length - 1} run={() => set(moved(steps, at, 1))} />
+                <Small icon="back" turned label={text.earlier(at + 1)} disabled={at === 0} run={() => set(moveStep(steps, at, -1))} />
+                <Small icon="next" turned label={text.later(at + 1)} disabled={at === steps.length - 1} run={() => set(moveStep(steps, at, 1))} />
                 <Small icon="cross" label={text.remove(at + 1)} run={() => set(steps.filter((_, place) => place !== at))} />
               </Group>
             </li>

@@ -38,7 +38,7 @@ async function assertFits(page, name) {
 }
 
 /** Asserts that axe finds nothing on the page, and that all of it fits. */
-export async function assertSound(page, name) {
+export async function assertAccessible(page, name) {
   await settled(page);
   assert.deepEqual(await findingsOf(page), [], name);
   await assertFits(page, name);
@@ -87,11 +87,11 @@ const markNew = (page) => page.evaluate(() => {
 });
 
 /**
- * Asserts that the page is sound at every width and in both schemes. At every width, the rules judge all of it except
+ * Asserts that the page is accessible at every width and in both schemes. At every width, the rules judge all of it except
  * its colors. Colors are judged, in both schemes, if something was not seen before. The page is left at the last of the
  * widths, as wide as it was opened.
  */
-export async function assertSoundEverywhere(page, name, { arrange = () => undefined, over = widths } = {}) {
+export async function assertAccessibleEverywhere(page, name, { arrange = () => undefined, over = widths } = {}) {
   for (const width of over) {
     await page.setViewportSize({ width, height: 900 });
     await drawn(page);

@@ -1,5 +1,5 @@
 /** The place of a cursor in a definition. */
-export interface Place {
+export interface Cursor {
   /** The keys that lead there. [] stands for an entry of a list. */
   path: readonly string[];
   /** The key whose value is being written. Without it, a key is being written. */
@@ -58,7 +58,7 @@ function pathTo(line: Line, above: readonly string[]): string[] {
 }
 
 /** Returns the keys of the braces and brackets that are open in a line, and the text behind the last of them. */
-function within(text: string): { path: string[]; rest: string } | undefined {
+function openBrackets(text: string): { path: string[]; rest: string } | undefined {
   const open: { sign: string; key: string }[] = [];
   let rest = '';
   let quote = '';
@@ -86,11 +86,11 @@ function within(text: string): { path: string[]; rest: string } | undefined {
 }
 
 /** Returns the place at the end of a text, or undefined if no word of a definition can be there. */
-export function placeAt(before: string): Place | undefined {
+export function cursorAt(before: string): Cursor | undefined {
   const lines = before.split('\n');
   const line = readLine(lines.pop() ?? '');
   const path = pathTo(line, lines);
-  const flow = within(line.text);
+  const flow = openBrackets(line.text);
   const text = flow?.rest ?? line.text;
   const at = [...path, ...(flow?.path ?? [])];
   const pair = /^([\w-]+):\s+(\S*)$/.exec(text);

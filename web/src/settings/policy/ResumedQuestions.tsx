@@ -5,7 +5,7 @@ import { readReminders, resumedKinds, usualRemindEvery, usualReminders, withTime
 import { useText } from './text';
 
 /** Lets the reader set how long the questions of stopped sessions wait, and when people are reminded of them. */
-export function Resumed({ policy, set, errors }: PolicyPartProps) {
+export function ResumedQuestions({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (
     <Part title={text.resumed} about={text.resumedAbout}>

@@ -3,7 +3,7 @@ import classes from './list.module.css';
 import { useTaskText } from './text';
 
 /** Tells how much came while the reader read the list. A press shows it. */
-export function Fresh({ fresh, gone, release }: { fresh: number; gone: number; release: () => void }) {
+export function NewTasksButton({ fresh, gone, release }: { fresh: number; gone: number; release: () => void }) {
   const text = useTaskText();
   return (
     <div className={classes.fresh} role="status">

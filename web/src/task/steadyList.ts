@@ -1,10 +1,10 @@
 import { useState } from 'react';
 
-interface Thing {
+interface Identified {
   id: string;
 }
 
-export interface Steady<T> {
+export interface SteadyList<T> {
   shown: T[];
   /** The ids of things that are shown although they have left the list. */
   gone: ReadonlySet<string>;
@@ -18,7 +18,7 @@ export interface Steady<T> {
  * Things behind the last one shown move nothing, so they are added: further
  * pages arrive in this way.
  */
-export function steady<T extends Thing>(shown: readonly T[], list: readonly T[]): Steady<T> {
+export function holdSteady<T extends Identified>(shown: readonly T[], list: readonly T[]): SteadyList<T> {
   const now = new Map(list.map((thing) => [thing.id, thing]));
   const before = new Set(shown.map((thing) => thing.id));
   const last = list.findLastIndex((thing) => before.has(thing.id));
@@ -31,14 +31,14 @@ export function steady<T extends Thing>(shown: readonly T[], list: readonly T[])
   };
 }
 
-const same = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((thing, at) => thing === b[at]);
+const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((thing, at) => thing === b[at]);
 
 /** Returns the list to show: the list as it is, or held still while the reader reads it. */
-export function useSteady<T extends Thing>(list: T[], hold: boolean, subject: string): Steady<T> {
+export function useSteadyList<T extends Identified>(list: T[], hold: boolean, subject: string): SteadyList<T> {
   const [kept, setKept] = useState({ subject, shown: list });
   const held = hold && kept.subject === subject && kept.shown.length > 0;
-  const next: Steady<T> = held ? steady(kept.shown, list) : { shown: list, gone: new Set(), fresh: 0 };
-  const unchanged = kept.subject === subject && same(kept.shown, next.shown);
+  const next: SteadyList<T> = held ? holdSteady(kept.shown, list) : { shown: list, gone: new Set(), fresh: 0 };
+  const unchanged = kept.subject === subject && isSame(kept.shown, next.shown);
   if (!unchanged) setKept({ subject, shown: next.shown });
   // An unchanged list stays the same array, so that nothing is rendered for it.
   return unchanged ? { ...next, shown: kept.shown } : next;

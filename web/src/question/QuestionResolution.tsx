@@ -11,7 +11,7 @@ import { answersText, decisionOf } from './item';
 import { useText, type QuestionText } from './text';
 
 /** Returns the name of an actor for the reader. */
-export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string): string {
+export function actorName(actor: Actor | undefined, text: QuestionText, me?: string): string {
   if (!actor) return text.system;
   if (actor.kind === 'human' && actor.name && actor.name === me) return text.you;
   return actor.name || (actor.kind === 'agent' ? text.agent : text.system);
@@ -20,7 +20,7 @@ export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string
 const icons = { answered: 'check', timed_out: 'clock', cancelled: 'undo' } as const;
 
 /** Shows how a question ended: the person or the rule that decided, the decision, and its result. */
-export function Ended({ question }: { question: Question }) {
+export function QuestionResolution({ question }: { question: Question }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -39,11 +39,11 @@ export function Ended({ question }: { question: Question }) {
         {r.outcome === 'skip' || r.outcome === 'fail' ? <Text size="sm">{text[`outcome_${r.outcome}`]}</Text> : null}
         {r.channel && r.status === 'answered' && <Text size="xs" c="dimmed">{text.channel(r.channel)}</Text>}
         {r.signed && <Text size="xs" c="dimmed">{text.signed}</Text>}
-        {r.overtaken && <Text size="sm"><Visible text={text.overtaken(nameOf(r.overtaken.by, text, me?.name), answersText(question, r.overtaken.answers ?? {}, text))} /></Text>}
+        {r.overtaken && <Text size="sm"><Visible text={text.overtaken(actorName(r.overtaken.by, text, me?.name), answersText(question, r.overtaken.answers ?? {}, text))} /></Text>}
         {r.overtaken?.comment && <Text size="sm"><Visible text={r.overtaken.comment} /></Text>}
         {r.late?.map((late) => (
           <Text size="sm" key={late.at}>
-            {text.late(nameOf(late.by, text, me?.name), answersText(question, late.answers, text))} {late.restarted && text.lateRestarted}
+            {text.late(actorName(late.by, text, me?.name), answersText(question, late.answers, text))} {late.restarted && text.lateRestarted}
           </Text>
         ))}
       </Stack>
@@ -54,7 +54,7 @@ export function Ended({ question }: { question: Question }) {
 function sentence(question: Question, when: string, text: QuestionText, me?: string): string {
   const r = question.resolution;
   if (!r) return '';
-  const who = nameOf(r.answered_by, text, me);
+  const who = actorName(r.answered_by, text, me);
   switch (r.status) {
     case 'answered':
       if (r.decided_by === 'policy') return text.answeredByPolicy(when);
@@ -63,6 +63,6 @@ function sentence(question: Question, when: string, text: QuestionText, me?: str
       return r.outcome === 'default' ? text.timedOutDefault(when) : text.timedOutOther(when);
     default:
       if (r.task_ended) return text.endedWithTask(when);
-      return text.withdrawnBy(r.answered_by ? who : r.decided_by === 'agent' ? nameOf(question.asked_by, text) : text.system, when);
+      return text.withdrawnBy(r.answered_by ? who : r.decided_by === 'agent' ? actorName(question.asked_by, text) : text.system, when);
   }
 }

@@ -4,7 +4,7 @@ import classes from './Rows.module.css';
 import { useText } from './text';
 
 /** Shows a secret that can be seen only this once. */
-export function Once({ label, value, about }: { label: string; value: string; about: string }) {
+export function OneTimeSecret({ label, value, about }: { label: string; value: string; about: string }) {
   const text = useText();
   return (
     <Stack gap="sm">

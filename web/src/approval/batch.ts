@@ -19,7 +19,7 @@ export function kindOf(question: Question): string {
 }
 
 /** Returns the approvals that may be decided together with this one, including itself. There are at most 100. */
-export function alike(questions: readonly Question[], question: Question): Question[] {
+export function batchOf(questions: readonly Question[], question: Question): Question[] {
   if (!isHarmless(question)) return [];
   const kind = kindOf(question);
   return questions.filter((each) => isHarmless(each) && each.project === question.project && each.risk === question.risk && kindOf(each) === kind).slice(0, 100);
