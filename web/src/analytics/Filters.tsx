@@ -11,7 +11,7 @@ const day = (at: Date) => `${at.getFullYear()}-${String(at.getMonth() + 1).padSt
 export function Filters({ filters, onChange }: { filters: ReportFilters; onChange: (change: ReportFilters) => void }) {
   const text = useText();
   const { data: projects } = useQuery(projectsQuery);
-  const own = filters.range === 'own';
+  const isOwnRange = filters.range === 'own';
   const choose = (range: string | null) => {
     if (range !== 'own') {
       onChange({ range: range === '30d' || !range ? undefined : range, from: undefined, to: undefined });
@@ -25,11 +25,11 @@ export function Filters({ filters, onChange }: { filters: ReportFilters; onChang
   return (
     <section aria-label={text.filters} className={classes.filters}>
       <Select
-        label={text.range} allowDeselect={false} value={own ? 'own' : (ranges.find((range) => range === filters.range) ?? '30d')}
+        label={text.range} allowDeselect={false} value={isOwnRange ? 'own' : (ranges.find((range) => range === filters.range) ?? '30d')}
         data={[...ranges.map((range) => ({ value: range, label: text[range] })), { value: 'own', label: text.own }]} onChange={choose}
       />
-      {own && <TextInput type="date" label={text.from} value={filters.from ?? ''} max={filters.to} onChange={(event) => onChange({ from: event.currentTarget.value })} />}
-      {own && <TextInput type="date" label={text.to} value={filters.to ?? ''} min={filters.from} onChange={(event) => onChange({ to: event.currentTarget.value })} />}
+      {isOwnRange && <TextInput type="date" label={text.from} value={filters.from ?? ''} max={filters.to} onChange={(event) => onChange({ from: event.currentTarget.value })} />}
+      {isOwnRange && <TextInput type="date" label={text.to} value={filters.to ?? ''} min={filters.from} onChange={(event) => onChange({ to: event.currentTarget.value })} />}
       <Select
         label={text.type} allowDeselect={false} value={filters.type ?? ''}
         data={[{ value: '', label: text.everyType }, ...questionTypes.map((type) => ({ value: type, label: text[type] }))]} onChange={(type) => onChange({ type: type ?? undefined })}

@@ -35,12 +35,12 @@ export function chosenDays({ range, from, to }: ReportFilters): { from: Date; to
  * for the last 24 hours, which begin at an hour.
  */
 export function periodOf(filters: ReportFilters, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
-  const own = chosenDays(filters);
+  const chosen = chosenDays(filters);
   const days = ranges.find((range) => range === filters.range) ?? '30d';
   const back = Number.parseInt(days);
   const hour = new Date(now.getFullYear(), now.getMonth(), now.getDate(), now.getHours() + 1);
   const begin = days === '1d' ? new Date(hour.getTime() - day) : new Date(now.getFullYear(), now.getMonth(), now.getDate() - back + 1);
-  const { from, to } = own ?? { from: begin, to: days === '1d' ? hour : new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1) };
+  const { from, to } = chosen ?? { from: begin, to: days === '1d' ? hour : new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1) };
   const length = to.getTime() - from.getTime();
   return { from, to, interval: length <= 2.1 * day ? 'hour' : length <= 100 * day ? 'day' : 'week' };
 }

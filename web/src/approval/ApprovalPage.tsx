@@ -12,7 +12,7 @@ import { Page } from '@/ui/Page';
 import { batchOf } from './batch';
 import { useText } from './text';
 
-const Together = lazyComponent(() => import('./ApprovalBatch').then((module) => module.ApprovalBatch));
+const ApprovalBatch = lazyComponent(() => import('./ApprovalBatch').then((module) => module.ApprovalBatch));
 
 /** Shows the approvals that wait. One key decides each, and similar ones can be decided together. */
 export default function ApprovalPage() {
@@ -20,17 +20,17 @@ export default function ApprovalPage() {
   const navigate = useNavigate();
   const search = useSearch({ strict: false });
   const address = JSON.stringify({ ...filterOf(search), type: undefined });
-  const own = useMemo(() => JSON.parse(address) as Filter, [address]);
-  const filter = useMemo(() => ({ ...own, type: 'approval' }), [own]);
-  const [together, setTogether] = useState<Question[]>();
+  const addressFilter = useMemo(() => JSON.parse(address) as Filter, [address]);
+  const filter = useMemo(() => ({ ...addressFilter, type: 'approval' }), [addressFilter]);
+  const [batch, setBatch] = useState<Question[]>();
   const change = (next: Filter) => void navigate({ to: '/approvals', search: { ...next, type: undefined }, replace: true });
   return (
     <Page title={shell.approvals} wide>
       <Triage
-        filter={filter} onFilter={change} tools={<Filters filter={own} fixedType onChange={change} />}
-        above={(question, questions) => <BatchOffer questions={batchOf(questions, question)} onOpen={setTogether} />}
+        filter={filter} onFilter={change} tools={<Filters filter={addressFilter} fixedType onChange={change} />}
+        above={(question, questions) => <BatchOffer questions={batchOf(questions, question)} onOpen={setBatch} />}
       />
-      {together && <Suspense><Together questions={together} onClose={() => setTogether(undefined)} /></Suspense>}
+      {batch && <Suspense><ApprovalBatch questions={batch} onClose={() => setBatch(undefined)} /></Suspense>}
     </Page>
   );
 }

@@ -48,7 +48,7 @@ interface TypedFieldProps {
 function TypedField({ id, label, placeholder, value, set, wide }: TypedFieldProps) {
   const [typed, setTyped] = useState(value);
   const [sent, setSent] = useState(value);
-  const later = useDebouncedCallback((text: string) => {
+  const setLater = useDebouncedCallback((text: string) => {
     setSent(text);
     set(text);
   }, 400);
@@ -62,7 +62,7 @@ function TypedField({ id, label, placeholder, value, set, wide }: TypedFieldProp
       id={id} label={label} placeholder={placeholder} value={typed} className={wide ? classes.wide : undefined} leftSection={wide ? <Icon name="search" size={16} /> : undefined}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        later(event.currentTarget.value.trim());
+        setLater(event.currentTarget.value.trim());
       }}
     />
   );

@@ -9,10 +9,10 @@ const colors = { sending: 'gray', queued: 'yellow', accepted: 'green', refused: 
 /** Shows the answers that could not be sent at once, each with its state. */
 export function OutboxStrip() {
   const text = useText();
-  const worded = useProblemWords();
+  const wordsOf = useProblemWords();
   const entries = useOutbox().filter((entry) => entry.waited);
   if (entries.length === 0) return null;
-  const why = ({ problem }: Entry) => problem && worded({ code: problem.code, message: problem.detail }).title;
+  const why = ({ problem }: Entry) => problem && wordsOf({ code: problem.code, message: problem.detail }).title;
   const word = (entry: Entry) => (entry.problem?.code === 'question_closed' ? text.tooLate : text[`state_${entry.state}`]);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label={text.outbox} data-outbox>

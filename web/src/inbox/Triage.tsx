@@ -86,7 +86,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
         {inbox.fresh.count > 0 && <Button fullWidth variant="light" size="compact-md" onClick={() => void inbox.refresh()}>{text.newer(inbox.fresh.count, inbox.fresh.more)}</Button>}
       </div>
       {current && !inbox.loading && above?.(current, questions.filter((question) => !gone.has(question.id)))}
-      {inbox.kept && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
+      {inbox.isStored && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
       {inbox.error ? <ErrorAlert error={inbox.error} onRetry={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : !waiting && !(wide && current) ? (
         <EmptyInbox filtered={isFiltered(filter)} onClear={() => onFilter({})} />
       ) : (

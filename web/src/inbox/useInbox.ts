@@ -17,7 +17,7 @@ interface Part {
   items: Question[];
   next_cursor?: string;
   /** Whether the part comes from the stored inbox, because there is no connection. */
-  kept?: boolean;
+  isStored?: boolean;
 }
 type Data = InfiniteData<Part, string | undefined>;
 
@@ -58,7 +58,7 @@ export function useInbox(filter: Filter) {
   }, [client, key, refetch]);
   return {
     questions, gone, fresh, refresh,
-    kept: list.data?.pages[0]?.kept === true, loading: list.isPending || isSearching, error: list.error,
+    isStored: list.data?.pages[0]?.isStored === true, loading: list.isPending || isSearching, error: list.error,
     more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void readMore(list); },
   };
 }
@@ -72,7 +72,7 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
     if (cursor || !asProblem(error).offline) throw error;
     const items = await readStoredInbox();
     if (items.length === 0) throw error;
-    return { items, kept: true };
+    return { items, isStored: true };
   }
 }
 
@@ -96,13 +96,13 @@ function useAnsweredIds(): ReadonlySet<string> {
 /** Returns how many questions match the filters and are not in the list yet. */
 function useNewCount(key: readonly unknown[], filter: Filter, questions: Question[]) {
   const client = useQueryClient();
-  const [asked, setAsked] = useState(0);
+  const [requests, setRequests] = useState(0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const count = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        setAsked((n) => n + 1);
+        setRequests((n) => n + 1);
       }, 400);
     };
     const matters = (event: ReceivedEvent) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
@@ -115,9 +115,9 @@ function useNewCount(key: readonly unknown[], filter: Filter, questions: Questio
     };
   }, [client, key]);
   const { data } = useQuery({
-    queryKey: ['inbox-new', filter, asked],
+    queryKey: ['inbox-new', filter, requests],
     queryFn: () => unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: maxNew } } })),
-    enabled: asked > 0,
+    enabled: requests > 0,
     staleTime: 0,
   });
   return useMemo(() => {
@@ -131,7 +131,7 @@ function useNewCount(key: readonly unknown[], filter: Filter, questions: Questio
 function useEndedRows(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());
-  const hear = useRef<(event: ReceivedEvent) => void>(undefined);
+  const handleEvent = useRef<(event: ReceivedEvent) => void>(undefined);
   useEffect(() => {
     const ended = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -146,12 +146,12 @@ function useEndedRows(key: readonly unknown[], questions: Question[]) {
         pages: data.pages.map((part) => (part.items.some((question) => byId.has(question.id)) ? { ...part, items: part.items.map((question) => byId.get(question.id) ?? question) } : part)),
       });
     };
-    hear.current = (event) => {
+    handleEvent.current = (event) => {
       if (!event.question_id || !known.has(event.question_id) || !event.type.startsWith('question.')) return;
       ended.add(event.question_id);
       timer ??= setTimeout(() => void read(), 200);
     };
-    const stop = onEvent(hear.current);
+    const stop = onEvent(handleEvent.current);
     return () => {
       stop();
       clearTimeout(timer);
@@ -163,7 +163,7 @@ function useEndedRows(key: readonly unknown[], questions: Question[]) {
     known.clear();
     questions.forEach((question) => known.add(question.id));
     const missed = receivedSinceRead(client, key);
-    if (missed) missed.forEach((event) => event.seq > checked.current && hear.current?.(event));
+    if (missed) missed.forEach((event) => event.seq > checked.current && handleEvent.current?.(event));
     else if (checked.current === 0) void client.invalidateQueries({ queryKey: key, exact: true });
     checked.current = lastReceivedSeq();
   }, [client, key, known, questions]);

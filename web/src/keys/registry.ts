@@ -50,8 +50,8 @@ export function openScope(level: number): () => void {
   scopes.set(level, (scopes.get(level) ?? 0) + 1);
   updateSnapshot();
   return () => {
-    const left = (scopes.get(level) ?? 1) - 1;
-    if (left > 0) scopes.set(level, left);
+    const remaining = (scopes.get(level) ?? 1) - 1;
+    if (remaining > 0) scopes.set(level, remaining);
     else scopes.delete(level);
     updateSnapshot();
   };

@@ -69,8 +69,8 @@ export default function NotificationsPage() {
 function useNewsKeys(ids: readonly string[], markAll: () => void) {
   const text = useNewsText();
   const move = (by: 1 | -1) => {
-    const here = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
-    const id = ids[nextIndex(ids.length, ids.indexOf(here), by)];
+    const focused = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
+    const id = ids[nextIndex(ids.length, ids.indexOf(focused), by)];
     const link = id && document.querySelector<HTMLElement>(`[data-news="${id}"] [data-news-link]`);
     if (!link) return;
     link.focus({ preventScroll: true });

@@ -27,12 +27,12 @@ export function PreviewView({ preview }: { preview: Preview }) {
         </Group>
       </Group>
       <SuspiciousNote text={preview.text} />
-      {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={shown(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
+      {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={readableText(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
     </section>
   );
 }
 
-const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? indentJSON(text) : text);
+const readableText = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? indentJSON(text) : text);
 
 function DiffSummary({ diff }: { diff: string }) {
   const text = useText();

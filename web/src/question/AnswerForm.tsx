@@ -167,14 +167,14 @@ function Buttons({ question, answer, hashCheck, item, reviewing, at, several, la
     );
   }
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
-  const takes = item && suggested !== undefined && !picksDanger(item, suggested);
+  const hasDecision = item && suggested !== undefined && !picksDanger(item, suggested);
   const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
-  if (item?.response_type === 'boolean' && !takes) return back ? <Group>{back}</Group> : null;
+  if (item?.response_type === 'boolean' && !hasDecision) return back ? <Group>{back}</Group> : null;
   return (
     <Group>
       {back}
       <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={wrappingButton}>
-        {takes ? text.suggestion(textOf(item, suggested, text)) : label}
+        {hasDecision ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
   );

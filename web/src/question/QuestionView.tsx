@@ -173,14 +173,14 @@ function DeadlineNote({ question }: { question: Question }) {
 
 function OutboxStatus({ state, problem }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; problem?: { code: string; detail: string; hint?: string } }) {
   const text = useText();
-  const worded = useProblemWords();
+  const wordsOf = useProblemWords();
   if (state === 'accepted') return null;
   const words = { sending: text.sending, queued: text.queued, refused: text.refused };
-  const said = problem && worded({ code: problem.code, message: problem.detail, hint: problem.hint });
+  const hint = problem && wordsOf({ code: problem.code, message: problem.detail, hint: problem.hint });
   return (
     <Alert color={state === 'refused' ? 'red' : 'gray'} role="status" title={words[state]}>
-      {said && <Text size="sm">{said.title}</Text>}
-      {said && state === 'refused' && <ProblemHints worded={said} />}
+      {hint && <Text size="sm">{hint.title}</Text>}
+      {hint && state === 'refused' && <ProblemHints words={hint} />}
     </Alert>
   );
 }

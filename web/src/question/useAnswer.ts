@@ -119,7 +119,7 @@ export type AnswerState = ReturnType<typeof useAnswer>;
 /** Returns why an answer must be confirmed. One key alone never sends a dangerous answer or one of high risk. */
 export function doubtOf(question: Question, values: Values): Doubt | undefined {
   if (question.items.some((item) => picksDanger(item, values[keyOf(item)]))) return 'danger';
-  const grave = question.risk === 'high' || question.risk === 'critical';
+  const isRisky = question.risk === 'high' || question.risk === 'critical';
   const onlyRejects = question.type === 'approval' && Object.values(values).every((value) => value === 'reject');
-  return grave && !onlyRejects ? 'risk' : undefined;
+  return isRisky && !onlyRejects ? 'risk' : undefined;
 }

@@ -31,7 +31,7 @@ export default function SettingsPage() {
   const navigate = useNavigate();
   const { section: wanted }: { section?: string } = useParams({ strict: false });
   const { data: me, error } = useQuery(whoamiQuery);
-  const here = isSection(wanted) ? wanted : 'appearance';
+  const current = isSection(wanted) ? wanted : 'appearance';
   const shown = sections.filter((section) => me && section.shown(me));
   useCommands(shown.map(({ name }, at) => ({
     id: `settings-${name}`, title: text[name], group: text.title, keys: [`s ${at + 1}`],
@@ -39,7 +39,7 @@ export default function SettingsPage() {
   })));
   if (error && !me) return <Page title={text.title}><ErrorAlert error={error} /></Page>;
   if (!me) return <Page title={text.title}><Loading /></Page>;
-  const Part = parts[here];
+  const Part = parts[current];
   return (
     <Page title={text.title}>
       <div className={classes.frame}>
@@ -47,14 +47,14 @@ export default function SettingsPage() {
           {(['mine', 'everyone'] as const).map((group) => [
             <Title key={group} order={2} size="h6" c="dimmed" px="sm">{text[group]}</Title>,
             ...shown.filter((section) => section.group === group).map(({ name }) => (
-              <Link key={name} to="/settings/$section" params={{ section: name }} className={classes.place} aria-current={name === here ? 'page' : undefined}>
+              <Link key={name} to="/settings/$section" params={{ section: name }} className={classes.place} aria-current={name === current ? 'page' : undefined}>
                 {text[name]}
               </Link>
             )),
           ])}
         </nav>
         <Suspense fallback={<Loading />}>
-          {shown.some(({ name }) => name === here) ? <Part key={here} /> : <Alert>{text.notYours}</Alert>}
+          {shown.some(({ name }) => name === current) ? <Part key={current} /> : <Alert>{text.notYours}</Alert>}
         </Suspense>
       </div>
     </Page>

@@ -52,9 +52,9 @@ function ConfirmSignOut({ loss, onLoss, leave, leaving, error, onClose }: Confir
       await flush();
       return loadUnsent();
     },
-    onSuccess: (left) => {
-      onLoss({ ...loss, answers: left });
-      if (left.length === 0 && loss.drafts === 0) leave('discard');
+    onSuccess: (unsent) => {
+      onLoss({ ...loss, answers: unsent });
+      if (unsent.length === 0 && loss.drafts === 0) leave('discard');
     },
   });
   return (

@@ -66,7 +66,7 @@ interface FieldProps extends Pick<Props, 'change'> {
 /** A text field that filters a moment after the last key. */
 function Field({ name, label, value, change, labelled, input }: FieldProps) {
   const [typed, setTyped] = useState(value);
-  const later = useDebouncedCallback((next: string) => change({ [name]: next.trim() }), 250);
+  const changeLater = useDebouncedCallback((next: string) => change({ [name]: next.trim() }), 250);
   // The address may change in other ways: by going back, or by "show all".
   const [known, setKnown] = useState(value);
   if (known !== value) {
@@ -87,7 +87,7 @@ function Field({ name, label, value, change, labelled, input }: FieldProps) {
       maxLength={name === 'q' ? 200 : 64}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        later(event.currentTarget.value);
+        changeLater(event.currentTarget.value);
       }}
     />
   );

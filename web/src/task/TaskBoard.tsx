@@ -28,12 +28,12 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   const tell = useCallback((name: Column, list: readonly string[]) => setIds((now) => ({ ...now, [name]: list })), []);
   const open = column ?? fullest(counts);
   /** Returns the column of the task that has the focus, or else the first column to look at. */
-  const here = () => columns.find((name) => ids[name]?.includes(focusedTask() ?? '')) ?? (wide ? firstFilled(ids) : open);
+  const focusedColumn = () => columns.find((name) => ids[name]?.includes(focusedTask() ?? '')) ?? (wide ? firstFilled(ids) : open);
   useTaskKeys({
-    ids: () => ids[here()] ?? none,
+    ids: () => ids[focusedColumn()] ?? none,
     go: focusTask,
     moveColumn: (by) => {
-      const from = here();
+      const from = focusedColumn();
       const to = columns[columns.indexOf(from) + by];
       if (!to) return;
       if (!wide) onColumn(to);

@@ -25,11 +25,11 @@ export function TaskTree({ filters }: { filters: Filters }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [reading, release] = useReading(box);
   const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
-  const laid = useMemo(() => treeRows(shown, folded), [shown, folded]);
+  const entries = useMemo(() => treeRows(shown, folded), [shown, folded]);
   const now = coarseTime(useNow());
-  const offset = useOffset(box, laid.length > 0);
+  const offset = useOffset(box, entries.length > 0);
   const rows = useWindowVirtualizer({
-    count: laid.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => laid[at]?.task.id ?? at,
+    count: entries.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => entries[at]?.task.id ?? at,
   });
   // Children may be on any page, so a tree reads all pages.
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
@@ -37,7 +37,7 @@ export function TaskTree({ filters }: { filters: Filters }) {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useTaskKeys({
-    ids: () => laid.map((branch) => branch.task.id),
+    ids: () => entries.map((branch) => branch.task.id),
     go: (id, at) => {
       rows.scrollToIndex(at, { align: 'auto' });
       focusTask(id);
@@ -53,15 +53,15 @@ export function TaskTree({ filters }: { filters: Filters }) {
     <div ref={box}>
       {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading />}
-      {query.isSuccess && laid.length === 0 && <NoTasks filters={filters} />}
+      {query.isSuccess && entries.length === 0 && <NoTasks filters={filters} />}
       <NewTasksButton fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={list.list} h={rows.getTotalSize()}>
         {rows.getVirtualItems().map((item) => {
-          const branch = laid[item.index];
+          const branch = entries[item.index];
           return branch ? (
             <Box
               component="li" key={item.key} ref={rows.measureElement} data-index={item.index} className={list.item}
-              aria-setsize={laid.length} aria-posinset={item.index + 1} style={{ transform: `translateY(${item.start - offset}px)` }}
+              aria-setsize={entries.length} aria-posinset={item.index + 1} style={{ transform: `translateY(${item.start - offset}px)` }}
             >
               <Row branch={branch} folded={folded.has(branch.task.id)} onFold={fold} gone={gone.has(branch.task.id)} now={now} />
             </Box>

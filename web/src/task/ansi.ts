@@ -39,9 +39,9 @@ export class Terminal {
 
   /** Returns the rest when no more output follows. */
   end(): Piece[] {
-    const left = this.rest;
+    const unread = this.rest;
     this.rest = '';
-    return this.pieces(left);
+    return this.pieces(unread);
   }
 
   private pieces(text: string): Piece[] {

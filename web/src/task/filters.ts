@@ -40,7 +40,7 @@ export interface Filters {
 
 export type Search = Record<string, string | undefined>;
 
-const oneOf = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
+const findIn = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
 
 /** Reads the filters from an address. Unknown values are left out. */
 export function filtersOf(search: Search): Filters {
@@ -50,13 +50,13 @@ export function filtersOf(search: Search): Filters {
     agent: search.agent ?? '',
     label: search.label ?? '',
     parent: search.parent ?? '',
-    stateGroup: oneOf(stateGroups, search.is),
-    sort: oneOf(sorts, search.sort) ?? 'newest',
+    stateGroup: findIn(stateGroups, search.is),
+    sort: findIn(sorts, search.sort) ?? 'newest',
   };
 }
 
-export const viewOf = (search: Search): View => oneOf(views, search.view) ?? 'list';
-export const columnFrom = (search: Search): Column | undefined => oneOf(columns, search.column);
+export const viewOf = (search: Search): View => findIn(views, search.view) ?? 'list';
+export const columnFrom = (search: Search): Column | undefined => findIn(columns, search.column);
 
 /** Returns how many filters narrow the list. The order is not a filter. */
 export function countFilters(filters: Filters): number {

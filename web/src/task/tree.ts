@@ -17,22 +17,22 @@ export interface TreeRow {
  * order of the list. Children of folded tasks are left out.
  */
 export function treeRows(tasks: readonly Task[], folded: ReadonlySet<string>): TreeRow[] {
-  const here = new Set(tasks.map((task) => task.id));
+  const listed = new Set(tasks.map((task) => task.id));
   const below = new Map<string, Task[]>();
   const top: Task[] = [];
   for (const task of tasks) {
-    const siblings = task.parent_id && here.has(task.parent_id) ? (below.get(task.parent_id) ?? []) : top;
+    const siblings = task.parent_id && listed.has(task.parent_id) ? (below.get(task.parent_id) ?? []) : top;
     siblings.push(task);
     if (siblings !== top && task.parent_id) below.set(task.parent_id, siblings);
   }
-  const laid: TreeRow[] = [];
-  const lay = (list: Task[], level: number) => {
+  const rows: TreeRow[] = [];
+  const addRows = (list: Task[], level: number) => {
     list.forEach((task, at) => {
       const children = below.get(task.id) ?? [];
-      laid.push({ task, level, children: children.length, elsewhere: level === 1 && Boolean(task.parent_id), position: at + 1, siblings: list.length });
-      if (!folded.has(task.id)) lay(children, level + 1);
+      rows.push({ task, level, children: children.length, elsewhere: level === 1 && Boolean(task.parent_id), position: at + 1, siblings: list.length });
+      if (!folded.has(task.id)) addRows(children, level + 1);
     });
   };
-  lay(top, 1);
-  return laid;
+  addRows(top, 1);
+  return rows;
 }

@@ -8,10 +8,10 @@ import { ProblemHints, useProblemWords } from './problemWords';
 export function ErrorAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const text = useText();
   const problem = asProblem(error);
-  const worded = useProblemWords()(problem);
+  const words = useProblemWords()(problem);
   return (
-    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={worded.title || text.failed}>
-      <ProblemHints worded={worded} />
+    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={words.title || text.failed}>
+      <ProblemHints words={words} />
       {problem.details.problems && problem.details.problems.length > 0 && (
         <List size="sm">
           {problem.details.problems.map((part) => (

@@ -34,7 +34,7 @@ export function useProblemWords(): (said: RawProblem) => ProblemWords {
 }
 
 /** Shows what stands below a title: the server's own words if the title is not from the server, and a hint. */
-export function ProblemHints({ worded: { detail, hint, hintLang } }: { worded: ProblemWords }) {
+export function ProblemHints({ words: { detail, hint, hintLang } }: { words: ProblemWords }) {
   return (
     <>
       {detail && <Text size="sm" lang="en"><Visible text={detail} /></Text>}
@@ -45,12 +45,12 @@ export function ProblemHints({ worded: { detail, hint, hintLang } }: { worded: P
 
 /** Returns a function that shows a refusal as a short notice. */
 export function useTellRefusal(): (error: unknown) => void {
-  const worded = useProblemWords();
+  const wordsOf = useProblemWords();
   const text = useText();
   return (error) => {
-    const said = worded(asProblem(error));
+    const words = wordsOf(asProblem(error));
     notifications.show({
-      title: said.title, message: <ProblemHints worded={said} />, color: 'red', autoClose: 10_000,
+      title: words.title, message: <ProblemHints words={words} />, color: 'red', autoClose: 10_000,
       closeButtonProps: { 'aria-label': text.close },
     });
   };

@@ -189,9 +189,9 @@ function linesIn(element: HTMLElement): Line[] {
 export function lineOf({ y, toY, x, toX, out, back }: { y: number; toY: number; x: number; toX: number; out: number; back: boolean }): Line {
   const side = back ? -1 : 1;
   const down = toY > y ? 1 : -1;
-  const beside = (back ? Math.min(x, toX) : Math.max(x, toX)) + side * out;
+  const lineX = (back ? Math.min(x, toX) : Math.max(x, toX)) + side * out;
   const r = 5;
   const n = (value: number) => Math.round(value * 10) / 10;
-  const path = `M${n(x)} ${n(y)}H${n(beside - side * r)}Q${n(beside)} ${n(y)} ${n(beside)} ${n(y + down * r)}V${n(toY - down * r)}Q${n(beside)} ${n(toY)} ${n(beside - side * r)} ${n(toY)}H${n(toX + side * 7)}`;
+  const path = `M${n(x)} ${n(y)}H${n(lineX - side * r)}Q${n(lineX)} ${n(y)} ${n(lineX)} ${n(y + down * r)}V${n(toY - down * r)}Q${n(lineX)} ${n(toY)} ${n(lineX - side * r)} ${n(toY)}H${n(toX + side * 7)}`;
   return { path, head: `M${n(toX + side * 1)} ${n(toY)}l${side * 8} -4v8z`, back };
 }

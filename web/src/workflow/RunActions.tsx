@@ -35,19 +35,19 @@ export function RunActions({ run }: { run: Run }) {
   });
   const may = mayRun(me);
   const open = may && !isRunEnded(run.state);
-  const again = may && run.can_retry;
+  const canRetry = may && run.can_retry;
   const step = failedStep(run);
   const steps = mainStepsOf(run);
   const back = mayDefine(me, run.project) && steps.length > 0;
   const retry = () => change.mutate(() => retryRun(run.id));
   const close = () => setAsked(undefined);
-  useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], again);
+  useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], canRetry);
   useCommands([{ id: 'cancel-run', title: text.cancelRun, group: text.workflows, run: () => setAsked('cancel') }], open);
   useCommands([{ id: 'rewind-run', title: text.rewind, group: text.workflows, run: () => setAsked('rewind') }], back);
   return (
     <>
-      {again && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
-      {again && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
+      {canRetry && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
+      {canRetry && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
       {back && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('rewind')}>{text.rewind}</Button>}
       {open && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('cancel')}>{text.cancelRun}</Button>}
       {asked === 'cancel' && task && <CancelDialog task={task} onClose={close} onDone={(reason) => { change.mutate(() => cancelTask(run.id, reason)); close(); }} />}

@@ -48,8 +48,8 @@ function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workf
     if (Object.keys(wrong).length === 0) start.mutate();
   };
   const errorOf = ({ name: of }: Input) => {
-    const own = wrong[of];
-    return (attempts > 0 && own ? text.wrong[own] : undefined) ?? refused[`inputs.${of}`];
+    const fault = wrong[of];
+    return (attempts > 0 && fault ? text.wrong[fault] : undefined) ?? refused[`inputs.${of}`];
   };
   return (
     <Form form={{ attempts, submit: (event) => { event?.preventDefault(); submit(); } }}>

@@ -6,7 +6,7 @@ import type { Step } from './types';
 
 type ShownState = Step['state'] | 'needs' | 'child' | 'none';
 
-const faces: Record<ShownState, { icon: IconName; look: string }> = {
+const badgeLooks: Record<ShownState, { icon: IconName; look: string }> = {
   running: { icon: 'play', look: 'working' },
   waiting: { icon: 'clock', look: 'calm' },
   child: { icon: 'tasks', look: 'calm' },
@@ -34,7 +34,7 @@ export function shownStateOf(step: Pick<Step, 'state' | 'question_id' | 'child_i
 export function StepBadge({ step }: { step: Parameters<typeof shownStateOf>[0] }) {
   const text = useText();
   const shown = shownStateOf(step);
-  const { icon, look } = faces[shown];
+  const { icon, look } = badgeLooks[shown];
   return (
     <Badge variant="default" radius="sm" tt="none" fw={600} className={`${looks.state ?? ''} ${looks[look] ?? ''}`} leftSection={<Icon name={icon} size={13} />} data-step-state={shown}>
       {text.stepStates[shown]}

@@ -7,12 +7,12 @@ export type TypedInputs = Record<string, string>;
 export type InputFault = 'needed' | 'number' | 'object' | 'array' | 'json';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isMany = (type: Input['type']) => type === 'object' || type === 'array';
+const isStructured = (type: Input['type']) => type === 'object' || type === 'array';
 
 /** Returns a value as a person would type it. */
 export function writtenOf(input: Pick<Input, 'type'>, value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (isMany(input.type)) return JSON.stringify(value, null, 2);
+  if (isStructured(input.type)) return JSON.stringify(value, null, 2);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

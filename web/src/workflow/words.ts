@@ -74,9 +74,9 @@ const shorten = (text: string) => (text.length > maxShownLength ? `${text.slice(
 /** Returns the inputs of a run on one line, which tells runs of one workflow apart. */
 export function inputWords(inputs: unknown): string {
   if (!isObject(inputs)) return '';
-  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
-  const words = given.slice(0, maxShown).map(([name, value]) => `${name}: ${shorten(typeof value === 'string' ? value : JSON.stringify(value))}`);
-  return [...words, ...(given.length > maxShown ? ['…'] : [])].join(' · ');
+  const givenInputs = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
+  const words = givenInputs.slice(0, maxShown).map(([name, value]) => `${name}: ${shorten(typeof value === 'string' ? value : JSON.stringify(value))}`);
+  return [...words, ...(givenInputs.length > maxShown ? ['…'] : [])].join(' · ');
 }
 
 /** Returns why a run ended as it did. An unknown reason stays as it is. */

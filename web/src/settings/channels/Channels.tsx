@@ -47,13 +47,13 @@ export default function Channels() {
     }
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
-  const [left, setLeft] = useState<readonly string[]>([]);
+  const [remaining, setRemaining] = useState<readonly string[]>([]);
   const turn = ({ name, enabled }: Channel) => change(
-    unwrap(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setLeft(changed.left_routes ?? []); }),
+    unwrap(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setRemaining(changed.left_routes ?? []); }),
   );
   const remove = async ({ name }: Channel) => {
     const removed = await unwrap(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
-    setLeft(removed.left_routes);
+    setRemaining(removed.left_routes);
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
   const edit = (channel: Channel) => {
@@ -83,7 +83,7 @@ export default function Channels() {
           ))}
         </Rows>
       )}
-      {left.length > 0 && <LeftRoutes steps={left} />}
+      {remaining.length > 0 && <RemainingRoutes steps={remaining} />}
       {doing?.what === 'choose' && <KindDialog kinds={addable} onChosen={(kind) => setDoing({ what: 'add', kind })} onClose={close} />}
       {doing?.what === 'add' && <ChannelDialog kind={doing.kind} name={freeName(doing.kind.kind, data?.items ?? [])} onSaved={(channel) => saved(channel, true)} onClose={close} />}
       {doing?.what === 'edit' && <ChannelDialog kind={doing.kind} channel={doing.channel} onSaved={(channel) => saved(channel, false)} onClose={close} />}
@@ -97,7 +97,7 @@ export default function Channels() {
 }
 
 /** Warns of the steps of routes that lead nowhere because a channel was turned off or removed. */
-function LeftRoutes({ steps }: { steps: readonly string[] }) {
+function RemainingRoutes({ steps }: { steps: readonly string[] }) {
   const text = useText();
   const delivery = useDeliveryText();
   const named = steps.map((name) => {

@@ -20,23 +20,23 @@ import { devicesQuery } from '../queries';
 import { useText } from './text';
 import { TestButton } from './TestButton';
 
-const hereKey = ['devices', 'here'];
+const thisDeviceKey = ['devices', 'here'];
 
 /** Shows the browsers in which questions show up. */
 export function Devices({ member }: { member: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery(devicesQuery);
-  const { data: here } = useQuery({ queryKey: hereKey, queryFn: () => pushState(member) });
+  const { data: thisDevice } = useQuery({ queryKey: thisDeviceKey, queryFn: () => pushState(member) });
   // The device may have been removed in another browser.
-  const known = !data || data.items.some(({ id }) => id === here?.device?.id);
+  const known = !data || data.items.some(({ id }) => id === thisDevice?.device?.id);
   return (
     <Section title={text.title} about={text.about} actions={data && data.items.length > 0 && <TestButton />}>
-      {here && <ThisDevice state={here.state === 'on' && !known ? 'off' : here.state} member={member} />}
+      {thisDevice && <ThisDevice state={thisDevice.state === 'on' && !known ? 'off' : thisDevice.state} member={member} />}
       <Title order={3} size="h5" mt="sm">{text.devices}</Title>
       <Text size="sm" c="dimmed">{text.devicesAbout}</Text>
       {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <EmptyList>{text.noDevices}</EmptyList>}
-      {data && data.items.length > 0 && <List devices={data.items} here={here?.device?.id} />}
+      {data && data.items.length > 0 && <List devices={data.items} here={thisDevice?.device?.id} />}
     </Section>
   );
 }
@@ -46,7 +46,7 @@ function ThisDevice({ state, member }: { state: PushState; member: string }) {
   const text = useText();
   const parts = usePartsText();
   const client = useQueryClient();
-  const refresh = () => Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
+  const refresh = () => Promise.all([client.invalidateQueries({ queryKey: thisDeviceKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   const turn = useMutation({
     mutationFn: async () => (state === 'on' ? removeThisDevice().then(() => 'removed' as const) : addDevice(browserName(navigator.userAgent) ?? text.here, member)),
     onSuccess: (result) => {
@@ -82,7 +82,7 @@ function List({ devices, here }: { devices: readonly Device[]; here?: string }) 
   const [removing, setRemoving] = useState<Device>();
   const remove = async ({ id }: Device) => {
     await removeDevice(id);
-    await Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
+    await Promise.all([client.invalidateQueries({ queryKey: thisDeviceKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   };
   return (
     <Rows label={text.devices}>

@@ -121,11 +121,11 @@ function QuietHours({ values, set, errors }: PartProps) {
 function LocaleFields({ values: { zone, language }, set, errors }: PartProps) {
   const text = useText();
   const all = useMemo(() => zones(), []);
-  const here = zoneHere();
+  const ownZone = zoneHere();
   return (
     <Group align="flex-end" gap="sm">
       <Select label={text.zone} searchable limit={100} value={zone || 'UTC'} data={all} error={errors.zone} allowDeselect={false} onChange={(value) => set('zone', value ?? '')} />
-      {here !== (zone || 'UTC') && all.includes(here) && <Button variant="default" onClick={() => set('zone', here)}>{text.zoneHere(here)}</Button>}
+      {ownZone !== (zone || 'UTC') && all.includes(ownZone) && <Button variant="default" onClick={() => set('zone', ownZone)}>{text.zoneHere(ownZone)}</Button>}
       <Select
         label={text.language} allowDeselect={false} value={language in languages ? language : ''} data={[...(language in languages ? [] : [{ value: '', label: language || text.languageAuto }]), ...Object.entries(languages).map(([value, label]) => ({ value, label }))]}
         onChange={(value) => set('language', value ?? '')}

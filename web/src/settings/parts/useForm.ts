@@ -49,9 +49,9 @@ export function useForm<V extends object, R>({ initial, check, save, stored, onS
   const ownErrors = check(values);
   const isWrong = Object.keys(ownErrors).length > 0;
 
-  function continueWith(sent: V, kept: V) {
-    setBase(kept);
-    setValues((now) => withChanges(kept, sent, now));
+  function continueWith(sent: V, next: V) {
+    setBase(next);
+    setValues((now) => withChanges(next, sent, now));
     setAttempts(0);
   }
   function set<K extends keyof V>(key: K, value: V[K]) {

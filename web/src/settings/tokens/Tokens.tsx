@@ -27,7 +27,7 @@ export default function Tokens() {
   const { data: me } = useQuery(whoamiQuery);
   const { data, error, refetch } = useQuery(tokensQuery);
   const [adding, setAdding] = useState(false);
-  const [over, setOver] = useState(false);
+  const [showAll, setShowAll] = useState(false);
   const [withdrawing, setWithdrawing] = useState<Token>();
   useCommands([{ id: 'add-token', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }]);
   const withdraw = async ({ id }: Token) => {
@@ -37,7 +37,7 @@ export default function Tokens() {
   const now = serverNow();
   const tokens = data?.items ?? [];
   const good = tokens.filter((token) => tokenState(token, now) === 'good');
-  const shown = over ? tokens : good;
+  const shown = showAll ? tokens : good;
   return (
     <Section title={text.title} about={mayAdminister(me) ? text.about : text.aboutOwn} actions={<Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button>}>
       {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
@@ -48,7 +48,7 @@ export default function Tokens() {
         </Rows>
       )}
       {tokens.length > good.length && (
-        <Button variant="subtle" size="compact-sm" onClick={() => setOver(!over)} aria-expanded={over}>{over ? text.hideOver : text.showOver(tokens.length - good.length)}</Button>
+        <Button variant="subtle" size="compact-sm" onClick={() => setShowAll(!showAll)} aria-expanded={showAll}>{showAll ? text.hideOver : text.showOver(tokens.length - good.length)}</Button>
       )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
       {withdrawing && (
