@@ -2,12 +2,12 @@
 // one person: the last one who signed in here. No other person's page reads
 // them.
 
-const ownerKey = 'fermata.owner';
+const ownerStorageKey = 'fermata.owner';
 const prefixOf = (name: string) => `fermata.for.${name}:`;
 
 function readOwner(): string {
   try {
-    return localStorage.getItem(ownerKey) ?? '';
+    return localStorage.getItem(ownerStorageKey) ?? '';
   } catch {
     return '';
   }
@@ -31,7 +31,7 @@ export function recordOwner(name: string): boolean {
   const first = owner === '';
   if (first) owner = name;
   try {
-    localStorage.setItem(ownerKey, name);
+    localStorage.setItem(ownerStorageKey, name);
     // The next person must not see which row was selected.
     sessionStorage.removeItem(selectedQuestionKey);
   } catch {
@@ -56,7 +56,7 @@ export function draftKeys(): string[] {
 export function deleteDrafts(): void {
   draftKeys().forEach((key) => localStorage.removeItem(key));
   try {
-    localStorage.removeItem(ownerKey);
+    localStorage.removeItem(ownerStorageKey);
     sessionStorage.removeItem(selectedQuestionKey);
   } catch {
     // Nothing is stored: see recordOwner.

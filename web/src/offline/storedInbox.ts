@@ -9,17 +9,17 @@ interface Schema extends DBSchema {
 }
 
 let database: Promise<IDBPDatabase<Schema> | undefined> | undefined;
-function open() {
+function openDatabase() {
   database ??= openDB<Schema>('fermata-last', 1, { upgrade: (db) => void db.createObjectStore('questions', { keyPath: 'id' }) }).catch(() => undefined);
   return database;
 }
 
-let forgotten = false;
+let isDeleted = false;
 
 /** Stores the head of the inbox as it was just shown. */
 export async function storeInbox(questions: Question[]): Promise<void> {
-  const db = await open();
-  if (!db || forgotten) return;
+  const db = await openDatabase();
+  if (!db || isDeleted) return;
   const change = db.transaction('questions', 'readwrite');
   await change.store.clear();
   await Promise.all(questions.map((question, at) => change.store.put({ ...question, kept_order: at, kept_for: dataOwner() })));
@@ -27,12 +27,12 @@ export async function storeInbox(questions: Question[]): Promise<void> {
 }
 
 export async function readStoredInbox(): Promise<Question[]> {
-  const kept = (await (await open())?.getAll('questions')) ?? [];
+  const kept = (await (await openDatabase())?.getAll('questions')) ?? [];
   return kept.filter(isMine).sort((a, b) => a.kept_order - b.kept_order);
 }
 
 export async function readStoredQuestion(id: string): Promise<Question | undefined> {
-  const kept = await (await open())?.get('questions', id);
+  const kept = await (await openDatabase())?.get('questions', id);
   return kept && isMine(kept) ? kept : undefined;
 }
 
@@ -40,6 +40,6 @@ const isMine = (kept: { kept_for?: string }) => kept.kept_for === dataOwner();
 
 /** Deletes the stored inbox. After that, this page stores no inbox. */
 export async function deleteStoredInbox(): Promise<void> {
-  forgotten = true;
-  await (await open())?.clear('questions');
+  isDeleted = true;
+  await (await openDatabase())?.clear('questions');
 }

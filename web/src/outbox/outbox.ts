@@ -39,7 +39,7 @@ interface Schema extends DBSchema {
 }
 
 let database: Promise<IDBPDatabase<Schema> | undefined> | undefined;
-function open() {
+function openDatabase() {
   database ??= openDB<Schema>('fermata-outbox', 1, { upgrade: (db) => void db.createObjectStore('answers', { keyPath: 'key' }) }).catch(() => undefined);
   return database;
 }
@@ -58,13 +58,13 @@ function updateEntries(entry: Entry, gone = false) {
 
 async function save(entry: Entry): Promise<void> {
   updateEntries(entry);
-  await (await open())?.put('answers', entry);
+  await (await openDatabase())?.put('answers', entry);
 }
 
 /** Deletes an entry when the reader has seen how it ended. */
 export async function dismiss(entry: Entry): Promise<void> {
   updateEntries(entry, true);
-  await (await open())?.delete('answers', entry.key);
+  await (await openDatabase())?.delete('answers', entry.key);
 }
 
 const acceptances = signal<[entry: Entry, question: Question]>();
@@ -146,7 +146,7 @@ export async function flush(): Promise<void> {
 
 /** Loads the entries that earlier pages and other tabs stored for this page's owner. */
 async function loadStoredEntries(): Promise<void> {
-  const stored = (await (await open())?.getAll('answers')) ?? [];
+  const stored = (await (await openDatabase())?.getAll('answers')) ?? [];
   for (const entry of stored) {
     if (entry.by !== dataOwner() || entries.some((each) => each.key === entry.key)) continue;
     // If the connection was cut, the server may or may not have the answer. The

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import type { Question } from '@/api/types';
 import { useText } from '@/question/text';
 import { Visible } from '@/text/Visible';
-import { suspicious } from '@/text/visible';
+import { countSuspicious } from '@/text/visible';
 import { Code } from './Code';
 import classes from './Code.module.css';
 import { isJSON, indentJSON } from '@/api/exact';
@@ -43,7 +43,7 @@ function DiffSummary({ diff }: { diff: string }) {
 /** Warns of characters in a text that are not what they look like. */
 export function SuspiciousNote({ text: shownText, strict }: { text: string; strict?: boolean }) {
   const text = useText();
-  const count = useMemo(() => suspicious(shownText, strict), [shownText, strict]);
+  const count = useMemo(() => countSuspicious(shownText, strict), [shownText, strict]);
   if (count === 0) return null;
   return <Text size="sm" c="error" fw={600} mb={4} role="note">⚠ {text.marked(count)}</Text>;
 }

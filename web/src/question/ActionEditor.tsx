@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { canonicalJSON, hashOf, isJSON, indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { Code } from '@/preview/Code';
-import { escaped } from '@/text/visible';
+import { escapeHidden } from '@/text/visible';
 import { diffLines } from './diffLines';
 import classes from './ItemField.module.css';
 import { useText } from './text';
@@ -14,7 +14,7 @@ export function ActionEditor({ question, answer }: { question: Question; answer:
   const text = useText();
   const asked = useMemo(() => indentJSON(question.action_text ?? ''), [question.action_text]);
   // Invisible characters are shown as escapes. A text field would show them as they are, and some reverse later text.
-  const original = useMemo(() => escaped(asked), [asked]);
+  const original = useMemo(() => escapeHidden(asked), [asked]);
   const [words, setWords] = useState(answer.action === undefined || answer.action === asked ? original : answer.action);
   const valid = isJSON(words);
   const same = canonicalJSON(words) === canonicalJSON(original);

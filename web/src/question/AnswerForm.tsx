@@ -130,7 +130,7 @@ export function AnswerForm(props: Props) {
         <Group><Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<kbd className={classes.key} aria-hidden>c</kbd>}>{text.addComment}</Button></Group>
       )}
       {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
-      {answer.unsigned !== undefined && <Unsigned error={answer.unsigned} />}
+      {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
       {answer.doubt ? (
         <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
       ) : (
@@ -141,7 +141,7 @@ export function AnswerForm(props: Props) {
 }
 
 /** Shows why nothing was signed. The values stay in the form. */
-function Unsigned({ error }: { error: unknown }) {
+function SignatureProblem({ error }: { error: unknown }) {
   const text = useText();
   const words = error instanceof DecisionMismatch ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
   return words === undefined ? <ErrorAlert error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;

@@ -24,7 +24,7 @@ import { QuestionResolution, actorName } from './QuestionResolution';
 import { fateOf } from './item';
 import classes from './QuestionView.module.css';
 import { mayAnswer } from './queries';
-import { Similar } from './Similar';
+import { SimilarQuestions } from './SimilarQuestions';
 import { useText, type QuestionText } from './text';
 import { Tools } from './Tools';
 import { useAnswer } from './useAnswer';
@@ -85,7 +85,7 @@ export function QuestionView({ question, onSent, focus, page, onTaskPage }: Prop
           <AnswerForm question={question} answer={answer} hashCheck={question.action_text === undefined ? 'matches' : hashCheck} seen={seen} late={late} />
         </Paper>
       )}
-      {open && mayAnswer(question) && <Similar question={question} answer={answer} page={page} />}
+      {open && mayAnswer(question) && <SimilarQuestions question={question} answer={answer} page={page} />}
       <Discussion question={question} page={page} />
       {pending && <DeadlineNote question={question} />}
       {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}

@@ -23,7 +23,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   const shell = useShellText();
   const [who, setWho] = useState(question.assignees?.join(', ') ?? '');
   const [words, setWords] = useState('');
-  const send = useMutation({ mutationFn: () => act(tool, question.id, who, words), onSuccess: onDone });
+  const send = useMutation({ mutationFn: () => submitTool(tool, question.id, who, words), onSuccess: onDone });
   const titles = { clarify: text.clarify, discuss: text.discuss, assign: text.assign, withdraw: text.withdraw };
   const sends = { clarify: text.clarifySend, discuss: text.discussSend, assign: text.assign, withdraw: text.withdraw };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -47,7 +47,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   );
 }
 
-function act(tool: Tool, id: string, who: string, words: string): Promise<unknown> {
+function submitTool(tool: Tool, id: string, who: string, words: string): Promise<unknown> {
   const params = { path: { id } };
   switch (tool) {
     case 'clarify':

@@ -5,7 +5,7 @@ import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
 import { useTellRefusal } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
-import { heldAnswers, onHeld, undoAnswer, type Held } from './held';
+import { heldAnswers, onHeld, undoAnswer, type HeldAnswer } from './held';
 import { useText } from './text';
 import classes from './UndoBar.module.css';
 
@@ -17,7 +17,7 @@ export function UndoBar() {
   const tellRefusal = useTellRefusal();
   const [said, setSaid] = useState('');
   const last = held.at(-1);
-  const takeBack = async (entry: Held) => {
+  const takeBack = async (entry: HeldAnswer) => {
     setSaid('');
     try {
       await undoAnswer(entry);
@@ -45,7 +45,7 @@ export function UndoBar() {
   );
 }
 
-function SecondsLeft({ entry }: { entry: Held }) {
+function SecondsLeft({ entry }: { entry: HeldAnswer }) {
   const now = useNow();
   return <span aria-hidden>{`\u00a0${Math.max(0, Math.ceil((entry.releaseAt - now) / 1000))} s · z`}</span>;
 }

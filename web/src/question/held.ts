@@ -9,14 +9,14 @@ import { showQuestion } from './queries';
 
 // Answers that the server still holds. Until they count, their author can undo them.
 
-export interface Held {
+export interface HeldAnswer {
   id: string;
   title: string;
   said: string;
   releaseAt: number;
 }
 
-let held: readonly Held[] = [];
+let held: readonly HeldAnswer[] = [];
 const changes = signal();
 const undos = signal<[id: string]>();
 
@@ -25,13 +25,13 @@ export const onHeld = changes.subscribe;
 /** Calls the listener for every question that is open again after an undo. */
 export const onUndone = undos.subscribe;
 
-function setHeld(next: readonly Held[]) {
+function setHeld(next: readonly HeldAnswer[]) {
   held = next;
   changes.notify();
 }
 
 /** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
-export function holdAnswer(entry: Held): void {
+export function holdAnswer(entry: HeldAnswer): void {
   setHeld([...held.filter((each) => each.id !== entry.id), entry]);
   setTimeout(() => {
     if (!held.includes(entry)) return;
@@ -49,7 +49,7 @@ export function startHeld(): void {
 }
 
 /** Undoes an answer. If that fails, the answer is shown again. */
-export async function undoAnswer(entry: Held): Promise<void> {
+export async function undoAnswer(entry: HeldAnswer): Promise<void> {
   setHeld(held.filter((each) => each !== entry));
   try {
     const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;

@@ -9,7 +9,7 @@ import { showPushed } from './show';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const shellCache = 'fermata-shell-2';
-const mine = [shellCache, 'fermata-device'];
+const ownCaches = [shellCache, 'fermata-device'];
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(shellCache).then((cache) => cache.add('/')).then(() => worker.skipWaiting()));
@@ -33,9 +33,9 @@ worker.addEventListener('fetch', (event) => {
 let lastPush: Promise<unknown> = Promise.resolve();
 worker.addEventListener('push', (event) => {
   const message = readMessage(event.data);
-  const mine = lastPush.then(() => showPushed(message));
-  lastPush = mine.catch(() => undefined);
-  event.waitUntil(mine);
+  const shown = lastPush.then(() => showPushed(message));
+  lastPush = shown.catch(() => undefined);
+  event.waitUntil(shown);
 });
 
 worker.addEventListener('notificationclick', (event) => {
@@ -87,5 +87,5 @@ async function fetchFile(request: Request): Promise<Response> {
 
 async function deleteOtherCaches(): Promise<void> {
   const names = await caches.keys();
-  await Promise.all(names.filter((name) => !mine.includes(name)).map((name) => caches.delete(name)));
+  await Promise.all(names.filter((name) => !ownCaches.includes(name)).map((name) => caches.delete(name)));
 }

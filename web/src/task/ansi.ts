@@ -32,7 +32,7 @@ export class Terminal {
 
   read(text: string): Piece[] {
     const whole = this.rest + text;
-    const cut = unfinished(whole);
+    const cut = unfinishedStart(whole);
     this.rest = whole.slice(cut);
     return this.pieces(whole.slice(0, cut));
   }
@@ -72,7 +72,7 @@ export class Terminal {
 }
 
 /** Returns where the unfinished command at the end of the text begins, or the end of the text. */
-function unfinished(text: string): number {
+function unfinishedStart(text: string): number {
   const at = text.lastIndexOf(escape);
   if (text.endsWith('\r')) return text.length - 1;
   if (at < 0 || text.length - at > 200) return text.length;

@@ -105,7 +105,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
           {drawn?.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={drawn.graph} label={text.graphOf(drawn.name ?? '')} /></section>}
         </div>
         {leaving.status === 'blocked' && (
-          <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
+          <Confirm title={text.leave} confirmLabel={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
         )}
       </div>
       {testing && <TestPanel source={source} />}

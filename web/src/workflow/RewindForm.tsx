@@ -34,7 +34,7 @@ export function RewindForm({ run, steps, onClose }: { run: Run; steps: readonly 
         <NativeSelect label={text.rewindStep} data={[...steps]} value={step} onChange={(event) => setStep(event.currentTarget.value)} data-autofocus />
         <Textarea label={text.feedback} description={text.feedbackAbout} autosize minRows={3} maxRows={12} value={feedback} onChange={(event) => setFeedback(event.currentTarget.value)} />
         {workflow && workflow.hash !== run.hash && <Checkbox label={text.newest} description={text.newestAbout} checked={newest} onChange={(event) => setNewest(event.currentTarget.checked)} />}
-        <FormEnd yes={text.rewindYes} sending={back.isPending} error={back.error} submit={submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.rewindYes} sending={back.isPending} error={back.error} submit={submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

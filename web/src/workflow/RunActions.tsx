@@ -83,7 +83,7 @@ function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =
           label={text.retryInput} autosize minRows={4} maxRows={20} spellCheck={false} classNames={{ input: classes.mono }} data-autofocus
           value={typed} error={attempts > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        <FormEnd yes={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -58,7 +58,7 @@ function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workf
         {inputs.map((input, at) => (
           <Field key={input.name} input={input} value={typed[input.name] ?? ''} error={errorOf(input)} first={at === 0} set={(value) => setTyped((before) => ({ ...before, [input.name]: value }))} />
         ))}
-        <FormEnd yes={text.runYes} sending={start.isPending} error={start.error} submit={submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.runYes} sending={start.isPending} error={start.error} submit={submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

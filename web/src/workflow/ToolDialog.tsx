@@ -55,7 +55,7 @@ function ToolFields({ tool, onClose }: { tool?: NamedTool; onClose: () => void }
           </>
         )}
         {values.kind === 'json' && <Lines label={text.json} value={values.json} error={form.errors.json} set={(value) => set('json', value)} rows={8} required />}
-        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

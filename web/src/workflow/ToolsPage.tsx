@@ -68,7 +68,7 @@ export default function ToolsPage() {
       )}
       {doing?.what === 'add' && <ToolDialog onClose={close} />}
       {doing?.what === 'edit' && <ToolDialog tool={doing.tool} onClose={close} />}
-      {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} yes={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
+      {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} confirmLabel={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
     </Page>
   );
 }

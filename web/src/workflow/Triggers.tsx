@@ -61,7 +61,7 @@ export function Webhook({ workflow, url, may }: { workflow: Workflow; url: strin
         <CopyButton value={url}>{({ copied, copy }) => <Button size="compact-sm" mih={30} variant="default" onClick={copy} leftSection={<Icon name={copied ? 'check' : 'copy'} size={14} />}>{copied ? text.copied : text.copy}</Button>}</CopyButton>
         {may && <Button size="compact-sm" mih={30} variant="default" onClick={() => setAsked(true)} leftSection={<Icon name="key" size={14} />}>{text.newSecret}</Button>}
       </Group>
-      {asked && <Confirm title={text.newSecretTitle(workflow.name)} yes={text.newSecret} run={run} onClose={() => setAsked(false)}>{text.newSecretAbout}</Confirm>}
+      {asked && <Confirm title={text.newSecretTitle(workflow.name)} confirmLabel={text.newSecret} run={run} onClose={() => setAsked(false)}>{text.newSecretAbout}</Confirm>}
       {secret && <Dialog opened onClose={() => setSecret('')} title={text.secret} closeOnClickOutside={false}><OneTimeSecret label={text.secret} value={secret} about={text.secretAbout} /></Dialog>}
     </Stack>
   );

@@ -141,7 +141,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
           <Button variant="default" onClick={() => setDeleting(true)}>{text.delete}</Button>
         </>
       )}
-      {deleting && <Confirm title={text.deleteTitle(name)} yes={text.deleteYes} run={remove} onClose={() => setDeleting(false)}>{text.deleteAbout}</Confirm>}
+      {deleting && <Confirm title={text.deleteTitle(name)} confirmLabel={text.deleteYes} run={remove} onClose={() => setDeleting(false)}>{text.deleteAbout}</Confirm>}
     </Group>
   );
 }

@@ -87,7 +87,7 @@ function ChannelForm({ kind, channel, name = '', onSaved, onClose }: Props) {
           set={(property, field) => form.set('fields', { ...fields, [property]: field })}
           drop={(property, gone) => form.set('dropped', gone ? [...dropped, property] : dropped.filter((each) => each !== property))}
         />
-        <FormEnd yes={channel ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={channel ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

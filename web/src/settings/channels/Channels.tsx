@@ -90,7 +90,7 @@ export default function Channels() {
       {doing?.what === 'once' && <OnceDialog channel={doing.channel} secrets={secretsIn(doing.channel, kinds?.items)} onClose={() => setDoing({ what: 'test', channel: doing.channel })} />}
       {doing?.what === 'test' && <TestDialog channel={doing.channel} onClose={close} />}
       {doing?.what === 'remove' && (
-        <Confirm title={text.removeTitle(doing.channel.name)} yes={text.remove} run={() => remove(doing.channel)} onClose={close}>{text.removeAbout}</Confirm>
+        <Confirm title={text.removeTitle(doing.channel.name)} confirmLabel={text.remove} run={() => remove(doing.channel)} onClose={close}>{text.removeAbout}</Confirm>
       )}
     </Section>
   );

@@ -48,7 +48,7 @@ export default function GateRules() {
       )}
       {adding && <RuleDialog onClose={() => setAdding(false)} />}
       {removing && (
-        <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>
+        <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>
           <Code>{removing.tool}</Code> {removing.decision === 'deny' ? text.removeDeny : text.removeAllow}
         </Confirm>
       )}

@@ -76,7 +76,7 @@ function Name({ me }: { me: Whoami }) {
     <Form form={form}>
       <Stack gap="sm" maw={420}>
         <TextInput label={text.name} autoComplete="name" value={form.values.name} error={form.errors.name} onChange={(event) => form.set('name', event.currentTarget.value)} />
-        {form.changed && <FormEnd yes={text.rename} sending={form.sending} error={form.error} submit={form.submit} />}
+        {form.changed && <FormEnd submitLabel={text.rename} sending={form.sending} error={form.error} submit={form.submit} />}
       </Stack>
     </Form>
   );

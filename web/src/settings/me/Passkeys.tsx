@@ -56,7 +56,7 @@ export function Passkeys() {
       )}
       {adding && <PasskeyDialog onAdded={added} onClose={() => setAdding(false)} />}
       {removing && (
-        <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>
+        <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>
       )}
     </Section>
   );

@@ -36,7 +36,7 @@ export function Sessions() {
         </Rows>
       ) : <Loading />}
       {ending && (
-        <Confirm title={text.endTitle} yes={text.end} run={() => end(ending)} onClose={() => setEnding(undefined)}>
+        <Confirm title={text.endTitle} confirmLabel={text.end} run={() => end(ending)} onClose={() => setEnding(undefined)}>
           {text.endAbout(name(ending))}
         </Confirm>
       )}

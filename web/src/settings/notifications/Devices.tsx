@@ -94,7 +94,7 @@ function List({ devices, here }: { devices: readonly Device[]; here?: string }) 
           {[text.added(time.full(device.added_at)), device.last_sent_at ? text.lastSent(time.relative(device.last_sent_at, now)) : text.neverSent, device.endpoint].join(' · ')}
         </Row>
       ))}
-      {removing && <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>}
+      {removing && <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>}
     </Rows>
   );
 }

@@ -56,7 +56,7 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
         <Digest {...props} />
         <QuietHours {...props} />
         <LocaleFields {...props} />
-        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
+        <FormEnd submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
       </Stack>
     </Form>
   );

@@ -48,7 +48,7 @@ function GroupForm({ group, onClose }: { group?: Group; onClose: () => void }) {
           label={text.members} description={text.membersAbout} searchable data={members?.items.map(({ handle }) => handle) ?? []}
           value={values.members} error={errors.members} onChange={(chosen) => set('members', chosen)}
         />
-        <FormEnd yes={group ? text.save : text.addGroup} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={group ? text.save : text.addGroup} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -52,7 +52,7 @@ export default function Groups() {
       {doing?.what === 'add' && <GroupDialog onClose={close} />}
       {doing?.what === 'edit' && <GroupDialog group={doing.group} onClose={close} />}
       {doing?.what === 'dissolve' && (
-        <Confirm title={text.dissolveTitle(doing.group.name)} yes={text.dissolve} run={() => dissolve(doing.group)} onClose={close}>{text.dissolveAbout}</Confirm>
+        <Confirm title={text.dissolveTitle(doing.group.name)} confirmLabel={text.dissolve} run={() => dissolve(doing.group)} onClose={close}>{text.dissolveAbout}</Confirm>
       )}
     </Section>
   );

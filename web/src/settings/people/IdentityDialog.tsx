@@ -80,7 +80,7 @@ function AddIdentity({ member, onClose }: { member: Member; onClose: () => void 
         <Select label={text.identityKind} description={text.identityKindAbout} data={offered} value={form.values.kind || null} error={form.errors.kind} onChange={(kind) => form.set('kind', kind ?? '')} />
         <TextInput label={text.identityId} description={text.identityIdAbout} value={form.values.id} error={form.errors.id} onChange={(event) => form.set('id', event.currentTarget.value.trim())} />
         <TextInput label={text.identityName} value={form.values.name} error={form.errors.name} onChange={(event) => form.set('name', event.currentTarget.value)} />
-        <FormEnd yes={text.addIdentity} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.addIdentity} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -41,7 +41,7 @@ export function Invitations() {
         ))}
       </Rows>
       {withdrawing && (
-        <Confirm title={text.withdrawTitle} yes={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>{text.withdrawAbout}</Confirm>
+        <Confirm title={text.withdrawTitle} confirmLabel={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>{text.withdrawAbout}</Confirm>
       )}
     </Section>
   );

@@ -54,7 +54,7 @@ function InviteForm({ onMade, onClose }: { onMade: (invitation: Invitation) => v
       <Stack>
         <Text size="sm" c="dimmed">{text.inviteAbout}</Text>
         <PersonFields values={form.values} set={form.set} errors={form.errors} emailAbout={text.emailInvite} />
-        <FormEnd yes={text.makeInvitation} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.makeInvitation} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -86,7 +86,7 @@ export default function People() {
       {doing?.what === 'disable' && (
         <Confirm
           title={doing.member.disabled_at ? text.enableTitle(doing.member.handle) : text.disableTitle(doing.member.handle)}
-          yes={doing.member.disabled_at ? text.enable : text.disable} run={() => disable(doing.member)} onClose={close}
+          confirmLabel={doing.member.disabled_at ? text.enable : text.disable} run={() => disable(doing.member)} onClose={close}
         >
           {doing.member.disabled_at ? text.enableAbout : text.disableAbout}
         </Confirm>

@@ -42,7 +42,7 @@ function PersonForm({ member, onClose }: { member?: Member; onClose: () => void 
     <Form form={form}>
       <Stack>
         <PersonFields values={form.values} set={form.set} errors={form.errors} known={member !== undefined} emailAbout={text.emailAbout} />
-        <FormEnd yes={member ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={member ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

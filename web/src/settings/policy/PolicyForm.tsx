@@ -62,7 +62,7 @@ function Fields({ initial, onSaved }: { initial: Policy; onSaved: (policy: Polic
         </Fieldset>
         {admin && (
           <FormEnd
-            yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
+            submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
             onCancel={form.changed ? form.reset : undefined}
           />
         )}

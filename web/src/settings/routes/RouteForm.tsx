@@ -37,7 +37,7 @@ function Fields({ initial, onSaved }: { initial: Routes; onSaved: (routes: Route
       <Stack gap="xl">
         {types.map((type) => <RouteSteps key={type} type={type} steps={form.values[type]} set={(steps) => form.set(type, steps)} errors={form.errors} />)}
         <FormEnd
-          yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
+          submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
           onCancel={form.changed ? form.reset : undefined}
         />
       </Stack>

@@ -91,7 +91,7 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
           />
         )}
         <Expiry value={values.expires_in} set={(value) => set('expires_in', value)} error={errors.expires_in} />
-        <FormEnd yes={text.make} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.make} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

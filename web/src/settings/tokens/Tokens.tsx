@@ -52,7 +52,7 @@ export default function Tokens() {
       )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
       {withdrawing && (
-        <Confirm title={text.withdrawTitle} yes={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>
+        <Confirm title={text.withdrawTitle} confirmLabel={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>
           {text.withdrawAbout(withdrawing.name)}
         </Confirm>
       )}

@@ -8,7 +8,7 @@ import type { AnswerState } from './useAnswer';
 import { keyOf, type Value } from './item';
 
 /** Shows how people answered similar questions before. None of these answers is used automatically. */
-export function Similar({ question, answer, page }: { question: Question; answer: AnswerState; page?: boolean }) {
+export function SimilarQuestions({ question, answer, page }: { question: Question; answer: AnswerState; page?: boolean }) {
   const text = useText();
   const { data } = useQuery({
     queryKey: ['similar', question.id],
