@@ -14,7 +14,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { index: source('./index.html'), sw: source('./src/worker/sw.ts') },
+      input: { index: source('./index.html'), sw: source('./src/service-worker/sw.ts') },
       output: {
         // The service worker keeps its name, because browsers request it again by this name.
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, approval, assertCalm, before, focused, item, launch, newContext, open, schemes, shoot, test, until, visit } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 import { controlled } from './worker.mjs';
 
 let postbox, server, browser;
@@ -37,10 +37,10 @@ async function asked(question) {
 }
 
 /** Checks a page without scripts. Its content is copied to a page with scripts, because axe is a script. */
-async function sound(page, name, scheme = 'light') {
+async function assertLinkPageAccessible(page, name, scheme = 'light') {
   copies[scheme] ??= await (await newContext(browser, { viewport: { width: 360, height: 780 }, colorScheme: scheme })).newPage();
   await copies[scheme].setContent(await page.content());
-  await assertSound(copies[scheme], name);
+  await assertAccessible(copies[scheme], name);
 }
 
 async function phone(scheme, url) {
@@ -65,11 +65,11 @@ for (const scheme of schemes) {
   test(`several items of every kind are answered on a phone, ${scheme}`, async () => {
     const { q, url } = await asked({ type: 'blocking', title: 'The release', body: 'Two ways.\n<b>bold</b>', items: all, context: { step: 'Build', preview: { kind: 'diff', text: '+a\n-b' } } });
     const page = await phone(scheme, url);
-    await sound(page, `the page of a link, ${scheme}`, scheme);
+    await assertLinkPageAccessible(page, `the page of a link, ${scheme}`, scheme);
     await shoot(page, `answer-link-${scheme}-360`);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Nothing was sent yet.').waitFor();
-    await sound(page, `the page with problems, ${scheme}`, scheme);
+    await assertLinkPageAccessible(page, `the page with problems, ${scheme}`, scheme);
     await page.getByLabel('Drop everything').check();
     await page.getByRole('checkbox', { name: 'eve' }).check();
     await page.getByRole('checkbox', { name: 'ann' }).check();
@@ -80,12 +80,12 @@ for (const scheme of schemes) {
     await page.getByLabel('Comment').fill('in a hurry');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('This is dangerous').waitFor();
-    await sound(page, `the page that asks once more, ${scheme}`, scheme);
+    await assertLinkPageAccessible(page, `the page that asks once more, ${scheme}`, scheme);
     await shoot(page, `answer-link-danger-${scheme}-360`);
     assert.equal((await server.question(q.id)).status, 'pending');
     await page.getByRole('button', { name: 'Yes, send it' }).click();
     await page.getByText('Answered by ada').waitFor();
-    await sound(page, `the page with the outcome, ${scheme}`, scheme);
+    await assertLinkPageAccessible(page, `the page with the outcome, ${scheme}`, scheme);
     await shoot(page, `answer-link-done-${scheme}-360`);
     const { resolution } = await server.question(q.id);
     assert.deepEqual(resolution.answers, { db: 'drop', who: ['ann', 'eve'], now: true, replicas: 3, when: '2027-01-31', name: '<i>x</i>' });
@@ -102,7 +102,7 @@ for (const scheme of schemes) {
     const page = await phone(scheme, url);
     await page.getByLabel('What will run').getByText('⟨U+202E⟩').waitFor();
     await page.getByText(q.action_hash).waitFor();
-    await sound(page, `an approval by a link, ${scheme}`, scheme);
+    await assertLinkPageAccessible(page, `an approval by a link, ${scheme}`, scheme);
     await shoot(page, `answer-link-approval-${scheme}-360`);
     await page.getByLabel('Reject').focus();
     await focused(page.getByLabel('Reject'));
@@ -124,7 +124,7 @@ test('a dead link explains itself and leads to the sign-in', async () => {
   await server.call('POST', `/v1/questions/${q.id}/cancel`, { reason: 'x' });
   const page = await phone('light', url);
   await page.getByText('Cancelled by').waitFor();
-  await sound(page, 'a dead link');
+  await assertLinkPageAccessible(page, 'a dead link');
   await page.goto(`${url}x`);
   await page.getByRole('heading', { name: 'This link is not good' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -146,12 +146,12 @@ test('an admin says what links answer, and it holds for those that were sent bef
   await links.waitFor();
   await until(async () => assert.equal(await links.inputValue(), 'Questions of low risk'));
   await say('Nothing');
-  await assertSoundEverywhere(admin, 'settings-policy-links', { arrange: () => links.scrollIntoViewIfNeeded() });
+  await assertAccessibleEverywhere(admin, 'settings-policy-links', { arrange: () => links.scrollIntoViewIfNeeded() });
 
   const page = await phone('light', url);
   await page.getByRole('link', { name: 'Sign in and open the question' }).waitFor();
   assert.equal(await page.getByRole('button').count(), 0);
-  await sound(page, 'a link that answers nothing any more');
+  await assertLinkPageAccessible(page, 'a link that answers nothing any more');
   await page.context().close();
 
   await say('Questions of low and medium risk');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, approval, assertCalm, before, draftOf, holdReply, item, launch, open, press, settled, startServer, test, until, visit, yesNo } from './harness.mjs';
-import { assertSound } from './sound.mjs';
+import { assertAccessible } from './accessibility.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -97,7 +97,7 @@ test('what cannot be seen is changed as its escape; unchanged, the action itself
   await until(async () => assert.match(await field.inputValue(), /"ls \\u202e /));
   await page.getByText('Nothing is changed yet.').waitFor();
   await until(async () => assert.equal(await page.locator('code', { hasText: action_hash }).count(), 2));
-  await assertSound(page, 'the action that is changed');
+  await assertAccessible(page, 'the action that is changed');
   await page.getByRole('button', { name: /^Approve the changed action/ }).click();
   assert.equal((await server.closed(asked)).resolution.action_hash, action_hash);
   await page.setViewportSize({ width: 1440, height: 900 });

@@ -1,7 +1,7 @@
 // Measures how fast the inbox is with many open questions, in a real browser.
 // test/bench runs it and writes its output, one JSON object a line, into
 // docs/benchmarks.md.
-import { approval, launchWhole, startServer } from './harness.mjs';
+import { approval, launchFull, startServer } from './harness.mjs';
 
 const many = Number(process.argv[2] ?? 10_000);
 const presses = Number(process.argv[3] ?? 200);
@@ -20,7 +20,7 @@ await Promise.all(Array.from({ length: 16 }, async () => {
   }
 }));
 
-const browser = await launchWhole();
+const browser = await launchFull();
 const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
 await page.addInitScript(() => {
   // Resolves after the browser has painted the frame that shows a change.

@@ -14,17 +14,17 @@ const flags = [
   '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
 ];
 
-const whole = () => process.env.FERMATA_TEST_CHROMIUM ?? '/usr/bin/chromium';
+const fullChromiumPath = () => process.env.FERMATA_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
 /**
  * Returns the path of a Chromium without windows, which is quicker at everything. Debian has it as a package of its
  * own.
  */
-function headless() {
+function quickChromiumPath() {
   const named = process.env.FERMATA_TEST_CHROMIUM_HEADLESS;
   if (named) return named;
   const found = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'chromium-headless-shell')).find(existsSync);
-  return found ?? whole();
+  return found ?? fullChromiumPath();
 }
 
 /**
@@ -33,22 +33,22 @@ function headless() {
  */
 export const launch = async () => {
   const shared = process.env.FERMATA_TEST_BROWSER;
-  return (shared && (await chromium.connect(shared, { timeout: patience }).catch(() => undefined))) || chromium.launch(plain());
+  return (shared && (await chromium.connect(shared, { timeout: patience }).catch(() => undefined))) || chromium.launch(quickOptions());
 };
 
 /**
  * Starts a browser that the journeys share. Each journey has windows of its own in it, which close when the journey
  * ends.
  */
-export const launchShared = () => chromium.launchServer({ ...plain(), host: '127.0.0.1' });
+export const launchShared = () => chromium.launchServer({ ...quickOptions(), host: '127.0.0.1' });
 
 /** These flags leave out V8's optimizing compiler. Its work does not pay for pages that live for seconds. */
-const quick = [...flags, '--js-flags=--no-opt'];
+const quickFlags = [...flags, '--js-flags=--no-opt'];
 
-const plain = () => ({ executablePath: headless(), args: quick, timeout: patience });
+const quickOptions = () => ({ executablePath: quickChromiumPath(), args: quickFlags, timeout: patience });
 
 /** Starts the browser that also shows notifications and takes pushes. */
-export const launchWhole = () => chromium.launch({ executablePath: whole(), args: flags, timeout: patience });
+export const launchFull = () => chromium.launch({ executablePath: fullChromiumPath(), args: flags, timeout: patience });
 
 /** The open pages. When a test fails, their messages are shown. */
 export const pages = new Set();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, approval, assertCalm, before, launch, open, press, test, until, visit, yesNo } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { startPushService } from './push_service.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, service, browser, page;
 before(async () => {
@@ -35,7 +35,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await dialog().getByRole('button', { name: 'Add a channel: Slack' }).click();
   await dialog().getByRole('button', { name: 'Add a channel' }).click();
   await dialog().getByText('This is needed.').first().waitFor();
-  await assertSoundEverywhere(page, 'settings-channel-form');
+  await assertAccessibleEverywhere(page, 'settings-channel-form');
   await press(page, 'Escape');
   await dialog().waitFor({ state: 'detached' });
 
@@ -50,12 +50,12 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   // The secret that the server made is shown only this once.
   const secret = await dialog().locator('[data-secret]').first().textContent();
   assert.match(secret, /^whsec_/);
-  await assertSound(page, 'the secret of a channel');
+  await assertAccessible(page, 'the secret of a channel');
   await dialog().getByRole('button', { name: 'Done' }).click();
   await dialog().getByRole('button', { name: 'Test now' }).click();
   await dialog().getByText('It does not work yet.').waitFor();
   assert.ok((await dialog().getByRole('status').getByRole('listitem').first().textContent()).length > 10);
-  await assertSoundEverywhere(page, 'settings-channel-test');
+  await assertAccessibleEverywhere(page, 'settings-channel-test');
   await dialog().getByRole('button', { name: 'Close' }).last().click();
   // The error stays with the channel until the channel works.
   await row('Channels', 'audit-log').getByText(/was not reached/).waitFor();
@@ -69,7 +69,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await row('Channels', 'log').getByRole('button', { name: 'Turn off: log' }).click();
   await row('Channels', 'log').getByText('Off', { exact: true }).waitFor();
   assert.equal((await here('GET', '/v1/channels/log')).body.enabled, false);
-  await assertSoundEverywhere(page, 'settings-channels');
+  await assertAccessibleEverywhere(page, 'settings-channels');
   await row('Channels', 'log').getByRole('button', { name: 'Remove: log' }).click();
   await dialog().getByRole('button', { name: 'Remove' }).click();
   await row('Channels', 'webhook').waitFor({ state: 'detached' });
@@ -99,7 +99,7 @@ test('the routes are checked in the form, moved and saved', async () => {
   const { body } = await here('GET', '/v1/routes');
   const place = body.blocking.findIndex((step) => step.after === '10s');
   assert.deepEqual([body.blocking[place], place], [{ after: '10s', channel: 'push', when: 'always' }, body.blocking.length - 2]);
-  await assertSoundEverywhere(page, 'settings-routes');
+  await assertAccessibleEverywhere(page, 'settings-routes');
   assertCalm(page);
 });
 
@@ -111,12 +111,12 @@ test('a channel that is turned off says which routes it leaves, and a question t
   await row('Channels', 'pager').getByRole('button', { name: 'Turn off: pager' }).click();
   const left = page.getByRole('status').filter({ hasText: 'These steps of routes lead nowhere now: Work stopped (step 1).' });
   await left.getByRole('link', { name: 'Change the routes' }).waitFor();
-  await assertSoundEverywhere(page, 'settings-channels-left');
+  await assertAccessibleEverywhere(page, 'settings-channels-left');
   const asked = (await here('POST', '/v1/questions', { question: 'Is anybody there?' })).body;
   assert.match(asked.unreached, /pager/);
   await visit(page, `/q/${asked.id}`);
   await page.getByText(/Nobody is told of it, it is in the inbox only: .*pager/).waitFor();
-  await assertSoundEverywhere(page, 'question-unreached');
+  await assertAccessibleEverywhere(page, 'question-unreached');
   assert.equal((await here('PUT', '/v1/routes', before)).status, 200);
   assert.equal((await here('DELETE', '/v1/channels/pager')).status, 200);
   assertCalm(page);
@@ -132,7 +132,7 @@ test('who somebody is elsewhere is entered with the person', async () => {
   await dialog().getByLabel('Name there').fill('Ada L');
   await press(page, 'Control+Enter');
   await row('Known as', 'Slack').getByText('Ada L (U02ABC)').waitFor();
-  await assertSoundEverywhere(page, 'settings-identities');
+  await assertAccessibleEverywhere(page, 'settings-identities');
   await press(page, 'Escape');
   await row('People', 'ada').getByText('Slack: Ada L').waitFor();
   assert.deepEqual((await here('GET', '/v1/identities')).body.items.map(({ kind, id, member }) => [kind, id, member]), [['slack', 'U02ABC', 'ada']]);
@@ -156,7 +156,7 @@ test('the log of what was sent is filtered, and a message that failed is sent ag
   const log = page.getByRole('list', { name: 'What was sent' });
   await until(async () => assert.equal(await log.getByText('Sent', { exact: true }).count(), 1));
   await log.getByText('Given up').waitFor();
-  await assertSoundEverywhere(page, 'settings-deliveries');
+  await assertAccessibleEverywhere(page, 'settings-deliveries');
   await page.getByRole('combobox', { name: 'State' }).click();
   await page.getByRole('option', { name: 'Given up' }).click();
   await page.waitForURL(/state=dead/);

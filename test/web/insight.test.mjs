@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, assertCalm, before, focused, launch, open, press, shoot, test, until, visit } from './harness.mjs';
 import { signIn, someHistory, startTeam } from './people.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -59,7 +59,7 @@ test('the chain is searched, verified and exported', async () => {
   await until(async () => assert.ok((await page.getByText(/by /).count()) > 0 && (await page.getByText('by ada').count()) === 0));
   await page.locator('details summary').first().click();
   await page.getByText('Hash of the event before').waitFor();
-  await assertSound(page, 'the details of an event');
+  await assertAccessible(page, 'the details of an event');
   await shoot(page, 'audit-details-light-1440');
   await page.getByRole('button', { name: 'Verify the chain' }).click();
   await page.getByText(/The chain is whole: \d+ events verified/).waitFor();
@@ -75,7 +75,7 @@ test('analytics and audit are sound at every width and in both themes', async ()
   for (const [name, words] of [['analytics', 'Most common questions'], ['audit', 'Question: answered']]) {
     await visit(page, `/${name}`);
     await page.getByText(words).first().waitFor();
-    await assertSoundEverywhere(page, name);
+    await assertAccessibleEverywhere(page, name);
   }
   assertCalm(page);
 });

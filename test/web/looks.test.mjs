@@ -2,7 +2,7 @@
 // German, high contrast, the palette, the urgent question, approvals together.
 import assert from 'node:assert/strict';
 import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, settled, startServer, test, visit, yesNo } from './harness.mjs';
-import { assertSoundEverywhere } from './sound.mjs';
+import { assertAccessibleEverywhere } from './accessibility.mjs';
 
 /**
  * These looks change how long words are and which colors they have. The widest
@@ -50,7 +50,7 @@ test('every page is sound in German and high contrast', async () => {
   for (const [name, place] of Object.entries(places())) {
     await visit(page, place);
     assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dataset.contrast]), ['de', 'more']);
-    await assertSoundEverywhere(page, `de-${name}`, { over: wideAndNarrow });
+    await assertAccessibleEverywhere(page, `de-${name}`, { over: wideAndNarrow });
   }
   assertCalm(page);
   await page.context().close();
@@ -60,7 +60,7 @@ for (const [name, chosen] of Object.entries({ plain: {}, contrast: { contrast: '
   test(`what opens over a page is sound, ${name}`, async () => {
     const page = await lookingLike(chosen, '/approvals', 'dark');
     const dialog = page.getByRole('dialog');
-    const sound = (what) => assertSoundEverywhere(page, `${what}-${name}`, { over: wideAndNarrow });
+    const assertLooks = (what) => assertAccessibleEverywhere(page, `${what}-${name}`, { over: wideAndNarrow });
     const close = async () => {
       await press(page, 'Escape');
       await dialog.waitFor({ state: 'detached' });
@@ -71,24 +71,24 @@ for (const [name, chosen] of Object.entries({ plain: {}, contrast: { contrast: '
     await press(page, 'Control+k');
     await focused(dialog.getByRole('textbox'));
     await page.keyboard.type('g');
-    await sound('palette');
+    await assertLooks('palette');
     await close();
     await press(page, '?');
     await dialog.waitFor();
-    await sound('keys');
+    await assertLooks('keys');
     await close();
 
     await visit(page, '/approvals?project=alike');
     await page.locator('[data-row]').nth(1).waitFor();
     await press(page, 't');
     await dialog.getByRole('checkbox').first().check();
-    await sound('together');
+    await assertLooks('together');
     await close();
 
     await visit(page, '/settings/appearance');
     const { id } = await server.ask({ ...approval('Jetzt ausliefern?', { tool: 'bash', command: 'make deploy' }, { risk: 'medium', priority: 0 }), timeout: '30m' });
     await dialog.getByText('make deploy', { exact: true }).waitFor();
-    await sound('urgent');
+    await assertLooks('urgent');
     await server.call('POST', `/v1/questions/${id}/cancel`, { reason: 'a test' });
     assertCalm(page);
     await page.context().close();

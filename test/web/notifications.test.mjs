@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, gate, holdStreams, item, launchWhole, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
-import { assertSoundEverywhere } from './sound.mjs';
+import { after, assertCalm, before, gate, holdStreams, item, launchFull, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, agent;
 before(async () => {
   server = await startServer();
-  browser = await launchWhole();
+  browser = await launchFull();
   const { secret } = await server.call('POST', '/v1/tokens', { name: 'builder', kind: 'agent', scopes: ['ask', 'work', 'read'] });
   // An agent asks, because people are not notified of their own questions.
   agent = (method, path, body) => server.call(method, path, body, { Authorization: `Bearer ${secret}` });
@@ -170,7 +170,7 @@ test('the page is sound at every width and in both schemes', async () => {
   await ended('broken', 'failed');
   const page = await open(browser, `${server.url}/notifications`, { scheme: 'dark' });
   await news(page, 'broken').waitFor();
-  await assertSoundEverywhere(page, 'notifications');
+  await assertAccessibleEverywhere(page, 'notifications');
   assertCalm(page);
   await page.context().close();
 });

@@ -1,5 +1,5 @@
 import { after, approval, assertCalm, before, item, launch, open, press, startServer, test, visit, yesNo } from './harness.mjs';
-import { assertSoundEverywhere } from './sound.mjs';
+import { assertAccessibleEverywhere } from './accessibility.mjs';
 
 let full, empty, browser, page;
 const ids = {};
@@ -39,14 +39,14 @@ after(async () => {
 
 test('the inbox is sound, with its filters, and with nothing in it', async () => {
   await page.locator('[data-row]').first().waitFor();
-  await assertSoundEverywhere(page, 'inbox');
+  await assertAccessibleEverywhere(page, 'inbox');
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByLabel('Project').waitFor();
-  await assertSoundEverywhere(page, 'inbox-filters');
+  await assertAccessibleEverywhere(page, 'inbox-filters');
   assertCalm(page);
   const idle = await open(browser, empty.url);
   await idle.getByText('Nothing needs you.').waitFor();
-  await assertSoundEverywhere(idle, 'inbox-empty');
+  await assertAccessibleEverywhere(idle, 'inbox-empty');
   assertCalm(idle);
   await idle.context().close();
 });
@@ -54,20 +54,20 @@ test('the inbox is sound, with its filters, and with nothing in it', async () =>
 test('the page of every kind of question is sound', async () => {
   for (const [name, id] of Object.entries(ids)) {
     await visit(page, `/questions/${id}`);
-    await assertSoundEverywhere(page, `question-${name}`);
+    await assertAccessibleEverywhere(page, `question-${name}`);
   }
   await visit(page, '/questions/q_nothing');
   await page.getByText('There is no such question.').waitFor();
-  await assertSoundEverywhere(page, 'question-dead');
+  await assertAccessibleEverywhere(page, 'question-dead');
   assertCalm(page);
 });
 
 test('the approvals are sound, and the sheet of keys over them', async () => {
   await visit(page, '/approvals');
   await page.locator('[data-row]').first().waitFor();
-  await assertSoundEverywhere(page, 'approvals');
+  await assertAccessibleEverywhere(page, 'approvals');
   await press(page, '?');
   await page.getByRole('dialog').waitFor();
-  await assertSoundEverywhere(page, 'keys');
+  await assertAccessibleEverywhere(page, 'keys');
   assertCalm(page);
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launchWhole, open, shoot, test, until } from './harness.mjs';
+import { after, approval, assertCalm, before, launchFull, open, shoot, test, until } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPushService, subscribing } from './push_service.mjs';
-import { assertSoundEverywhere } from './sound.mjs';
+import { assertAccessibleEverywhere } from './accessibility.mjs';
 import { workerOf } from './worker.mjs';
 
 let server, service, browser, page, worker, subscription;
 before(async () => {
   service = await startPushService();
   server = await startTeam(['--allow-networks', '127.0.0.0/8']);
-  browser = await launchWhole();
+  browser = await launchFull();
   page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   subscription = service.subscription();
@@ -110,7 +110,7 @@ test('what is risky has no button, and the page says where it was sent', async (
   const before = came();
   await sent.getByRole('button', { name: 'Send again' }).click();
   await until(() => assert.ok(came() > before));
-  await assertSoundEverywhere(page, 'question-sent-to', { arrange: () => sent.first().scrollIntoViewIfNeeded() });
+  await assertAccessibleEverywhere(page, 'question-sent-to', { arrange: () => sent.first().scrollIntoViewIfNeeded() });
   assertCalm(page);
 });
 
@@ -134,7 +134,7 @@ test('quiet hours, what is wanted where, and the zone are kept', async () => {
   assert.deepEqual(kept.quiet, { from: '22:00', to: '06:30', days: ['sat'], urgent: true, deadlines: 'all' });
   assert.equal(kept.zone, 'Europe/Berlin');
   assert.deepEqual(kept.channels, { push: { non_blocking: false } });
-  await assertSoundEverywhere(page, 'settings-notifications');
+  await assertAccessibleEverywhere(page, 'settings-notifications');
   assertCalm(page);
 });
 

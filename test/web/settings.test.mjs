@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, assertCalm, before, gate, launch, open, press, shoot, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, someHistory, startTeam, withPasskeys } from './people.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -33,11 +33,11 @@ test('a person is invited by a link that is shown once, and changed', async () =
   await dialog().getByLabel('Project', { exact: true }).fill('shop');
   await dialog().getByRole('heading', { name: 'Invite a person' }).click();
   await shoot(page, 'settings-invite-light-1440');
-  await assertSound(page, 'the invitation');
+  await assertAccessible(page, 'the invitation');
   await dialog().getByRole('button', { name: 'Make the invitation' }).click();
   const secret = await dialog().locator('[data-secret]').textContent();
   assert.match(secret, /\/sign-in#fml_/);
-  await assertSound(page, 'the link of the invitation');
+  await assertAccessible(page, 'the link of the invitation');
   await shoot(page, 'settings-invited-light-1440');
   await dialog().getByRole('button', { name: 'Done' }).click();
   await page.getByRole('list', { name: 'Invitations' }).getByText('linus', { exact: true }).waitFor();
@@ -78,7 +78,7 @@ test('an admin sees by which devices a person comes in, and ends them', async ()
   await section('people');
   await page.getByRole('button', { name: 'Devices: grace' }).click();
   await dialog().getByText('Chrome, Linux').waitFor();
-  await assertSound(page, 'the devices of a person');
+  await assertAccessible(page, 'the devices of a person');
   await shoot(page, 'settings-devices-light-1440');
   await dialog().getByRole('button', { name: 'Remove: Lost laptop' }).click();
   await dialog().getByRole('button', { name: 'Remove', exact: true }).click();
@@ -119,12 +119,12 @@ test('a token is made, works, and is withdrawn', async () => {
   await dialog().getByLabel('Projects', { exact: true }).pressSequentially('shop,');
   await dialog().getByText('shop', { exact: true }).waitFor();
   await dialog().getByRole('heading', { name: 'Make a token' }).click();
-  await assertSound(page, 'the form of a token');
+  await assertAccessible(page, 'the form of a token');
   await shoot(page, 'settings-token-form-light-1440');
   await press(page, 'Control+Enter');
   const secret = await dialog().locator('[data-secret]').textContent();
   assert.match(secret, /^fmt_\w{38}$/);
-  await assertSound(page, 'the token');
+  await assertAccessible(page, 'the token');
   await shoot(page, 'settings-token-light-1440');
   const status = () => fetch(`${server.url}/v1/whoami`, { headers: { Authorization: `Bearer ${secret}` } }).then((reply) => reply.status);
   assert.equal(await status(), 200);
@@ -221,7 +221,7 @@ test('a rule for tools is added and removed', async () => {
   await dialog().getByRole('textbox', { name: 'Tool' }).fill('Bash');
   await dialog().getByRole('button', { name: 'Add an argument' }).click();
   await dialog().getByLabel('Fits').fill('git status*');
-  await assertSound(page, 'the form of a rule');
+  await assertAccessible(page, 'the form of a rule');
   await shoot(page, 'settings-rule-form-light-1440');
   await press(page, 'Control+Enter');
   const row = page.getByRole('listitem').filter({ hasText: 'git status*' });
@@ -251,7 +251,7 @@ test('every part is sound at every width and in both themes', async () => {
   for (const name of ['appearance', 'account', 'tokens', 'people', 'groups', 'policy', 'gates']) {
     await visit(page, `/settings/${name}`);
     await page.locator('section h2').first().waitFor();
-    await assertSoundEverywhere(page, `settings-${name}`);
+    await assertAccessibleEverywhere(page, `settings-${name}`);
   }
   assertCalm(page);
 });

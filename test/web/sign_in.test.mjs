@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, approval, assertCalm, before, command, item, launch, open, shoot, submitAnswer, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, startTeam, withPasskeys } from './people.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, admin;
 before(async () => {
@@ -40,7 +40,7 @@ test('the first link makes the first admin; opening it alone does nothing; used,
   const other = await open(browser, server.named + server.firstLink);
   await other.getByRole('button', { name: 'Sign in', exact: true }).click();
   await other.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
-  await assertSound(other, 'a dead link');
+  await assertAccessible(other, 'a dead link');
   await shoot(other, 'sign-in-dead-light-1440');
   await other.context().close();
 });
@@ -60,11 +60,11 @@ test('sign-in pages are sound at every width and in both themes', async () => {
   const link = await linkFor(admin, 'admin');
   const page = await open(browser, `${server.named}/sign-in`, { scheme: 'dark' });
   await page.getByText('fermata member link').waitFor();
-  await assertSoundEverywhere(page, 'sign-in');
+  await assertAccessibleEverywhere(page, 'sign-in');
   await page.goto('about:blank');
   await page.goto(server.named + link);
   await page.getByRole('heading', { name: 'You have a sign-in link' }).waitFor();
-  await assertSoundEverywhere(page, 'sign-in-link');
+  await assertAccessibleEverywhere(page, 'sign-in-link');
   assertCalm(page);
   await page.context().close();
 });
@@ -74,7 +74,7 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   await withPasskeys(page);
   await signIn(page, server, await linkFor(admin, 'admin'));
   await addPasskey(page);
-  await assertSound(page, 'sign-in and devices');
+  await assertAccessible(page, 'sign-in and devices');
   await shoot(page, 'settings-account-light-1440');
 
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
@@ -92,7 +92,7 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   await submitAnswer(page);
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Your session has ended').waitFor();
-  await assertSound(page, 'the sign-in over a page');
+  await assertAccessible(page, 'the sign-in over a page');
   await shoot(page, 'sign-in-dialog-light-1440');
   await dialog.getByRole('button', { name: 'Sign in with a passkey' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -120,7 +120,7 @@ test('a critical approval is signed with a passkey, and its receipt is checked w
   await known(false);
   await approve();
   await page.getByText('Nothing was signed').waitFor();
-  await assertSound(page, 'an answer that was not signed');
+  await assertAccessible(page, 'an answer that was not signed');
   await shoot(page, 'question-not-signed-light-1440');
   assert.equal((await server.question(id)).status, 'pending');
   await known(true);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, assertCalm, before, launch, open, shoot, test, until, visit } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox, startProvider } from './postbox.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let postbox, provider, server, browser;
 before(async () => {
@@ -62,7 +62,7 @@ test('the identity provider signs in, and leads back to where one was', async ()
   await page.getByRole('button', { name: 'Sign out of this browser' }).click();
   const there = page.getByRole('link', { name: 'Sign out of Example Inc, too' });
   await there.waitFor();
-  await assertSound(page, 'the sign-in page after a sign-out');
+  await assertAccessible(page, 'the sign-in page after a sign-out');
   await shoot(page, 'sign-out-provider-light-1440');
   await there.click();
   await page.waitForURL(`${provider.issuer}/sign-out?*`);
@@ -77,7 +77,7 @@ test('the identity provider signs in, and leads back to where one was', async ()
 test('what goes wrong elsewhere is said in words', async () => {
   const page = await open(browser, `${server.named}/v1/sign-in/oidc/callback?error=access_denied&state=x`);
   await page.getByText('the sign-in was stopped there').waitFor();
-  await assertSound(page, 'a sign-in that failed');
+  await assertAccessible(page, 'a sign-in that failed');
   await shoot(page, 'sign-in-failed-light-1440');
   await page.context().close();
 });
@@ -85,7 +85,7 @@ test('what goes wrong elsewhere is said in words', async () => {
 test('the page with every way is sound at every width and in both themes', async () => {
   const page = await open(browser, `${server.named}/sign-in`, { scheme: 'dark' });
   await page.getByLabel('E-mail address').waitFor();
-  await assertSoundEverywhere(page, 'sign-in-all');
+  await assertAccessibleEverywhere(page, 'sign-in-all');
   await page.context().close();
 });
 
@@ -100,7 +100,7 @@ test('a session that ended is begun again in a new tab, and the page stays', asy
   await page.locator('button', { hasText: 'Save the rules' }).dispatchEvent('click');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('link', { name: 'Sign in with Example Inc' }).waitFor();
-  await assertSound(page, 'the sign-in over a page');
+  await assertAccessible(page, 'the sign-in over a page');
   await shoot(page, 'sign-in-dialog-all-light-1440');
   assert.equal(await page.getByLabel('Shortest time').inputValue(), '7m');
   await page.context().close();

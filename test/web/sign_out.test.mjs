@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, assertCalm, before, item, launch, open, shoot, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
-import { assertSound } from './sound.mjs';
+import { assertAccessible } from './accessibility.mjs';
 
 let server, browser, admin;
 before(async () => {
@@ -58,7 +58,7 @@ test('a sign-out takes all that the browser kept of the person, in every tab', a
   await signOut(page).click();
   // The sign-out deletes drafts as well, and the dialog says so first.
   await page.getByRole('dialog').getByText('What you began to write').waitFor();
-  await assertSound(page, 'the question before a sign-out');
+  await assertAccessible(page, 'the question before a sign-out');
   await shoot(page, 'sign-out-begun-light-1440');
   await page.getByRole('dialog').getByRole('button', { name: 'Stay signed in' }).click();
   assert.equal((await whoami(page)).name, 'ada');
@@ -87,7 +87,7 @@ test('answers that were not sent are asked about, wait for their author alone, a
   const dialog = page.getByRole('dialog');
   await dialog.getByText('An answer of yours has not been sent').waitFor();
   await dialog.getByText('Hamburg · Which harbour?').waitFor();
-  await assertSound(page, 'unsent answers before a sign-out');
+  await assertAccessible(page, 'unsent answers before a sign-out');
   await shoot(page, 'sign-out-unsent-light-1440');
   await dialog.getByRole('button', { name: 'Send them now' }).click();
   await dialog.getByText('They could not be sent now.').waitFor();

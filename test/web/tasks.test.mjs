@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, approval, assertCalm, before, focused, launch, open, press, settled, shoot, startServer, test, until, visit, yesNo } from './harness.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 /** Every test goes to its own part of one page. Its tasks are in a project of its own. */
 let server, browser, page;
@@ -278,7 +278,7 @@ test('an agent is paused, and its task handed back with what was done', async ()
   const dialog = page.getByRole('dialog', { name: 'Hand back “Halted”' });
   await dialog.getByLabel('What you did').fill('I fixed the tests.');
   await shoot(page, 'task-hand-back');
-  await assertSound(page, 'dialog of handing back');
+  await assertAccessible(page, 'dialog of handing back');
   await dialog.getByRole('button', { name: 'Hand back to the agent' }).click();
   await page.getByText('I fixed the tests.').waitFor();
   const { run, context } = await server.call('POST', '/v1/claims', { worker: 'w', runners: [busy.runner] });
@@ -364,7 +364,7 @@ test('every page of tasks is sound at every width and in both schemes', async ()
   const page = await open(browser, server.url, { scheme: 'dark' });
   for (const [name, place] of Object.entries(places)) {
     await visit(page, place);
-    await assertSoundEverywhere(page, `task-${name}`);
+    await assertAccessibleEverywhere(page, `task-${name}`);
   }
   assertCalm(page);
   await page.context().close();

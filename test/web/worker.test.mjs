@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launchWhole, open, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launchFull, open, test, until, yesNo } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { workerOf } from './worker.mjs';
 
 let server, browser, page, worker;
 before(async () => {
   server = await startTeam();
-  browser = await launchWhole();
+  browser = await launchFull();
   page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   await signIn(page, server, server.firstLink);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { startGitHub } from './github.mjs';
 import { after, assertCalm, before, launch, newContext, open, patient, press, settled, shoot, startServer, test, until, visit } from './harness.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
 
@@ -146,7 +146,7 @@ steps: [{ id: check, tool: shell, input: { run: make test } }]
   await visit(page, `/workflow-runs/${id}`);
   await step(page, 'check').getByText(/Waits for a worker, .*: none is running\./).waitFor();
   await step(page, 'check').getByText('fermata worker --allow-task-commands').waitFor();
-  await assertSoundEverywhere(page, 'workflow-run-no-worker');
+  await assertAccessibleEverywhere(page, 'workflow-run-no-worker');
   await step(page, 'check').getByRole('link', { name: 'checked: check' }).click();
   await page.locator('[data-waiting]').getByText(/Waits for a worker, .*: none is running\./).waitFor();
   await page.getByText('fermata worker --allow-task-commands').waitFor();
@@ -234,7 +234,7 @@ steps:
   await page.getByText('It waits for 2 tasks').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await assertSoundEverywhere(page, 'workflow-run-branches');
+  await assertAccessibleEverywhere(page, 'workflow-run-branches');
   await asked('Ship where?').click();
   await page.getByRole('radio', { name: 'north' }).click();
   await page.getByRole('button', { name: /^Answer/ }).click();
@@ -265,7 +265,7 @@ steps: [{ id: call, tool: http, retry: { attempts: 1 }, input: { url: "${address
   await step(page, 'call').getByText('Input').click();
   await page.getByRole('group', { name: 'Input' }).getByText('[secret DEPLOY]').waitFor();
   assert.ok(!(await page.content()).includes(secret), 'the page has the secret');
-  await assertSoundEverywhere(page, 'workflow-run-failed-early');
+  await assertAccessibleEverywhere(page, 'workflow-run-failed-early');
   elsewhere.status = 200;
   await page.getByRole('button', { name: 'Try again', exact: true }).click();
   await page.getByText(/It is done\. It took/).waitFor();
@@ -306,7 +306,7 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await settled(page);
   assert.equal(await rows.nth(2).getAttribute('data-run'), read);
   await shoot(page, 'workflow-runs-held');
-  await assertSound(page, 'a list with a run that waits');
+  await assertAccessible(page, 'a list with a run that waits');
   await page.getByRole('button', { name: 'Show 1 new run' }).click();
   await row(page, id).waitFor();
 
@@ -327,7 +327,7 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   const { id } = await start('release-train');
   const page = await open(browser, `${server.url}/workflow-runs/${id}`, { width: 360 });
   await node(page, 'review').getByText('Needs you').waitFor();
-  await assertSoundEverywhere(page, 'workflow-run-train');
+  await assertAccessibleEverywhere(page, 'workflow-run-train');
   await page.setViewportSize({ width: 360, height: 900 });
   // No word of a name is broken, and no name is cut.
   const broken = await page.locator('[data-node]').evaluateAll((nodes) => nodes.flatMap((each) => {
@@ -379,7 +379,7 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await page.getByText(/next /).waitFor({ state: 'detached' });
   await visit(page, '/workflows');
   await page.locator('[data-workflow="daily"]').getByText('Disabled').waitFor();
-  await assertSound(page, 'a workflow that is off');
+  await assertAccessible(page, 'a workflow that is off');
   await page.locator('[data-workflow="daily"]').getByRole('button', { name: 'Run daily' }).click();
   await page.getByRole('button', { name: 'Start the run' }).click();
   await page.getByText(/It is done\. It took/).waitFor();
@@ -394,14 +394,14 @@ test('the pages are in German where the reader is', async () => {
   const page = await open(browser, `${server.url}/workflows`, { context });
   await page.getByRole('heading', { level: 1, name: 'Abläufe' }).waitFor();
   await page.locator('[data-workflow="daily"]').getByText('Von Hand gestartet').waitFor();
-  await assertSoundEverywhere(page, 'workflows-de');
+  await assertAccessibleEverywhere(page, 'workflows-de');
   await page.getByRole('link', { name: 'Läufe', exact: true }).click();
   await pick(page, 'Stand', 'Gescheitert');
   const { items: failed } = await server.call('GET', '/v1/workflow-runs?state=failed');
   await row(page, failed[0].id).getByRole('link').click();
   await page.getByText('Er ist gescheitert.').waitFor();
   await page.getByRole('button', { name: 'Noch einmal versuchen' }).waitFor();
-  await assertSoundEverywhere(page, 'workflow-run-de');
+  await assertAccessibleEverywhere(page, 'workflow-run-de');
   // The code gives the reason in the reader's language. The server's own words are marked as English.
   await put(`name: impatient
 triggers: [{ manual: true }]
@@ -416,10 +416,10 @@ steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
   await visit(page, '/workflows/release-train');
   await page.getByRole('heading', { name: 'Auslöser' }).waitFor();
   await node(page, 'review').getByText('build_again: zurück zu build_everything_for_all_platforms').waitFor();
-  await assertSoundEverywhere(page, 'workflow-de');
+  await assertAccessibleEverywhere(page, 'workflow-de');
   await visit(page, '/workflow-tools');
   await page.getByRole('heading', { name: 'Eingebaut' }).waitFor();
-  await assertSoundEverywhere(page, 'workflow-tools-de');
+  await assertAccessibleEverywhere(page, 'workflow-tools-de');
   assertCalm(page);
   await context.close();
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, assertCalm, before, launch, open, press, shoot, startServer, test, until, visit } from './harness.mjs';
-import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -99,14 +99,14 @@ test('nothing is there at first, and the page says how to begin', async () => {
   await visit(page, '/workflows');
   await page.getByText('There is no workflow yet.').waitFor();
   await page.getByText('fermata workflow put').waitFor();
-  await assertSound(page, 'no workflows');
+  await assertAccessible(page, 'no workflows');
   await page.getByRole('link', { name: 'New workflow' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
   await paste(page, source, 'name: broken\ntriggers:\n  - manual: true\nsteps:\n  - id: one\n    tool: no_such_tool\n  - id: one\n    tool: wait\n');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('[data-problem="6"]').waitFor();
   await shoot(page, 'workflow-editor-problems');
-  await assertSound(page, 'problems of a definition');
+  await assertAccessible(page, 'problems of a definition');
   await page.locator('[data-problem="6"]').getByRole('button', { name: 'Line 6' }).click();
   await page.locator('.cm-activeLineGutter').getByText('6', { exact: true }).waitFor();
   await paste(page, source, release);
@@ -131,7 +131,7 @@ test('a definition is completed, marked where it is wrong, and tested before it 
   await page.keyboard.type('wa');
   await words.getByRole('option', { name: /^wait/ }).waitFor();
   await shoot(page, 'workflow-editor-words');
-  await assertSound(page, 'words of a definition');
+  await assertAccessible(page, 'words of a definition');
   await words.getByRole('option', { name: /^wait/ }).click();
   await press(page, 'Enter');
   await page.keyboard.type('condition: steps.');
@@ -152,7 +152,7 @@ test('a definition is completed, marked where it is wrong, and tested before it 
   await panel.getByText('The run came to what was expected.').waitFor();
   await panel.locator('[data-step="tell"][data-stand="skipped"]').waitFor();
   await script.getByText('where: made up').waitFor();
-  await assertSoundEverywhere(page, 'a test of a definition');
+  await assertAccessibleEverywhere(page, 'a test of a definition');
   await paste(page, script, 'inputs: { where: here }\nanswers: { ask: later }\nexpect: { state: done, output: { ask: { answer: now } } }\n');
   await panel.getByRole('button', { name: 'Run with these answers' }).click();
   await panel.getByText(/the output of the step ask is/).waitFor();
@@ -175,7 +175,7 @@ test('a run asks in its page, goes back, and is done', async () => {
   const dialog = page.getByRole('dialog', { name: 'Run release' });
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await dialog.getByText('This is needed.').waitFor();
-  await assertSound(page, 'dialog of a run');
+  await assertAccessible(page, 'dialog of a run');
   await shoot(page, 'workflow-run-dialog');
   await dialog.getByRole('textbox', { name: 'version' }).fill('2.4');
   await dialog.getByRole('textbox', { name: 'hosts' }).fill('["a"]');
@@ -187,7 +187,7 @@ test('a run asks in its page, goes back, and is done', async () => {
   await node(page, 'ask').getByText('Needs you').waitFor();
   await page.getByText(/It has waited for a person for/).waitFor();
   await page.getByText('local started it by hand.').or(page.getByText(/started it by hand/)).waitFor();
-  await assertSoundEverywhere(page, 'workflow-run');
+  await assertAccessibleEverywhere(page, 'workflow-run');
   const answer = async (option) => {
     await page.getByRole('radio', { name: option }).check();
     await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
@@ -215,7 +215,7 @@ test('a step that failed is tried again with another input; lists are filtered i
   await step(page, 'sleep').getByText('Failed').waitFor();
   await step(page, 'lists').getByText('0 of 3 items done, 3 failed').waitFor();
   await shoot(page, 'workflow-run-failed');
-  await assertSound(page, 'a run that failed');
+  await assertAccessible(page, 'a run that failed');
   await page.getByRole('button', { name: 'Try again with other input' }).click();
   await page.getByRole('textbox', { name: 'Input, as JSON' }).fill('{"for": "1s"}');
   await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
@@ -266,7 +266,7 @@ test('what is done at the end of a run stands apart, and comes when it fails', a
     ['start', 'nap', 'on_success', 'cheer', 'on_failure', 'what_now', 'finally', 'tidy', 'end'],
   );
   await graph.getByText('When it failed or was set aside').waitFor();
-  await assertSoundEverywhere(page, 'workflow-what-is-done-at-the-end');
+  await assertAccessibleEverywhere(page, 'workflow-what-is-done-at-the-end');
   const { id } = await start('handled');
   await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'nap failed. What now?' }).waitFor();
@@ -301,7 +301,7 @@ test('a run is sent back to a step with feedback, and goes on with the newest de
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Feedback' }).waitFor();
   assert.deepEqual(await dialog.getByRole('combobox', { name: 'Step' }).locator('option').allTextContents(), ['draft', 'good']);
-  await assertSoundEverywhere(page, 'workflow-run-goes-back');
+  await assertAccessibleEverywhere(page, 'workflow-run-goes-back');
   await dialog.getByRole('combobox', { name: 'Step' }).selectOption('draft');
   await dialog.getByRole('textbox', { name: 'Feedback' }).fill('Shorter, please.');
   await dialog.getByRole('button', { name: 'Go back' }).click();
@@ -355,7 +355,7 @@ test('tools are defined, changed and removed', async () => {
   await dialog.getByRole('radio', { name: 'Command' }).check();
   await dialog.getByRole('textbox', { name: 'Program and arguments' }).fill('make\ntest');
   await shoot(page, 'workflow-tool-dialog');
-  await assertSound(page, 'dialog of a tool');
+  await assertAccessible(page, 'dialog of a tool');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.locator('[data-tool="run_checks"]').waitFor();
   assert.deepEqual((await server.call('GET', '/v1/tools/run_checks')).command, ['make', 'test']);
@@ -365,7 +365,7 @@ test('tools are defined, changed and removed', async () => {
   const first = await asked();
   await page.getByRole('button', { name: 'Ask again: tracker' }).click();
   await until(async () => assert.notEqual(await asked(), first));
-  await assertSoundEverywhere(page, 'workflow-tools');
+  await assertAccessibleEverywhere(page, 'workflow-tools');
   await page.getByRole('button', { name: 'Remove: run_checks' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await page.locator('[data-tool="run_checks"]').waitFor({ state: 'detached' });
@@ -375,12 +375,12 @@ test('tools are defined, changed and removed', async () => {
 test('the pages are sound at every width, in both schemes', async () => {
   await visit(page, '/workflows');
   await page.locator('[data-workflow]').first().waitFor();
-  await assertSoundEverywhere(page, 'workflows');
+  await assertAccessibleEverywhere(page, 'workflows');
   await visit(page, '/workflows/release');
   await page.locator('[data-run]').first().waitFor();
-  await assertSoundEverywhere(page, 'workflow');
+  await assertAccessibleEverywhere(page, 'workflow');
   await visit(page, '/workflow-runs');
   await page.locator('[data-run]').first().waitFor();
-  await assertSoundEverywhere(page, 'workflow-runs');
+  await assertAccessibleEverywhere(page, 'workflow-runs');
   assertCalm(page);
 });

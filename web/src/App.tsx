@@ -3,17 +3,17 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { Suspense, useEffect } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { refreshByEvents, startLive } from '@/api/live';
 import { queryClient } from '@/api/queries';
 import { listenForKeys } from '@/keys/listen';
 import { router } from '@/routes';
-import { useLater } from '@/ui/useLater';
+import { useDelayed } from '@/ui/useDelayed';
 import { usePreference } from '@/shell/preferences';
 import { theme, variables } from '@/shell/theme';
 import { useLanguage } from '@/text/language';
 
-const Toasts = piece(() => import('@/shell/Toasts').then((module) => module.default));
+const Toasts = lazyComponent(() => import('@/shell/Toasts').then((module) => module.default));
 
 // Styles that are written at run time must carry the nonce of this page's reply.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
@@ -25,12 +25,12 @@ export function App() {
     startLive();
     return refreshByEvents(queryClient);
   }, []);
-  const later = useLater(1_500);
+  const toastsDue = useDelayed(1_500);
   useDocument();
   return (
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queryClient}>
-        {later && <Suspense><Toasts /></Suspense>}
+        {toastsDue && <Suspense><Toasts /></Suspense>}
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

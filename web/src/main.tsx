@@ -8,11 +8,11 @@ import { dropOldDrafts } from './question/draft';
 import { startHeld } from './question/held';
 import { startUrgent } from './question/urgent';
 import { startPush } from './push/start';
-import { keepStyles } from './ui/piece';
+import { retryStyleSheets } from './ui/lazyComponent';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no root');
-keepStyles();
+retryStyleSheets();
 createRoot(root).render(<App />);
 startHeld();
 startUrgent();

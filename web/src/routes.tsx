@@ -3,8 +3,8 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, O
 import { Shell } from '@/shell/Shell';
 import { useText } from '@/shell/text';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 
 /** The query of an address: texts, nothing else. */
 type Search = Record<string, string | undefined>;
@@ -43,8 +43,8 @@ export const router = createRouter({
   routeTree: routes,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultPendingComponent: Waiting,
-  defaultErrorComponent: ({ error, reset }) => <Trouble error={error} again={reset} />,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }) => <ErrorAlert error={error} onRetry={reset} />,
   // People read addresses, so there is no JSON in them.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {

@@ -19,7 +19,7 @@ const (
 	digestLines  = 4
 )
 
-// message is the payload that the page's service worker reads (web/src/worker/message.ts).
+// message is the payload that the page's service worker reads (web/src/service-worker/message.ts).
 type message struct {
 	// Kind is question, closed, digest, alert or test.
 	Kind string `json:"kind"`

@@ -1,11 +1,11 @@
 import '@mantine/charts/styles.css';
 import { BarChart, LineChart } from '@mantine/charts';
-import { nothing, timeOf, type Figures, type Step } from './figures';
+import { noValue, timeOf, type Figures, type Step } from './figures';
 import { useText } from './text';
 
-const still = { isAnimationActive: false } as const;
+const noAnimation = { isAnimationActive: false } as const;
 // The tables give the same figures to screen readers, so the charts need no keyboard access of their own.
-const quiet = { accessibilityLayer: false } as const;
+const noKeyboard = { accessibilityLayer: false } as const;
 
 /** Shows how questions ended, as stacked bars. */
 export function Outcomes({ rows, sideways }: { rows: { label: string; figures: Figures }[]; sideways?: boolean }) {
@@ -20,7 +20,7 @@ export function Outcomes({ rows, sideways }: { rows: { label: string; figures: F
   return (
     <BarChart
       h={sideways ? Math.min(420, 80 + rows.length * 44) : 260} type="stacked" withLegend orientation={sideways ? 'vertical' : 'horizontal'} dataKey="label"
-      data={rows.map(({ label, figures }) => ({ label, ...figures }))} series={series} barProps={{ ...still, maxBarSize: 44 }} barChartProps={quiet} gridAxis={sideways ? 'y' : 'x'}
+      data={rows.map(({ label, figures }) => ({ label, ...figures }))} series={series} barProps={{ ...noAnimation, maxBarSize: 44 }} barChartProps={noKeyboard} gridAxis={sideways ? 'y' : 'x'}
       yAxisProps={sideways ? { width: 130 } : { allowDecimals: false, width: 40 }} xAxisProps={sideways ? { allowDecimals: false } : { minTickGap: 20 }}
       legendProps={{ verticalAlign: 'bottom' }}
     />
@@ -35,7 +35,7 @@ export function AnswerTimes({ steps, label }: { steps: Step[]; label: (step: Ste
       h={240} withLegend dataKey="label" connectNulls curveType="monotone" strokeWidth={2}
       data={steps.map((step) => ({ label: label(step), median: step.time_to_answer.median_seconds, p90: step.time_to_answer.p90_seconds }))}
       series={[{ name: 'median', label: text.medianShort, color: 'fermata.5' }, { name: 'p90', label: text.p90Short, color: 'orange.6' }]}
-      lineProps={still} lineChartProps={quiet} xAxisProps={{ minTickGap: 20 }} yAxisProps={{ width: 76 }} valueFormatter={(seconds) => (Number.isFinite(seconds) ? timeOf(seconds) : nothing)}
+      lineProps={noAnimation} lineChartProps={noKeyboard} xAxisProps={{ minTickGap: 20 }} yAxisProps={{ width: 76 }} valueFormatter={(seconds) => (Number.isFinite(seconds) ? timeOf(seconds) : noValue)}
       legendProps={{ verticalAlign: 'bottom' }}
     />
   );

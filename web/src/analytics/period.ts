@@ -1,5 +1,5 @@
 /** The chosen period and filters, as texts in the address. */
-export interface Looked {
+export interface ReportFilters {
   range?: string;
   from?: string;
   to?: string;
@@ -23,7 +23,7 @@ const date = (written: string | undefined) => {
 };
 
 /** Returns the days that the reader chose one by one, or undefined. */
-export function chosenDays({ range, from, to }: Looked): { from: Date; to: Date } | undefined {
+export function chosenDays({ range, from, to }: ReportFilters): { from: Date; to: Date } | undefined {
   const [first, last] = [date(from), date(to)];
   if (range !== 'own' || !first || !last || first > last) return undefined;
   // The last day counts as a whole.
@@ -34,25 +34,25 @@ export function chosenDays({ range, from, to }: Looked): { from: Date; to: Date 
  * Returns the period in the reader's own days. It begins at midnight, except
  * for the last 24 hours, which begin at an hour.
  */
-export function periodOf(looked: Looked, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
-  const own = chosenDays(looked);
-  const days = ranges.find((range) => range === looked.range) ?? '30d';
+export function periodOf(filters: ReportFilters, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
+  const chosen = chosenDays(filters);
+  const days = ranges.find((range) => range === filters.range) ?? '30d';
   const back = Number.parseInt(days);
   const hour = new Date(now.getFullYear(), now.getMonth(), now.getDate(), now.getHours() + 1);
   const begin = days === '1d' ? new Date(hour.getTime() - day) : new Date(now.getFullYear(), now.getMonth(), now.getDate() - back + 1);
-  const { from, to } = own ?? { from: begin, to: days === '1d' ? hour : new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1) };
+  const { from, to } = chosen ?? { from: begin, to: days === '1d' ? hour : new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1) };
   const length = to.getTime() - from.getTime();
   return { from, to, interval: length <= 2.1 * day ? 'hour' : length <= 100 * day ? 'day' : 'week' };
 }
 
 /** Returns the period and the filters as the server takes them. */
-export function queryOf(looked: Looked, now: Date) {
-  const { from, to, interval } = periodOf(looked, now);
+export function queryOf(filters: ReportFilters, now: Date) {
+  const { from, to, interval } = periodOf(filters, now);
   return {
     query: {
       from: from.toISOString(), to: to.toISOString(),
-      ...(looked.project ? { project: looked.project } : {}),
-      ...(isType(looked.type) ? { type: looked.type } : {}),
+      ...(filters.project ? { project: filters.project } : {}),
+      ...(isType(filters.type) ? { type: filters.type } : {}),
     },
     interval,
   };

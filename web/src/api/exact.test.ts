@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonical, commandOf, hashOf, keepActions, setOut } from './exact';
+import { canonicalJSON, commandOf, hashOf, addActionTexts, indentJSON } from './exact';
 
 interface Kept { action_text?: string; resolution?: Kept; items?: Kept[] }
-const kept = (text: string) => JSON.parse(keepActions(text)) as Kept;
+const kept = (text: string) => JSON.parse(addActionTexts(text)) as Kept;
 
 describe('the exact text of an action', () => {
   it('keeps what JSON.parse loses', () => {
@@ -24,9 +24,9 @@ describe('the exact text of an action', () => {
   });
 
   it('hashes as the server does', async () => {
-    const text = canonical('{ "cmd" : "a < b && c" , "n": [ 1.0 ] }');
+    const text = canonicalJSON('{ "cmd" : "a < b && c" , "n": [ 1.0 ] }');
     expect(text).toBe('{"cmd":"a < b && c","n":[1.0]}');
-    expect(canonical('{"cmd":"a \\u003C b \\\\u0026 \\u0026"}')).toBe('{"cmd":"a < b \\\\u0026 &"}');
+    expect(canonicalJSON('{"cmd":"a \\u003C b \\\\u0026 \\u0026"}')).toBe('{"cmd":"a < b \\\\u0026 &"}');
     expect(await hashOf(text)).toBe(createHash('sha256').update(text).digest('hex'));
   });
 
@@ -43,7 +43,7 @@ describe('the exact text of an action', () => {
 
   it('is set out on lines without a change', () => {
     const text = '{"a":[1.0,{}],"b":"x: {1,2}","c":[]}';
-    expect(setOut(text)).toBe('{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x: {1,2}",\n  "c": []\n}');
-    expect(canonical(setOut(text))).toBe(text);
+    expect(indentJSON(text)).toBe('{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x: {1,2}",\n  "c": []\n}');
+    expect(canonicalJSON(indentJSON(text))).toBe(text);
   });
 });

@@ -3,7 +3,7 @@
 // text of every action is kept beside its value, as it was in the reply.
 
 /** Adds "action_text", the exact text of "action", to every object that also has "action_hash". */
-export function keepActions(reply: string): string {
+export function addActionTexts(reply: string): string {
   if (!reply.includes('"action_hash"')) return reply;
   const added: { at: number; text: string }[] = [];
   walk(reply, skipSpace(reply, 0), added);
@@ -93,7 +93,7 @@ export async function hashOf(text: string): Promise<string | undefined> {
  * Returns an action in the form that the server hashes: without spaces between
  * the parts, and with <, > and & unescaped.
  */
-export function canonical(json: string): string {
+export function canonicalJSON(json: string): string {
   let out = '';
   for (let i = 0; i < json.length; ) {
     if (json[i] === '"') {
@@ -118,7 +118,7 @@ const argumentNames = ['input', 'arguments'];
  * messages.
  */
 export function commandOf(action: string): { command: string; rest: string } | undefined {
-  const json = canonical(action);
+  const json = canonicalJSON(action);
   if (!isJSON(json)) return undefined;
   if (json.startsWith('"')) return json === '""' ? undefined : { command: JSON.parse(json) as string, rest: '' };
   const commands: string[] = [];
@@ -162,7 +162,7 @@ function lineOf(value: unknown): string | undefined {
 }
 
 /** Breaks JSON into indented lines. Every number, key and escape stays as it was. */
-export function setOut(json: string): string {
+export function indentJSON(json: string): string {
   let out = '';
   let depth = 0;
   const line = () => `\n${'  '.repeat(depth)}`;

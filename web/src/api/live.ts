@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { forgetHeard, keepHeard, lastHeard } from './heard';
-import { readAgain } from './reads';
+import { forgetReceived, recordReceived, lastReceivedSeq } from './receivedEvents';
+import { refetchQueries } from './reads';
+import { signal } from './signal';
 import type { Event } from './types';
 
 // Events reach the browser over one stream. A browser keeps only a few
@@ -21,46 +22,37 @@ export const eventTypes = [
 ] as const;
 
 export type LiveState = 'connecting' | 'open' | 'lost';
-type Told = { event: Event } | { reset: true } | { state: LiveState };
+type LiveMessage = { event: Event } | { reset: true } | { state: LiveState };
 
-const listeners = new Set<(event: Event) => void>();
-const resets = new Set<() => void>();
-const states = new Set<() => void>();
+const events = signal<[event: Event]>();
+const resets = signal();
+const stateChanges = signal();
 let state: LiveState = 'connecting';
 let started = false;
 
 /** Calls the listener for every event, in order. */
-export function onEvent(listener: (event: Event) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onEvent = events.subscribe;
 
 /** Calls the listener when events may have been missed. */
-export function onReset(listener: () => void): () => void {
-  resets.add(listener);
-  return () => resets.delete(listener);
-}
+export const onReset = resets.subscribe;
 
 export const liveState = () => state;
-export function onLiveState(listener: () => void): () => void {
-  states.add(listener);
-  return () => states.delete(listener);
-}
+export const onLiveState = stateChanges.subscribe;
 
-function tell(told: Told) {
-  if ('event' in told) {
+function handleMessage(message: LiveMessage) {
+  if ('event' in message) {
     // A tab that takes over the stream may repeat events that this tab received from the previous one.
-    if (!keepHeard(told.event)) return;
-    listeners.forEach((listener) => listener(told.event));
-  } else if ('reset' in told) {
-    forgetHeard();
-    resets.forEach((listener) => listener());
-  } else if (told.state !== state) {
+    if (!recordReceived(message.event)) return;
+    events.notify(message.event);
+  } else if ('reset' in message) {
+    forgetReceived();
+    resets.notify();
+  } else if (message.state !== state) {
     // The server replays the events of the gap, but another tab may have held
     // the stream. So this tab may have missed some of them.
-    if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
-    state = told.state;
-    states.forEach((listener) => listener());
+    if (message.state === 'open' && state === 'lost') resets.notify();
+    state = message.state;
+    stateChanges.notify();
   }
 }
 
@@ -69,55 +61,55 @@ export function startLive(): void {
   if (started) return;
   started = true;
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel('fermata-live') : undefined;
-  const spread = (told: Told) => {
-    tell(told);
-    channel?.postMessage(told);
+  const broadcast = (message: LiveMessage) => {
+    handleMessage(message);
+    channel?.postMessage(message);
   };
-  if (channel) channel.onmessage = (message: MessageEvent<Told>) => tell(message.data);
+  if (channel) channel.onmessage = (message: MessageEvent<LiveMessage>) => handleMessage(message.data);
   // Pages that are not served over TLS have no locks. Each tab then has its own stream.
   const locks = (navigator as Partial<Navigator>).locks;
   if (!channel || !locks) {
-    follow(tell);
+    openStream(handleMessage);
     return;
   }
   void locks.request('fermata-live', () => {
-    follow(spread);
+    openStream(broadcast);
     return new Promise<never>(() => undefined);
   });
   // A tab that opens later gets no message about the state of the stream. It
   // assumes that the stream is open, unless the browser is offline.
-  if (state === 'connecting') tell({ state: navigator.onLine ? 'open' : 'lost' });
+  if (state === 'connecting') handleMessage({ state: navigator.onLine ? 'open' : 'lost' });
 }
 
-function follow(spread: (told: Told) => void) {
-  let again = 1_000;
-  const open = () => {
+function openStream(send: (message: LiveMessage) => void) {
+  let retryDelay = 1_000;
+  const connect = () => {
     // The stream continues after the last event that the pages received. If
     // they received none yet, they read again what they read before the stream
     // was open.
-    const last = lastHeard();
+    const last = lastReceivedSeq();
     const stream = new EventSource(last ? `/v1/events?after=${String(last)}` : '/v1/events');
     stream.onopen = () => {
-      again = 1_000;
-      spread({ state: 'open' });
-      if (!lastHeard()) spread({ reset: true });
+      retryDelay = 1_000;
+      send({ state: 'open' });
+      if (!lastReceivedSeq()) send({ reset: true });
     };
     stream.onerror = () => {
-      spread({ state: 'lost' });
+      send({ state: 'lost' });
       if (stream.readyState !== EventSource.CLOSED) return; // The browser reconnects by itself.
-      setTimeout(open, again);
-      again = Math.min(again * 2, 30_000);
+      setTimeout(connect, retryDelay);
+      retryDelay = Math.min(retryDelay * 2, 30_000);
     };
-    stream.addEventListener('reset', () => spread({ reset: true }));
+    stream.addEventListener('reset', () => send({ reset: true }));
     for (const type of eventTypes) {
-      stream.addEventListener(type, (message: MessageEvent<string>) => spread({ event: JSON.parse(message.data) as Event }));
+      stream.addEventListener(type, (message: MessageEvent<string>) => send({ event: JSON.parse(message.data) as Event }));
     }
   };
-  open();
+  connect();
 }
 
 /** Maps the first word of an event type to the queries that such an event makes stale. */
-const nouns: Record<string, string[]> = {
+const staleKeys: Record<string, string[]> = {
   question: ['questions', 'tasks', 'counts', 'notifications', 'deliveries'],
   task: ['tasks', 'notifications'],
   run: ['tasks', 'runs'],
@@ -133,18 +125,18 @@ const nouns: Record<string, string[]> = {
 
 /** Marks queries as stale when events concern them. A burst of events counts once. */
 export function refreshByEvents(client: QueryClient): () => void {
-  const old = new Set<string>();
+  const staleNouns = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = () => {
     timer = undefined;
-    for (const noun of old) readAgain(client, [noun]);
-    old.clear();
+    for (const noun of staleNouns) refetchQueries(client, [noun]);
+    staleNouns.clear();
   };
   const stopEvents = onEvent((event) => {
-    for (const noun of nouns[event.type.split('.')[0] ?? ''] ?? []) old.add(noun);
+    for (const noun of staleKeys[event.type.split('.')[0] ?? ''] ?? []) staleNouns.add(noun);
     timer ??= setTimeout(refresh, 150);
   });
-  const stopResets = onReset(() => readAgain(client, []));
+  const stopResets = onReset(() => refetchQueries(client, []));
   return () => {
     stopEvents();
     stopResets();

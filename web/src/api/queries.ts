@@ -1,9 +1,9 @@
 import { queryOptions, QueryClient } from '@tanstack/react-query';
-import { own } from '@/offline/kept';
-import { forgetInbox } from '@/offline/last';
-import { api, need } from './client';
+import { recordOwner } from '@/offline/owner';
+import { deleteStoredInbox } from '@/offline/storedInbox';
+import { api, unwrap } from './client';
 import { asProblem } from './problem';
-import { noteReads } from './reads';
+import { recordReads } from './reads';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-noteReads(queryClient);
+recordReads(queryClient);
 
 /**
  * The address that the page is about to load. The page lives on until the next one is there. Nothing that it learns
@@ -31,9 +31,9 @@ let destination: string | undefined;
  * Leaves the page, because another person is signed in now. It deletes the stored inbox of the person before, and loads
  * `path`, or this page again if no path is given.
  */
-export async function startAnew(path?: string): Promise<void> {
+export async function leavePage(path?: string): Promise<void> {
   destination ??= path;
-  await forgetInbox().catch(() => undefined);
+  await deleteStoredInbox().catch(() => undefined);
   if (destination === undefined) location.reload();
   else if (destination === path) location.replace(path);
 }
@@ -42,8 +42,8 @@ export async function startAnew(path?: string): Promise<void> {
 export const whoamiQuery = queryOptions({
   queryKey: ['whoami'],
   queryFn: async () => {
-    const me = await need(api.GET('/v1/whoami'));
-    if (!own(me.name)) void startAnew();
+    const me = await unwrap(api.GET('/v1/whoami'));
+    if (!recordOwner(me.name)) void leavePage();
     return me;
   },
   staleTime: 5 * 60_000,

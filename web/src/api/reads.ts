@@ -1,22 +1,22 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
-import { heardAfter, lastHeard, type Heard } from './heard';
+import { receivedAfter, lastReceivedSeq, type ReceivedEvent } from './receivedEvents';
 
 // A page shows data that was read at some time. Events may come during the
 // read, or while no component shows the data. They are not lost: each query
 // knows the last event before its read.
 
 /** The last event that the page had received when the latest read of a query began. */
-const readAfter = new WeakMap<Query, number>();
+const seqBeforeRead = new WeakMap<Query, number>();
 /** Queries whose first read is in progress, and whose result may be older than an event that came since. */
-const outdated = new WeakSet<Query>();
+const outdatedQueries = new WeakSet<Query>();
 
 /** Records when the queries of a client are read. */
-export function noteReads(client: QueryClient): () => void {
+export function recordReads(client: QueryClient): () => void {
   return client.getQueryCache().subscribe((change) => {
     if (change.type !== 'updated') return;
     const query = change.query as Query;
-    if (change.action.type === 'fetch') readAfter.set(query, lastHeard());
-    if (change.action.type === 'success' && outdated.delete(query)) void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    if (change.action.type === 'fetch') seqBeforeRead.set(query, lastReceivedSeq());
+    if (change.action.type === 'success' && outdatedQueries.delete(query)) void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
   });
 }
 
@@ -24,15 +24,15 @@ export function noteReads(client: QueryClient): () => void {
  * Reads the queries below a key again. A first read that is in progress cannot
  * be cancelled, so it is repeated when it has ended.
  */
-export function readAgain(client: QueryClient, queryKey: QueryKey): void {
+export function refetchQueries(client: QueryClient, queryKey: QueryKey): void {
   for (const query of client.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
-    if (query.state.data === undefined) outdated.add(query);
+    if (query.state.data === undefined) outdatedQueries.add(query);
   }
   void client.invalidateQueries({ queryKey });
 }
 
 /** Returns the events since the queries below a key were read, or undefined if some of them were already dropped. */
-export function heardSince(client: QueryClient, queryKey: QueryKey): readonly Heard[] | undefined {
+export function receivedSinceRead(client: QueryClient, queryKey: QueryKey): readonly ReceivedEvent[] | undefined {
   const shown = client.getQueryCache().findAll({ queryKey }).filter((query) => query.isActive() || !query.state.isInvalidated);
-  return heardAfter(Math.min(...shown.map((query) => readAfter.get(query) ?? lastHeard())));
+  return receivedAfter(Math.min(...shown.map((query) => seqBeforeRead.get(query) ?? lastReceivedSeq())));
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { api, need } from './client';
+import { api, unwrap } from './client';
 import { Problem } from './problem';
 
 const reply = (status: number, body: unknown = {}, headers: Record<string, string> = {}) =>
@@ -21,7 +21,7 @@ describe('a call', () => {
     vi.useRealTimers();
     vi.unstubAllGlobals();
   });
-  const answer = () => need(api.POST('/v1/questions/{id}/answer', { params: { path: { id: 'q_1' } }, body: { answer: 'yes' } }));
+  const answer = () => unwrap(api.POST('/v1/questions/{id}/answer', { params: { path: { id: 'q_1' } }, body: { answer: 'yes' } }));
 
   it('whose reply was lost is sent again with the same key', async () => {
     replies = [new TypeError('lost'), reply(503), reply(200, { id: 'q_1' })];

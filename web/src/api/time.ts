@@ -2,28 +2,28 @@
 // of a reply has whole seconds, so each reply gives bounds for the difference
 // of the two clocks. The bounds of all replies together are tight.
 
-let least = -Infinity;
-let most = Infinity;
+let minOffset = -Infinity;
+let maxOffset = Infinity;
 
 /** Learns from the Date header of a reply. `sent` and `came` are the times of the request and the reply. */
-export function noteServerDate(header: string | null, sent: number, came: number): void {
+export function noteServerDate(header: string | null, sent: number, received: number): void {
   const date = header ? Date.parse(header) : NaN;
   if (Number.isNaN(date)) return;
-  const low = date - came;
+  const low = date - received;
   const high = date + 1000 - sent;
-  if (low > most || high < least) {
+  if (low > maxOffset || high < minOffset) {
     // A clock was set, so the earlier bounds are wrong.
-    least = low;
-    most = high;
+    minOffset = low;
+    maxOffset = high;
     return;
   }
-  least = Math.max(least, low);
-  most = Math.min(most, high);
+  minOffset = Math.max(minOffset, low);
+  maxOffset = Math.min(maxOffset, high);
 }
 
 /** Returns the current time of the server's clock, in milliseconds. */
 export function serverNow(): number {
-  const offset = Number.isFinite(least) ? (least + most) / 2 : 0;
+  const offset = Number.isFinite(minOffset) ? (minOffset + maxOffset) / 2 : 0;
   // A difference below one second is not worth a correction.
   return Date.now() + (Math.abs(offset) < 1000 ? 0 : offset);
 }

@@ -3,14 +3,14 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 /** An object with an action also carries the exact text of the action (see exact.ts). */
-type Exact = { action_text?: string };
+type WithActionText = { action_text?: string };
 
 export type QuestionContext = Exclude<NonNullable<Schemas['Question']['context']>, string>;
-export type Question = Omit<Schemas['Question'], 'resolution' | 'context'> & Exact & { resolution?: Resolution; context?: QuestionContext };
+export type Question = Omit<Schemas['Question'], 'resolution' | 'context'> & WithActionText & { resolution?: Resolution; context?: QuestionContext };
 export type Item = Schemas['Item'];
 export type Option = Exclude<NonNullable<Item['options']>[number], string>;
 export type Answer = Schemas['Answer'];
-export type Resolution = Schemas['Resolution'] & Exact;
+export type Resolution = Schemas['Resolution'] & WithActionText;
 export type Task = Schemas['Task'];
 export type Message = Schemas['Message'];
 export type Actor = Schemas['Actor'];

@@ -3,39 +3,39 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLanguage } from '@/text/language';
 import { Icon } from '@/ui/Icon';
-import whole from '@/ui/Whole.module.css';
+import wrappingButton from '@/ui/WrappingButton.module.css';
 import classes from './AuditPage.module.css';
-import type { Searched } from './filter';
+import type { AuditFilter } from './filter';
 import { useText } from './text';
 import { eventNouns, nounWord } from './words';
 
 const kinds = ['human', 'agent', 'system', 'policy', 'timeout'] as const;
 
 /** Lets the reader choose the search. The search is kept in the address. */
-export function AuditFilters({ searched, search }: { searched: Searched; search: (change: Searched) => void }) {
+export function AuditFilters({ filter, onChange }: { filter: AuditFilter; onChange: (change: AuditFilter) => void }) {
   const text = useText();
   const language = useLanguage();
-  const type = searched.type ?? '';
-  const actor = searched.actor ?? '';
-  const filtered = Object.values(searched).some(Boolean);
+  const type = filter.type ?? '';
+  const actor = filter.actor ?? '';
+  const filtered = Object.values(filter).some(Boolean);
   const types = eventNouns.map((noun) => ({ value: noun, label: nounWord(noun, language) }));
   const actors = kinds.map((kind) => ({ value: kind, label: text[kind] }));
   // A link may name a value that the lists do not offer.
   const known = (list: { value: string; label: string }[], value: string) => (value === '' || list.some((each) => each.value === value) ? list : [...list, { value, label: value }]);
   return (
     <Box component="search" aria-label={text.filters} className={classes.filters}>
-      <Typed id="audit-search" label={text.q} placeholder={text.qAbout} value={searched.q ?? ''} set={(q) => search({ q })} wide />
-      <Select label={text.type} allowDeselect={false} value={type} data={[{ value: '', label: text.everyType }, ...known(types, type)]} onChange={(value) => search({ type: value ?? '' })} />
-      <Select label={text.actor} allowDeselect={false} value={actor} data={[{ value: '', label: text.everyActor }, ...known(actors, actor)]} onChange={(value) => search({ actor: value ?? '' })} />
-      <Typed label={text.task} placeholder="task_…" value={searched.task ?? ''} set={(task) => search({ task })} />
-      <TextInput type="date" label={text.from} value={searched.from ?? ''} max={searched.to} onChange={(event) => search({ from: event.currentTarget.value })} />
-      <TextInput type="date" label={text.to} value={searched.to ?? ''} min={searched.from} onChange={(event) => search({ to: event.currentTarget.value })} />
-      {filtered && <Button variant="subtle" px="xs" classNames={whole} onClick={() => search({ q: '', type: '', actor: '', task: '', from: '', to: '' })}>{text.clear}</Button>}
+      <TypedField id="audit-search" label={text.q} placeholder={text.qAbout} value={filter.q ?? ''} set={(q) => onChange({ q })} wide />
+      <Select label={text.type} allowDeselect={false} value={type} data={[{ value: '', label: text.everyType }, ...known(types, type)]} onChange={(value) => onChange({ type: value ?? '' })} />
+      <Select label={text.actor} allowDeselect={false} value={actor} data={[{ value: '', label: text.everyActor }, ...known(actors, actor)]} onChange={(value) => onChange({ actor: value ?? '' })} />
+      <TypedField label={text.task} placeholder="task_…" value={filter.task ?? ''} set={(task) => onChange({ task })} />
+      <TextInput type="date" label={text.from} value={filter.from ?? ''} max={filter.to} onChange={(event) => onChange({ from: event.currentTarget.value })} />
+      <TextInput type="date" label={text.to} value={filter.to ?? ''} min={filter.from} onChange={(event) => onChange({ to: event.currentTarget.value })} />
+      {filtered && <Button variant="subtle" px="xs" classNames={wrappingButton} onClick={() => onChange({ q: '', type: '', actor: '', task: '', from: '', to: '' })}>{text.clear}</Button>}
     </Box>
   );
 }
 
-interface TypedProps {
+interface TypedFieldProps {
   id?: string;
   label: string;
   placeholder: string;
@@ -45,10 +45,10 @@ interface TypedProps {
 }
 
 /** A text field that starts the search when the reader pauses typing. */
-function Typed({ id, label, placeholder, value, set, wide }: TypedProps) {
+function TypedField({ id, label, placeholder, value, set, wide }: TypedFieldProps) {
   const [typed, setTyped] = useState(value);
   const [sent, setSent] = useState(value);
-  const later = useDebouncedCallback((text: string) => {
+  const setLater = useDebouncedCallback((text: string) => {
     setSent(text);
     set(text);
   }, 400);
@@ -62,7 +62,7 @@ function Typed({ id, label, placeholder, value, set, wide }: TypedProps) {
       id={id} label={label} placeholder={placeholder} value={typed} className={wide ? classes.wide : undefined} leftSection={wide ? <Icon name="search" size={16} /> : undefined}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        later(event.currentTarget.value.trim());
+        setLater(event.currentTarget.value.trim());
       }}
     />
   );

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Event } from '@/api/types';
 import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
-import { OpeningRow } from '@/ui/OpeningRow';
+import { ExpandableRow } from '@/ui/ExpandableRow';
 import classes from './AuditPage.module.css';
 import { useText } from './text';
 import { eventWords } from './words';
@@ -15,7 +15,7 @@ export function EventRow({ event }: { event: Event }) {
   const language = useLanguage();
   const who = event.actor.name ?? text[event.actor.kind];
   return (
-    <OpeningRow
+    <ExpandableRow
       summary={
         <>
           <span className={classes.seq}>{event.seq.toLocaleString(language)}</span>
@@ -26,7 +26,7 @@ export function EventRow({ event }: { event: Event }) {
       }
     >
       {() => <Details event={event} />}
-    </OpeningRow>
+    </ExpandableRow>
   );
 }
 

@@ -1,19 +1,19 @@
 import { Alert, Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { serverNow } from '@/api/time';
 import { useCommands } from '@/keys/useCommands';
 import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 /** Verifies the hash chain of the whole event log. The result is shown below the button. */
 export function useVerify() {
   const text = useText();
   const verify = useMutation({
-    mutationFn: async () => ({ report: await need(api.GET('/v1/audit/verify')), at: serverNow() }),
+    mutationFn: async () => ({ report: await unwrap(api.GET('/v1/audit/verify')), at: serverNow() }),
   });
   useCommands([{ id: 'verify-audit', title: text.verify, group: text.title, keys: ['v'], run: () => verify.mutate() }]);
   const button = (
@@ -21,7 +21,7 @@ export function useVerify() {
   );
   const result = (
     <div role="status">
-      {Boolean(verify.error) && <Trouble error={verify.error} />}
+      {Boolean(verify.error) && <ErrorAlert error={verify.error} />}
       {verify.data && <Result {...verify.data} />}
     </div>
   );

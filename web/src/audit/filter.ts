@@ -1,5 +1,5 @@
 /** The search, as it is kept in the address. */
-export interface Searched {
+export interface AuditFilter {
   q?: string;
   type?: string;
   actor?: string;
@@ -8,30 +8,30 @@ export interface Searched {
   to?: string;
 }
 
-const midnight = (written: string | undefined, later: number) => {
+const midnight = (written: string | undefined, daysLater: number) => {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(written ?? '');
   if (!parts) return undefined;
-  const at = new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + later);
+  const at = new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + daysLater);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 };
 
 /** Returns the days as instants of the reader's clock. The last day counts as a whole. */
-export function daysOf({ from, to }: Searched): { from?: string; to?: string } {
+export function daysOf({ from, to }: AuditFilter): { from?: string; to?: string } {
   const [first, last] = [midnight(from, 0), midnight(to, 1)];
   return { ...(first ? { from: first } : {}), ...(last ? { to: last } : {}) };
 }
 
 /** Returns the search as the server takes it. */
-export function queryOf(searched: Searched) {
-  const { q, type, actor, task } = searched;
+export function queryOf(filter: AuditFilter) {
+  const { q, type, actor, task } = filter;
   return {
-    ...daysOf(searched),
+    ...daysOf(filter),
     ...(q ? { q } : {}), ...(type ? { type: [type] } : {}), ...(actor ? { actor } : {}), ...(task ? { task } : {}),
   };
 }
 
 /** Returns the address of the export. Only the days limit the export. */
-export function exportOf(searched: Searched): string {
-  const days = new URLSearchParams(daysOf(searched)).toString();
+export function exportOf(filter: AuditFilter): string {
+  const days = new URLSearchParams(daysOf(filter)).toString();
   return `/v1/audit/export${days ? `?${days}` : ''}`;
 }

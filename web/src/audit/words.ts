@@ -1,4 +1,4 @@
-import type { Language } from '@/text/language';
+import type { Language } from '@/text/languages';
 
 // Event types in words: "question.timed_out" is shown as "Question: timed out".
 

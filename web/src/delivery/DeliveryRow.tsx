@@ -1,14 +1,14 @@
 import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Delivery } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { OpeningRow } from '@/ui/OpeningRow';
-import { Trouble } from '@/ui/Trouble';
+import { ExpandableRow } from '@/ui/ExpandableRow';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import classes from './Delivery.module.css';
 import { deliveryQuery } from './queries';
 import { channelName, reasonWords, useText } from './text';
@@ -18,29 +18,29 @@ const colours = { waiting: 'gray', sent: 'green', failed: 'orange', dead: 'red',
 interface Props {
   delivery: Delivery;
   /** Whether the reader may send the message again. */
-  may: boolean;
+  mayResend: boolean;
   /** Whether the row stands among messages about other questions. */
-  among?: boolean;
+  inLog?: boolean;
 }
 
 /** Shows one delivery: its channel, its recipient and its state. A press opens all its data. */
-export function DeliveryRow({ delivery, may, among }: Props) {
+export function DeliveryRow({ delivery, mayResend, inLog }: Props) {
   const text = useText();
   const { channel, kind, member, state, purpose } = delivery;
   return (
-    <OpeningRow
+    <ExpandableRow
       summary={
         <>
           <span className={classes.where}>{channelName(text, { name: channel, kind })}</span>
           <Text span size="sm">{member ?? text.everybody}</Text>
-          {(among === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
+          {(inLog === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
           <Badge variant="light" tt="none" color={colours[state]} autoContrast>{text[state]}</Badge>
           <Facts delivery={delivery} />
         </>
       }
     >
-      {() => <Details delivery={delivery} may={may} among={among} />}
-    </OpeningRow>
+      {() => <Details delivery={delivery} mayResend={mayResend} inLog={inLog} />}
+    </ExpandableRow>
   );
 }
 
@@ -63,19 +63,19 @@ function Facts({ delivery }: { delivery: Delivery }) {
   return <Text span size="sm" c="dimmed" className={classes.facts}><Visible text={facts.join(' · ')} /></Text>;
 }
 
-function Details({ delivery, may, among }: Props) {
+function Details({ delivery, mayResend, inLog }: Props) {
   const text = useText();
   const time = useTime();
   const client = useQueryClient();
   const { data = delivery, error, isPending } = useQuery(deliveryQuery(delivery.id));
-  const again = useMutation({
-    mutationFn: () => need(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
+  const redeliver = useMutation({
+    mutationFn: () => unwrap(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
     onSettled: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
   });
   return (
     <Stack gap="sm">
-      {error && <Trouble error={error} />}
-      {isPending && <Waiting />}
+      {error && <ErrorAlert error={error} />}
+      {isPending && <Loading />}
       {data.history && data.history.length > 0 && (
         <div>
           <Text size="sm" fw={600}>{text.history}</Text>
@@ -94,11 +94,11 @@ function Details({ delivery, may, among }: Props) {
           <Code block className={classes.content} tabIndex={0} role="region" aria-labelledby={`content-${data.id}`}><Visible text={data.content} /></Code>
         </div>
       )}
-      {again.error && <Trouble error={again.error} />}
-      {again.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
+      {redeliver.error && <ErrorAlert error={redeliver.error} />}
+      {redeliver.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
       <Group gap="md">
-        {may && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={again.isPending} onClick={() => again.mutate()}>{text.again}</Button>}
-        {among && data.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: data.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
+        {mayResend && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={redeliver.isPending} onClick={() => redeliver.mutate()}>{text.again}</Button>}
+        {inLog && data.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: data.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
         <Text size="sm" c="dimmed">{data.id}</Text>
       </Group>
     </Stack>

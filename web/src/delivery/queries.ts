@@ -1,17 +1,17 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Delivery } from '@/api/types';
 
 /** The interval for messages on their way, in milliseconds: their changes come without an event. */
-const lookAgain = 5_000;
-const moves = (items: readonly Delivery[] | undefined) => (items?.some(({ state, next_at }) => next_at !== undefined && state !== 'dead') ? lookAgain : false);
+const refreshInterval = 5_000;
+const intervalFor = (items: readonly Delivery[] | undefined) => (items?.some(({ state, next_at }) => next_at !== undefined && state !== 'dead') ? refreshInterval : false);
 
 /** The messages about one question. */
-export const sentToQuery = (question: string) =>
+export const questionDeliveriesQuery = (question: string) =>
   queryOptions({
     queryKey: ['deliveries', 'of', question],
-    queryFn: () => need(api.GET('/v1/deliveries', { params: { query: { question_id: question, limit: 100 } } })),
-    refetchInterval: ({ state: { data } }) => moves(data?.items),
+    queryFn: () => unwrap(api.GET('/v1/deliveries', { params: { query: { question_id: question, limit: 100 } } })),
+    refetchInterval: ({ state: { data } }) => intervalFor(data?.items),
   });
 
 export interface LogFilter {
@@ -20,15 +20,15 @@ export interface LogFilter {
 }
 
 /** All messages, page by page. */
-export const logQuery = (filter: LogFilter) =>
+export const deliveryLogQuery = (filter: LogFilter) =>
   infiniteQueryOptions({
     queryKey: ['deliveries', 'log', filter],
-    queryFn: ({ pageParam }) => need(api.GET('/v1/deliveries', { params: { query: { ...filter, limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/v1/deliveries', { params: { query: { ...filter, limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     initialPageParam: '',
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: ({ state: { data } }) => moves(data?.pages.flatMap(({ items }) => items)),
+    refetchInterval: ({ state: { data } }) => intervalFor(data?.pages.flatMap(({ items }) => items)),
   });
 
 /** One message with its history and its content. */
 export const deliveryQuery = (id: string) =>
-  queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => need(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });
+  queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => unwrap(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });

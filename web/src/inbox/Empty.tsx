@@ -4,7 +4,7 @@ import { useText } from './text';
 const command = 'fermata ask "Which colour shall it be?" --option red --option blue';
 
 /** Shows the empty inbox: what will appear here, or that the filters hide everything. */
-export function Empty({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
+export function EmptyInbox({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
   const text = useText();
   if (filtered) {
     return (

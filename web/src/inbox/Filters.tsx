@@ -2,11 +2,11 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useQuestionText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
-import whole from '@/ui/Whole.module.css';
+import wrappingButton from '@/ui/WrappingButton.module.css';
 import { isFiltered, type Filter } from './filter';
 import classes from './Triage.module.css';
 import { useText } from './text';
@@ -18,7 +18,7 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
   const search = useRef<HTMLInputElement>(null);
   const [q, setQ] = useState(filter.q ?? '');
   const [open, { toggle }] = useDisclosure(Object.keys(filter).some((name) => name !== 'q' && name !== 'show'));
-  const { data: projects } = useQuery({ queryKey: ['projects'], queryFn: () => need(api.GET('/v1/projects')), enabled: open });
+  const { data: projects } = useQuery({ queryKey: ['projects'], queryFn: () => unwrap(api.GET('/v1/projects')), enabled: open });
   const set = (name: string, value: string) => onChange({ ...filter, [name]: value || undefined });
   const say = useDebouncedCallback((value: string) => set('q', value), 250);
   useCommands([{ id: 'search', title: text.focusSearch, group: text.group, keys: ['/'], run: () => search.current?.focus() }]);
@@ -43,7 +43,7 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
           {select('risk', text.risk, text.anyRisk, (['low', 'medium', 'high', 'critical'] as const).map((risk) => [risk, words[`risk_${risk}`]]))}
           {select('show', text.show, text.mine, [['all', text.all], ['snoozed', text.snoozed]])}
           <TextInput label={text.assignee} placeholder={text.anyAssignee} defaultValue={filter.assignee ?? ''} onBlur={(event) => set('assignee', event.currentTarget.value)} onKeyDown={(event) => { if (event.key === 'Enter') set('assignee', event.currentTarget.value); }} />
-          {isFiltered(filter) && <Button variant="subtle" px="xs" classNames={whole} onClick={() => { setQ(''); onChange({}); }}>{text.clear}</Button>}
+          {isFiltered(filter) && <Button variant="subtle" px="xs" classNames={wrappingButton} onClick={() => { setQ(''); onChange({}); }}>{text.clear}</Button>}
         </div>
       )}
     </div>

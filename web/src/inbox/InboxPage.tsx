@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useMemo } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { useText as useShellText } from '@/shell/text';
 import { Page } from '@/ui/Page';
 import { filterOf, isFiltered, type Filter } from './filter';
@@ -11,7 +11,7 @@ import { useText } from './text';
 import { Triage } from './Triage';
 import { useCounts, viewsQuery } from './useInbox';
 
-const Views = piece(() => import('./Views').then((module) => module.Views));
+const Views = lazyComponent(() => import('./Views').then((module) => module.Views));
 
 /** Shows every question that the reader may answer, the most urgent first. */
 export default function InboxPage() {

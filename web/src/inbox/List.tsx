@@ -6,7 +6,7 @@ import { Row } from './Row';
 import { useText } from './text';
 
 /** The number of rows that are rendered above and below the visible ones. */
-const beyond = 8;
+const overscan = 8;
 
 interface Props {
   questions: Question[];
@@ -40,8 +40,8 @@ export function List({ questions, gone, selected, more, onMore, onOpen }: Props)
       box.removeEventListener('scroll', look);
     };
   }, []);
-  const first = Math.max(0, Math.floor(view.top / height) - beyond);
-  const last = Math.min(questions.length, Math.ceil((view.top + view.height) / height) + beyond);
+  const first = Math.max(0, Math.floor(view.top / height) - overscan);
+  const last = Math.min(questions.length, Math.ceil((view.top + view.height) / height) + overscan);
   useEffect(() => {
     if (more && last >= questions.length - 40) onMore();
   }, [last, more, onMore, questions.length]);

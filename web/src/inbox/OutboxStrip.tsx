@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { dismiss, flush, type Entry } from '@/outbox/outbox';
-import { useWorded } from '@/ui/Refused';
+import { useProblemWords } from '@/ui/problemWords';
 import { useText } from './text';
 import { useOutbox } from './useInbox';
 
@@ -9,10 +9,10 @@ const colors = { sending: 'gray', queued: 'yellow', accepted: 'green', refused: 
 /** Shows the answers that could not be sent at once, each with its state. */
 export function OutboxStrip() {
   const text = useText();
-  const worded = useWorded();
+  const wordsOf = useProblemWords();
   const entries = useOutbox().filter((entry) => entry.waited);
   if (entries.length === 0) return null;
-  const why = ({ problem }: Entry) => problem && worded({ code: problem.code, message: problem.detail }).title;
+  const why = ({ problem }: Entry) => problem && wordsOf({ code: problem.code, message: problem.detail }).title;
   const word = (entry: Entry) => (entry.problem?.code === 'question_closed' ? text.tooLate : text[`state_${entry.state}`]);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label={text.outbox} data-outbox>

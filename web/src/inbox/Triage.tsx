@@ -4,14 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useState, type MouseEvent, type ReactNode } from 'react';
 import { useCommands } from '@/keys/useCommands';
-import { selectedAt } from '@/offline/kept';
+import { selectedQuestionKey } from '@/offline/owner';
 import { onUndone } from '@/question/held';
 import { QuestionView } from '@/question/QuestionView';
 import { questionQuery } from '@/question/queries';
 import type { Question } from '@/api/types';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import { Empty } from './Empty';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import { EmptyInbox } from './Empty';
 import { isFiltered, type Filter } from './filter';
 import { List } from './List';
 import { OutboxStrip } from './OutboxStrip';
@@ -36,13 +36,13 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
   const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
   const inbox = useInbox(filter);
   const { questions, gone } = inbox;
-  const [selected, setSelected] = useState<string | undefined>(() => sessionStorage.getItem(selectedAt) ?? undefined);
+  const [selected, setSelected] = useState<string | undefined>(() => sessionStorage.getItem(selectedQuestionKey) ?? undefined);
   const [decided, setDecided] = useState(false);
   const at = questions.findIndex((question) => question.id === selected);
   const current = questions[at] ?? questions.find((question) => question.status === 'pending' && !gone.has(question.id));
   const select = useCallback((question: Question | undefined) => {
     setSelected(question?.id);
-    if (question) sessionStorage.setItem(selectedAt, question.id);
+    if (question) sessionStorage.setItem(selectedQuestionKey, question.id);
   }, []);
   useEffect(() => setOrder(questions.map((question) => question.id)), [questions]);
   useEffect(() => onUndone((id) => setSelected(id)), []);
@@ -55,9 +55,9 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
     if (!wide && to) requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(to.id)}"]`)?.focus({ preventScroll: true }));
   };
   /** Selects the next waiting question: first from here down, then from the top. */
-  const leave = (left: Question) => {
-    const from = questions.indexOf(left);
-    const waits = (question: Question) => question !== left && question.status === 'pending' && !question.held && !gone.has(question.id);
+  const selectNext = (answered: Question) => {
+    const from = questions.indexOf(answered);
+    const waits = (question: Question) => question !== answered && question.status === 'pending' && !question.held && !gone.has(question.id);
     setDecided(true);
     select(questions.slice(from + 1).find(waits) ?? questions.slice(0, from).find(waits));
   };
@@ -66,7 +66,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
     event.preventDefault();
     setDecided(false);
     setSelected(id);
-    sessionStorage.setItem(selectedAt, id);
+    sessionStorage.setItem(selectedQuestionKey, id);
   }, [wide]);
   useCommands([
     { id: 'next', title: text.next, group: text.group, keys: ['j', 'ArrowDown'], run: () => move(1) },
@@ -86,9 +86,9 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
         {inbox.fresh.count > 0 && <Button fullWidth variant="light" size="compact-md" onClick={() => void inbox.refresh()}>{text.newer(inbox.fresh.count, inbox.fresh.more)}</Button>}
       </div>
       {current && !inbox.loading && above?.(current, questions.filter((question) => !gone.has(question.id)))}
-      {inbox.kept && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
-      {inbox.error ? <Trouble error={inbox.error} again={() => void inbox.refresh()} /> : inbox.loading ? <Waiting /> : !waiting && !(wide && current) ? (
-        <Empty filtered={isFiltered(filter)} onClear={() => onFilter({})} />
+      {inbox.isStored && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
+      {inbox.error ? <ErrorAlert error={inbox.error} onRetry={() => void inbox.refresh()} /> : inbox.loading ? <Loading /> : !waiting && !(wide && current) ? (
+        <EmptyInbox filtered={isFiltered(filter)} onClear={() => onFilter({})} />
       ) : (
         <div className={classes.panes}>
           <div className={classes.list}>
@@ -96,7 +96,7 @@ export function Triage({ filter, onFilter, tools, above }: Props) {
           </div>
           {wide && (
             <section className={classes.detail} aria-label={current?.title ?? text.choose} tabIndex={0}>
-              {current ? <Detail key={current.id} question={current} focus={decided} onSent={() => leave(current)} /> : <Text c="dimmed" p="xl">{text.choose}</Text>}
+              {current ? <Detail key={current.id} question={current} focus={decided} onSent={() => selectNext(current)} /> : <Text c="dimmed" p="xl">{text.choose}</Text>}
             </section>
           )}
         </div>

@@ -1,16 +1,16 @@
 import { Button, Checkbox, Group, Menu, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { isFiltered, type Filter } from './filter';
 import { useText } from './text';
 import { viewsQuery } from './useInbox';
 
-const written = (filter: Filter) => new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => Boolean(entry[1]))).toString();
+const queryText = (filter: Filter) => new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => Boolean(entry[1]))).toString();
 
 /** Shows the saved filters: the reader's own and those that others share. */
 export function Views({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
@@ -19,12 +19,12 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
   const [naming, setNaming] = useState(false);
   const { data: me } = useQuery(whoamiQuery);
   const { data } = useQuery(viewsQuery);
-  const drop = useMutation({
-    mutationFn: (name: string) => need(api.DELETE('/v1/views/{name}', { params: { path: { name } } })),
+  const remove = useMutation({
+    mutationFn: (name: string) => unwrap(api.DELETE('/v1/views/{name}', { params: { path: { name } } })),
     onSuccess: () => client.invalidateQueries({ queryKey: ['views'] }),
   });
   const views = data?.items ?? [];
-  const own = views.find((view) => view.query === written(filter) && view.owner === me?.name);
+  const ownView = views.find((view) => view.query === queryText(filter) && view.owner === me?.name);
   return (
     <>
       <Menu>
@@ -36,21 +36,21 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
             </Menu.Item>
           ))}
           {isFiltered(filter) && <Menu.Item leftSection={<Icon name="star" size={14} />} onClick={() => setNaming(true)}>{text.saveView}</Menu.Item>}
-          {own && <Menu.Item leftSection={<Icon name="cross" size={14} />} onClick={() => drop.mutate(own.name)}>{text.deleteView(own.name)}</Menu.Item>}
+          {ownView && <Menu.Item leftSection={<Icon name="cross" size={14} />} onClick={() => remove.mutate(ownView.name)}>{text.deleteView(ownView.name)}</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
-      {naming && <Naming query={written(filter)} onClose={() => setNaming(false)} />}
+      {naming && <SaveViewDialog query={queryText(filter)} onClose={() => setNaming(false)} />}
     </>
   );
 }
 
-function Naming({ query, onClose }: { query: string; onClose: () => void }) {
+function SaveViewDialog({ query, onClose }: { query: string; onClose: () => void }) {
   const text = useText();
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
   const save = useMutation({
-    mutationFn: () => need(api.PUT('/v1/views/{name}', { params: { path: { name } }, body: { query, shared } })),
+    mutationFn: () => unwrap(api.PUT('/v1/views/{name}', { params: { path: { name } }, body: { query, shared } })),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['views'] });
       onClose();
@@ -61,7 +61,7 @@ function Naming({ query, onClose }: { query: string; onClose: () => void }) {
       <Stack component="form" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
         <TextInput data-autofocus label={text.viewName} value={name} maxLength={64} onChange={(event) => setName(event.currentTarget.value)} />
         <Checkbox label={text.sharedView} checked={shared} onChange={(event) => setShared(event.currentTarget.checked)} />
-        {save.error && <Trouble error={save.error} />}
+        {save.error && <ErrorAlert error={save.error} />}
         <Group justify="flex-end"><Button type="submit" loading={save.isPending}>{text.save}</Button></Group>
       </Stack>
     </Dialog>

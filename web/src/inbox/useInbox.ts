@@ -1,13 +1,13 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { api, need } from '@/api/client';
-import { lastHeard, type Heard } from '@/api/heard';
+import { api, unwrap } from '@/api/client';
+import { lastReceivedSeq, type ReceivedEvent } from '@/api/receivedEvents';
 import { onEvent, onReset } from '@/api/live';
-import { readMore } from '@/api/more';
-import { heardSince } from '@/api/reads';
+import { readMore } from '@/api/readMore';
+import { receivedSinceRead } from '@/api/reads';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
-import { keepInbox, lastInbox } from '@/offline/last';
+import { storeInbox, readStoredInbox } from '@/offline/storedInbox';
 import { onOutbox, outbox } from '@/outbox/outbox';
 import { onUndone } from '@/question/held';
 import { readQuestion } from '@/question/queries';
@@ -17,12 +17,12 @@ interface Part {
   items: Question[];
   next_cursor?: string;
   /** Whether the part comes from the stored inbox, because there is no connection. */
-  kept?: boolean;
+  isStored?: boolean;
 }
 type Data = InfiniteData<Part, string | undefined>;
 
 const pageSize = 200;
-const newest = 50;
+const maxNew = 50;
 
 /**
  * Reads the questions of an inbox and keeps their order. A question that ends
@@ -42,15 +42,15 @@ export function useInbox(filter: Filter) {
     refetchOnWindowFocus: false,
   });
   const questions = useMemo(() => list.data?.pages.flatMap((part) => part.items) ?? [], [list.data]);
-  const gone = useGone();
-  const fresh = useFresh(key, filter, questions);
-  useEnds(key, questions);
+  const gone = useAnsweredIds();
+  const fresh = useNewCount(key, filter, questions);
+  useEndedRows(key, questions);
   const { refetch, fetchNextPage, hasNextPage, isFetching } = list;
   // The server examines a limited number of questions for one part, and may find no match. The next part may have some.
-  const looking = questions.length === 0 && hasNextPage;
+  const isSearching = questions.length === 0 && hasNextPage;
   useEffect(() => {
-    if (looking && !isFetching) void fetchNextPage();
-  }, [looking, isFetching, fetchNextPage]);
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   const refresh = useCallback(async () => {
     client.setQueryData<Data>(key, (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) });
     await refetch();
@@ -58,26 +58,26 @@ export function useInbox(filter: Filter) {
   }, [client, key, refetch]);
   return {
     questions, gone, fresh, refresh,
-    kept: list.data?.pages[0]?.kept === true, loading: list.isPending || looking, error: list.error,
+    isStored: list.data?.pages[0]?.isStored === true, loading: list.isPending || isSearching, error: list.error,
     more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void readMore(list); },
   };
 }
 
 async function readPart(filter: Filter, cursor: string | undefined): Promise<Part> {
   try {
-    const part = (await need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
-    if (!cursor && !isFiltered(filter)) void keepInbox(part.items);
+    const part = (await unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
+    if (!cursor && !isFiltered(filter)) void storeInbox(part.items);
     return part;
   } catch (error) {
     if (cursor || !asProblem(error).offline) throw error;
-    const items = await lastInbox();
+    const items = await readStoredInbox();
     if (items.length === 0) throw error;
-    return { items, kept: true };
+    return { items, isStored: true };
   }
 }
 
 /** Returns the questions that the reader answered on this page, even before the server confirms. */
-function useGone(): ReadonlySet<string> {
+function useAnsweredIds(): ReadonlySet<string> {
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => onOutbox(() => {
     setAnswered((before) => {
@@ -94,20 +94,20 @@ function useGone(): ReadonlySet<string> {
 }
 
 /** Returns how many questions match the filters and are not in the list yet. */
-function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]) {
+function useNewCount(key: readonly unknown[], filter: Filter, questions: Question[]) {
   const client = useQueryClient();
-  const [asked, setAsked] = useState(0);
+  const [requests, setRequests] = useState(0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const count = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        setAsked((n) => n + 1);
+        setRequests((n) => n + 1);
       }, 400);
     };
-    const matters = (event: Heard) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
+    const matters = (event: ReceivedEvent) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
     const stops = [onEvent((event) => matters(event) && count()), onReset(count)];
-    const missed = heardSince(client, key);
+    const missed = receivedSinceRead(client, key);
     if (!missed || missed.some(matters)) count();
     return () => {
       stops.forEach((stop) => stop());
@@ -115,23 +115,23 @@ function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]
     };
   }, [client, key]);
   const { data } = useQuery({
-    queryKey: ['inbox-new', filter, asked],
-    queryFn: () => need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
-    enabled: asked > 0,
+    queryKey: ['inbox-new', filter, requests],
+    queryFn: () => unwrap(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: maxNew } } })),
+    enabled: requests > 0,
     staleTime: 0,
   });
   return useMemo(() => {
     const known = new Set(questions.map((question) => question.id));
     const found = (data?.items ?? []).filter((question) => !known.has(question.id)).length;
-    return { count: found, more: found === newest };
+    return { count: found, more: found === maxNew };
   }, [data, questions]);
 }
 
 /** Shows on the rows how their questions ended. */
-function useEnds(key: readonly unknown[], questions: Question[]) {
+function useEndedRows(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());
-  const hear = useRef<(event: Heard) => void>(undefined);
+  const handleEvent = useRef<(event: ReceivedEvent) => void>(undefined);
   useEffect(() => {
     const ended = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -140,18 +140,18 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
       const ids = [...ended].slice(0, 50);
       ended.clear();
       const found = await Promise.all(ids.map((id) => readQuestion(client, id).catch(() => undefined)));
-      const by = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
+      const byId = new Map(found.flatMap((question) => (question ? [[question.id, question]] : [])));
       client.setQueryData<Data>(key, (data) => data && {
         ...data,
-        pages: data.pages.map((part) => (part.items.some((question) => by.has(question.id)) ? { ...part, items: part.items.map((question) => by.get(question.id) ?? question) } : part)),
+        pages: data.pages.map((part) => (part.items.some((question) => byId.has(question.id)) ? { ...part, items: part.items.map((question) => byId.get(question.id) ?? question) } : part)),
       });
     };
-    hear.current = (event) => {
+    handleEvent.current = (event) => {
       if (!event.question_id || !known.has(event.question_id) || !event.type.startsWith('question.')) return;
       ended.add(event.question_id);
       timer ??= setTimeout(() => void read(), 200);
     };
-    const stop = onEvent(hear.current);
+    const stop = onEvent(handleEvent.current);
     return () => {
       stop();
       clearTimeout(timer);
@@ -162,21 +162,21 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
   useEffect(() => {
     known.clear();
     questions.forEach((question) => known.add(question.id));
-    const missed = heardSince(client, key);
-    if (missed) missed.forEach((event) => event.seq > checked.current && hear.current?.(event));
+    const missed = receivedSinceRead(client, key);
+    if (missed) missed.forEach((event) => event.seq > checked.current && handleEvent.current?.(event));
     else if (checked.current === 0) void client.invalidateQueries({ queryKey: key, exact: true });
-    checked.current = lastHeard();
+    checked.current = lastReceivedSeq();
   }, [client, key, known, questions]);
 }
 
 /** The saved views: the reader's own and those that others share. */
-export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => need(api.GET('/v1/views')), staleTime: 5 * 60_000 });
+export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => unwrap(api.GET('/v1/views')), staleTime: 5 * 60_000 });
 
 /** Reads the number of questions that wait for the reader. */
 export function useCounts() {
   return useQuery({
     queryKey: ['counts', 'me'],
-    queryFn: () => need(api.GET('/v1/questions/counts', { params: { query: { for: 'me' } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions/counts', { params: { query: { for: 'me' } } })),
     staleTime: 60_000,
   });
 }

@@ -1,9 +1,9 @@
 import { preferences } from '@/shell/preferences';
-import { find, nameOf } from './registry';
+import { findCommand, keyName } from './registry';
 
-const sequenceWithin = 1_200;
-let pressed: string[] = [];
-let forget: ReturnType<typeof setTimeout> | undefined;
+const sequenceTimeout = 1_200;
+let pressedKeys: string[] = [];
+let sequenceTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Reports whether key presses go into a text field. */
 export function isTyping(target: EventTarget | null): boolean {
@@ -25,22 +25,22 @@ function takesKey(target: EventTarget | null, key: string): boolean {
 
 function onKey(event: KeyboardEvent) {
   if (event.defaultPrevented || event.isComposing || ['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return;
-  const key = nameOf(event);
+  const key = keyName(event);
   const typing = isTyping(event.target);
   const plain = !key.includes('mod+') && key !== 'Escape' && !/^F\d/.test(key);
   if ((plain && !preferences().keys) || takesKey(event.target, key)) return;
-  pressed.push(key);
-  let found = find(pressed, typing);
-  if (found.kind === 'none' && pressed.length > 1) {
-    pressed = [key];
-    found = find(pressed, typing);
+  pressedKeys.push(key);
+  let found = findCommand(pressedKeys, typing);
+  if (found.kind === 'none' && pressedKeys.length > 1) {
+    pressedKeys = [key];
+    found = findCommand(pressedKeys, typing);
   }
-  clearTimeout(forget);
+  clearTimeout(sequenceTimer);
   if (found.kind === 'begun') {
-    forget = setTimeout(() => (pressed = []), sequenceWithin);
+    sequenceTimer = setTimeout(() => (pressedKeys = []), sequenceTimeout);
     return;
   }
-  pressed = [];
+  pressedKeys = [];
   if (found.kind === 'run') {
     event.preventDefault();
     found.command.run();

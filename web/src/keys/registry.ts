@@ -1,3 +1,5 @@
+import { signal } from '@/api/signal';
+
 // One registry knows every command. The keys, the sheet behind `?` and the
 // command palette are made from it.
 
@@ -23,48 +25,48 @@ interface Entry {
 
 const entries = new Set<Entry>();
 const scopes = new Map<number, number>();
-const listeners = new Set<() => void>();
+const changes = signal();
 let order = 0;
 let snapshot: Command[] = [];
 
-function changed() {
-  snapshot = visible();
-  listeners.forEach((listener) => listener());
+function updateSnapshot() {
+  snapshot = visibleCommands();
+  changes.notify();
 }
 
 /** Adds commands until the returned function is called. If two have the same key, the later one wins. */
-export function register(commands: Command[], level: number): () => void {
+export function registerCommands(commands: Command[], level: number): () => void {
   const added = commands.map((command) => ({ command, level, order: order++ }));
   added.forEach((entry) => entries.add(entry));
-  changed();
+  updateSnapshot();
   return () => {
     added.forEach((entry) => entries.delete(entry));
-    changed();
+    updateSnapshot();
   };
 }
 
 /** Suspends the commands below a level until the returned function is called. A dialog does so for its page. */
 export function openScope(level: number): () => void {
   scopes.set(level, (scopes.get(level) ?? 0) + 1);
-  changed();
+  updateSnapshot();
   return () => {
-    const left = (scopes.get(level) ?? 1) - 1;
-    if (left > 0) scopes.set(level, left);
+    const remaining = (scopes.get(level) ?? 1) - 1;
+    if (remaining > 0) scopes.set(level, remaining);
     else scopes.delete(level);
-    changed();
+    updateSnapshot();
   };
 }
 
 const topLevel = () => Math.max(0, ...scopes.keys());
 
-function awake(): Entry[] {
+function activeEntries(): Entry[] {
   const level = topLevel();
   return [...entries].filter((entry) => entry.level >= level).sort((a, b) => b.order - a.order);
 }
 
-function visible(): Command[] {
+function visibleCommands(): Command[] {
   const seen = new Set<string>();
-  const list = awake().filter(({ command }) => {
+  const list = activeEntries().filter(({ command }) => {
     if (command.hidden || seen.has(command.id)) return false;
     seen.add(command.id);
     return true;
@@ -73,18 +75,15 @@ function visible(): Command[] {
 }
 
 /** Returns the active commands, for the sheet and the palette. */
-export const commands = () => snapshot;
-export function onCommands(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const activeCommands = () => snapshot;
+export const onCommands = changes.subscribe;
 
-export type Found = { kind: 'run'; command: Command } | { kind: 'begun' } | { kind: 'none' };
+export type Match = { kind: 'run'; command: Command } | { kind: 'begun' } | { kind: 'none' };
 
 /** Finds the command for the keys that were pressed one after the other. */
-export function find(pressed: string[], typing: boolean): Found {
+export function findCommand(pressed: string[], typing: boolean): Match {
   const sequence = pressed.join(' ');
-  const list = awake().filter(({ command }) => !typing || command.typing);
+  const list = activeEntries().filter(({ command }) => !typing || command.typing);
   const exact = list.find(({ command }) => command.keys?.includes(sequence));
   if (exact) return { kind: 'run', command: exact.command };
   const begun = list.some(({ command }) => command.keys?.some((key) => key.startsWith(`${sequence} `)));
@@ -92,7 +91,7 @@ export function find(pressed: string[], typing: boolean): Found {
 }
 
 /** Returns the name of a key as the registry writes it. */
-export function nameOf(event: KeyboardEvent): string {
+export function keyName(event: KeyboardEvent): string {
   const mod = event.ctrlKey || event.metaKey ? 'mod+' : '';
   const alt = event.altKey ? 'alt+' : '';
   const named = event.key.length > 1;

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useRef, type ReactNode } from 'react';
-import { openScope, register, type Command } from './registry';
+import { openScope, registerCommands, type Command } from './registry';
 
 const Level = createContext(0);
 
@@ -10,11 +10,11 @@ export function KeyScope({ children }: { children: ReactNode }) {
   return <Level value={level}>{children}</Level>;
 }
 
-const Awake = createContext(true);
+const Active = createContext(true);
 
 /** Activates the commands within it only while it is on. Use it for one of several things on a page. */
 export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }) {
-  return <Awake value={on}>{children}</Awake>;
+  return <Active value={on}>{children}</Active>;
 }
 
 /**
@@ -23,15 +23,15 @@ export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }
  */
 export function useCommands(commands: Command[], active = true): void {
   const level = useContext(Level);
-  const awake = useContext(Awake);
+  const isAwake = useContext(Active);
   const latest = useRef(commands);
   useEffect(() => {
     latest.current = commands;
   });
   const shape = commands.map((command) => [command.id, command.title, command.group, command.keys?.join('|')].join('\n')).join('\n\n');
   useEffect(() => {
-    if (!active || !awake) return;
+    if (!active || !isAwake) return;
     const stable = latest.current.map((command, at) => ({ ...command, run: () => latest.current[at]?.run() }));
-    return register(stable, level);
-  }, [active, awake, level, shape]);
+    return registerCommands(stable, level);
+  }, [active, isAwake, level, shape]);
 }

@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { usePreference } from '@/shell/preferences';
-import { permission, show } from './browser';
-import { startTelling, stopTelling } from './telling';
+import { permission, showNotification } from './browser';
+import { startNewsWatcher, stopNewsWatcher } from './newsWatcher';
 import { useNewsText } from './text';
 
 /** Shows notifications of the browser while a page is open and the person looks elsewhere. */
@@ -16,8 +16,8 @@ export function BrowserNotices() {
   });
   useEffect(() => {
     if (!on || permission() !== 'granted') return;
-    startTelling().by((news) => show(news, latest.current.text, (address) => void latest.current.navigate({ to: address })));
-    return stopTelling;
+    startNewsWatcher().showWith((news) => showNotification(news, latest.current.text, (address) => void latest.current.navigate({ to: address })));
+    return stopNewsWatcher;
   }, [on]);
   return null;
 }

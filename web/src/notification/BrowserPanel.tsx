@@ -4,7 +4,7 @@ import { usePreference } from '@/shell/preferences';
 import { Icon } from '@/ui/Icon';
 import { askPermission, permission } from './browser';
 import classes from './news.module.css';
-import { startTelling } from './telling';
+import { startNewsWatcher } from './newsWatcher';
 import { useNewsText } from './text';
 
 /**
@@ -20,7 +20,7 @@ export function BrowserPanel() {
   const turnOn = async () => {
     const now = await askPermission();
     // All news from this moment on is shown, however long the code that shows it takes to load.
-    if (now === 'granted') await startTelling().begun;
+    if (now === 'granted') await startNewsWatcher().started;
     setAllowed(now);
     setOn(now === 'granted');
   };

@@ -1,17 +1,17 @@
 import { Button, Center, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
-import { follow } from '@/api/follow';
-import { readMore } from '@/api/more';
+import { followEvents } from '@/api/followEvents';
+import { readMore } from '@/api/readMore';
 import { useCommands } from '@/keys/useCommands';
-import { step } from '@/task/focus';
+import { nextIndex } from '@/task/focus';
 import { useReading } from '@/task/useReading';
-import { useSteady } from '@/task/steady';
+import { useSteadyList } from '@/task/steadyList';
 import { useText } from '@/shell/text';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { markRead, mayBeNews, newsKey, newsQuery } from './api';
 import { BrowserPanel } from './BrowserPanel';
 import classes from './news.module.css';
@@ -27,12 +27,12 @@ export default function NotificationsPage() {
   const [reading, release] = useReading(box);
   const query = useInfiniteQuery(newsQuery);
   const list = useMemo(() => query.data?.pages.flatMap((page) => page.items).map((news) => ({ id: String(news.seq), news })) ?? [], [query.data]);
-  const { shown, fresh } = useSteady(list, reading, 'news');
+  const { shown, fresh } = useSteadyList(list, reading, 'news');
   const now = Math.ceil(useNow() / 10_000) * 10_000;
   const first = query.data?.pages[0];
   const upTo = first?.read_up_to ?? 0;
   const unread = first?.unread ?? 0;
-  useEffect(() => follow(client, newsKey, mayBeNews), [client]);
+  useEffect(() => followEvents(client, newsKey, mayBeNews), [client]);
   const mark = useMutation({ mutationFn: markRead, onSuccess: () => client.invalidateQueries({ queryKey: newsKey }) });
   const markAll = () => {
     const newest = shown[0]?.news.seq;
@@ -43,9 +43,9 @@ export default function NotificationsPage() {
     <Page title={text.title} actions={<Button variant="default" onClick={markAll} disabled={unread === 0} loading={mark.isPending}>{text.markRead}</Button>}>
       <Stack gap="md">
         <BrowserPanel />
-        {mark.error && <Trouble error={mark.error} />}
-        {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-        {query.isPending && <Waiting />}
+        {mark.error && <ErrorAlert error={mark.error} />}
+        {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
+        {query.isPending && <Loading />}
         {query.isSuccess && (
           <Group justify="space-between" mih={32}>
             <Text size="sm" c="dimmed" role="status">{unread > 0 ? shell.unread(unread) : text.allRead}</Text>
@@ -69,8 +69,8 @@ export default function NotificationsPage() {
 function useNewsKeys(ids: readonly string[], markAll: () => void) {
   const text = useNewsText();
   const move = (by: 1 | -1) => {
-    const here = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
-    const id = ids[step(ids.length, ids.indexOf(here), by)];
+    const focused = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
+    const id = ids[nextIndex(ids.length, ids.indexOf(focused), by)];
     const link = id && document.querySelector<HTMLElement>(`[data-news="${id}"] [data-news-link]`);
     if (!link) return;
     link.focus({ preventScroll: true });

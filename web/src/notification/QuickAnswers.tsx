@@ -6,7 +6,7 @@ import { sendAnswer } from '@/outbox/outbox';
 import { answersText } from '@/question/item';
 import { useText as useQuestionText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
-import { quickAnswers, quickKey, type Quick } from './quick';
+import { quickAnswers, quickKey, type QuickAnswer } from './quick';
 import { useNewsText } from './text';
 
 /** Shows answers that take one press. The reader can undo them like all others. */
@@ -21,7 +21,7 @@ export function QuickAnswers({ question }: { question: Question }) {
   if (answers.length === 0) {
     return <Button size="compact-sm" mih={32} variant="default" renderRoot={(props) => <Link to="/questions/$id" params={{ id: question.id }} {...props} />}>{text.open}</Button>;
   }
-  const answer = async ({ value }: Quick) => {
+  const answer = async ({ value }: QuickAnswer) => {
     setSent(true);
     const values = { [quickKey(question)]: value };
     const entry = await sendAnswer(question, answersText(question, values, words), { answers: values, channel: 'web', undo: true });

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { follow } from '@/api/follow';
+import { followEvents } from '@/api/followEvents';
 import { useText } from '@/shell/text';
 import { unreadQuery, newsKey, mayBeNews } from './api';
 
@@ -10,7 +10,7 @@ export function UnreadBadge() {
   const text = useText();
   const client = useQueryClient();
   const { data } = useQuery(unreadQuery);
-  useEffect(() => follow(client, [...newsKey, 'unread'], mayBeNews), [client]);
+  useEffect(() => followEvents(client, [...newsKey, 'unread'], mayBeNews), [client]);
   const unread = data?.unread ?? 0;
   if (unread === 0) return null;
   return <Badge size="sm" variant="default" circle={unread < 10} aria-label={text.unread(unread)}>{unread > 99 ? '99+' : unread}</Badge>;

@@ -1,33 +1,33 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema';
 import type { Question } from '@/api/types';
 
-type Wire = components['schemas']['Notification'];
+type WireNotification = components['schemas']['Notification'];
 /** A notification of the reader. */
-export type News = Omit<Wire, 'question'> & { question?: Question };
+export type News = Omit<WireNotification, 'question'> & { question?: Question };
 
 export const newsKey = ['news'] as const;
-const page = 30;
+const pageSize = 30;
 
-const read = async (limit: number, cursor?: string, signal?: AbortSignal) => {
-  const part = await need(api.GET('/v1/notifications', { params: { query: { limit, cursor } }, signal }));
+const readNotifications = async (limit: number, cursor?: string, signal?: AbortSignal) => {
+  const part = await unwrap(api.GET('/v1/notifications', { params: { query: { limit, cursor } }, signal }));
   return { ...part, items: part.items as News[] };
 };
 
 export const newsQuery = infiniteQueryOptions({
   queryKey: [...newsKey, 'list'],
-  queryFn: ({ pageParam, signal }) => read(page, pageParam || undefined, signal),
+  queryFn: ({ pageParam, signal }) => readNotifications(pageSize, pageParam || undefined, signal),
   initialPageParam: '',
   getNextPageParam: (part) => part.next_cursor,
 });
 
 /** The number of unread notifications, without reading them all. */
-export const unreadQuery = queryOptions({ queryKey: [...newsKey, 'unread'], queryFn: ({ signal }) => read(1, undefined, signal) });
+export const unreadQuery = queryOptions({ queryKey: [...newsKey, 'unread'], queryFn: ({ signal }) => readNotifications(1, undefined, signal) });
 
-export const latestNews = () => read(10);
+export const latestNews = () => readNotifications(10);
 
-export const markRead = (upTo: number) => need(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
+export const markRead = (upTo: number) => unwrap(api.POST('/v1/notifications/read', { body: { up_to: upTo } }));
 
 /** Reports whether events of this type may cause a notification. */
 export const mayBeNews = (type: string) => /^question\.(asked|assigned|escalated|answered|timed_out|cancelled|answered_late|held|undone)$|^task\.ended$/.test(type);

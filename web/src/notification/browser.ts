@@ -20,19 +20,19 @@ export const addressOf = (news: News) => (news.question ? `/questions/${news.que
 const stopsWork = (news: News) => /asked|assigned|escalated/.test(news.type) && news.question?.type !== 'non_blocking' && news.question?.status === 'pending';
 
 /** Returns the news to show: everything newer than the last event that was shown, oldest first. */
-export function toTell(items: readonly News[], after: number, kinds: 'urgent' | 'all'): News[] {
+export function newsToShow(items: readonly News[], after: number, kinds: 'urgent' | 'all'): News[] {
   return items.filter((news) => news.seq > after && (kinds === 'all' || stopsWork(news))).sort((a, b) => a.seq - b.seq);
 }
 
-const shown = new Map<string, Notification>();
+const openNotifications = new Map<string, Notification>();
 
 /** Shows one notification. Its tag makes it appear once, even if several tabs show it. */
-export async function show(news: News, text: NewsText, open: (address: string) => void): Promise<void> {
+export async function showNotification(news: News, text: NewsText, open: (address: string) => void): Promise<void> {
   const title = headline(news, text);
   const options: NotificationOptions = { body: news.question?.title ?? news.task.title, tag: `fermata-${news.seq}`, icon: '/icon-192.png', data: { address: addressOf(news) } };
   try {
     const notice = new Notification(title, options);
-    shown.set(news.question?.id ?? '', notice);
+    openNotifications.set(news.question?.id ?? '', notice);
     notice.onclick = () => {
       window.focus();
       notice.close();
@@ -45,10 +45,10 @@ export async function show(news: News, text: NewsText, open: (address: string) =
 }
 
 /** Removes the notification of a question that closed. */
-export function withdraw(question: string): void {
-  shown.get(question)?.close();
-  shown.delete(question);
+export function removeNotification(question: string): void {
+  openNotifications.get(question)?.close();
+  openNotifications.delete(question);
 }
 
 /** Reports whether the reader looks at this page now. */
-export const looks = () => document.visibilityState === 'visible' && document.hasFocus();
+export const isReaderHere = () => document.visibilityState === 'visible' && document.hasFocus();

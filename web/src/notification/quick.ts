@@ -2,14 +2,14 @@ import type { Item, Question } from '@/api/types';
 import { keyOf, labelOf, optionsOf, picksDanger, type Value } from '@/question/item';
 import { mayAnswer } from '@/question/queries';
 
-export interface Quick {
+export interface QuickAnswer {
   value: Value;
   label: string;
   recommended: boolean;
 }
 
 /** A question with more answers than this needs its own page. */
-const most = 4;
+const maxAnswers = 4;
 
 /**
  * Returns the answers that one press may give where only a summary of the
@@ -17,16 +17,16 @@ const most = 4;
  * own page. Such a question has an action, a preview, a text, a danger, a high
  * risk, a signature or several items.
  */
-export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
+export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): QuickAnswer[] {
   const [item] = question.items;
   const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.context?.text !== undefined || question.risk === 'high' || question.risk === 'critical' || question.needs_signature;
   if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !mayAnswer(question)) return [];
   const answers = answersOf(item, words);
-  return answers.length > most || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;
+  return answers.length > maxAnswers || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;
 }
 
-function answersOf(item: Item, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
-  const plain = (value: Value, label: string): Quick => ({ value, label, recommended: item.default === value });
+function answersOf(item: Item, words: { yes: string; no: string; approve: string; reject: string }): QuickAnswer[] {
+  const plain = (value: Value, label: string): QuickAnswer => ({ value, label, recommended: item.default === value });
   switch (item.response_type) {
     case 'boolean':
       return [plain(true, words.yes), plain(false, words.no)];

@@ -1,12 +1,13 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import { onLiveState, liveState } from '@/api/live';
-import { api, need } from '@/api/client';
-import { newKey } from '@/api/key';
+import { api, unwrap } from '@/api/client';
+import { newIdempotencyKey } from '@/api/key';
 import { asProblem, type Code, type Problem } from '@/api/problem';
 import { queryClient, whoamiQuery } from '@/api/queries';
-import { keptFor } from '@/offline/kept';
+import { signal } from '@/api/signal';
+import { dataOwner } from '@/offline/owner';
 import { showQuestion } from '@/question/queries';
-import { onSignOut, type Unsent } from '@/sign-in/session';
+import { onSignOut, type UnsentChoice } from '@/sign-in/session';
 import type { Answer, Question } from '@/api/types';
 
 // Every answer goes through this file. It is stored before it is sent, and sent
@@ -38,48 +39,42 @@ interface Schema extends DBSchema {
 }
 
 let database: Promise<IDBPDatabase<Schema> | undefined> | undefined;
-function open() {
+function openDatabase() {
   database ??= openDB<Schema>('fermata-outbox', 1, { upgrade: (db) => void db.createObjectStore('answers', { keyPath: 'key' }) }).catch(() => undefined);
   return database;
 }
 
 let entries: readonly Entry[] = [];
-const listeners = new Set<() => void>();
+const changes = signal();
 
 export const outbox = () => entries;
-export function onOutbox(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onOutbox = changes.subscribe;
 
-function show(entry: Entry, gone = false) {
+function updateEntries(entry: Entry, gone = false) {
   const others = entries.filter((each) => each.key !== entry.key);
   entries = gone ? others : [...others, entry].sort((a, b) => a.at - b.at);
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 async function save(entry: Entry): Promise<void> {
-  show(entry);
-  await (await open())?.put('answers', entry);
+  updateEntries(entry);
+  await (await openDatabase())?.put('answers', entry);
 }
 
 /** Deletes an entry when the reader has seen how it ended. */
 export async function dismiss(entry: Entry): Promise<void> {
-  show(entry, true);
-  await (await open())?.delete('answers', entry.key);
+  updateEntries(entry, true);
+  await (await openDatabase())?.delete('answers', entry.key);
 }
 
-const accepted = new Set<(entry: Entry, question: Question) => void>();
+const acceptances = signal<[entry: Entry, question: Question]>();
 
 /** Calls the listener for every answer that the server accepted. */
-export function onAccepted(listener: (entry: Entry, question: Question) => void): () => void {
-  accepted.add(listener);
-  return () => accepted.delete(listener);
-}
+export const onAccepted = acceptances.subscribe;
 
 /** Sends an answer. The promise resolves when the result is known or when the answer has to wait. */
 export async function sendAnswer(question: Question, said: string, body: Answer, action?: string): Promise<Entry> {
-  const entry: Entry = { key: newKey(), questionId: question.id, title: question.title, said, body, action, at: Date.now(), by: whoIsHere() ?? keptFor(), state: 'sending', waited: false };
+  const entry: Entry = { key: newIdempotencyKey(), questionId: question.id, title: question.title, said, body, action, at: Date.now(), by: signedInName() ?? dataOwner(), state: 'sending', waited: false };
   const saved = save(entry);
   if (!navigator.onLine) {
     const waiting: Entry = { ...entry, state: 'queued', waited: true };
@@ -87,12 +82,12 @@ export async function sendAnswer(question: Question, said: string, body: Answer,
     await save(waiting);
     return waiting;
   }
-  return deliver(entry);
+  return sendEntry(entry);
 }
 
-async function deliver(entry: Entry): Promise<Entry> {
+async function sendEntry(entry: Entry): Promise<Entry> {
   try {
-    const question = (await need(
+    const question = (await unwrap(
       api.POST('/v1/questions/{id}/answer', {
         params: { path: { id: entry.questionId }, header: { 'Idempotency-Key': entry.key } },
         // The session of the browser may belong to another person by now. The server then refuses the answer.
@@ -102,12 +97,12 @@ async function deliver(entry: Entry): Promise<Entry> {
       }),
     )) as Question;
     showQuestion(queryClient, question);
-    accepted.forEach((listener) => listener(entry, question));
+    acceptances.notify(entry, question);
     const done: Entry = { ...entry, state: 'accepted', problem: undefined };
     await (entry.waited ? save(done) : dismiss(done));
     return done;
   } catch (error) {
-    return failed(entry, asProblem(error));
+    return handleFailure(entry, asProblem(error));
   }
 }
 
@@ -118,10 +113,10 @@ export function withAction(body: Answer, action?: string): string {
 }
 
 /** Queues an answer again after a temporary failure, and reports any other failure to the reader. */
-async function failed(entry: Entry, problem: Problem): Promise<Entry> {
-  const passes = problem.offline || problem.status >= 500 || ['unauthenticated', 'rate_limited', 'unavailable'].includes(problem.code);
+async function handleFailure(entry: Entry, problem: Problem): Promise<Entry> {
+  const isTemporary = problem.offline || problem.status >= 500 || ['unauthenticated', 'rate_limited', 'unavailable'].includes(problem.code);
   const next: Entry = {
-    ...entry, state: passes ? 'queued' : 'refused', waited: true,
+    ...entry, state: isTemporary ? 'queued' : 'refused', waited: true,
     problem: { code: problem.code, detail: problem.message, hint: problem.hint },
   };
   if (problem.question) showQuestion(queryClient, problem.question);
@@ -129,7 +124,7 @@ async function failed(entry: Entry, problem: Problem): Promise<Entry> {
   return next;
 }
 
-const whoIsHere = () => queryClient.getQueryData(whoamiQuery.queryKey)?.name;
+const signedInName = () => queryClient.getQueryData(whoamiQuery.queryKey)?.name;
 
 let flushing = false;
 
@@ -140,8 +135,8 @@ export async function flush(): Promise<void> {
   try {
     for (const entry of entries.filter((each) => each.state === 'queued')) {
       // Another person may have signed in here meanwhile.
-      if (entry.by !== whoIsHere()) continue;
-      const next = await deliver({ ...entry, state: 'sending' });
+      if (entry.by !== signedInName()) continue;
+      const next = await sendEntry({ ...entry, state: 'sending' });
       if (next.state === 'queued' && next.problem?.code !== 'rate_limited') return;
     }
   } finally {
@@ -150,42 +145,42 @@ export async function flush(): Promise<void> {
 }
 
 /** Loads the entries that earlier pages and other tabs stored for this page's owner. */
-async function takeUp(): Promise<void> {
-  const left = (await (await open())?.getAll('answers')) ?? [];
-  for (const entry of left) {
-    if (entry.by !== keptFor() || entries.some((each) => each.key === entry.key)) continue;
+async function loadStoredEntries(): Promise<void> {
+  const stored = (await (await openDatabase())?.getAll('answers')) ?? [];
+  for (const entry of stored) {
+    if (entry.by !== dataOwner() || entries.some((each) => each.key === entry.key)) continue;
     // If the connection was cut, the server may or may not have the answer. The
     // idempotency key makes it safe to repeat.
-    show(entry.state === 'sending' ? { ...entry, state: 'queued', waited: true } : entry);
+    updateEntries(entry.state === 'sending' ? { ...entry, state: 'queued', waited: true } : entry);
   }
 }
 
 const isUnsent = ({ state }: Entry) => state === 'queued' || state === 'sending';
 
 /** Returns the answers that were given here and did not reach the server. */
-export async function unsent(): Promise<readonly Entry[]> {
-  await takeUp();
+export async function loadUnsent(): Promise<readonly Entry[]> {
+  await loadStoredEntries();
   return entries.filter(isUnsent);
 }
 
 /** Deletes the entries that have a result. It deletes the waiting ones as well if the reader discards them. */
-async function forget(what: Unsent): Promise<void> {
-  await takeUp();
+async function deleteEntries(what: UnsentChoice): Promise<void> {
+  await loadStoredEntries();
   for (const entry of entries) if (what === 'discard' || !isUnsent(entry)) await dismiss(entry);
 }
 
 /** Loads the entries of earlier pages, and sends them again whenever that may help. */
 export async function startOutbox(): Promise<void> {
-  onSignOut(forget);
-  await takeUp();
-  const again = () => void flush();
-  addEventListener('online', again);
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again());
-  onLiveState(() => liveState() === 'open' && again());
+  onSignOut(deleteEntries);
+  await loadStoredEntries();
+  const retry = () => void flush();
+  addEventListener('online', retry);
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && retry());
+  onLiveState(() => liveState() === 'open' && retry());
   queryClient.getQueryCache().subscribe((event) => {
     // The person has signed in again.
-    if (event.type === 'updated' && event.action.type === 'success' && event.query.queryHash === '["whoami"]') void takeUp().then(again);
+    if (event.type === 'updated' && event.action.type === 'success' && event.query.queryHash === '["whoami"]') void loadStoredEntries().then(retry);
   });
-  setInterval(() => entries.some((each) => each.state === 'queued') && again(), 15_000);
-  again();
+  setInterval(() => entries.some((each) => each.state === 'queued') && retry(), 15_000);
+  retry();
 }

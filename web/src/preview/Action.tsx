@@ -1,22 +1,22 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { commandOf, hashOf, setOut } from '@/api/exact';
+import { commandOf, hashOf, indentJSON } from '@/api/exact';
 import { useText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { Code } from './Code';
 import classes from './Action.module.css';
-import { Marked } from './Preview';
+import { SuspiciousNote } from './Preview';
 
 /** The result of checking a hash against the bytes that are shown. */
-export type Checked = 'right' | 'wrong' | 'unchecked' | 'checking';
+export type HashCheck = 'matches' | 'differs' | 'unchecked' | 'checking';
 
-export function useChecked(action: string | undefined, hash: string | undefined): Checked {
-  const [checked, setChecked] = useState<{ of?: string; as: Checked }>({ as: 'checking' });
+export function useHashCheck(action: string | undefined, hash: string | undefined): HashCheck {
+  const [checked, setChecked] = useState<{ of?: string; as: HashCheck }>({ as: 'checking' });
   useEffect(() => {
     let current = true;
     if (action === undefined) return;
     void hashOf(action).then((found) => {
-      if (current) setChecked({ of: action, as: found === undefined ? 'unchecked' : found === hash ? 'right' : 'wrong' });
+      if (current) setChecked({ of: action, as: found === undefined ? 'unchecked' : found === hash ? 'matches' : 'differs' });
     });
     return () => {
       current = false;
@@ -28,7 +28,7 @@ export function useChecked(action: string | undefined, hash: string | undefined)
 interface ActionProps {
   action: string;
   hash?: string;
-  checked: Checked;
+  hashCheck: HashCheck;
   /** What happens to the action. "It will run" is true only while the question is open. */
   fate?: 'runs' | 'ran' | 'notRun';
   page?: boolean;
@@ -36,10 +36,10 @@ interface ActionProps {
 }
 
 /** Shows what will run, from its bytes and nothing else. */
-export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen }: ActionProps) {
+export function ActionView({ action, hash, hashCheck, fate = 'runs', page, onSeen }: ActionProps) {
   const text = useText();
   const title = text[fate];
-  const end = useEnd(onSeen);
+  const end = useEndSeen(onSeen);
   return (
     <Paper component="section" aria-labelledby="what-will-run" className={classes.runs} p="sm">
       <Stack gap="xs">
@@ -56,11 +56,11 @@ export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen 
         {hash && (
           <Group gap="xs">
             <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>
-            {checked === 'right' && <Badge size="sm" tt="none" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
-            {checked === 'unchecked' && <Text size="xs">{text.hashUnchecked}</Text>}
+            {hashCheck === 'matches' && <Badge size="sm" tt="none" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
+            {hashCheck === 'unchecked' && <Text size="xs">{text.hashUnchecked}</Text>}
           </Group>
         )}
-        {checked === 'wrong' && <Text c="error" fw={700} role="alert">{text.hashWrong}</Text>}
+        {hashCheck === 'differs' && <Text c="error" fw={700} role="alert">{text.hashWrong}</Text>}
         {fate === 'runs' && <Text size="xs" c="dimmed">{text.runsNote}</Text>}
       </Stack>
     </Paper>
@@ -70,10 +70,10 @@ export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen 
 /** Shows all of an action: its command as it was typed and every other field, or its JSON. */
 export function ActionText({ action, label }: { action: string; label: string }) {
   const text = useText();
-  const shown = useMemo(() => readable(action), [action]);
+  const shown = useMemo(() => readableParts(action), [action]);
   return (
     <>
-      <Marked text={shown.map((part) => part.text).join('\n')} strict />
+      <SuspiciousNote text={shown.map((part) => part.text).join('\n')} strict />
       {shown.map((part) => {
         const head = part.label === 'rest' ? text.with : part.label;
         return (
@@ -93,10 +93,10 @@ export function ActionText({ action, label }: { action: string; label: string })
  * lines. Each text in it with a line break, a quote or a backslash follows as
  * it is, without the escapes of JSON.
  */
-export function readable(action: string): { label: string; text: string }[] {
+export function readableParts(action: string): { label: string; text: string }[] {
   const found = commandOf(action);
   if (found) return [{ label: '', text: found.command }, ...(found.rest ? [{ label: 'rest', text: found.rest }] : [])];
-  const whole = { label: '', text: setOut(action) };
+  const whole = { label: '', text: indentJSON(action) };
   const long: { label: string; text: string }[] = [];
   const visit = (value: unknown, path: string) => {
     if (typeof value === 'string' && /[\n"\\]/.test(value)) long.push({ label: path ? `$.${path}` : '$', text: value });
@@ -112,7 +112,7 @@ export function readable(action: string): { label: string; text: string }[] {
 }
 
 /** Calls onSeen when the end of the action has been on the screen. */
-function useEnd(onSeen?: () => void) {
+function useEndSeen(onSeen?: () => void) {
   const end = useRef<HTMLDivElement>(null);
   const latest = useRef(onSeen);
   useEffect(() => {

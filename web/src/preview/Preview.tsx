@@ -3,10 +3,10 @@ import { useMemo, useState } from 'react';
 import type { Question } from '@/api/types';
 import { useText } from '@/question/text';
 import { Visible } from '@/text/Visible';
-import { suspicious } from '@/text/visible';
+import { countSuspicious } from '@/text/visible';
 import { Code } from './Code';
 import classes from './Code.module.css';
-import { isJSON, setOut } from '@/api/exact';
+import { isJSON, indentJSON } from '@/api/exact';
 import { tableOf } from './table';
 
 type Preview = NonNullable<NonNullable<Question['context']>['preview']>;
@@ -22,28 +22,28 @@ export function PreviewView({ preview }: { preview: Preview }) {
       <Group justify="space-between" mb={4}>
         <Text size="sm" fw={600}>{label}</Text>
         <Group gap="xs">
-          <Text size="xs" c="dimmed">{preview.kind === 'diff' ? <Changes diff={preview.text} /> : text.lines(preview.text.split('\n').length)}</Text>
+          <Text size="xs" c="dimmed">{preview.kind === 'diff' ? <DiffSummary diff={preview.text} /> : text.lines(preview.text.split('\n').length)}</Text>
           {rows && <Button size="compact-xs" variant="default" onClick={() => setAsText(!asText)}>{asText ? text.asTable : text.asText}</Button>}
         </Group>
       </Group>
-      <Marked text={preview.text} />
-      {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={shown(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
+      <SuspiciousNote text={preview.text} />
+      {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={readableText(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
     </section>
   );
 }
 
-const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? setOut(text) : text);
+const readableText = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? indentJSON(text) : text);
 
-function Changes({ diff }: { diff: string }) {
+function DiffSummary({ diff }: { diff: string }) {
   const text = useText();
   const count = (sign: RegExp) => diff.split('\n').filter((line) => sign.test(line)).length;
   return <>{`+${count(/^\+(?!\+\+)/)} ${text.added}, −${count(/^-(?!--)/)} ${text.removed}`}</>;
 }
 
 /** Warns of characters in a text that are not what they look like. */
-export function Marked({ text: shownText, strict }: { text: string; strict?: boolean }) {
+export function SuspiciousNote({ text: shownText, strict }: { text: string; strict?: boolean }) {
   const text = useText();
-  const count = useMemo(() => suspicious(shownText, strict), [shownText, strict]);
+  const count = useMemo(() => countSuspicious(shownText, strict), [shownText, strict]);
   if (count === 0) return null;
   return <Text size="sm" c="error" fw={600} mb={4} role="note">⚠ {text.marked(count)}</Text>;
 }

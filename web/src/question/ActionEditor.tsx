@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
-import { canonical, hashOf, isJSON, setOut } from '@/api/exact';
+import { canonicalJSON, hashOf, isJSON, indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { Code } from '@/preview/Code';
-import { escaped } from '@/text/visible';
-import { changes } from './changes';
+import { escapeHidden } from '@/text/visible';
+import { diffLines } from './diffLines';
 import classes from './ItemField.module.css';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
@@ -12,13 +12,13 @@ import type { AnswerState } from './useAnswer';
 /** Lets a person edit what will run. If the edited text means the same bytes, the original action is approved. */
 export function ActionEditor({ question, answer }: { question: Question; answer: AnswerState }) {
   const text = useText();
-  const asked = useMemo(() => setOut(question.action_text ?? ''), [question.action_text]);
+  const asked = useMemo(() => indentJSON(question.action_text ?? ''), [question.action_text]);
   // Invisible characters are shown as escapes. A text field would show them as they are, and some reverse later text.
-  const original = useMemo(() => escaped(asked), [asked]);
+  const original = useMemo(() => escapeHidden(asked), [asked]);
   const [words, setWords] = useState(answer.action === undefined || answer.action === asked ? original : answer.action);
   const valid = isJSON(words);
-  const same = canonical(words) === canonical(original);
-  const hash = useHash(valid ? canonical(same ? asked : words) : undefined);
+  const same = canonicalJSON(words) === canonicalJSON(original);
+  const hash = useHash(valid ? canonicalJSON(same ? asked : words) : undefined);
   return (
     <Stack gap="xs">
       <Textarea
@@ -26,11 +26,11 @@ export function ActionEditor({ question, answer }: { question: Question; answer:
         onChange={(event) => {
           const next = event.currentTarget.value;
           setWords(next);
-          if (isJSON(next)) answer.setAction(canonical(next) === canonical(original) ? asked : next);
+          if (isJSON(next)) answer.setAction(canonicalJSON(next) === canonicalJSON(original) ? asked : next);
         }}
       />
       <Text size="sm" fw={600}>{text.editChanges}</Text>
-      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={changes(original, words)} diff strict label={text.editChanges} />}
+      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={diffLines(original, words)} diff strict label={text.editChanges} />}
       {hash && <Text size="xs" c="dimmed" className={classes.text}>{text.editNote} <code>{hash}</code></Text>}
       <Group><Button variant="default" size="compact-sm" onClick={() => answer.setAction(undefined)}>{text.cancelEdit}</Button></Group>
     </Stack>

@@ -3,23 +3,23 @@ import { useEffect, useRef, useState } from 'react';
 import type { Item, Question } from '@/api/types';
 import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
-import type { Checked } from '@/preview/Action';
+import type { HashCheck } from '@/preview/Action';
 import { stoppedByDevice } from '@/sign-in/passkey';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import whole from '@/ui/Whole.module.css';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import wrappingButton from '@/ui/WrappingButton.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
 import { ItemField, Prompt } from './ItemField';
 import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
-import { OtherDecision } from './sign';
+import { DecisionMismatch } from './sign';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
 
 interface Props {
   question: Question;
   answer: AnswerState;
-  checked: Checked;
+  hashCheck: HashCheck;
   /** Whether the end of what will run was on the screen. */
   seen: boolean;
   /** Whether the answer comes after the deadline. */
@@ -85,7 +85,7 @@ export function AnswerForm(props: Props) {
     { id: 'not-yet', title: text.confirmNo, group, keys: ['Escape'], run: () => answer.setDoubt(undefined) },
   ] : [
     ...(item?.response_type === 'approval' ? [
-      ...(props.checked === 'wrong' ? [] : [{ id: 'approve', title: text.approve, group, keys: ['a', 'y'], run: () => decide(item, 'approve') }]),
+      ...(props.hashCheck === 'differs' ? [] : [{ id: 'approve', title: text.approve, group, keys: ['a', 'y'], run: () => decide(item, 'approve') }]),
       { id: 'reject', title: text.reject, group, keys: ['r', 'n'], run: () => decide(item, 'reject') },
     ] : [
       { id: 'proceed', title: text.keyDefault, group, keys: ['Enter'], run: () => proceed() },
@@ -130,7 +130,7 @@ export function AnswerForm(props: Props) {
         <Group><Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<kbd className={classes.key} aria-hidden>c</kbd>}>{text.addComment}</Button></Group>
       )}
       {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
-      {answer.unsigned !== undefined && <Unsigned error={answer.unsigned} />}
+      {answer.unsigned !== undefined && <SignatureProblem error={answer.unsigned} />}
       {answer.doubt ? (
         <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
       ) : (
@@ -141,13 +141,13 @@ export function AnswerForm(props: Props) {
 }
 
 /** Shows why nothing was signed. The values stay in the form. */
-function Unsigned({ error }: { error: unknown }) {
+function SignatureProblem({ error }: { error: unknown }) {
   const text = useText();
-  const words = error instanceof OtherDecision ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
-  return words === undefined ? <Trouble error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
+  const words = error instanceof DecisionMismatch ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
+  return words === undefined ? <ErrorAlert error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
 }
 
-function Buttons({ question, answer, checked, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
+function Buttons({ question, answer, hashCheck, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
   item?: Item; reviewing: boolean; at: number; several: boolean; onMove: (to: number) => void; onDecide: (item: Item, value: Value) => void; onProceed: () => void;
 }) {
   const text = useText();
@@ -158,7 +158,7 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
         {question.action_text !== undefined && (question.approvals?.required ?? 1) < 2 && <EditAction question={question} answer={answer} />}
         <Group grow preventGrowOverflow={false}>
           {back}
-          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} classNames={whole} onClick={() => onDecide(item, 'approve')}>
+          <Button size="md" color="#1d6b31" disabled={hashCheck === 'differs' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} classNames={wrappingButton} onClick={() => onDecide(item, 'approve')}>
             {answer.action === undefined ? text.approve : text.approveEdited}
           </Button>
           <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<kbd className={classes.key} aria-hidden>r</kbd>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
@@ -167,14 +167,14 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
     );
   }
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
-  const takes = item && suggested !== undefined && !picksDanger(item, suggested);
+  const hasDecision = item && suggested !== undefined && !picksDanger(item, suggested);
   const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
-  if (item?.response_type === 'boolean' && !takes) return back ? <Group>{back}</Group> : null;
+  if (item?.response_type === 'boolean' && !hasDecision) return back ? <Group>{back}</Group> : null;
   return (
     <Group>
       {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={whole}>
-        {takes ? text.suggestion(textOf(item, suggested, text)) : label}
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={wrappingButton}>
+        {hasDecision ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
   );
@@ -192,7 +192,7 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
     <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
       {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
       <Group>
-        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={whole}>{text.confirm(what)}</Button>
+        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={wrappingButton}>{text.confirm(what)}</Button>
         <Button variant="default" onClick={() => answer.setDoubt(undefined)}>{text.confirmNo}</Button>
       </Group>
     </Alert>

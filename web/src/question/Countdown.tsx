@@ -13,11 +13,11 @@ export function Countdown({ question, brief }: { question: Question; /** Whether
   const now = useNow();
   if (question.status !== 'pending') return null;
   if (!question.deadline) return <Text span size="sm" c="dimmed" className={classes.clock}>{text.noDeadline}</Text>;
-  const left = Date.parse(question.deadline) - now;
+  const remaining = Date.parse(question.deadline) - now;
   return (
-    <Text span size="sm" className={classes.clock} data-soon={left < 60_000 || undefined} title={new Date(question.deadline).toLocaleString()}>
-      <Icon name="clock" size={14} /> <span className={brief ? classes.long : undefined}>{left <= 0 ? text.over : text.left(duration(left))}</span>
-      {brief && <span className={classes.short}>{left <= 0 ? text.over : duration(left)}</span>}
+    <Text span size="sm" className={classes.clock} data-soon={remaining < 60_000 || undefined} title={new Date(question.deadline).toLocaleString()}>
+      <Icon name="clock" size={14} /> <span className={brief ? classes.long : undefined}>{remaining <= 0 ? text.over : text.left(duration(remaining))}</span>
+      {brief && <span className={classes.short}>{remaining <= 0 ? text.over : duration(remaining)}</span>}
     </Text>
   );
 }

@@ -1,9 +1,9 @@
 import { Button, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { api, unwrap } from '@/api/client';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { useText } from './text';
 
 /**
@@ -24,10 +24,10 @@ function People({ question }: { question: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery({
     queryKey: ['deciders', question],
-    queryFn: () => need(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
+    queryFn: () => unwrap(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
   });
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   return (
     <>
       <List size="sm" mt="xs" listStyleType="none">
@@ -38,13 +38,13 @@ function People({ question }: { question: string }) {
           </List.Item>
         ))}
       </List>
-      <Needs required={data.required} least={data.least_assurance} />
+      <Requirements required={data.required} leastAssurance={data.least_assurance} />
     </>
   );
 }
 
-function Needs({ required, least }: { required: number; least?: string }) {
+function Requirements({ required, leastAssurance }: { required: number; leastAssurance?: string }) {
   const text = useText();
-  const signIn = least === 'passkey' ? text.needsPasskey : least === 'session' ? text.needsSession : '';
+  const signIn = leastAssurance === 'passkey' ? text.needsPasskey : leastAssurance === 'session' ? text.needsSession : '';
   return <Text size="sm" c="dimmed" mt="xs">{[text.needsAnswers(required), signIn].filter(Boolean).join(' ')}</Text>;
 }

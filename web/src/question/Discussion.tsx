@@ -1,12 +1,12 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Markdown } from '@/ui/Markdown';
 import { useNow } from '@/ui/useNow';
-import { nameOf } from './Ended';
+import { actorName } from './QuestionResolution';
 import { useText } from './text';
 
 /** Shows what was written about this question: clarifications and comments. */
@@ -17,7 +17,7 @@ export function Discussion({ question, page }: { question: Question; page?: bool
   const { data: me } = useQuery(whoamiQuery);
   const { data } = useQuery({
     queryKey: ['messages', question.task_id],
-    queryFn: () => need(api.GET('/v1/tasks/{id}/messages', { params: { path: { id: question.task_id }, query: { limit: 200 } } })),
+    queryFn: () => unwrap(api.GET('/v1/tasks/{id}/messages', { params: { path: { id: question.task_id }, query: { limit: 200 } } })),
   });
   const about = data?.items.filter((message) => message.question_id === question.id) ?? [];
   if (about.length === 0) return null;
@@ -27,7 +27,7 @@ export function Discussion({ question, page }: { question: Question; page?: bool
       <Stack gap="xs">
         {about.map((message) => (
           <Paper key={message.id} withBorder p="xs">
-            <Text size="xs" c="dimmed">{nameOf(message.author, text, me?.name)} · {time.relative(message.created_at, now)}</Text>
+            <Text size="xs" c="dimmed">{actorName(message.author, text, me?.name)} · {time.relative(message.created_at, now)}</Text>
             <Markdown text={message.body} />
           </Paper>
         ))}

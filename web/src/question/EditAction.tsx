@@ -1,21 +1,21 @@
 import { Button, Group } from '@mantine/core';
 import { Suspense } from 'react';
-import { setOut } from '@/api/exact';
+import { indentJSON } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
-import { piece } from '@/ui/piece';
-import { Waiting } from '@/ui/Waiting';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { Loading } from '@/ui/Loading';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
 
-const ActionEditor = piece(() => import('./ActionEditor').then((module) => module.ActionEditor));
+const ActionEditor = lazyComponent(() => import('./ActionEditor').then((module) => module.ActionEditor));
 
 /** Lets a person change what will run. The approval then covers exactly the changed bytes. */
 export function EditAction({ question, answer }: { question: Question; answer: AnswerState }) {
   const text = useText();
   const open = answer.action !== undefined;
-  const start = () => answer.setAction(setOut(question.action_text ?? ''));
+  const start = () => answer.setAction(indentJSON(question.action_text ?? ''));
   useCommands([{ id: 'edit', title: text.editApprove, group: text.group, keys: ['e'], run: start }], !open);
   if (!open) return <Group><Button variant="subtle" size="compact-sm" onClick={start}>{text.editApprove}</Button></Group>;
-  return <Suspense fallback={<Waiting />}><ActionEditor question={question} answer={answer} /></Suspense>;
+  return <Suspense fallback={<Loading />}><ActionEditor question={question} answer={answer} /></Suspense>;
 }

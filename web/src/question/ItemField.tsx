@@ -33,7 +33,7 @@ export function ItemField(props: Props) {
     case 'approval':
       return null;
     default:
-      return <Written {...props} />;
+      return <WrittenAnswer {...props} />;
   }
 }
 
@@ -128,7 +128,7 @@ function YesNo({ value, error, label, onDecide }: Props) {
   );
 }
 
-function Written({ item, value, error, label, field, onChange }: Props) {
+function WrittenAnswer({ item, value, error, label, field, onChange }: Props) {
   const text = useText();
   const shown = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
   const rest = { label: isRequired(item) ? label : `${label} (${text.optional})`, labelProps: { className: classes.hidden }, error, value: shown };

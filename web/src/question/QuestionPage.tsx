@@ -6,12 +6,12 @@ import { asProblem } from '@/api/problem';
 import { neighbour } from '@/inbox/order';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useShellText } from '@/shell/text';
-import { titled } from '@/shell/title';
-import { Back } from '@/ui/Back';
+import { tabTitle } from '@/shell/title';
+import { BackLink } from '@/ui/BackLink';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { QuestionView } from './QuestionView';
 import { questionQuery } from './queries';
 import { useText } from './text';
@@ -24,7 +24,7 @@ export default function QuestionPage() {
   const navigate = useNavigate();
   const { data, error, refetch } = useQuery(questionQuery(id));
   useEffect(() => {
-    if (data) document.title = titled(data.title);
+    if (data) document.title = tabTitle(data.title);
   }, [data]);
   const next = data && neighbour(data.id, 1);
   const previous = data && neighbour(data.id, -1);
@@ -37,12 +37,12 @@ export default function QuestionPage() {
   if (error && asProblem(error).code === 'not_found') {
     return <Page title={text.noSuch}><Stack align="flex-start"><Text>{text.noSuchWhy}</Text><Link to="/">{shell.toInbox}</Link></Stack></Page>;
   }
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   return (
     <Stack maw={820} mx="auto" pb={90}>
       <Group justify="space-between">
-        <Back to="/">{shell.inbox}</Back>
+        <BackLink to="/">{shell.inbox}</BackLink>
         <Group gap="xs">
           <Button variant="default" size="compact-md" disabled={!previous} onClick={() => go(previous)} aria-label={text.previous}><Icon name="back" /></Button>
           <Button variant="default" size="compact-md" disabled={!next} onClick={() => go(next)} aria-label={text.nextQuestion}><Icon name="next" /></Button>

@@ -5,31 +5,31 @@ import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'rea
 import { whoamiQuery } from '@/api/queries';
 import type { Question } from '@/api/types';
 import { onOutbox, outbox } from '@/outbox/outbox';
-import { ActionView, useChecked } from '@/preview/Action';
+import { ActionView, useHashCheck } from '@/preview/Action';
 import { Code } from '@/preview/Code';
 import { PreviewView } from '@/preview/Preview';
 import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
-import { piece } from '@/ui/piece';
-import { More, useWorded } from '@/ui/Refused';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { ProblemHints, useProblemWords } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
 import { AnswerForm } from './AnswerForm';
 import { RiskBadge, StatusBadge, TypeBadge } from './Badges';
 import { Announcements, Countdown } from './Countdown';
 import { Deciders } from './Deciders';
 import { Discussion } from './Discussion';
-import { Ended, nameOf } from './Ended';
+import { QuestionResolution, actorName } from './QuestionResolution';
 import { fateOf } from './item';
 import classes from './QuestionView.module.css';
 import { mayAnswer } from './queries';
-import { Similar } from './Similar';
+import { SimilarQuestions } from './SimilarQuestions';
 import { useText, type QuestionText } from './text';
 import { Tools } from './Tools';
 import { useAnswer } from './useAnswer';
 
-const SentTo = piece(() => import('@/delivery/SentTo').then((module) => module.default));
+const QuestionDeliveries = lazyComponent(() => import('@/delivery/QuestionDeliveries').then((module) => module.default));
 
 interface Props {
   question: Question;
@@ -40,16 +40,16 @@ interface Props {
   /** Whether the question is the whole page, and its title the title of the page. */
   page?: boolean;
   /** Whether the question is on the page of its task, which shows the rest. */
-  within?: boolean;
+  onTaskPage?: boolean;
 }
 
 /** Shows one question with everything that is needed to answer it. */
-export function QuestionView({ question, onSent, focus, page, within }: Props) {
+export function QuestionView({ question, onSent, focus, page, onTaskPage }: Props) {
   const text = useText();
   const [seen, setSeen] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const answer = useAnswer(question, onSent ?? (() => undefined));
-  const checked = useChecked(question.action_text, question.action_hash);
+  const hashCheck = useHashCheck(question.action_text, question.action_hash);
   const entry = useSyncExternalStore(onOutbox, () => outbox().find((each) => each.questionId === question.id));
   useEffect(() => {
     if (focus) heading.current?.focus({ preventScroll: true });
@@ -68,65 +68,65 @@ export function QuestionView({ question, onSent, focus, page, within }: Props) {
           <Countdown question={question} />
         </Group>
         <Title order={page ? 1 : 2} size="h3" ref={heading} tabIndex={-1} className={classes.title}><Visible text={question.title} /></Title>
-        <Facts question={question} within={within} />
+        <Facts question={question} onTaskPage={onTaskPage} />
         <Announcements deadline={pending ? question.deadline : undefined} />
       </header>
-      {!pending && <Ended question={question} />}
+      {!pending && <QuestionResolution question={question} />}
       {pending && question.held && <Alert color="gray" icon={<Icon name="clock" />} role="status">{text.heldBy(question.held.by.name || text.you)}</Alert>}
       {pending && question.unreached && <Alert color="yellow" role="status">{text.unreached(question.unreached)}</Alert>}
-      {entry && <Fate state={entry.state} problem={entry.problem} />}
-      <Says question={question} page={page} />
-      {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} checked={checked} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
+      {entry && <OutboxStatus state={entry.state} problem={entry.problem} />}
+      <AgentWords question={question} page={page} />
+      {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} hashCheck={hashCheck} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
       {pending && <Votes question={question} />}
       {pending && !mayAnswer(question) && <Text c="dimmed">{text.notYours}</Text>}
       {late && <Text size="sm">{text.lateOffer}</Text>}
       {open && mayAnswer(question) && !busy && (
         <Paper withBorder p="md" component="section" aria-label={text.theAnswer} className={classes.answer}>
-          <AnswerForm question={question} answer={answer} checked={question.action_text === undefined ? 'right' : checked} seen={seen} late={late} />
+          <AnswerForm question={question} answer={answer} hashCheck={question.action_text === undefined ? 'matches' : hashCheck} seen={seen} late={late} />
         </Paper>
       )}
-      {open && mayAnswer(question) && <Similar question={question} answer={answer} page={page} />}
+      {open && mayAnswer(question) && <SimilarQuestions question={question} answer={answer} page={page} />}
       <Discussion question={question} page={page} />
-      {pending && <Then question={question} />}
+      {pending && <DeadlineNote question={question} />}
       {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
       {page && pending && <Deciders question={question.id} />}
       {page && !pending && (
         <Group><Button component="a" href={`/v1/questions/${question.id}/receipt`} download={`${question.id}.receipt.json`} variant="subtle" size="compact-sm" leftSection={<Icon name="download" />}>{text.receipt}</Button></Group>
       )}
-      {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
+      {page && <Suspense fallback={null}><QuestionDeliveries question={question.id} /></Suspense>}
     </Stack>
   );
 }
 
 /** Returns the name of an assignee as people say it. */
-function called(assignee: string, text: QuestionText): string {
+function assigneeName(assignee: string, text: QuestionText): string {
   const [kind, name = ''] = assignee.split(':');
   return kind === 'group' ? text.groupOf(name) : kind === 'role' ? text.roleOf(name) : assignee;
 }
 
-function Facts({ question, within }: { question: Question; within?: boolean }) {
+function Facts({ question, onTaskPage }: { question: Question; onTaskPage?: boolean }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
   const { data: me } = useQuery(whoamiQuery);
   return (
     <Group gap="xs" mt={4}>
-      <Text size="sm" c="dimmed">{text.asked(nameOf(question.asked_by, text, me?.name), time.relative(question.created_at, now))}</Text>
+      <Text size="sm" c="dimmed">{text.asked(actorName(question.asked_by, text, me?.name), time.relative(question.created_at, now))}</Text>
       {question.ask_count > 1 && <Badge size="sm" variant="default" tt="none">{text.askedTimes(question.ask_count)}</Badge>}
-      {!within && <Text size="sm" c="dimmed">{question.project}</Text>}
-      {!within && (
+      {!onTaskPage && <Text size="sm" c="dimmed">{question.project}</Text>}
+      {!onTaskPage && (
         <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: question.task_id }} {...props} />}>
           {question.task_title && question.task_title !== question.title ? question.task_title : text.task}
         </Anchor>
       )}
-      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.map((each) => called(each, text)).join(', '))}</Text>}
+      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.map((each) => assigneeName(each, text)).join(', '))}</Text>}
       {question.waiting && question.waiting.tasks > 1 && <Text size="sm" c="dimmed">{text.waitingTasks(question.waiting.tasks, duration(now - Date.parse(question.waiting.since)))}</Text>}
     </Group>
   );
 }
 
 /** Shows the agent's own words, set apart from what will run. */
-function Says({ question, page }: { question: Question; page?: boolean }) {
+function AgentWords({ question, page }: { question: Question; page?: boolean }) {
   const text = useText();
   const { context } = question;
   if (!question.body && !context && question.confidence === undefined) return null;
@@ -164,23 +164,23 @@ function Votes({ question }: { question: Question }) {
 }
 
 /** Shows the deadline, and what happens when it passes. */
-function Then({ question }: { question: Question }) {
+function DeadlineNote({ question }: { question: Question }) {
   const text = useText();
   const time = useTime();
   if (!question.deadline) return null;
   return <Text size="sm" c="dimmed">{text.deadlineAt(time.full(question.deadline))} {question.on_timeout && text[`then_${question.on_timeout}`]}</Text>;
 }
 
-function Fate({ state, problem }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; problem?: { code: string; detail: string; hint?: string } }) {
+function OutboxStatus({ state, problem }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; problem?: { code: string; detail: string; hint?: string } }) {
   const text = useText();
-  const worded = useWorded();
+  const wordsOf = useProblemWords();
   if (state === 'accepted') return null;
   const words = { sending: text.sending, queued: text.queued, refused: text.refused };
-  const said = problem && worded({ code: problem.code, message: problem.detail, hint: problem.hint });
+  const hint = problem && wordsOf({ code: problem.code, message: problem.detail, hint: problem.hint });
   return (
     <Alert color={state === 'refused' ? 'red' : 'gray'} role="status" title={words[state]}>
-      {said && <Text size="sm">{said.title}</Text>}
-      {said && state === 'refused' && <More worded={said} />}
+      {hint && <Text size="sm">{hint.title}</Text>}
+      {hint && state === 'refused' && <ProblemHints words={hint} />}
     </Alert>
   );
 }

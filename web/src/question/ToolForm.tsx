@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type KeyboardEvent } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
 import { useText as useShellText } from '@/shell/text';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 export type Tool = 'clarify' | 'discuss' | 'assign' | 'withdraw';
@@ -23,7 +23,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   const shell = useShellText();
   const [who, setWho] = useState(question.assignees?.join(', ') ?? '');
   const [words, setWords] = useState('');
-  const send = useMutation({ mutationFn: () => act(tool, question.id, who, words), onSuccess: onDone });
+  const send = useMutation({ mutationFn: () => submitTool(tool, question.id, who, words), onSuccess: onDone });
   const titles = { clarify: text.clarify, discuss: text.discuss, assign: text.assign, withdraw: text.withdraw };
   const sends = { clarify: text.clarifySend, discuss: text.discussSend, assign: text.assign, withdraw: text.withdraw };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -37,7 +37,7 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
         {tool === 'clarify' && <Textarea data-autofocus label={text.clarifyLabel} description={text.clarifyHint} {...field} />}
         {tool === 'discuss' && <Textarea data-autofocus label={text.discussLabel} description={text.discussHint} {...field} />}
         {(tool === 'assign' || tool === 'withdraw') && <Textarea data-autofocus={tool === 'withdraw' || undefined} label={text.assignNote} {...field} minRows={1} />}
-        {send.error && <Trouble error={send.error} />}
+        {send.error && <ErrorAlert error={send.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>{shell.close}</Button>
           <Button type="submit" loading={send.isPending}>{sends[tool]}</Button>
@@ -47,18 +47,18 @@ export function ToolForm({ tool, question, onClose, onDone }: Props) {
   );
 }
 
-function act(tool: Tool, id: string, who: string, words: string): Promise<unknown> {
+function submitTool(tool: Tool, id: string, who: string, words: string): Promise<unknown> {
   const params = { path: { id } };
   switch (tool) {
     case 'clarify':
-      return need(api.POST('/v1/questions/{id}/clarify', { params, body: { body: words } }));
+      return unwrap(api.POST('/v1/questions/{id}/clarify', { params, body: { body: words } }));
     case 'discuss':
-      return need(api.POST('/v1/questions/{id}/comments', { params, body: { body: words } }));
+      return unwrap(api.POST('/v1/questions/{id}/comments', { params, body: { body: words } }));
     case 'withdraw':
-      return need(api.POST('/v1/questions/{id}/cancel', { params, body: words ? { reason: words } : {} }));
+      return unwrap(api.POST('/v1/questions/{id}/cancel', { params, body: words ? { reason: words } : {} }));
     case 'assign': {
       const assignees = who.split(/[\s,]+/).filter((name) => name !== '');
-      return need(api.POST('/v1/questions/{id}/assign', { params, body: words ? { assignees, note: words } : { assignees } }));
+      return unwrap(api.POST('/v1/questions/{id}/assign', { params, body: words ? { assignees, note: words } : { assignees } }));
     }
   }
 }

@@ -3,9 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { useTellRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/problemWords';
 import { useNow } from '@/ui/useNow';
-import { heldAnswers, onHeld, undo, type Held } from './held';
+import { heldAnswers, onHeld, undoAnswer, type HeldAnswer } from './held';
 import { useText } from './text';
 import classes from './UndoBar.module.css';
 
@@ -17,10 +17,10 @@ export function UndoBar() {
   const tellRefusal = useTellRefusal();
   const [said, setSaid] = useState('');
   const last = held.at(-1);
-  const takeBack = async (entry: Held) => {
+  const takeBack = async (entry: HeldAnswer) => {
     setSaid('');
     try {
-      await undo(entry);
+      await undoAnswer(entry);
     } catch (error) {
       tellRefusal(error);
       return;
@@ -36,7 +36,7 @@ export function UndoBar() {
           <Group wrap="nowrap" gap="sm">
             <Text size="sm" truncate className={classes.said}>{text.didAnswer(last.said, last.title)}</Text>
             <Button size="compact-md" variant="default" leftSection={<Icon name="undo" size={14} />} onClick={() => void takeBack(last)}>
-              {text.undo}<Left entry={last} />
+              {text.undo}<SecondsLeft entry={last} />
             </Button>
           </Group>
         </Paper>
@@ -45,7 +45,7 @@ export function UndoBar() {
   );
 }
 
-function Left({ entry }: { entry: Held }) {
+function SecondsLeft({ entry }: { entry: HeldAnswer }) {
   const now = useNow();
   return <span aria-hidden>{`\u00a0${Math.max(0, Math.ceil((entry.releaseAt - now) / 1000))} s · z`}</span>;
 }

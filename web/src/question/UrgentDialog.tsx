@@ -2,21 +2,21 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { isTyping } from '@/keys/listen';
 import { preferences } from '@/shell/preferences';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { queryClient } from '@/api/queries';
 import { mayAnswer, questionQuery } from './queries';
 import { useText } from './text';
 import { onAsked } from './urgent';
 import classes from './UrgentDialog.module.css';
 
-const Dialog = piece(() => import('@/ui/Dialog').then((module) => module.Dialog));
-const QuestionView = piece(() => import('./QuestionView').then((module) => module.QuestionView));
+const Dialog = lazyComponent(() => import('@/ui/Dialog').then((module) => module.Dialog));
+const QuestionView = lazyComponent(() => import('./QuestionView').then((module) => module.QuestionView));
 
 /** Pages that show questions themselves. */
-const deciding = /^\/($|q\/|questions\/|approvals|sign-in)/;
+const pagesWithQuestions = /^\/($|q\/|questions\/|approvals|sign-in)/;
 
 /**
  * Opens a question that stops work while the reader is on another page. It
@@ -40,38 +40,38 @@ export default function UrgentDialog() {
       setWaiting((before) => (before.includes(asked) ? before : [...before, asked]));
     };
     return onAsked((asked) => {
-      if (preferences().dialog && !deciding.test(location.pathname)) void offer(asked);
+      if (preferences().dialog && !pagesWithQuestions.test(location.pathname)) void offer(asked);
     });
   }, []);
   const { data } = useQuery({ ...questionQuery(id ?? ''), enabled: id !== undefined });
-  const drop = () => {
+  const skip = () => {
     if (waiting.length <= 1) setOpen(false);
     setWaiting(waiting.slice(1));
   };
-  const later = () => {
+  const postpone = () => {
     setOpen(false);
     setWaiting([]);
   };
-  if (!id || deciding.test(path)) return null;
+  if (!id || pagesWithQuestions.test(path)) return null;
   if (!open) {
     return (
       <Paper withBorder shadow="md" p="sm" className={classes.notice} role="status">
         <Text size="sm" fw={600}>{text.arrived(data?.title ?? '')}</Text>
         <Group gap="xs" mt="xs">
           <Button size="compact-sm" onClick={() => setOpen(true)}>{text.open}</Button>
-          <Button size="compact-sm" variant="default" onClick={later}>{text.later}</Button>
+          <Button size="compact-sm" variant="default" onClick={postpone}>{text.later}</Button>
         </Group>
       </Paper>
     );
   }
   return (
-    <Suspense><Dialog opened onClose={later} title={text.urgentTitle} size="lg" closeOnClickOutside={false}>
-      <Suspense fallback={<Waiting />}>{data && <article><QuestionView key={data.id} question={data} onSent={drop} /></article>}</Suspense>
+    <Suspense><Dialog opened onClose={postpone} title={text.urgentTitle} size="lg" closeOnClickOutside={false}>
+      <Suspense fallback={<Loading />}>{data && <article><QuestionView key={data.id} question={data} onSent={skip} /></article>}</Suspense>
       <Group justify="space-between" mt="md">
         <Text size="sm" c="dimmed">{waiting.length > 1 && text.urgentMore(waiting.length - 1)}</Text>
         <Group gap="xs">
-          <Button variant="default" onClick={() => { later(); void navigate({ to: '/questions/$id', params: { id } }); }}>{text.open}</Button>
-          <Button variant="default" onClick={drop}>{text.later}</Button>
+          <Button variant="default" onClick={() => { postpone(); void navigate({ to: '/questions/$id', params: { id } }); }}>{text.open}</Button>
+          <Button variant="default" onClick={skip}>{text.later}</Button>
         </Group>
       </Group>
     </Dialog></Suspense>

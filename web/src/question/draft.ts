@@ -1,4 +1,4 @@
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import type { Values } from './item';
 
 // A draft of an answer stays in the browser until it is sent. It survives
@@ -14,13 +14,13 @@ export interface Draft {
   at: number;
 }
 
-const place = (id: string) => keptAt(`draft.${id}`);
+const draftKey = (id: string) => ownedKey(`draft.${id}`);
 const isDraft = /^fermata\.for\.[^:]*:draft\./;
-const keptFor = 30 * 86_400_000;
+const maxDraftAge = 30 * 86_400_000;
 
-export const readDraft = (id: string) => read(place(id));
+export const readDraft = (id: string) => readStored(draftKey(id));
 
-function read(key: string): Draft | undefined {
+function readStored(key: string): Draft | undefined {
   try {
     const text = localStorage.getItem(key);
     return text ? (JSON.parse(text) as Draft) : undefined;
@@ -32,22 +32,22 @@ function read(key: string): Draft | undefined {
 export function writeDraft(id: string, draft: Omit<Draft, 'at'>): void {
   const empty = Object.keys(draft.values).length === 0 && Object.keys(draft.other).length === 0 && draft.comment === '' && draft.action === undefined;
   try {
-    if (empty) localStorage.removeItem(place(id));
-    else localStorage.setItem(place(id), JSON.stringify({ ...draft, at: Date.now() }));
+    if (empty) localStorage.removeItem(draftKey(id));
+    else localStorage.setItem(draftKey(id), JSON.stringify({ ...draft, at: Date.now() }));
   } catch {
     // The storage is full or closed. The draft then lives as long as the page.
   }
 }
 
 export function dropDraft(id: string): void {
-  localStorage.removeItem(place(id));
+  localStorage.removeItem(draftKey(id));
 }
 
 /** Deletes old drafts that no one came back to, whichever person began them. */
 export function dropOldDrafts(now = Date.now()): void {
   for (const key of Object.keys(localStorage)) {
     if (!isDraft.test(key)) continue;
-    const draft = read(key);
-    if (!draft || now - draft.at > keptFor) localStorage.removeItem(key);
+    const draft = readStored(key);
+    if (!draft || now - draft.at > maxDraftAge) localStorage.removeItem(key);
   }
 }

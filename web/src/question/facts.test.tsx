@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Question } from '@/api/types';
-import { Together } from '@/approval/Together';
+import { ApprovalBatch } from '@/approval/ApprovalBatch';
 import { Row } from '@/inbox/Row';
 import { NewsItem } from '@/notification/NewsItem';
 import { show } from '@/test/render';
@@ -21,7 +21,7 @@ it('a row of the inbox says what a question belongs to and how far it got', asyn
 });
 
 it('so does a question that is answered together with others', async () => {
-  const { baseElement } = await show(<Together questions={[question, { ...question, id: 'q_2', votes: [] }]} onClose={() => undefined} />);
+  const { baseElement } = await show(<ApprovalBatch questions={[question, { ...question, id: 'q_2', votes: [] }]} onClose={() => undefined} />);
   for (const fact of [...facts, '0 of 2 approved']) expect(baseElement.textContent).toContain(fact);
 });
 

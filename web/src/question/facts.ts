@@ -13,7 +13,7 @@ export function countsOf(question: Question, text: QuestionText): string[] {
 }
 
 /** Returns the task and the project of a question, if they say more than its title. */
-export function belongsOf(question: Question): string[] {
+export function taskAndProjectOf(question: Question): string[] {
   const task = question.task_title === question.title ? undefined : question.task_title;
   return [task, question.project].filter((fact): fact is string => fact !== undefined && fact !== '');
 }
@@ -22,4 +22,4 @@ export function belongsOf(question: Question): string[] {
  * Returns one line that helps to choose a question from a list. A narrow list cuts the end off, so the votes come
  * first.
  */
-export const factsOf = (question: Question, text: QuestionText) => [...countsOf(question, text), ...belongsOf(question)].join(' · ');
+export const factsOf = (question: Question, text: QuestionText) => [...countsOf(question, text), ...taskAndProjectOf(question)].join(' · ');

@@ -1,6 +1,7 @@
 import { onAccepted } from '@/outbox/outbox';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { queryClient } from '@/api/queries';
+import { signal } from '@/api/signal';
 import { serverNow } from '@/api/time';
 import type { Question } from '@/api/types';
 import { dropDraft } from './draft';
@@ -8,39 +9,33 @@ import { showQuestion } from './queries';
 
 // Answers that the server still holds. Until they count, their author can undo them.
 
-export interface Held {
+export interface HeldAnswer {
   id: string;
   title: string;
   said: string;
   releaseAt: number;
 }
 
-let held: readonly Held[] = [];
-const listeners = new Set<() => void>();
-const undone = new Set<(id: string) => void>();
+let held: readonly HeldAnswer[] = [];
+const changes = signal();
+const undos = signal<[id: string]>();
 
 export const heldAnswers = () => held;
-export function onHeld(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onHeld = changes.subscribe;
 /** Calls the listener for every question that is open again after an undo. */
-export function onUndone(listener: (id: string) => void): () => void {
-  undone.add(listener);
-  return () => undone.delete(listener);
-}
+export const onUndone = undos.subscribe;
 
-function set(next: readonly Held[]) {
+function setHeld(next: readonly HeldAnswer[]) {
   held = next;
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 /** Shows an answer, and keeps its draft, for as long as the answer can be undone. */
-export function holdAnswer(entry: Held): void {
-  set([...held.filter((each) => each.id !== entry.id), entry]);
+export function holdAnswer(entry: HeldAnswer): void {
+  setHeld([...held.filter((each) => each.id !== entry.id), entry]);
   setTimeout(() => {
     if (!held.includes(entry)) return;
-    set(held.filter((each) => each !== entry));
+    setHeld(held.filter((each) => each !== entry));
     dropDraft(entry.id);
   }, Math.max(0, entry.releaseAt - serverNow()));
 }
@@ -54,12 +49,12 @@ export function startHeld(): void {
 }
 
 /** Undoes an answer. If that fails, the answer is shown again. */
-export async function undo(entry: Held): Promise<void> {
-  set(held.filter((each) => each !== entry));
+export async function undoAnswer(entry: HeldAnswer): Promise<void> {
+  setHeld(held.filter((each) => each !== entry));
   try {
-    const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
+    const question = (await unwrap(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
     showQuestion(queryClient, question);
-    undone.forEach((listener) => listener(entry.id));
+    undos.notify(entry.id);
   } catch (error) {
     holdAnswer(entry);
     throw error;

@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Question } from '@/api/types';
-import { lastQuestion } from '@/offline/last';
+import { readStoredQuestion } from '@/offline/storedInbox';
 import { asProblem } from '@/api/problem';
 
 /** Reads one question. Without a connection, it returns the question as it was last seen. */
@@ -10,9 +10,9 @@ export const questionQuery = (id: string) =>
     queryKey: ['questions', 'one', id],
     queryFn: async () => {
       try {
-        return (await need(api.GET('/v1/questions/{id}', { params: { path: { id } } })));
+        return (await unwrap(api.GET('/v1/questions/{id}', { params: { path: { id } } })));
       } catch (error) {
-        const last = asProblem(error).offline ? await lastQuestion(id) : undefined;
+        const last = asProblem(error).offline ? await readStoredQuestion(id) : undefined;
         if (last) return last;
         throw error;
       }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hashOf } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
-import { saysTheSame } from './sign';
+import { isSameDecision } from './sign';
 
 const question = {
   id: 'q_1', action_hash: 'h1',
@@ -11,14 +11,14 @@ const body: Answer = { answers: { go: 'approve', why: ' because ', db: 'main' },
 const decision = { question_id: 'q_1', action_hash: 'h1', answers: { go: 'approve', why: 'because', db: 'main' }, comment: 'after the backup' };
 
 it('signs what the reader chose, and nothing else', async () => {
-  expect(await saysTheSame(question, body, undefined, decision)).toBe(true);
+  expect(await isSameDecision(question, body, undefined, decision)).toBe(true);
   for (const other of [{ question_id: 'q_2' }, { action_hash: 'h2' }, { action_hash: undefined }, { comment: 'now' }, { comment: undefined }, { answers: { ...decision.answers, go: 'reject' } }, { answers: { ...decision.answers, db: 'users' } }]) {
-    expect(await saysTheSame(question, body, undefined, { ...decision, ...other })).toBe(false);
+    expect(await isSameDecision(question, body, undefined, { ...decision, ...other })).toBe(false);
   }
 });
 
 it('signs an edited action by its own hash', async () => {
   const edited = '{"command":"ls"}';
-  expect(await saysTheSame(question, body, edited, decision)).toBe(false);
-  expect(await saysTheSame(question, body, edited, { ...decision, action_hash: await hashOf(edited) })).toBe(true);
+  expect(await isSameDecision(question, body, edited, decision)).toBe(false);
+  expect(await isSameDecision(question, body, edited, { ...decision, action_hash: await hashOf(edited) })).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { bufferToBase64URLString, startAuthentication, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { hashOf } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
 import { withAction } from '@/outbox/outbox';
@@ -14,14 +14,14 @@ interface Decision {
 }
 
 /** Thrown when the server prepared another decision than the reader chose. Nothing was signed. */
-export class OtherDecision extends Error {}
+export class DecisionMismatch extends Error {}
 
 /** Lets the reader's passkey sign the answer. A decision that differs from the answer is not signed. */
 export async function signAnswer(question: Question, body: Answer, action?: string): Promise<NonNullable<Answer['signature']>> {
-  const { decision, options } = await need(
+  const { decision, options } = await unwrap(
     api.POST('/v1/questions/{id}/decision', { params: { path: { id: question.id } }, body, bodySerializer: (all) => withAction(all, action) }),
   );
-  if (!(await saysTheSame(question, body, action, JSON.parse(decision) as Decision))) throw new OtherDecision();
+  if (!(await isSameDecision(question, body, action, JSON.parse(decision) as Decision))) throw new DecisionMismatch();
   const { publicKey } = options as { publicKey: PublicKeyCredentialRequestOptionsJSON };
   // The page hashes the text itself, so the signature covers exactly the text that it has just checked.
   const challenge = bufferToBase64URLString(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(decision)));
@@ -30,7 +30,7 @@ export async function signAnswer(question: Question, body: Answer, action?: stri
 }
 
 /** Reports whether a decision names this question, the action on the page and the reader's choice. */
-export async function saysTheSame(question: Question, body: Answer, action: string | undefined, decision: Decision): Promise<boolean> {
+export async function isSameDecision(question: Question, body: Answer, action: string | undefined, decision: Decision): Promise<boolean> {
   const hash = action === undefined ? question.action_hash : await hashOf(action);
   const given = (body.answers ?? {}) as Record<string, unknown>;
   // The server may trim a text that the reader wrote, but not change an option that the reader picked.

@@ -1,25 +1,24 @@
 import { onEvent } from '@/api/live';
+import { signal } from '@/api/signal';
 
 // Questions that were asked while the page is open. The dialog that shows them
 // loads a little later than the page.
 
-let asked: string[] = [];
-const listeners = new Set<(id: string) => void>();
+let earlierIds: string[] = [];
+const questions = signal<[id: string]>();
 
 /** Starts to collect the questions. Call it when the page starts. */
 export function startUrgent(): void {
   onEvent((event) => {
     if (event.type !== 'question.asked' || !event.question_id) return;
-    if (listeners.size === 0) asked = [...asked.slice(-9), event.question_id];
-    const id = event.question_id;
-    listeners.forEach((listener) => listener(id));
+    if (!questions.hasListeners()) earlierIds = [...earlierIds.slice(-9), event.question_id];
+    questions.notify(event.question_id);
   });
 }
 
 /** Calls the listener for every question that is asked, and for the last ten that were asked before it listened. */
 export function onAsked(listener: (id: string) => void): () => void {
-  asked.forEach(listener);
-  asked = [];
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  earlierIds.forEach(listener);
+  earlierIds = [];
+  return questions.subscribe(listener);
 }

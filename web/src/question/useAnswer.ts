@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { canonical } from '@/api/exact';
+import { canonicalJSON } from '@/api/exact';
 import type { Answer, Question } from '@/api/types';
 import { sendAnswer } from '@/outbox/outbox';
 import { readDraft, writeDraft } from './draft';
@@ -8,7 +8,7 @@ import { signAnswer } from './sign';
 import { useText } from './text';
 
 /** The reason why an answer must be confirmed. */
-export type Doubt = 'danger' | 'risk';
+export type ConfirmReason = 'danger' | 'risk';
 
 /** Holds the answer that the reader is giving to a question: its values, its faults and its sending. */
 export function useAnswer(question: Question, onSent: () => void) {
@@ -19,7 +19,7 @@ export function useAnswer(question: Question, onSent: () => void) {
   const [comment, setComment] = useState(draft?.comment ?? '');
   const [action, setAction] = useState<string | undefined>(draft?.action);
   const [faults, setFaults] = useState<Record<string, string>>({});
-  const [doubt, setDoubt] = useState<{ kind: Doubt; values: Values }>();
+  const [doubt, setDoubt] = useState<{ kind: ConfirmReason; values: Values }>();
   const [sending, setSending] = useState(false);
   /** Why the passkey did not sign the answer. */
   const [unsigned, setUnsigned] = useState<unknown>();
@@ -76,7 +76,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     setFaults(found);
     if (Object.keys(found).length > 0) return false;
     const all = complete(given);
-    const kind = confirmed ? undefined : doubtOf(question, all);
+    const kind = confirmed ? undefined : confirmReasonOf(question, all);
     setDoubt(kind && { kind, values: given });
     if (kind) return false;
     void send(all, restart);
@@ -92,7 +92,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     if (question.type === 'approval' && question.action_hash) body.action_hash = question.action_hash;
     sent.current = true;
     setSending(true);
-    const edited = approves && action !== undefined ? canonical(action) : undefined;
+    const edited = approves && action !== undefined ? canonicalJSON(action) : undefined;
     if (question.needs_signature) {
       setUnsigned(undefined);
       try {
@@ -117,9 +117,9 @@ export function useAnswer(question: Question, onSent: () => void) {
 export type AnswerState = ReturnType<typeof useAnswer>;
 
 /** Returns why an answer must be confirmed. One key alone never sends a dangerous answer or one of high risk. */
-export function doubtOf(question: Question, values: Values): Doubt | undefined {
+export function confirmReasonOf(question: Question, values: Values): ConfirmReason | undefined {
   if (question.items.some((item) => picksDanger(item, values[keyOf(item)]))) return 'danger';
-  const grave = question.risk === 'high' || question.risk === 'critical';
+  const isRisky = question.risk === 'high' || question.risk === 'critical';
   const onlyRejects = question.type === 'approval' && Object.values(values).every((value) => value === 'reject');
-  return grave && !onlyRejects ? 'risk' : undefined;
+  return isRisky && !onlyRejects ? 'risk' : undefined;
 }

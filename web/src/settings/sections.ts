@@ -1,5 +1,5 @@
 import type { Whoami } from '@/api/types';
-import { mayAdminister, mayOversee } from './parts/rights';
+import { mayAdminister, mayOverseeDeliveries } from './parts/rights';
 
 /** The parts of the settings in order. `shown` reports whether a reader sees the part. */
 export const sections = [
@@ -13,7 +13,7 @@ export const sections = [
   { name: 'gates', group: 'everyone', shown: () => true },
   { name: 'channels', group: 'everyone', shown: mayAdminister },
   { name: 'routes', group: 'everyone', shown: mayAdminister },
-  { name: 'deliveries', group: 'everyone', shown: mayOversee },
+  { name: 'deliveries', group: 'everyone', shown: mayOverseeDeliveries },
 ] as const;
 
 export type SectionName = (typeof sections)[number]['name'];

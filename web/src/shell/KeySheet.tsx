@@ -1,7 +1,8 @@
 import { Alert, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { commands } from '@/keys/registry';
+import { activeCommands } from '@/keys/registry';
 import { Dialog } from '@/ui/Dialog';
+import { groupBy } from '@/ui/groupBy';
 import { Keys } from '@/ui/Keys';
 import { usePreference } from './preferences';
 import { useText } from './text';
@@ -19,9 +20,9 @@ export default function KeySheet({ onClose }: { onClose: () => void }) {
 function Sheet() {
   const text = useText();
   // The dialog suspends the page's commands, so the list is taken before that.
-  const [list] = useState(commands);
+  const [list] = useState(activeCommands);
   const [keys] = usePreference('keys');
-  const groups = Map.groupBy(list.filter((command) => command.keys?.length), (command) => command.group);
+  const groups = groupBy(list.filter((command) => command.keys?.length), (command) => command.group);
   return (
     <>
       {!keys && <Alert mb="md">{text.keysOff}</Alert>}

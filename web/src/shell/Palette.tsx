@@ -1,7 +1,7 @@
 import '@mantine/spotlight/styles.css';
 import { Spotlight, spotlight } from '@mantine/spotlight';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { commands, onCommands } from '@/keys/registry';
+import { activeCommands, onCommands } from '@/keys/registry';
 import { Icon } from '@/ui/Icon';
 import { Keys } from '@/ui/Keys';
 import classes from './Palette.module.css';
@@ -10,7 +10,7 @@ import { useText } from './text';
 /** Offers every command by name. It is loaded when it is first opened. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const text = useText();
-  const live = useSyncExternalStore(onCommands, commands);
+  const live = useSyncExternalStore(onCommands, activeCommands);
   // The palette offers the commands that were active when it was opened.
   const [offered] = useState(live);
   const [query, setQuery] = useState('');

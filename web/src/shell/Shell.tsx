@@ -3,36 +3,36 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { liveState, onLiveState } from '@/api/live';
 import { whoamiQuery } from '@/api/queries';
-import { keptFor } from '@/offline/kept';
+import { dataOwner } from '@/offline/owner';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { useLater } from '@/ui/useLater';
-import { Waiting } from '@/ui/Waiting';
+import { useDelayed } from '@/ui/useDelayed';
+import { Loading } from '@/ui/Loading';
 import { UndoBar } from '@/question/UndoBar';
 import { UnreadBadge } from '@/notification/UnreadBadge';
-import { usePlaces } from './places';
+import { useNavigationPages } from './navigation';
 import { usePreference } from './preferences';
 import classes from './Shell.module.css';
 import { SignedOut } from './SignedOut';
-import { Unread } from './Unread';
+import { WaitingCount } from './WaitingCount';
 import { useText } from './text';
 import { useWaiting } from './title';
 
 const loadSheet = () => import('./KeySheet');
-const KeySheet = piece(() => loadSheet().then((module) => module.default));
+const KeySheet = lazyComponent(() => loadSheet().then((module) => module.default));
 const loadUrgent = () => import('@/question/UrgentDialog');
-const UrgentDialog = piece(() => loadUrgent().then((module) => module.default));
-const BrowserNotices = piece(() => import('@/notification/BrowserNotices').then((module) => module.BrowserNotices));
+const UrgentDialog = lazyComponent(() => loadUrgent().then((module) => module.default));
+const BrowserNotices = lazyComponent(() => import('@/notification/BrowserNotices').then((module) => module.BrowserNotices));
 const loadPalette = () => import('./Palette');
-const Palette = piece(() => loadPalette().then((module) => module.default));
+const Palette = lazyComponent(() => loadPalette().then((module) => module.default));
 
 /** The frame around every page of a person who is signed in. */
 export function Shell() {
   const text = useText();
-  const places = usePlaces();
+  const pages = useNavigationPages();
   const router = useRouter();
   const [navigation, { toggle, close }] = useDisclosure();
   const [sheet, setSheet] = useState(false);
@@ -40,19 +40,19 @@ export function Shell() {
   useCommands([
     { id: 'keys', title: text.showKeys, group: text.general, keys: ['?'], run: () => setSheet(true) },
     { id: 'palette', title: text.palette, group: text.general, keys: ['mod+k'], typing: true, run: () => setPalette(true) },
-    ...places.map((place) => ({
-      id: `go-${place.name}`, title: `${text.goTo}: ${place.title}`, group: text.goTo, keys: [`g ${place.key}`],
-      run: () => void router.navigate({ to: place.to }),
+    ...pages.map((page) => ({
+      id: `go-${page.name}`, title: `${text.goTo}: ${page.title}`, group: text.goTo, keys: [`g ${page.key}`],
+      run: () => void router.navigate({ to: page.to }),
     })),
   ]);
-  const later = useLater(1_000);
+  const dialogsDue = useDelayed(1_000);
   const [notices] = usePreference('browserNotifications');
-  const whose = useWhose();
+  const isOwnerKnown = useIsOwnerKnown();
   useFocusOnNavigation(close);
   // Loads the palette and the sheet ahead, because letters typed right after their key must not go to the page.
   useEffect(() => {
-    const soon = setTimeout(() => void Promise.all([loadPalette(), loadSheet()]).catch(() => undefined), 3_000);
-    return () => clearTimeout(soon);
+    const timer = setTimeout(() => void Promise.all([loadPalette(), loadSheet()]).catch(() => undefined), 3_000);
+    return () => clearTimeout(timer);
   }, []);
   return (
     <div className={classes.shell} data-navigation={navigation || undefined}>
@@ -76,18 +76,18 @@ export function Shell() {
       </header>
       <nav className={classes.navigation} aria-label={text.navigation}>
         <div className={classes.places}>
-          {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+          {pages.map((page) => <PageLink key={page.to} page={page} />)}
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={classes.main}>
         <Connection />
         <SignedOut />
-        {whose ? <Outlet /> : <Waiting />}
+        {isOwnerKnown ? <Outlet /> : <Loading />}
         <UndoBar />
       </main>
-      {later && <Suspense><UrgentDialog /></Suspense>}
+      {dialogsDue && <Suspense><UrgentDialog /></Suspense>}
       {notices && <Suspense><BrowserNotices /></Suspense>}
-      <Unread />
+      <WaitingCount />
       {sheet && <Suspense><KeySheet onClose={() => setSheet(false)} /></Suspense>}
       {palette && <Suspense><Palette onClose={() => setPalette(false)} /></Suspense>}
     </div>
@@ -95,26 +95,26 @@ export function Shell() {
 }
 
 /** Reports whether the owner of the drafts is known. The owner is known at once, except on the first visit. */
-function useWhose(): boolean {
+function useIsOwnerKnown(): boolean {
   const { isPending } = useQuery(whoamiQuery);
-  return keptFor() !== '' || !isPending;
+  return dataOwner() !== '' || !isPending;
 }
 
-function PlaceLink({ place }: { place: ReturnType<typeof usePlaces>[number] }) {
+function PageLink({ page }: { page: ReturnType<typeof useNavigationPages>[number] }) {
   const text = useText();
   const waiting = useWaiting();
-  const here = useRouterState({
-    select: ({ location }) => (place.to === '/' ? location.pathname === '/' || location.pathname.startsWith('/q') : location.pathname.startsWith(place.to === '/workflows' ? '/workflow' : place.to)),
+  const isCurrent = useRouterState({
+    select: ({ location }) => (page.to === '/' ? location.pathname === '/' || location.pathname.startsWith('/q') : location.pathname.startsWith(page.to === '/workflows' ? '/workflow' : page.to)),
   });
-  const badge = place.name === 'inbox' && waiting > 0 ? <Badge size="sm" circle={waiting < 10} aria-label={text.waiting(waiting)}>{waiting > 999 ? '999+' : waiting}</Badge> : place.name === 'notifications' ? <UnreadBadge /> : undefined;
+  const badge = page.name === 'inbox' && waiting > 0 ? <Badge size="sm" circle={waiting < 10} aria-label={text.waiting(waiting)}>{waiting > 999 ? '999+' : waiting}</Badge> : page.name === 'notifications' ? <UnreadBadge /> : undefined;
   return (
     <NavLink
-      renderRoot={(props) => <Link to={place.to} {...props} />}
-      label={place.title}
-      leftSection={<Icon name={place.icon} />}
+      renderRoot={(props) => <Link to={page.to} {...props} />}
+      label={page.title}
+      leftSection={<Icon name={page.icon} />}
       rightSection={badge}
-      active={here}
-      aria-current={here ? 'page' : undefined}
+      active={isCurrent}
+      aria-current={isCurrent ? 'page' : undefined}
       className={classes.place}
     />
   );
@@ -151,16 +151,16 @@ function Connection() {
 }
 
 /** Moves the focus to a new page, so that screen readers are there as well. */
-function useFocusOnNavigation(then: () => void) {
+function useFocusOnNavigation(onNavigate: () => void) {
   const router = useRouter();
   useEffect(
     () =>
       router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
         if (!pathChanged || !fromLocation) return;
-        then();
+        onNavigate();
         if (document.activeElement && document.activeElement !== document.body && document.activeElement.closest('main')) return;
         document.getElementById('content')?.focus({ preventScroll: true });
       }),
-    [router, then],
+    [router, onNavigate],
   );
 }

@@ -1,20 +1,20 @@
 import { Alert, Button } from '@mantine/core';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { onSignedOut } from '@/api/client';
 import { queryClient, whoamiQuery } from '@/api/queries';
-import { onSession } from '@/sign-in/session';
+import { message } from '@/sign-in/session';
 import { useText } from './text';
 
-const SignInDialog = piece(() => import('@/sign-in/SignInDialog').then((module) => module.default));
+const SignInDialog = lazyComponent(() => import('@/sign-in/SignInDialog').then((module) => module.default));
 
 /**
  * Handles the message of another tab. After a sign-in, the page asks anew who
  * is signed in. After a sign-out, nothing of the person stays here either.
  */
-function heardOf(told: 'in' | 'out') {
-  if (told === 'in') void queryClient.invalidateQueries();
+function handleSessionMessage(message: 'in' | 'out') {
+  if (message === 'in') void queryClient.invalidateQueries();
   else location.replace('/sign-in');
 }
 
@@ -26,29 +26,29 @@ function heardOf(told: 'in' | 'out') {
 export function SignedOut() {
   const text = useText();
   const navigate = useNavigate();
-  const [out, setOut] = useState(false);
+  const [signedOut, setSignedOut] = useState(false);
   const [dialog, setDialog] = useState(true);
-  const here = useRouterState({ select: ({ location }) => location.href });
+  const address = useRouterState({ select: ({ location }) => location.href });
   useEffect(
     () =>
       onSignedOut(() => {
-        if (queryClient.getQueryData(whoamiQuery.queryKey)) setOut(true);
+        if (queryClient.getQueryData(whoamiQuery.queryKey)) setSignedOut(true);
         // Several calls may be refused. Only the first one leads to the sign-in page.
-        else if (!here.startsWith('/sign-in')) void navigate({ to: '/sign-in', search: here === '/' ? {} : { return: here }, replace: true });
+        else if (!address.startsWith('/sign-in')) void navigate({ to: '/sign-in', search: address === '/' ? {} : { return: address }, replace: true });
       }),
-    [here, navigate],
+    [address, navigate],
   );
-  useEffect(() => onSession(heardOf), []);
+  useEffect(() => message(handleSessionMessage), []);
   useEffect(
     () =>
       queryClient.getQueryCache().subscribe((event) => {
         if (event.type !== 'updated' || event.action.type !== 'success' || event.query.queryHash !== '["whoami"]') return;
-        setOut(false);
+        setSignedOut(false);
         setDialog(true);
       }),
     [],
   );
-  if (!out) return null;
+  if (!signedOut) return null;
   return (
     <>
       <Alert color="orange" mb="md" role="alert" title={text.signedOut}>

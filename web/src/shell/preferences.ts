@@ -1,5 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import type { Language } from '@/text/language';
+import { signal } from '@/api/signal';
+import type { Language } from '@/text/languages';
 
 /** The settings of a reader for this browser. */
 export interface Preferences {
@@ -21,28 +22,23 @@ const defaults: Preferences = {
   language: 'system', keys: true, contrast: 'system', motion: 'system', density: 'comfortable', dialog: true, browserNotifications: false, browserKinds: 'urgent',
 };
 
-const place = 'fermata.preferences';
-let current = read();
-const listeners = new Set<() => void>();
+const storageKey = 'fermata.preferences';
+let current = readPreferences();
+const changes = signal();
 
-function read(): Preferences {
+function readPreferences(): Preferences {
   try {
-    return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Preferences>) };
+    return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Preferences>) };
   } catch {
     return defaults;
   }
 }
 
 addEventListener('storage', (event) => {
-  if (event.key !== place) return;
-  current = read();
-  listeners.forEach((listener) => listener());
+  if (event.key !== storageKey) return;
+  current = readPreferences();
+  changes.notify();
 });
-
-function subscribe(listener: () => void) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 export const preferences = () => current;
 
@@ -50,14 +46,14 @@ export const preferences = () => current;
 export function setPreference<K extends keyof Preferences>(key: K, value: Preferences[K]): void {
   current = { ...current, [key]: value };
   try {
-    localStorage.setItem(place, JSON.stringify(current));
+    localStorage.setItem(storageKey, JSON.stringify(current));
   } catch {
     // Without storage, the change lasts until the page closes.
   }
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
 export function usePreference<K extends keyof Preferences>(key: K): [Preferences[K], (value: Preferences[K]) => void] {
-  const value = useSyncExternalStore(subscribe, () => current[key]);
+  const value = useSyncExternalStore(changes.subscribe, () => current[key]);
   return [value, useCallback((next: Preferences[K]) => setPreference(key, next), [key])];
 }

@@ -1,24 +1,17 @@
 import { useSyncExternalStore } from 'react';
+import { signal } from '@/api/signal';
 
 // The number of waiting questions is in the title of every page.
 let waiting = 0;
-const listeners = new Set<() => void>();
+const changes = signal();
 
 export function setWaiting(n: number): void {
   if (n === waiting) return;
   waiting = n;
-  listeners.forEach((listener) => listener());
+  changes.notify();
 }
 
-export function useWaiting(): number {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => waiting,
-  );
-}
+export const useWaiting = (): number => useSyncExternalStore(changes.subscribe, () => waiting);
 
 /** Returns the title for the browser's tab. */
-export const titled = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;
+export const tabTitle = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;

@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { asProblem } from '@/api/problem';
 import type { Whoami } from '@/api/types';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { signInByLink } from './calls';
 import { useText } from './text';
 
@@ -28,7 +28,7 @@ export function LinkSignIn({ token, me, onSignedIn, onDead }: Props) {
     <Stack>
       <Text>{text.linkAbout}</Text>
       {me && <Alert color="orange">{text.linkAlready(me.name)}</Alert>}
-      {use.error && <Trouble error={use.error} />}
+      {use.error && <ErrorAlert error={use.error} />}
       <Button size="lg" fullWidth loading={use.isPending} onClick={() => use.mutate()} data-autofocus>{text.useLink}</Button>
     </Stack>
   );

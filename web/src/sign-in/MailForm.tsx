@@ -2,12 +2,12 @@ import { Alert, Button, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState, type SubmitEvent } from 'react';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { sendLink } from './calls';
 import { useText } from './text';
 
 /** Sends a sign-in link to the reader's own mailbox. */
-export function MailForm({ stay }: { stay?: boolean }) {
+export function MailForm({ keepPage }: { keepPage?: boolean }) {
   const text = useText();
   const [email, setEmail] = useState('');
   const [wrong, setWrong] = useState(false);
@@ -25,7 +25,7 @@ export function MailForm({ stay }: { stay?: boolean }) {
       <Alert title={text.linkSent} icon={<Icon name="bell" />} role="status">
         <Stack gap="xs" align="flex-start">
           <Text size="sm">{text.linkSentAbout(email.trim())}</Text>
-          {stay && <Text size="sm">{text.linkSentDialog}</Text>}
+          {keepPage && <Text size="sm">{text.linkSentDialog}</Text>}
           <Button size="compact-sm" variant="default" onClick={() => sending.reset()}>{text.otherAddress}</Button>
         </Stack>
       </Alert>
@@ -38,7 +38,7 @@ export function MailForm({ stay }: { stay?: boolean }) {
           ref={input} type="email" name="email" autoComplete="username webauthn" label={text.email} size="md" value={email}
           error={wrong ? text.notAnAddress : undefined} onChange={(event) => setEmail(event.currentTarget.value)}
         />
-        {sending.error && <Trouble error={sending.error} />}
+        {sending.error && <ErrorAlert error={sending.error} />}
         <Button type="submit" size="md" fullWidth variant="light" loading={sending.isPending}>{text.sendLink}</Button>
       </Stack>
     </form>

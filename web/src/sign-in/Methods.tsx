@@ -2,9 +2,9 @@ import { Alert, Button, Code, Divider, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Whoami } from '@/api/types';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import { methodsQuery, oidcStart } from './calls';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import { methodsQuery, oidcStartAddress } from './calls';
 import { MailForm } from './MailForm';
 import { PasskeyButton } from './PasskeyButton';
 import { useText } from './text';
@@ -14,32 +14,32 @@ interface Props {
   /** The path to which another site leads back. */
   path: string;
   /** Whether the methods are shown over a page that must stay. Other sites then open in a new tab. */
-  stay?: boolean;
+  keepPage?: boolean;
 }
 
 /** Shows the ways to sign in that this server offers. */
-export function Methods({ onSignedIn, path, stay }: Props) {
+export function Methods({ onSignedIn, path, keepPage }: Props) {
   const text = useText();
   const { data, error, refetch } = useQuery(methodsQuery);
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   if (data.single_user) return <Alert>{text.singleUser}</Alert>;
-  const some = data.passkey || data.oidc !== undefined;
+  const hasButton = data.passkey || data.oidc !== undefined;
   return (
     <Stack>
       {data.passkey && <PasskeyButton onSignedIn={onSignedIn} />}
       {data.oidc && (
         <div>
-          <Button component="a" href={oidcStart(path, stay)} target={stay ? '_blank' : undefined} fullWidth size="md" variant="default" leftSection={<Icon name="person" />}>
+          <Button component="a" href={oidcStartAddress(path, keepPage)} target={keepPage ? '_blank' : undefined} fullWidth size="md" variant="default" leftSection={<Icon name="person" />}>
             {text.byOidc(data.oidc.name)}
           </Button>
-          {stay && <Text size="xs" c="dimmed" ta="center" mt={4}>{text.openElsewhere}</Text>}
+          {keepPage && <Text size="xs" c="dimmed" ta="center" mt={4}>{text.openElsewhere}</Text>}
         </div>
       )}
-      {some && data.email && <Divider label={text.or} />}
-      {data.email && <MailForm stay={stay} />}
-      {!some && !data.email && <Text>{text.onlyLinks}</Text>}
-      <MakeLink title={some || data.email ? text.noLinkAbout : text.onlyLinksHow} />
+      {hasButton && data.email && <Divider label={text.or} />}
+      {data.email && <MailForm keepPage={keepPage} />}
+      {!hasButton && !data.email && <Text>{text.onlyLinks}</Text>}
+      <MakeLink title={hasButton || data.email ? text.noLinkAbout : text.onlyLinksHow} />
     </Stack>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
 import { Dialog } from '@/ui/Dialog';
 import { Methods } from './Methods';
-import { signedIn } from './session';
+import { recordSignIn } from './session';
 import { useText } from './text';
 
 /** Signs the reader in over the page, which keeps everything typed. */
@@ -14,8 +14,8 @@ export default function SignInDialog({ onClose }: { onClose: () => void }) {
     <Dialog opened onClose={onClose} title={text.again} closeOnClickOutside={false}>
       <Stack>
         <Text>{text.sessionEnded} {me && text.whoYouWere(me.name)}</Text>
-        <Methods stay path="/" onSignedIn={(who) => {
-          signedIn(who);
+        <Methods keepPage path="/" onSignedIn={(who) => {
+          recordSignIn(who);
           onClose();
         }} />
       </Stack>

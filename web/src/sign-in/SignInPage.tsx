@@ -5,13 +5,13 @@ import { useRouter, useRouterState, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { whoamiQuery } from '@/api/queries';
 import type { Whoami } from '@/api/types';
-import { titled } from '@/shell/title';
-import { Waiting } from '@/ui/Waiting';
+import { tabTitle } from '@/shell/title';
+import { Loading } from '@/ui/Loading';
 import { LinkSignIn } from './LinkSignIn';
 import { Methods } from './Methods';
-import { returnTo } from './returnTo';
+import { safeReturnPath } from './safeReturnPath';
 import { ProviderSignOut } from './ProviderSignOut';
-import { signedIn } from './session';
+import { recordSignIn } from './session';
 import classes from './SignInPage.module.css';
 import { useText } from './text';
 
@@ -24,17 +24,17 @@ export default function SignInPage() {
   const [dead, setDead] = useState('');
   // A visitor of this page may well not be signed in, so the refusal is not reported.
   const { data: me } = useQuery({ ...whoamiQuery, retry: false });
-  const path = returnTo(search.return);
-  useDocumentTitle(titled(text.title));
+  const path = safeReturnPath(search.return);
+  useDocumentTitle(tabTitle(text.title));
   const problems: Partial<Record<string, string>> = { cancelled: text.oidcCancelled, unavailable: text.oidcUnavailable, expired: text.oidcExpired, unknown: text.oidcUnknown, unverified: text.oidcUnverified };
   const goOn = () => router.history.replace(path);
   const enter = (who: Whoami) => {
-    if (signedIn(who, path)) goOn();
+    if (recordSignIn(who, path)) goOn();
   };
   // The reader is back from the identity provider. The other tabs are told, and no further press is needed.
   const came = me && (search.came ?? search.done) !== undefined ? me : undefined;
   useEffect(() => {
-    if (came && signedIn(came, path) && search.came) router.history.replace(path);
+    if (came && recordSignIn(came, path) && search.came) router.history.replace(path);
   }, [came, path, router, search.came]);
   if (token && token !== dead) {
     return <Frame heading={text.linkHeading}><LinkSignIn token={token} me={me} onSignedIn={enter} onDead={() => setDead(token)} /></Frame>;
@@ -43,22 +43,22 @@ export default function SignInPage() {
     return (
       <Frame heading={text.deadHeading}>
         <Text role="alert">{text.deadAbout}</Text>
-        {me ? <Already name={text.deadSignedIn(me.name)} goOn={goOn} /> : <><Text>{text.deadNext}</Text><Methods path={path} onSignedIn={enter} /></>}
+        {me ? <AlreadySignedIn name={text.deadSignedIn(me.name)} goOn={goOn} /> : <><Text>{text.deadNext}</Text><Methods path={path} onSignedIn={enter} /></>}
       </Frame>
     );
   }
   if (search.done && me) return <Frame heading={text.doneHeading}><Text>{text.doneAbout}</Text></Frame>;
-  if (search.came && me) return <Frame heading={text.doneHeading}><Waiting /></Frame>;
+  if (search.came && me) return <Frame heading={text.doneHeading}><Loading /></Frame>;
   return (
     <Frame heading={text.heading} below={text.at(location.host)}>
       {search.problem && <Alert color="red" role="alert" title={text.oidcFailed}>{problems[search.problem] ?? text.oidcExpired}</Alert>}
       {!me && <ProviderSignOut />}
-      {me ? <Already name={me.single_user ? text.singleUser : text.already(me.name)} goOn={goOn} /> : <Methods path={path} onSignedIn={enter} />}
+      {me ? <AlreadySignedIn name={me.single_user ? text.singleUser : text.already(me.name)} goOn={goOn} /> : <Methods path={path} onSignedIn={enter} />}
     </Frame>
   );
 }
 
-function Already({ name, goOn }: { name: string; goOn: () => void }) {
+function AlreadySignedIn({ name, goOn }: { name: string; goOn: () => void }) {
   const text = useText();
   return (
     <>

@@ -1,18 +1,18 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { begun } from '@/offline/kept';
-import { flush, unsent, type Entry } from '@/outbox/outbox';
+import { draftKeys } from '@/offline/owner';
+import { flush, loadUnsent, type Entry } from '@/outbox/outbox';
 import { Visible } from '@/text/Visible';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
-import { signOut, type Unsent } from './session';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { signOut, type UnsentChoice } from './session';
 import { useText } from './text';
 
 /** The unsent work that a sign-out would delete. */
 interface Loss {
   answers: readonly Entry[];
-  begun: number;
+  drafts: number;
 }
 
 /** Signs this browser out. It asks before unsent work is lost. */
@@ -20,41 +20,41 @@ export function SignOut() {
   const text = useText();
   const [loss, setLoss] = useState<Loss>();
   const leave = useMutation({ mutationFn: signOut });
-  const look = async () => {
+  const checkLoss = async () => {
     leave.reset();
-    const found: Loss = { answers: await unsent(), begun: begun().length };
-    if (found.answers.length > 0 || found.begun > 0) setLoss(found);
+    const found: Loss = { answers: await loadUnsent(), drafts: draftKeys().length };
+    if (found.answers.length > 0 || found.drafts > 0) setLoss(found);
     else leave.mutate('discard');
   };
   return (
     <>
-      <Button variant="default" loading={leave.isPending} onClick={() => void look()}>{text.signOut}</Button>
-      {loss && <Ask loss={loss} onLoss={setLoss} leave={(what) => leave.mutate(what)} leaving={leave.isPending} error={leave.error} onClose={() => setLoss(undefined)} />}
-      {!loss && leave.error && <Trouble error={leave.error} again={() => void look()} />}
+      <Button variant="default" loading={leave.isPending} onClick={() => void checkLoss()}>{text.signOut}</Button>
+      {loss && <ConfirmSignOut loss={loss} onLoss={setLoss} leave={(what) => leave.mutate(what)} leaving={leave.isPending} error={leave.error} onClose={() => setLoss(undefined)} />}
+      {!loss && leave.error && <ErrorAlert error={leave.error} onRetry={() => void checkLoss()} />}
     </>
   );
 }
 
-interface AskProps {
+interface ConfirmSignOutProps {
   loss: Loss;
   onLoss: (loss: Loss) => void;
-  leave: (what: Unsent) => void;
+  leave: (what: UnsentChoice) => void;
   leaving: boolean;
   error: Error | null;
   onClose: () => void;
 }
 
-function Ask({ loss, onLoss, leave, leaving, error, onClose }: AskProps) {
+function ConfirmSignOut({ loss, onLoss, leave, leaving, error, onClose }: ConfirmSignOutProps) {
   const text = useText();
   const { answers } = loss;
   const send = useMutation({
     mutationFn: async () => {
       await flush();
-      return unsent();
+      return loadUnsent();
     },
-    onSuccess: (left) => {
-      onLoss({ ...loss, answers: left });
-      if (left.length === 0 && loss.begun === 0) leave('discard');
+    onSuccess: (unsent) => {
+      onLoss({ ...loss, answers: unsent });
+      if (unsent.length === 0 && loss.drafts === 0) leave('discard');
     },
   });
   return (
@@ -68,8 +68,8 @@ function Ask({ loss, onLoss, leave, leaving, error, onClose }: AskProps) {
             {send.isSuccess && <Text size="sm" mt="xs">{text.stillUnsent}</Text>}
           </Alert>
         )}
-        {loss.begun > 0 && <Text>{text.begunGoes(loss.begun)}</Text>}
-        {error && <Trouble error={error} />}
+        {loss.drafts > 0 && <Text>{text.begunGoes(loss.drafts)}</Text>}
+        {error && <ErrorAlert error={error} />}
         {answers.length > 0 ? (
           <Stack gap="xs">
             <Button loading={send.isPending} onClick={() => send.mutate()} data-autofocus>{text.sendFirst}</Button>

@@ -1,32 +1,32 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { problemOf } from '@/api/problem';
 
 export const methodsQuery = queryOptions({
   queryKey: ['sign-in', 'methods'],
-  queryFn: () => need(api.GET('/v1/sign-in/methods')),
+  queryFn: () => unwrap(api.GET('/v1/sign-in/methods')),
   staleTime: 5 * 60_000,
 });
 
 /** Returns the result of a call. A refusal here concerns the attempt, and does not mean that a session ended. */
-export async function tried<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+export async function unwrapAttempt<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
   throw problemOf(error, response.status);
 }
 
 /** Signs in with a one-time link, which is then used up. */
-export const signInByLink = (token: string) => tried(api.POST('/v1/sign-in/link', { body: { token } }));
+export const signInByLink = (token: string) => unwrapAttempt(api.POST('/v1/sign-in/link', { body: { token } }));
 
 /** Asks for a mail with a link. The reply does not say whether the address is known. */
-export const sendLink = (email: string) => tried(api.POST('/v1/sign-in/email', { body: { email } }));
+export const sendLink = (email: string) => unwrapAttempt(api.POST('/v1/sign-in/email', { body: { email } }));
 
 /**
  * Returns the address where the sign-in at the identity provider begins. The
  * provider leads back to this page, which checks who came before it goes to the
  * path.
  */
-export function oidcStart(path: string, stay = false): string {
-  const back = `/sign-in?${new URLSearchParams(stay ? { done: '1' } : { came: '1', return: path }).toString()}`;
+export function oidcStartAddress(path: string, keepPage = false): string {
+  const back = `/sign-in?${new URLSearchParams(keepPage ? { done: '1' } : { came: '1', return: path }).toString()}`;
   return `/v1/sign-in/oidc/start?${new URLSearchParams({ return: back }).toString()}`;
 }

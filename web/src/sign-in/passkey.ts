@@ -1,8 +1,8 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration, WebAuthnError, type PublicKeyCredentialCreationOptionsJSON, type PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
-import { api, need } from '@/api/client';
-import { tried } from './calls';
+import { api, unwrap } from '@/api/client';
+import { unwrapAttempt } from './calls';
 
-export const passkeysWork = browserSupportsWebAuthn;
+export const supportsPasskeys = browserSupportsWebAuthn;
 
 /** The options from the server for the browser's passkey functions. They are passed on as they are. */
 interface Ceremony<T> {
@@ -11,16 +11,16 @@ interface Ceremony<T> {
 
 /** Signs in with a passkey that the person picks. */
 export async function signInByPasskey() {
-  const { options } = await tried(api.POST('/v1/sign-in/passkey/start'));
+  const { options } = await unwrapAttempt(api.POST('/v1/sign-in/passkey/start'));
   const credential = await startAuthentication({ optionsJSON: (options as Ceremony<PublicKeyCredentialRequestOptionsJSON>).publicKey });
-  return tried(api.POST('/v1/sign-in/passkey/finish', { body: { credential } }));
+  return unwrapAttempt(api.POST('/v1/sign-in/passkey/finish', { body: { credential } }));
 }
 
 /** Makes a passkey on this device. */
 export async function addPasskey(name: string) {
-  const { options } = await need(api.POST('/v1/passkeys/start'));
+  const { options } = await unwrap(api.POST('/v1/passkeys/start'));
   const credential = await startRegistration({ optionsJSON: (options as Ceremony<PublicKeyCredentialCreationOptionsJSON>).publicKey });
-  return need(api.POST('/v1/passkeys/finish', { body: { name, credential } }));
+  return unwrap(api.POST('/v1/passkeys/finish', { body: { name, credential } }));
 }
 
 /**

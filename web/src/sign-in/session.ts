@@ -1,33 +1,31 @@
-import { api, need } from '@/api/client';
-import { queryClient, startAnew, whoamiQuery } from '@/api/queries';
+import { api, unwrap } from '@/api/client';
+import { queryClient, leavePage, whoamiQuery } from '@/api/queries';
+import { signal } from '@/api/signal';
 import type { Whoami } from '@/api/types';
-import { own } from '@/offline/kept';
+import { recordOwner } from '@/offline/owner';
 
 // All tabs of a browser share one session. A tab tells the others when the
 // session begins and when it ends.
 
-type Told = 'in' | 'out';
+type SessionMessage = 'in' | 'out';
 
 /** The choice for unsent answers: they wait here for their author, or they are deleted. */
-export type Unsent = 'keep' | 'discard';
+export type UnsentChoice = 'keep' | 'discard';
 
-type Ending = (unsent: Unsent) => void | Promise<void>;
+type SignOutHandler = (unsent: UnsentChoice) => void | Promise<void>;
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('fermata-session') : undefined;
-const listeners = new Set<(told: Told) => void>();
-const endings = new Set<Ending>();
+const messages = signal<[told: SessionMessage]>();
+const signOutHandlers = new Set<SignOutHandler>();
 
-if (channel) channel.onmessage = (message: MessageEvent<Told>) => listeners.forEach((listener) => listener(message.data));
+if (channel) channel.onmessage = (message: MessageEvent<SessionMessage>) => messages.notify(message.data);
 
 /** Calls the listener when another tab signed in or out. */
-export function onSession(listener: (told: Told) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const message = messages.subscribe;
 
 /** Runs a function after each sign-out, to delete what was stored for the person. */
-export function onSignOut(ending: Ending): () => void {
-  endings.add(ending);
-  return () => endings.delete(ending);
+export function onSignOut(handler: SignOutHandler): () => void {
+  signOutHandlers.add(handler);
+  return () => signOutHandlers.delete(handler);
 }
 
 /**
@@ -35,10 +33,10 @@ export function onSignOut(ending: Ending): () => void {
  * to another person than before. The content of the page is not for that
  * person, so a page is loaded anew, at the path or at the same address.
  */
-export function signedIn(me: Whoami, path?: string): boolean {
-  channel?.postMessage('in' satisfies Told);
-  if (!own(me.name)) {
-    void startAnew(path);
+export function recordSignIn(me: Whoami, path?: string): boolean {
+  channel?.postMessage('in' satisfies SessionMessage);
+  if (!recordOwner(me.name)) {
+    void leavePage(path);
     return false;
   }
   queryClient.setQueryData(whoamiQuery.queryKey, me);
@@ -55,10 +53,10 @@ export const providerSignOut = (): string | undefined => sessionStorage.getItem(
 export const forgetProviderSignOut = (): void => sessionStorage.removeItem(providerKey);
 
 /** Ends the session of this browser and deletes its data from the page and from the browser. */
-export async function signOut(unsent: Unsent): Promise<void> {
-  const { provider_url: provider } = await need(api.POST('/v1/sign-out'));
-  for (const ending of endings) await ending(unsent);
+export async function signOut(unsent: UnsentChoice): Promise<void> {
+  const { provider_url: provider } = await unwrap(api.POST('/v1/sign-out'));
+  for (const handle of signOutHandlers) await handle(unsent);
   if (provider) sessionStorage.setItem(providerKey, provider);
-  channel?.postMessage('out' satisfies Told);
+  channel?.postMessage('out' satisfies SessionMessage);
   location.assign('/sign-in');
 }

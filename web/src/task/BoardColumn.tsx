@@ -1,13 +1,13 @@
 import { Box, Button, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import classes from './board.module.css';
 import type { Column, Filters, State } from './filters';
 import list from './list.module.css';
-import { coarse, TaskCard } from './TaskCard';
+import { coarseTime, TaskCard } from './TaskCard';
 import { useTaskText } from './text';
 import { useReading } from './useReading';
 import { useTasks } from './useTasks';
@@ -31,7 +31,7 @@ function Cards({ column, filters, states, onIds }: Props & { states: State[] }) 
   const scroller = useRef<HTMLDivElement>(null);
   const [reading, release] = useReading(scroller, scroller);
   const { shown, gone, fresh, query } = useTasks(filters, states, reading);
-  const now = coarse(useNow());
+  const now = coarseTime(useNow());
   const ids = useMemo(() => shown.map((task) => task.id), [shown]);
   useEffect(() => onIds(column, ids), [column, ids, onIds]);
   // eslint-disable-next-line react-hooks/incompatible-library -- it tells React itself what changed
@@ -51,8 +51,8 @@ function Cards({ column, filters, states, onIds }: Props & { states: State[] }) 
   }, [last, shown.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
+      {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
       {query.isSuccess && shown.length === 0 && <Text size="sm" c="dimmed" p="xs">{text.emptyColumn}</Text>}
       <Box ref={scroller} className={classes.scroller} tabIndex={shown.length > 0 ? 0 : undefined} role="group" aria-label={text.columns[column]}>
         <div className={list.inColumn} role="status">

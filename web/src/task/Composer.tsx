@@ -2,18 +2,18 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Task } from '@/api/types';
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import { useCommands } from '@/keys/useCommands';
 import { Keys } from '@/ui/Keys';
-import { Trouble } from '@/ui/Trouble';
-import { reopenTask, sayTo, taskKey } from './api';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { reopenTask, sendMessage, taskKey } from './api';
 import { columnOf } from './filters';
 import { usePageText } from './pageText';
 
-const place = (id: string) => keptAt(`message.${id}`);
+const draftKey = (id: string) => ownedKey(`message.${id}`);
 
 /** Returns when the agent gets a message, by the state of its task. */
-export function hearing(task: Pick<Task, 'state' | 'runner'>): 'working' | 'suspended' | 'ready' | 'ended' | 'external' | 'blocked' {
+export function messageTiming(task: Pick<Task, 'state' | 'runner'>): 'working' | 'suspended' | 'ready' | 'ended' | 'external' | 'blocked' {
   const column = columnOf(task.state);
   if (column === 'done') return 'ended';
   if (task.runner === 'external') return 'external';
@@ -26,12 +26,12 @@ export function Composer({ task }: { task: Task }) {
   const text = usePageText();
   const client = useQueryClient();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [body, setBody] = useDraft(place(task.id));
-  const how = hearing(task);
+  const [body, setBody] = useDraft(draftKey(task.id));
+  const timing = messageTiming(task);
   const send = useMutation({
     mutationFn: async () => {
-      await sayTo(task.id, body.trim());
-      if (how === 'ended') await reopenTask(task.id);
+      await sendMessage(task.id, body.trim());
+      if (timing === 'ended') await reopenTask(task.id);
     },
     onSuccess: () => {
       setBody('');
@@ -48,14 +48,14 @@ export function Composer({ task }: { task: Task }) {
   ]);
   return (
     <Stack component="section" gap="xs" mt="md" aria-label={text.say}>
-      <Textarea ref={field} label={text.say} description={text.sayHint[how]} value={body} onChange={(event) => setBody(event.currentTarget.value)} autosize minRows={2} maxRows={12} maxLength={20_000} />
-      {send.error && <Trouble error={send.error} again={submit} />}
+      <Textarea ref={field} label={text.say} description={text.sayHint[timing]} value={body} onChange={(event) => setBody(event.currentTarget.value)} autosize minRows={2} maxRows={12} maxLength={20_000} />
+      {send.error && <ErrorAlert error={send.error} onRetry={submit} />}
       <Group justify="space-between">
         <Text size="sm" c="dimmed" role="status">{send.isSuccess && body === '' ? text.sent : ''}</Text>
         <Group gap="xs">
           <Text span size="sm" visibleFrom="sm"><Keys keys="mod+Enter" /></Text>
           <Button onClick={submit} loading={send.isPending} disabled={body.trim() === ''}>
-            {how === 'ended' ? text.sendReopen : how === 'working' ? text.sendInterrupt : text.send}
+            {timing === 'ended' ? text.sendReopen : timing === 'working' ? text.sendInterrupt : text.send}
           </Button>
         </Group>
       </Group>

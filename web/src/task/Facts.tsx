@@ -7,7 +7,7 @@ import { Visible } from '@/text/Visible';
 import { usePageText } from './pageText';
 import classes from './task.module.css';
 import { useTaskText } from './text';
-import { useNameOf } from './ThreadPost';
+import { useNameOf } from './useNameOf';
 
 /** Shows the facts of a task, beside its history. */
 export function Facts({ task }: { task: Task }) {

@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useRef, useState } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { narrowing, sorts, stands, type Filters, type Search } from './filters';
+import { countFilters, sorts, stateGroups, type Filters, type Search } from './filters';
 import { useTaskText } from './text';
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 export function FilterBar({ filters, change }: Props) {
   const text = useTaskText();
   const search = useRef<HTMLInputElement>(null);
-  const count = narrowing(filters);
+  const count = countFilters(filters);
   const [opened, { toggle }] = useDisclosure(count > (filters.q ? 1 : 0));
   useCommands([{ id: 'task-search', title: text.focusSearch, group: text.keys, keys: ['/'], run: () => search.current?.focus() }]);
   return (
@@ -31,9 +31,9 @@ export function FilterBar({ filters, change }: Props) {
         <SimpleGrid cols={{ base: 2, md: 5 }} spacing="xs" mb="sm">
           <NativeSelect
             label={text.state}
-            value={filters.stand ?? ''}
+            value={filters.stateGroup ?? ''}
             onChange={(event) => change({ is: event.currentTarget.value })}
-            data={[{ value: '', label: text.anyState }, ...stands.map((stand) => ({ value: stand, label: text.stands[stand] }))]}
+            data={[{ value: '', label: text.anyState }, ...stateGroups.map((group) => ({ value: group, label: text.stateGroups[group] }))]}
           />
           <NativeSelect
             label={text.sort}
@@ -66,7 +66,7 @@ interface FieldProps extends Pick<Props, 'change'> {
 /** A text field that filters a moment after the last key. */
 function Field({ name, label, value, change, labelled, input }: FieldProps) {
   const [typed, setTyped] = useState(value);
-  const later = useDebouncedCallback((next: string) => change({ [name]: next.trim() }), 250);
+  const changeLater = useDebouncedCallback((next: string) => change({ [name]: next.trim() }), 250);
   // The address may change in other ways: by going back, or by "show all".
   const [known, setKnown] = useState(value);
   if (known !== value) {
@@ -87,7 +87,7 @@ function Field({ name, label, value, change, labelled, input }: FieldProps) {
       maxLength={name === 'q' ? 200 : 64}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        later(event.currentTarget.value);
+        changeLater(event.currentTarget.value);
       }}
     />
   );

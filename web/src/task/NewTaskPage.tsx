@@ -4,10 +4,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type SubmitEvent } from 'react';
 import { useCommands } from '@/keys/useCommands';
-import { keptAt } from '@/offline/kept';
+import { ownedKey } from '@/offline/owner';
 import { asProblem } from '@/api/problem';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { createTask, taskListKey } from './api';
 import { createCommand, emptyForm, specOf, taskOf, type Form } from './command';
 import type { Search } from './filters';
@@ -15,7 +15,7 @@ import { useNewTaskText } from './newTaskText';
 import classes from './task.module.css';
 import { useTaskText } from './text';
 
-const place = () => keptAt('newTask');
+const draftKey = () => ownedKey('newTask');
 
 /** The form for a new task. Beside it is the command that does the same. */
 export default function NewTaskPage() {
@@ -24,17 +24,17 @@ export default function NewTaskPage() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const search: Search = useSearch({ strict: false });
-  const [form, setForm] = useState<Form>(() => ({ ...emptyForm, ...draft(), ...(search.parent ? { parent: search.parent } : {}) }));
+  const [form, setForm] = useState<Form>(() => ({ ...emptyForm, ...readDraft(), ...(search.parent ? { parent: search.parent } : {}) }));
   const [tried, setTried] = useState(false);
   const [more, { toggle }] = useDisclosure(search.parent !== undefined);
   const set = (part: Partial<Form>) => setForm((now) => ({ ...now, ...part }));
-  useEffect(() => keep(form), [form]);
+  useEffect(() => storeDraft(form), [form]);
   const wrongSpec = form.spec.trim() !== '' && specOf(form.spec) === undefined;
   const missing = form.title.trim() === '';
   const make = useMutation({
     mutationFn: () => createTask(taskOf(form)),
     onSuccess: (task) => {
-      keep(emptyForm);
+      storeDraft(emptyForm);
       void client.invalidateQueries({ queryKey: taskListKey });
       void navigate({ to: '/tasks/$id', params: { id: task.id } });
     },
@@ -75,7 +75,7 @@ export default function NewTaskPage() {
                 <Textarea label={text.spec} description={text.specHint} autosize minRows={2} value={form.spec} onChange={(event) => set({ spec: event.currentTarget.value })} error={wrongSpec && text.specWrong} classNames={{ input: classes.code }} />
               </Stack>
             </Collapse>
-            {make.error && <Trouble error={make.error} again={() => submit()} />}
+            {make.error && <ErrorAlert error={make.error} onRetry={() => submit()} />}
             <Group justify="flex-end"><Button type="submit" loading={make.isPending}>{text.create}</Button></Group>
           </Stack>
         </form>
@@ -92,18 +92,18 @@ export default function NewTaskPage() {
 }
 
 /** Returns the draft of the form, which survives a reload. */
-function draft(): Partial<Form> {
+function readDraft(): Partial<Form> {
   try {
-    return JSON.parse(localStorage.getItem(place()) ?? '{}') as Partial<Form>;
+    return JSON.parse(localStorage.getItem(draftKey()) ?? '{}') as Partial<Form>;
   } catch {
     return {};
   }
 }
 
-function keep(form: Form) {
+function storeDraft(form: Form) {
   try {
-    if (JSON.stringify(form) === JSON.stringify(emptyForm)) localStorage.removeItem(place());
-    else localStorage.setItem(place(), JSON.stringify(form));
+    if (JSON.stringify(form) === JSON.stringify(emptyForm)) localStorage.removeItem(draftKey());
+    else localStorage.setItem(draftKey(), JSON.stringify(form));
   } catch {
     // Without storage, the draft lives as long as the page.
   }

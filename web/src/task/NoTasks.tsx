@@ -1,12 +1,12 @@
 import { Button, Code, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { narrowing, type Filters } from './filters';
+import { countFilters, type Filters } from './filters';
 import { useTaskText } from './text';
 
 /** Shows an empty list of tasks: why it is empty, and what to do. */
 export function NoTasks({ filters }: { filters: Filters }) {
   const text = useTaskText();
-  if (narrowing(filters) > 0) {
+  if (countFilters(filters) > 0) {
     return (
       <Stack align="center" p="xl" role="status">
         <Text>{text.nothingFound}</Text>

@@ -2,7 +2,7 @@ import { Anchor, Group, Paper, Text } from '@mantine/core';
 import { useFocusWithin } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Ended } from '@/question/Ended';
+import { QuestionResolution } from '@/question/QuestionResolution';
 import { TypeBadge } from '@/question/Badges';
 import { QuestionView } from '@/question/QuestionView';
 import { questionQuery } from '@/question/queries';
@@ -13,8 +13,9 @@ import { Icon } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import type { Entry } from './api';
 import { usePageText } from './pageText';
-import { Moved, useNameOf, When } from './ThreadPost';
+import { NewState, EntryTime } from './postParts';
 import classes from './thread.module.css';
+import { useNameOf } from './useNameOf';
 
 /**
  * Shows a question at its place in the thread. The reader can answer it here while it is open. After that, it is shown
@@ -31,7 +32,7 @@ function OpenQuestion({ question }: { question: Question }) {
   const { ref, focused } = useFocusWithin();
   return (
     <Paper withBorder p="md" className={classes.open} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
-      <KeysWhile on={focused}><QuestionView question={data} within /></KeysWhile>
+      <KeysWhile on={focused}><QuestionView question={data} onTaskPage /></KeysWhile>
     </Paper>
   );
 }
@@ -45,12 +46,12 @@ function ClosedQuestion({ entry, question }: { entry: Entry; question: Question 
         <Icon name="robot" size={16} />
         <Text size="sm"><b>{nameOf(entry.actor)}</b> {text.events['question.asked']}</Text>
         <TypeBadge type={question.type} />
-        <Moved entry={entry} />
-        <When at={entry.at} />
+        <NewState entry={entry} />
+        <EntryTime at={entry.at} />
       </Group>
       <Anchor fw={600} underline="always" renderRoot={(props) => <Link to="/questions/$id" params={{ id: question.id }} {...props} />}><Visible text={question.title} /></Anchor>
       {question.body && <details className={classes.before}><summary>{text.description}</summary><Markdown text={question.body} /></details>}
-      <div className={classes.ended}><Ended question={question} /></div>
+      <div className={classes.ended}><QuestionResolution question={question} /></div>
     </Paper>
   );
 }

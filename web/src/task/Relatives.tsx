@@ -20,8 +20,8 @@ export function Relatives({ task }: { task: Task }) {
   useLiveTasks(children.map((child) => child.id));
   return (
     <>
-      {task.parent_id && <Others title={text.parent} ids={[task.parent_id]} />}
-      {(task.blocked_by?.length ?? 0) > 0 && <Others title={text.dependsOn} ids={task.blocked_by ?? none} />}
+      {task.parent_id && <OtherTasks title={text.parent} ids={[task.parent_id]} />}
+      {(task.blocked_by?.length ?? 0) > 0 && <OtherTasks title={text.dependsOn} ids={task.blocked_by ?? none} />}
       {children.length > 0 && (
         <section>
           <Group justify="space-between" mb={4}>
@@ -35,7 +35,7 @@ export function Relatives({ task }: { task: Task }) {
   );
 }
 
-function Others({ title, ids }: { title: string; ids: readonly string[] }) {
+function OtherTasks({ title, ids }: { title: string; ids: readonly string[] }) {
   const found = useQueries({ queries: ids.map((id) => taskQuery(id)) });
   return (
     <section>

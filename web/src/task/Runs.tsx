@@ -7,7 +7,7 @@ import { useNow } from '@/ui/useNow';
 import type { Run } from './api';
 import { usePageText } from './pageText';
 import classes from './thread.module.css';
-import { roughly } from './waiting';
+import { roughDuration } from './waiting';
 
 /** Shows every run of a task, the latest first. */
 export function Runs({ runs }: { runs: readonly Run[] }) {
@@ -25,7 +25,7 @@ function RunCard({ run }: { run: Run }) {
   const times = useTime();
   const now = useNow();
   const running = run.state === 'running';
-  const long = roughly((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.started_at));
+  const long = roughDuration((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.started_at));
   const results: Record<string, string | undefined> = text.results;
   return (
     <Paper withBorder p="sm" className={classes.agent}>

@@ -4,7 +4,7 @@ import { Icon, type IconName } from '@/ui/Icon';
 import { useTaskText } from './text';
 import classes from './task.module.css';
 
-const looks: Record<Task['state'], { icon: IconName; look: string }> = {
+const badgeLooks: Record<Task['state'], { icon: IconName; look: string }> = {
   open: { icon: 'inbox', look: 'calm' },
   input_received: { icon: 'next', look: 'calm' },
   blocked: { icon: 'pause', look: 'calm' },
@@ -21,7 +21,7 @@ const looks: Record<Task['state'], { icon: IconName; look: string }> = {
 /** Shows the state of a task as a word, with an icon and a colour. */
 export function StateBadge({ state }: { state: Task['state'] }) {
   const text = useTaskText();
-  const { icon, look } = looks[state];
+  const { icon, look } = badgeLooks[state];
   return (
     <Badge variant="default" radius="sm" tt="none" fw={600} className={`${classes.state ?? ''} ${classes[look] ?? ''}`} leftSection={<Icon name={icon} size={13} />}>
       {text.states[state]}

@@ -26,14 +26,14 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   const { data: counts } = useQuery(taskCountsQuery(filters));
   const [ids, setIds] = useState<Partial<Record<Column, readonly string[]>>>({});
   const tell = useCallback((name: Column, list: readonly string[]) => setIds((now) => ({ ...now, [name]: list })), []);
-  const open = column ?? fullest(counts);
+  const open = column ?? fullestColumn(counts);
   /** Returns the column of the task that has the focus, or else the first column to look at. */
-  const here = () => columns.find((name) => ids[name]?.includes(focusedTask() ?? '')) ?? (wide ? firstFilled(ids) : open);
+  const focusedColumn = () => columns.find((name) => ids[name]?.includes(focusedTask() ?? '')) ?? (wide ? firstFilled(ids) : open);
   useTaskKeys({
-    ids: () => ids[here()] ?? none,
+    ids: () => ids[focusedColumn()] ?? none,
     go: focusTask,
-    aside: (by) => {
-      const from = here();
+    moveColumn: (by) => {
+      const from = focusedColumn();
       const to = columns[columns.indexOf(from) + by];
       if (!to) return;
       if (!wide) onColumn(to);
@@ -78,7 +78,7 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
 }
 
 /** Returns the column to show first: tasks that need a person come before tasks in progress. */
-function fullest(counts: TaskCounts | undefined): Column {
+function fullestColumn(counts: TaskCounts | undefined): Column {
   return (['needs_person', 'working', 'ready', 'done'] as const).find((column) => (counts?.columns[column] ?? 0) > 0) ?? 'ready';
 }
 

@@ -11,7 +11,7 @@ import { StateBadge } from './StateBadge';
 import { useTaskText } from './text';
 import { TaskMenu } from './TaskMenu';
 import classes from './task.module.css';
-import { momentOf, roughly } from './waiting';
+import { momentOf, roughDuration } from './waiting';
 
 interface Props {
   task: Task;
@@ -57,8 +57,8 @@ export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'no
     <div className={classes.facts}>
       {(!bare || !plainStates.has(task.state)) && <StateBadge state={task.state} />}
       {task.no_worker && <span><Icon name="warning" size={13} />{text.noWorker}</span>}
-      {task.waiting && <span><Icon name="clock" size={13} />{text.waits(roughly(now - Date.parse(task.waiting.since)))}</span>}
-      {task.waiting?.deadline && <span>{text.left(roughly(Date.parse(task.waiting.deadline) - now))}</span>}
+      {task.waiting && <span><Icon name="clock" size={13} />{text.waits(roughDuration(now - Date.parse(task.waiting.since)))}</span>}
+      {task.waiting?.deadline && <span>{text.left(roughDuration(Date.parse(task.waiting.deadline) - now))}</span>}
       {task.state === 'deferred' && task.defer_until && <span>{text.until(momentOf(task.defer_until, { language, now }))}</span>}
       {task.agent && <span><Icon name="robot" size={13} />{task.agent}</span>}
       {task.project !== 'default' && <span>{task.project}</span>}
@@ -73,4 +73,4 @@ export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'no
 const plainStates = new Set<Task['state']>(['open', 'in_progress', 'awaiting_input', 'awaiting_approval', 'done']);
 
 /** Returns the server's time in steps of ten seconds, which is precise enough for ages. */
-export const coarse = (now = serverNow()) => Math.ceil(now / 10_000) * 10_000;
+export const coarseTime = (now = serverNow()) => Math.ceil(now / 10_000) * 10_000;

@@ -2,14 +2,14 @@ import { Box } from '@mantine/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useNow } from '@/ui/useNow';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import type { Filters } from './filters';
-import { Fresh } from './Fresh';
+import { NewTasksButton } from './NewTasksButton';
 import { focusTask } from './focus';
 import classes from './list.module.css';
 import { NoTasks } from './NoTasks';
-import { coarse, TaskCard } from './TaskCard';
+import { coarseTime, TaskCard } from './TaskCard';
 import { useReading } from './useReading';
 import { useTaskKeys } from './useTaskKeys';
 import { useTasks } from './useTasks';
@@ -20,7 +20,7 @@ export function TaskList({ filters }: { filters: Filters }) {
   const box = useRef<HTMLDivElement>(null);
   const [reading, release] = useReading(box);
   const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
-  const now = coarse(useNow());
+  const now = coarseTime(useNow());
   const offset = useOffset(box, shown.length > 0);
   const rows = useWindowVirtualizer({
     count: shown.length,
@@ -46,10 +46,10 @@ export function TaskList({ filters }: { filters: Filters }) {
   });
   return (
     <div ref={box}>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
+      {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
       {query.isSuccess && shown.length === 0 && <NoTasks filters={filters} />}
-      <Fresh fresh={fresh} gone={gone.size} release={release} />
+      <NewTasksButton fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={classes.list} h={rows.getTotalSize()}>
         {items.map((item) => {
           const task = shown[item.index];

@@ -9,8 +9,8 @@ import { verbNames } from './verbNames';
 /** Shows the menu of a task's verbs. It moves a task without dragging. */
 export function TaskMenu({ task }: { task: Task }) {
   const text = useTaskText();
-  const { act, may } = useVerbs();
-  if (!may) return null;
+  const { act, mayChange } = useVerbs();
+  if (!mayChange) return null;
   const names = verbNames(text, task);
   return (
     <Menu position="bottom-end" width={240} withinPortal>

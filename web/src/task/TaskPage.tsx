@@ -7,14 +7,14 @@ import type { Task } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useLanguage } from '@/text/language';
 import { Visible } from '@/text/Visible';
-import { Back } from '@/ui/Back';
+import { BackLink } from '@/ui/BackLink';
 import { Icon } from '@/ui/Icon';
 import { Keys } from '@/ui/Keys';
 import { Markdown } from '@/ui/Markdown';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { runsQuery, taskQuery, type Run } from './api';
 import { Composer } from './Composer';
 import { Facts } from './Facts';
@@ -44,8 +44,8 @@ export default function TaskPage() {
   if (error && asProblem(error).code === 'not_found') {
     return <Page title={text.notFound}><Link to="/tasks">{text.toTasks}</Link></Page>;
   }
-  if (error && !task) return <Trouble error={error} again={() => void refetch()} />;
-  if (!task) return <Waiting />;
+  if (error && !task) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!task) return <Loading />;
   // The address may contain only the end of an id. The task has the full id.
   return <VerbsProvider key={task.id}><TaskView task={task} address={id} /></VerbsProvider>;
 }
@@ -65,7 +65,7 @@ function TaskView({ task, address }: { task: Task; address: string }) {
   useCommands(parts.map((each, at) => ({ id: `part-${each}`, title: words.showAs(text[each]), group: words.task, keys: [`v ${['t', 'l', 'a'][at] ?? ''}`], run: () => show(each) })));
   const run = runs?.items.find((each) => each.id === search.run) ?? runs?.items.at(-1);
   return (
-    <Page title={task.title} back={<Back to="/tasks">{text.toTasks}</Back>} wide actions={<StateBadge state={task.state} />}>
+    <Page title={task.title} back={<BackLink to="/tasks">{text.toTasks}</BackLink>} wide actions={<StateBadge state={task.state} />}>
       <Stack gap="sm" mb="md">
         <WhoWaits task={task} run={runs?.items.at(-1)} />
         <NoWorker task={task} />

@@ -2,17 +2,17 @@ import { ActionIcon, Box, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import type { Filters } from './filters';
 import { focusTask } from './focus';
-import { Fresh } from './Fresh';
+import { NewTasksButton } from './NewTasksButton';
 import list from './list.module.css';
 import { NoTasks } from './NoTasks';
-import { coarse, TaskCard } from './TaskCard';
+import { coarseTime, TaskCard } from './TaskCard';
 import { useTaskText } from './text';
-import { branches, type Branch } from './tree';
+import { treeRows, type TreeRow } from './tree';
 import classes from './tree.module.css';
 import { useOffset } from './useOffset';
 import { useReading } from './useReading';
@@ -25,11 +25,11 @@ export function TaskTree({ filters }: { filters: Filters }) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [reading, release] = useReading(box);
   const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
-  const laid = useMemo(() => branches(shown, folded), [shown, folded]);
-  const now = coarse(useNow());
-  const offset = useOffset(box, laid.length > 0);
+  const entries = useMemo(() => treeRows(shown, folded), [shown, folded]);
+  const now = coarseTime(useNow());
+  const offset = useOffset(box, entries.length > 0);
   const rows = useWindowVirtualizer({
-    count: laid.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => laid[at]?.task.id ?? at,
+    count: entries.length, estimateSize: () => 76, gap: 6, overscan: 8, scrollMargin: offset, scrollPaddingStart: 64, getItemKey: (at) => entries[at]?.task.id ?? at,
   });
   // Children may be on any page, so a tree reads all pages.
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
@@ -37,7 +37,7 @@ export function TaskTree({ filters }: { filters: Filters }) {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useTaskKeys({
-    ids: () => laid.map((branch) => branch.task.id),
+    ids: () => entries.map((branch) => branch.task.id),
     go: (id, at) => {
       rows.scrollToIndex(at, { align: 'auto' });
       focusTask(id);
@@ -51,17 +51,17 @@ export function TaskTree({ filters }: { filters: Filters }) {
     });
   return (
     <div ref={box}>
-      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
-      {query.isPending && <Waiting />}
-      {query.isSuccess && laid.length === 0 && <NoTasks filters={filters} />}
-      <Fresh fresh={fresh} gone={gone.size} release={release} />
+      {query.error && <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Loading />}
+      {query.isSuccess && entries.length === 0 && <NoTasks filters={filters} />}
+      <NewTasksButton fresh={fresh} gone={gone.size} release={release} />
       <Box component="ul" className={list.list} h={rows.getTotalSize()}>
         {rows.getVirtualItems().map((item) => {
-          const branch = laid[item.index];
+          const branch = entries[item.index];
           return branch ? (
             <Box
               component="li" key={item.key} ref={rows.measureElement} data-index={item.index} className={list.item}
-              aria-setsize={laid.length} aria-posinset={item.index + 1} style={{ transform: `translateY(${item.start - offset}px)` }}
+              aria-setsize={entries.length} aria-posinset={item.index + 1} style={{ transform: `translateY(${item.start - offset}px)` }}
             >
               <Row branch={branch} folded={folded.has(branch.task.id)} onFold={fold} gone={gone.has(branch.task.id)} now={now} />
             </Box>
@@ -72,7 +72,7 @@ export function TaskTree({ filters }: { filters: Filters }) {
   );
 }
 
-function Row({ branch, folded, onFold, gone, now }: { branch: Branch; folded: boolean; onFold: (id: string) => void; gone: boolean; now: number }) {
+function Row({ branch, folded, onFold, gone, now }: { branch: TreeRow; folded: boolean; onFold: (id: string) => void; gone: boolean; now: number }) {
   const text = useTaskText();
   const { task, level, children, elsewhere } = branch;
   return (

@@ -6,7 +6,7 @@ import { useCommands } from '@/keys/useCommands';
 import { Page } from '@/ui/Page';
 import { taskCountsQuery } from './api';
 import { FilterBar } from './FilterBar';
-import { columnIn, filtersOf, viewOf, views, type Search, type View } from './filters';
+import { columnFrom, filtersOf, viewOf, views, type Search, type View } from './filters';
 import { useLiveLists } from './live';
 import { TaskBoard } from './TaskBoard';
 import { TaskList } from './TaskList';
@@ -42,7 +42,7 @@ export default function TasksPage() {
         </Group>
         <FilterBar filters={filters} change={change} />
         {view === 'list' && <TaskList filters={filters} />}
-        {view === 'board' && <TaskBoard filters={filters} column={columnIn(search)} onColumn={(column) => change({ column })} />}
+        {view === 'board' && <TaskBoard filters={filters} column={columnFrom(search)} onColumn={(column) => change({ column })} />}
         {view === 'tree' && <TaskTree filters={filters} />}
       </VerbsProvider>
     </Page>

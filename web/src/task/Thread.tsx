@@ -1,13 +1,13 @@
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useMemo, useRef } from 'react';
-import { readMore } from '@/api/more';
+import { readMore } from '@/api/readMore';
 import { useTime } from '@/text/time';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { timelineQuery } from './api';
 import { usePageText } from './pageText';
-import { inOrder, otherDay, postEntry, posts, questionsIn } from './thread';
+import { timelineEntries, isOtherDay, postEntry, postsOf, questionsIn } from './thread';
 import classes from './thread.module.css';
 import { ThreadPost } from './ThreadPost';
 
@@ -16,12 +16,12 @@ export function Thread({ id }: { id: string }) {
   const text = usePageText();
   const times = useTime();
   const query = useInfiniteQuery(timelineQuery(id));
-  const entries = useMemo(() => inOrder(query.data?.pages ?? []), [query.data]);
-  const shown = useMemo(() => posts(entries), [entries]);
+  const entries = useMemo(() => timelineEntries(query.data?.pages ?? []), [query.data]);
+  const shown = useMemo(() => postsOf(entries), [entries]);
   const questions = useMemo(() => questionsIn(entries), [entries]);
   const list = useKeptPlace(shown[0]?.key);
-  if (query.error && !query.data) return <Trouble error={query.error} again={() => void query.refetch()} />;
-  if (!query.data) return <Waiting />;
+  if (query.error && !query.data) return <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <Loading />;
   return (
     <>
       {query.hasNextPage ? (
@@ -35,7 +35,7 @@ export function Thread({ id }: { id: string }) {
           const before = shown[at - 1];
           return (
             <li key={post.key} className={classes.post}>
-              {otherDay(before && postEntry(before), entry) && <Text size="xs" fw={600} c="dimmed" className={classes.day}>{times.day(entry.at)}</Text>}
+              {isOtherDay(before && postEntry(before), entry) && <Text size="xs" fw={600} c="dimmed" className={classes.day}>{times.day(entry.at)}</Text>}
               <ThreadPost post={post} questions={questions} />
             </li>
           );

@@ -1,9 +1,6 @@
 import { Badge, Box, Group, Paper, Progress, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { whoamiQuery } from '@/api/queries';
-import type { Actor } from '@/api/types';
 import { answersText } from '@/question/item';
 import { useText as useQuestionText } from '@/question/text';
 import { useTime } from '@/text/time';
@@ -12,12 +9,11 @@ import { Icon, type IconName } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import type { Entry } from './api';
 import { usePageText, type PageText } from './pageText';
+import { NewState, EntryTime } from './postParts';
 import { QuestionPost } from './QuestionPost';
-import { StateBadge } from './StateBadge';
-import type { State } from './filters';
-import { columnStates } from './filters';
 import type { Post } from './thread';
 import classes from './thread.module.css';
+import { useNameOf } from './useNameOf';
 import { reasonOf } from './waiting';
 import { useWaitingText } from './waitingText';
 
@@ -33,23 +29,6 @@ export const ThreadPost = memo(function ThreadPost({ post, questions }: { post: 
   return <EventPost entry={entry} />;
 });
 
-/** Returns a function that names an actor for the reader. */
-export function useNameOf(): (actor: Actor | undefined) => string {
-  const text = usePageText();
-  const { data: me } = useQuery(whoamiQuery);
-  return (actor) => {
-    if (!actor) return text.actors.system;
-    if (actor.kind === 'human' && actor.name && actor.name === me?.name) return text.you;
-    if (actor.kind === 'policy' || actor.kind === 'timeout' || actor.kind === 'system') return text.actors[actor.kind];
-    return actor.name || text.actors[actor.kind];
-  };
-}
-
-export function When({ at }: { at: string }) {
-  const times = useTime();
-  return <Text span size="xs" c="dimmed" component="time" dateTime={at} title={times.full(at)}>{times.clock(at)}</Text>;
-}
-
 function MessagePost({ entry }: { entry: Entry }) {
   const text = usePageText();
   const times = useTime();
@@ -64,7 +43,7 @@ function MessagePost({ entry }: { entry: Entry }) {
         <Text size="sm" fw={600}>{nameOf(message.author)}</Text>
         {message.kind === 'clarification' && <Badge size="sm" variant="default" tt="none">{text.clarification}</Badge>}
         {message.cancels && <Badge size="sm" variant="default" tt="none">{text.cancels}</Badge>}
-        <When at={entry.at} />
+        <EntryTime at={entry.at} />
       </Group>
       <Markdown text={message.body} />
       {message.receipt && <Text size="xs" c="dimmed" mt={4} data-receipt={message.receipt}>{text.receipts[message.receipt](message.handed_at ? times.full(message.handed_at) : '')}</Text>}
@@ -77,7 +56,7 @@ function Line({ icon, entry, children }: { icon: IconName; entry: Entry; childre
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.line}>
       <span className={classes.dot}><Icon name={icon} size={14} /></span>
-      <Box flex={1} miw={0}>{children} <When at={entry.at} /></Box>
+      <Box flex={1} miw={0}>{children} <EntryTime at={entry.at} /></Box>
     </Group>
   );
 }
@@ -132,7 +111,7 @@ function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['qu
         {r.comment && <> – <Visible text={r.comment} /></>}
       </Text>
       {question && <Text size="xs" c="dimmed"><Visible text={question.title} /></Text>}
-      <Moved entry={entry} />
+      <NewState entry={entry} />
     </Line>
   );
 }
@@ -154,17 +133,9 @@ function EventPost({ entry }: { entry: Entry }) {
         {entry.reason && <> – <Visible text={reasonOf(entry.reason, reasons)} /></>}
       </Text>
       {entry.type === 'run.finished' && run?.summary && <Text size="sm" className={classes.summary}><Visible text={run.summary} /></Text>}
-      <Moved entry={entry} />
+      <NewState entry={entry} />
     </Line>
   );
-}
-
-const states = Object.values(columnStates).flat();
-
-/** Shows the state to which the event moved the task. */
-export function Moved({ entry }: { entry: Entry }) {
-  const to = states.find((state: State) => state === entry.to);
-  return to && entry.from !== entry.to ? <> <StateBadge state={to} /></> : null;
 }
 
 function wordsOf(entry: Entry, text: PageText): string {

@@ -9,9 +9,9 @@ import { verbNames } from './verbNames';
 /** Shows the verbs of a task as buttons. The palette offers them, too. */
 export function VerbButtons({ task }: { task: Task }) {
   const text = useTaskText();
-  const { act, may } = useVerbs();
+  const { act, mayChange } = useVerbs();
   const names = verbNames(text, task);
-  const verbs = may ? verbsFor(task) : [];
+  const verbs = mayChange ? verbsFor(task) : [];
   useCommands(verbs.map((verb) => ({ id: `task-${verb}`, title: names[verb], group: text.task, run: () => act(verb, task) })));
   if (verbs.length === 0) return null;
   return (

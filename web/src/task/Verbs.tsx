@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
-import { useTellRefusal } from '@/ui/Refused';
+import { useTellRefusal } from '@/ui/problemWords';
 import { mayRun } from '@/workflow/rights';
 import { cancelTask, deferTask, pauseTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
 import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog, ResumeDialog } from './dialogs';
@@ -14,21 +14,21 @@ interface Verbs {
   /** Runs the verb, or opens the dialog that asks for its values. */
   act: (verb: Verb, task: Task) => void;
   /** Whether the reader may change tasks at all. */
-  may: boolean;
+  mayChange: boolean;
 }
 
-const Context = createContext<Verbs>({ act: () => undefined, may: false });
+const Context = createContext<Verbs>({ act: () => undefined, mayChange: false });
 export const useVerbs = () => useContext(Context);
 
 /** A verb and the call that runs it, when its values are known. */
-export interface Done {
+export interface VerbCall {
   verb: Verb;
   call: () => Promise<Task>;
 }
 
 /** Gives the tasks within it their verbs, with one dialog for all. */
 export function VerbsProvider({ children }: { children: ReactNode }) {
-  const [asked, setAsked] = useState<{ verb: Verb; task: Task }>();
+  const [dialog, setDialog] = useState<{ verb: Verb; task: Task }>();
   const { data: me } = useQuery(whoamiQuery);
   const change = useChange();
   const { mutate } = change;
@@ -37,25 +37,25 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
       if (verb === 'pause') mutate({ verb, call: () => pauseTask(task.id) });
       else if (verb === 'reopen') mutate({ verb, call: () => reopenTask(task.id) });
       else if (verb === 'resume' && !task.pending_question_id && !isPaused(task)) mutate({ verb, call: () => resumeTask(task.id) });
-      else setAsked({ verb, task });
+      else setDialog({ verb, task });
     },
     [mutate],
   );
-  const may = mayRun(me);
-  const verbs = useMemo(() => ({ act, may }), [act, may]);
-  const close = () => setAsked(undefined);
+  const mayChange = mayRun(me);
+  const verbs = useMemo(() => ({ act, mayChange }), [act, mayChange]);
+  const close = () => setDialog(undefined);
   const finish = (call: () => Promise<Task>) => {
-    if (asked) mutate({ verb: asked.verb, call });
+    if (dialog) mutate({ verb: dialog.verb, call });
     close();
   };
   return (
     <Context value={verbs}>
       {children}
-      {asked?.verb === 'cancel' && <CancelDialog task={asked.task} onClose={close} onDone={(reason) => finish(() => cancelTask(asked.task.id, reason))} />}
-      {asked?.verb === 'resume' && <ResumeDialog task={asked.task} onClose={close} onDone={(message) => finish(() => resumeTask(asked.task.id, message))} />}
-      {asked?.verb === 'defer' && <DeferDialog task={asked.task} onClose={close} onDone={(until) => finish(() => deferTask(asked.task.id, until?.toISOString()))} />}
-      {asked?.verb === 'priority' && <PriorityDialog task={asked.task} onClose={close} onDone={(priority) => finish(() => updateTask(asked.task.id, { priority }))} />}
-      {asked?.verb === 'labels' && <LabelsDialog task={asked.task} onClose={close} onDone={(labels) => finish(() => updateTask(asked.task.id, { labels }))} />}
+      {dialog?.verb === 'cancel' && <CancelDialog task={dialog.task} onClose={close} onDone={(reason) => finish(() => cancelTask(dialog.task.id, reason))} />}
+      {dialog?.verb === 'resume' && <ResumeDialog task={dialog.task} onClose={close} onDone={(message) => finish(() => resumeTask(dialog.task.id, message))} />}
+      {dialog?.verb === 'defer' && <DeferDialog task={dialog.task} onClose={close} onDone={(until) => finish(() => deferTask(dialog.task.id, until?.toISOString()))} />}
+      {dialog?.verb === 'priority' && <PriorityDialog task={dialog.task} onClose={close} onDone={(priority) => finish(() => updateTask(dialog.task.id, { priority }))} />}
+      {dialog?.verb === 'labels' && <LabelsDialog task={dialog.task} onClose={close} onDone={(labels) => finish(() => updateTask(dialog.task.id, { labels }))} />}
     </Context>
   );
 }
@@ -66,7 +66,7 @@ function useChange() {
   const tellRefusal = useTellRefusal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ call }: Done) => call(),
+    mutationFn: ({ call }: VerbCall) => call(),
     onSuccess: (task, { verb }) => {
       client.setQueryData(taskKey(task.id), task);
       void client.invalidateQueries({ queryKey: taskKey(task.id) });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Terminal } from './ansi';
-import { append, type LogState } from './log';
+import { appendPieces, type LogState } from './log';
 
 const read = (text: string, all = false) => {
   const terminal = new Terminal(all);
@@ -51,16 +51,16 @@ describe('a log', () => {
   const text = (state: LogState) => state.blocks.flatMap((block) => block.pieces.map((piece) => piece.text)).join('');
 
   it('stands in blocks whose keys stay', () => {
-    const first = append(empty, [{ text: 'line\n'.repeat(450) }]);
+    const first = appendPieces(empty, [{ text: 'line\n'.repeat(450) }]);
     expect(first.blocks.map((block) => [block.key, block.lines])).toEqual([[0, 200], [1, 200], [2, 50]]);
-    const second = append(first, [{ text: 'more\n' }]);
+    const second = appendPieces(first, [{ text: 'more\n' }]);
     expect(second.blocks[0]).toBe(first.blocks[0]);
     expect(second.blocks.at(-1)?.lines).toBe(51);
     expect(text(second)).toBe(`${'line\n'.repeat(450)}more\n`);
   });
 
   it('drops the beginning of a very long one, and says so', () => {
-    const long = append(empty, [{ text: 'x\n'.repeat(30_000) }]);
+    const long = appendPieces(empty, [{ text: 'x\n'.repeat(30_000) }]);
     expect(long.dropped).toBe(10_000);
     expect(text(long).length).toBe(40_000);
   });

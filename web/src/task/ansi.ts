@@ -32,16 +32,16 @@ export class Terminal {
 
   read(text: string): Piece[] {
     const whole = this.rest + text;
-    const cut = unfinished(whole);
+    const cut = unfinishedStart(whole);
     this.rest = whole.slice(cut);
     return this.pieces(whole.slice(0, cut));
   }
 
   /** Returns the rest when no more output follows. */
   end(): Piece[] {
-    const left = this.rest;
+    const unread = this.rest;
     this.rest = '';
-    return this.pieces(left);
+    return this.pieces(unread);
   }
 
   private pieces(text: string): Piece[] {
@@ -50,7 +50,7 @@ export class Terminal {
     for (const found of text.matchAll(command)) {
       this.add(out, text.slice(from, found.index));
       from = found.index + found[0].length;
-      this.obey(out, found[0], text.charAt(from));
+      this.applyCommand(out, found[0], text.charAt(from));
     }
     this.add(out, text.slice(from));
     return out;
@@ -60,10 +60,10 @@ export class Terminal {
     if (text !== '') out.push({ text, ...this.look });
   }
 
-  private obey(out: Piece[], found: string, next: string) {
+  private applyCommand(out: Piece[], found: string, next: string) {
     const colours = found.startsWith(`${escape}[`) && found.endsWith('m');
     if (colours) this.look = lookAfter(this.look, found.slice(2, -1));
-    if (this.all) out.push({ text: spelled(found), mark: true });
+    if (this.all) out.push({ text: visibleCommand(found), mark: true });
     else if (found === '\r') {
       // A text that overwrites a line begins on a line of its own.
       if (next !== '\n' && next !== '') out.push({ text: '\n' });
@@ -72,7 +72,7 @@ export class Terminal {
 }
 
 /** Returns where the unfinished command at the end of the text begins, or the end of the text. */
-function unfinished(text: string): number {
+function unfinishedStart(text: string): number {
   const at = text.lastIndexOf(escape);
   if (text.endsWith('\r')) return text.length - 1;
   if (at < 0 || text.length - at > 200) return text.length;
@@ -82,7 +82,7 @@ function unfinished(text: string): number {
 }
 
 /** Returns a command in a readable form: ␛[2J. */
-function spelled(found: string): string {
+function visibleCommand(found: string): string {
    
   return found.replace(/[\u0000-\u001f\u007f-\u009f]/g, (char) => {
     const code = char.charCodeAt(0);

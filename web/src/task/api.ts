@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema';
 import { queryOf, type Filters, type State } from './filters';
 
@@ -21,15 +21,15 @@ export const taskKey = (id: string) => [...anyTaskKey, id] as const;
 /** Lists are sent as a,b and not as repeated parameters. */
 const commas = { array: { style: 'form', explode: false } } as const;
 
-export const listPage = 100;
+export const listPageSize = 100;
 
 export const taskListQuery = (filters: Filters, states?: State[]) =>
   infiniteQueryOptions({
     queryKey: [...taskListKey, filters, states ?? 'all'],
     queryFn: ({ pageParam, signal }) =>
-      need(
+      unwrap(
         api.GET('/v1/tasks', {
-          params: { query: { ...queryOf(filters, states), sort: filters.sort, limit: listPage, cursor: pageParam || undefined } },
+          params: { query: { ...queryOf(filters, states), sort: filters.sort, limit: listPageSize, cursor: pageParam || undefined } },
           querySerializer: commas,
           signal,
         }),
@@ -41,23 +41,23 @@ export const taskListQuery = (filters: Filters, states?: State[]) =>
 export const taskCountsQuery = (filters: Filters) =>
   queryOptions({
     queryKey: [...taskListKey, 'counts', { ...filters, sort: 'newest' }],
-    queryFn: ({ signal }) => need(api.GET('/v1/tasks/counts', { params: { query: queryOf(filters) }, querySerializer: commas, signal })),
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/tasks/counts', { params: { query: queryOf(filters) }, querySerializer: commas, signal })),
   });
 
 export const taskQuery = (id: string) =>
   queryOptions({
     queryKey: taskKey(id),
-    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })),
   });
 
-export const timelinePage = 50;
+export const timelinePageSize = 50;
 
 /** The timeline of a task. Each further page is older. */
 export const timelineQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: [...taskKey(id), 'timeline'],
     queryFn: ({ pageParam, signal }) =>
-      need(api.GET('/v1/tasks/{id}/timeline', { params: { path: { id }, query: { limit: timelinePage, cursor: pageParam || undefined } }, signal })),
+      unwrap(api.GET('/v1/tasks/{id}/timeline', { params: { path: { id }, query: { limit: timelinePageSize, cursor: pageParam || undefined } }, signal })),
     initialPageParam: '',
     getNextPageParam: (page) => page.next_cursor,
   });
@@ -65,22 +65,22 @@ export const timelineQuery = (id: string) =>
 export const runsQuery = (id: string) =>
   queryOptions({
     queryKey: [...taskKey(id), 'runs'],
-    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}/runs', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/tasks/{id}/runs', { params: { path: { id } }, signal })),
   });
 
 export const treeQuery = (id: string) =>
   queryOptions({
     queryKey: [...taskKey(id), 'tree'],
-    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}/tree', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/tasks/{id}/tree', { params: { path: { id } }, signal })),
   });
 
 const path = (id: string) => ({ params: { path: { id } } });
 
-export const cancelTask = (id: string, reason: string) => need(api.POST('/v1/tasks/{id}/cancel', { ...path(id), body: reason ? { reason } : {} }));
-export const deferTask = (id: string, until: string | undefined) => need(api.POST('/v1/tasks/{id}/defer', { ...path(id), body: until ? { until } : {} }));
-export const pauseTask = (id: string) => need(api.POST('/v1/tasks/{id}/pause', { ...path(id), body: {} }));
-export const reopenTask = (id: string) => need(api.POST('/v1/tasks/{id}/reopen', { ...path(id), body: {} }));
-export const resumeTask = (id: string, message = '') => need(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: message ? { message } : {} }));
-export const updateTask = (id: string, patch: TaskPatch) => need(api.PATCH('/v1/tasks/{id}', { ...path(id), body: patch }));
-export const sayTo = (id: string, body: string) => need(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
-export const createTask = (task: NewTask) => need(api.POST('/v1/tasks', { body: task }));
+export const cancelTask = (id: string, reason: string) => unwrap(api.POST('/v1/tasks/{id}/cancel', { ...path(id), body: reason ? { reason } : {} }));
+export const deferTask = (id: string, until: string | undefined) => unwrap(api.POST('/v1/tasks/{id}/defer', { ...path(id), body: until ? { until } : {} }));
+export const pauseTask = (id: string) => unwrap(api.POST('/v1/tasks/{id}/pause', { ...path(id), body: {} }));
+export const reopenTask = (id: string) => unwrap(api.POST('/v1/tasks/{id}/reopen', { ...path(id), body: {} }));
+export const resumeTask = (id: string, message = '') => unwrap(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: message ? { message } : {} }));
+export const updateTask = (id: string, patch: TaskPatch) => unwrap(api.PATCH('/v1/tasks/{id}', { ...path(id), body: patch }));
+export const sendMessage = (id: string, body: string) => unwrap(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
+export const createTask = (task: NewTask) => unwrap(api.POST('/v1/tasks', { body: task }));

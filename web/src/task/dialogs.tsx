@@ -3,10 +3,10 @@ import { useState, type SubmitEvent } from 'react';
 import { serverNow } from '@/api/time';
 import type { Task } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
-import whole from '@/ui/Whole.module.css';
+import wrappingButton from '@/ui/WrappingButton.module.css';
 import { useTime } from '@/text/time';
 import { useTaskText } from './text';
-import { isPaused, laterThan } from './verb';
+import { isPaused, deferTimes } from './verb';
 
 interface Props<T> {
   task: Task;
@@ -14,7 +14,7 @@ interface Props<T> {
   onDone: (value: T) => void;
 }
 
-const submitting = (then: () => void) => (event: SubmitEvent<HTMLFormElement>) => {
+const onSubmit = (then: () => void) => (event: SubmitEvent<HTMLFormElement>) => {
   event.preventDefault();
   then();
 };
@@ -25,7 +25,7 @@ export function CancelDialog({ task, onClose, onDone }: Props<string>) {
   const [reason, setReason] = useState('');
   return (
     <Dialog opened title={text.cancelTitle(task.title)} onClose={onClose}>
-      <form onSubmit={submitting(() => onDone(reason.trim()))}>
+      <form onSubmit={onSubmit(() => onDone(reason.trim()))}>
         <Stack>
           <Text size="sm">{text.cancelWhat}</Text>
           <Textarea label={text.why} value={reason} onChange={(event) => setReason(event.currentTarget.value)} maxLength={2000} autosize minRows={2} data-autofocus />
@@ -51,7 +51,7 @@ export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
     : { title: text.decideTitle(task.title), what: text.decideWhat, words: text.decideWords, yes: text.resume };
   return (
     <Dialog opened title={says.title} onClose={onClose}>
-      <form onSubmit={submitting(() => onDone(words.trim()))}>
+      <form onSubmit={onSubmit(() => onDone(words.trim()))}>
         <Stack>
           <Text size="sm">{says.what}</Text>
           <Textarea label={says.words} value={words} onChange={(event) => setWords(event.currentTarget.value)} maxLength={20_000} autosize minRows={2} data-autofocus />
@@ -69,7 +69,7 @@ export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
 export function DeferDialog({ task, onClose, onDone }: Props<Date | undefined>) {
   const text = useTaskText();
   const times = useTime();
-  const [offered] = useState(() => laterThan(new Date()));
+  const [offered] = useState(() => deferTimes(new Date()));
   const names = (['inOneHour', 'tomorrow', 'nextWeek'] as const).filter((name) => name !== 'nextWeek' || offered.nextWeek.getTime() !== offered.tomorrow.getTime());
   const [at, setAt] = useState('');
   const [wrong, setWrong] = useState(false);
@@ -82,12 +82,12 @@ export function DeferDialog({ task, onClose, onDone }: Props<Date | undefined>) 
     <Dialog opened title={text.deferTitle(task.title)} onClose={onClose}>
       <Stack>
         {names.map((name, place) => (
-          <Button key={name} variant="default" justify="space-between" classNames={whole} rightSection={<Text size="sm" c="dimmed">{name === 'inOneHour' ? times.clock(offered[name].getTime()) : times.day(offered[name].getTime())}</Text>} onClick={() => onDone(offered[name])} data-autofocus={place === 0 || undefined}>
+          <Button key={name} variant="default" justify="space-between" classNames={wrappingButton} rightSection={<Text size="sm" c="dimmed">{name === 'inOneHour' ? times.clock(offered[name].getTime()) : times.day(offered[name].getTime())}</Text>} onClick={() => onDone(offered[name])} data-autofocus={place === 0 || undefined}>
             {text[name]}
           </Button>
         ))}
         <Button variant="default" justify="flex-start" onClick={() => onDone(undefined)}>{text.forGood}</Button>
-        <form onSubmit={submitting(send)}>
+        <form onSubmit={onSubmit(send)}>
           <Group align="flex-end" wrap="wrap">
             <TextInput type="datetime-local" label={text.at} value={at} onChange={(event) => setAt(event.currentTarget.value)} error={wrong && text.inThePast} required flex={1} miw={200} />
             <Button type="submit">{text.deferAt}</Button>
@@ -103,7 +103,7 @@ export function PriorityDialog({ task, onClose, onDone }: Props<number>) {
   const [priority, setPriority] = useState(String(task.priority));
   return (
     <Dialog opened title={text.setPriority} onClose={onClose}>
-      <form onSubmit={submitting(() => onDone(Number(priority)))}>
+      <form onSubmit={onSubmit(() => onDone(Number(priority)))}>
         <Stack>
           <Radio.Group value={priority} onChange={setPriority} label={task.title}>
             <Stack gap="xs" mt="xs">
@@ -125,7 +125,7 @@ export function LabelsDialog({ task, onClose, onDone }: Props<string[]>) {
   const [labels, setLabels] = useState(task.labels ?? []);
   return (
     <Dialog opened title={text.setLabels} onClose={onClose}>
-      <form onSubmit={submitting(() => onDone(labels))}>
+      <form onSubmit={onSubmit(() => onDone(labels))}>
         <Stack>
           <TagsInput label={task.title} description={text.addLabel} value={labels} onChange={setLabels} maxTags={32} acceptValueOnBlur data-autofocus />
           <Group justify="flex-end">

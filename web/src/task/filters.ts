@@ -24,8 +24,8 @@ export const sorts = ['newest', 'oldest', 'priority', 'updated'] as const;
 export type Sort = (typeof sorts)[number];
 
 /** The states that people can pick: whole columns, and single states within them. */
-export const stands = ['ready', 'working', 'needs_person', 'done', 'blocked', 'deferred', 'failed', 'cancelled', 'skipped'] as const;
-export type Stand = (typeof stands)[number];
+export const stateGroups = ['ready', 'working', 'needs_person', 'done', 'blocked', 'deferred', 'failed', 'cancelled', 'skipped'] as const;
+export type StateGroup = (typeof stateGroups)[number];
 
 /** The filters and the order of tasks, as the address gives them. */
 export interface Filters {
@@ -34,13 +34,13 @@ export interface Filters {
   agent: string;
   label: string;
   parent: string;
-  stand?: Stand;
+  stateGroup?: StateGroup;
   sort: Sort;
 }
 
 export type Search = Record<string, string | undefined>;
 
-const oneOf = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
+const findIn = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
 
 /** Reads the filters from an address. Unknown values are left out. */
 export function filtersOf(search: Search): Filters {
@@ -50,35 +50,35 @@ export function filtersOf(search: Search): Filters {
     agent: search.agent ?? '',
     label: search.label ?? '',
     parent: search.parent ?? '',
-    stand: oneOf(stands, search.is),
-    sort: oneOf(sorts, search.sort) ?? 'newest',
+    stateGroup: findIn(stateGroups, search.is),
+    sort: findIn(sorts, search.sort) ?? 'newest',
   };
 }
 
-export const viewOf = (search: Search): View => oneOf(views, search.view) ?? 'list';
-export const columnIn = (search: Search): Column | undefined => oneOf(columns, search.column);
+export const viewOf = (search: Search): View => findIn(views, search.view) ?? 'list';
+export const columnFrom = (search: Search): Column | undefined => findIn(columns, search.column);
 
 /** Returns how many filters narrow the list. The order is not a filter. */
-export function narrowing(filters: Filters): number {
-  return [filters.q, filters.project, filters.agent, filters.label, filters.parent, filters.stand].filter(Boolean).length;
+export function countFilters(filters: Filters): number {
+  return [filters.q, filters.project, filters.agent, filters.label, filters.parent, filters.stateGroup].filter(Boolean).length;
 }
 
-const isColumn = (stand: Stand): stand is Column & Stand => stand in columnStates;
+const isColumn = (group: StateGroup): group is Column & StateGroup => group in columnStates;
 
-export function statesOf(stand: Stand | undefined): State[] {
-  if (!stand) return [];
-  return isColumn(stand) ? columnStates[stand] : [stand];
+export function statesOf(group: StateGroup | undefined): State[] {
+  if (!group) return [];
+  return isColumn(group) ? columnStates[group] : [group];
 }
 
 /** Returns the states of a column that the filters allow, or undefined if there are none. */
 export function statesIn(column: Column, filters: Filters): State[] | undefined {
-  const wanted = statesOf(filters.stand);
+  const wanted = statesOf(filters.stateGroup);
   const states = columnStates[column].filter((state) => wanted.length === 0 || wanted.includes(state));
   return states.length > 0 ? states : undefined;
 }
 
 /** Returns the filters as the server reads them. */
-export function queryOf(filters: Filters, states = statesOf(filters.stand)) {
+export function queryOf(filters: Filters, states = statesOf(filters.stateGroup)) {
   const { q, project, agent, label, parent } = filters;
   const given = Object.entries({ q, project, agent, label, parent }).filter(([, value]) => value !== '');
   return { ...(Object.fromEntries(given) as Partial<Record<'q' | 'project' | 'agent' | 'label' | 'parent', string>>), ...(states.length > 0 && { state: states }) };

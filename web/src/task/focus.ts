@@ -27,7 +27,7 @@ export function openMenuOfFocused(): void {
  * Returns the place after (1) or before (-1) another in a list. Returns the
  * first place if there is no other, and -1 if the list is empty.
  */
-export function step(length: number, at: number, by: 1 | -1): number {
+export function nextIndex(length: number, at: number, by: 1 | -1): number {
   if (length === 0) return -1;
   return at < 0 ? 0 : Math.min(length - 1, Math.max(0, at + by));
 }

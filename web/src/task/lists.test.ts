@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Task } from '@/api/types';
-import { pace } from '@/api/follow';
-import { columnOf, columns, columnStates, filtersOf, narrowing, queryOf, statesIn, viewOf } from './filters';
-import { steady } from './steady';
-import { branches } from './tree';
-import { laterThan, verbsFor } from './verb';
+import { refetchDelay } from '@/api/followEvents';
+import { columnOf, columns, columnStates, filtersOf, countFilters, queryOf, statesIn, viewOf } from './filters';
+import { holdSteady } from './steadyList';
+import { treeRows } from './tree';
+import { deferTimes, verbsFor } from './verb';
 
 const task = (id: string, more: Partial<Task> = {}): Task => ({
   id, title: id, state: 'open', priority: 2, project: 'default', attempts: 0, max_attempts: 3, runs: 0, unread: 0, can_resume: false, can_pause: false,
@@ -17,7 +17,7 @@ describe('filters in the address', () => {
   it('are read, and what is unknown is left out', () => {
     const filters = filtersOf({ q: 'x', is: 'failed', sort: 'priority', label: 'bug', view: 'board' });
     expect(queryOf(filters)).toEqual({ q: 'x', label: 'bug', state: ['failed'] });
-    expect(narrowing(filters)).toBe(3);
+    expect(countFilters(filters)).toBe(3);
     expect(filtersOf({ is: 'bogus', sort: 'bogus' })).toEqual(filtersOf({}));
     expect(queryOf(filtersOf({}))).toEqual({});
     expect([viewOf({ view: 'tree' }), viewOf({ view: 'bogus' }), viewOf({})]).toEqual(['tree', 'list', 'list']);
@@ -38,35 +38,35 @@ describe('filters in the address', () => {
 
 describe('a list that is read', () => {
   it('keeps every place, and counts what is new', () => {
-    const next = steady(list('a b c'), list('n a c'));
+    const next = holdSteady(list('a b c'), list('n a c'));
     expect([ids(next.shown), [...next.gone], next.fresh]).toEqual(['a b c', ['b'], 1]);
   });
 
   it('brings what it shows up to date', () => {
     const fresh = { id: 'a', title: 'new' };
-    expect(steady([{ id: 'a', title: 'old' }], [fresh]).shown[0]).toBe(fresh);
+    expect(holdSteady([{ id: 'a', title: 'old' }], [fresh]).shown[0]).toBe(fresh);
   });
 
   it('grows at its end', () => {
-    const next = steady(list('a b'), list('a b c d'));
+    const next = holdSteady(list('a b'), list('a b c d'));
     expect([ids(next.shown), next.fresh]).toEqual(['a b c d', 0]);
   });
 
   it('changes nothing when asked again', () => {
-    const once = steady(list('a b c'), list('x a c d'));
-    expect(steady(once.shown, list('x a c d'))).toEqual(once);
+    const once = holdSteady(list('a b c'), list('x a c d'));
+    expect(holdSteady(once.shown, list('x a c d'))).toEqual(once);
   });
 });
 
 describe('a tree', () => {
   const tasks = [task('p'), task('c1', { parent_id: 'p' }), task('g', { parent_id: 'c1' }), task('c2', { parent_id: 'p' }), task('o', { parent_id: 'far' })];
   it('puts children below their parents, in the order of the list', () => {
-    expect(branches(tasks, new Set()).map((branch) => `${branch.level}${branch.task.id}`)).toEqual(['1p', '2c1', '3g', '2c2', '1o']);
-    expect(branches(tasks, new Set()).at(-1)?.elsewhere).toBe(true);
+    expect(treeRows(tasks, new Set()).map((branch) => `${branch.level}${branch.task.id}`)).toEqual(['1p', '2c1', '3g', '2c2', '1o']);
+    expect(treeRows(tasks, new Set()).at(-1)?.elsewhere).toBe(true);
   });
-  it('folds', () => expect(branches(tasks, new Set(['c1'])).map((branch) => branch.task.id)).toEqual(['p', 'c1', 'c2', 'o']));
+  it('folds', () => expect(treeRows(tasks, new Set(['c1'])).map((branch) => branch.task.id)).toEqual(['p', 'c1', 'c2', 'o']));
   it('does not mind children that come before their parents', () => {
-    expect(branches([...tasks].reverse(), new Set()).map((branch) => branch.task.id)).toEqual(['o', 'p', 'c2', 'c1', 'g']);
+    expect(treeRows([...tasks].reverse(), new Set()).map((branch) => branch.task.id)).toEqual(['o', 'p', 'c2', 'c1', 'g']);
   });
 });
 
@@ -81,12 +81,12 @@ describe('verbs', () => {
     expect(verbsFor(task('a', { state: 'in_progress', runner: 'external' }))).toEqual(['priority', 'labels', 'cancel']);
   });
   it('offer times to come, Monday on a Monday being the next one', () => {
-    const { inOneHour, tomorrow, nextWeek } = laterThan(new Date(2026, 10, 23, 8, 0));
+    const { inOneHour, tomorrow, nextWeek } = deferTimes(new Date(2026, 10, 23, 8, 0));
     expect([inOneHour.getHours(), tomorrow.getDate(), tomorrow.getHours(), nextWeek.getDate(), nextWeek.getDay()]).toEqual([9, 24, 9, 30, 1]);
   });
 });
 
 it('reads long lists again more seldom', () => {
-  expect(pace(1)).toBe(250);
-  expect(pace(100)).toBeGreaterThan(30_000);
+  expect(refetchDelay(1)).toBe(250);
+  expect(refetchDelay(100)).toBeGreaterThan(30_000);
 });

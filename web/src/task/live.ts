@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { follow } from '@/api/follow';
+import { followEvents } from '@/api/followEvents';
 import { anyTaskKey, taskListKey } from './api';
 
 /** The events that change lists. Lists do not show progress, and members and tokens are not tasks. */
-const inLists = /^(task|question|run|message)\./;
+const listEvents = /^(task|question|run|message)\./;
 
 export function useLiveLists(): void {
   const client = useQueryClient();
-  useEffect(() => follow(client, taskListKey, (type) => inLists.test(type)), [client]);
+  useEffect(() => followEvents(client, taskListKey, (type) => listEvents.test(type)), [client]);
 }
 
 /** Follows the tasks on a page, and new tasks, which may belong below them. */
@@ -17,6 +17,6 @@ export function useLiveTasks(ids: readonly string[]): void {
   const all = ids.join(' ');
   useEffect(() => {
     const shown = new Set(all.split(' '));
-    return follow(client, anyTaskKey, (type, task) => type === 'task.created' || (task !== undefined && shown.has(task)));
+    return followEvents(client, anyTaskKey, (type, task) => type === 'task.created' || (task !== undefined && shown.has(task)));
   }, [client, all]);
 }

@@ -1,10 +1,11 @@
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
+import { signal } from '@/api/signal';
 import { Terminal, type Piece } from './ansi';
 
 /** The number of lines in a block. The browser skips blocks that are out of sight. */
 const blockLines = 200;
 /** The most lines that are kept. Lines before them are dropped. */
-const mostLines = 20_000;
+const maxLines = 20_000;
 
 export interface Block {
   key: number;
@@ -21,10 +22,10 @@ export interface LogState {
   lost: boolean;
 }
 
-const nothing: LogState = { blocks: [], dropped: 0, ended: false, lost: false };
+const emptyLog: LogState = { blocks: [], dropped: 0, ended: false, lost: false };
 
 /** Appends pieces to the log, in blocks of lines. */
-export function append(state: LogState, pieces: readonly Piece[]): LogState {
+export function appendPieces(state: LogState, pieces: readonly Piece[]): LogState {
   const blocks = [...state.blocks];
   let last = blocks.pop() ?? { key: 0, pieces: [], lines: 0 };
   let open: Piece[] = [...last.pieces];
@@ -46,30 +47,30 @@ export function append(state: LogState, pieces: readonly Piece[]): LogState {
       if (lines >= blockLines) close();
     });
   }
-  if (open.length > 0) blocks.push({ key: last.key, pieces: joined(open), lines });
-  return drop({ ...state, blocks });
+  if (open.length > 0) blocks.push({ key: last.key, pieces: joinAlike(open), lines });
+  return dropOldLines({ ...state, blocks });
 }
 
 /** Joins neighbouring pieces that look alike. */
-function joined(pieces: readonly Piece[]): Piece[] {
+function joinAlike(pieces: readonly Piece[]): Piece[] {
   const out: Piece[] = [];
   for (const piece of pieces) {
     const before = out.at(-1);
-    if (before && !piece.mark && alike(before, piece)) out[out.length - 1] = { ...before, text: before.text + piece.text };
+    if (before && !piece.mark && looksAlike(before, piece)) out[out.length - 1] = { ...before, text: before.text + piece.text };
     else out.push(piece);
   }
   return out;
 }
 
-const alike = (a: Piece, b: Piece) =>
+const looksAlike = (a: Piece, b: Piece) =>
   a.colour === b.colour && a.bold === b.bold && a.dim === b.dim && a.italic === b.italic && a.underline === b.underline && a.mark === b.mark;
 
-function drop(state: LogState): LogState {
+function dropOldLines(state: LogState): LogState {
   let total = state.blocks.reduce((sum, block) => sum + block.lines, 0);
   let from = 0;
   let dropped = state.dropped;
   for (const block of state.blocks.slice(0, -1)) {
-    if (total <= mostLines) break;
+    if (total <= maxLines) break;
     total -= block.lines;
     dropped += block.lines;
     from++;
@@ -82,12 +83,12 @@ const isAborted = (signal: AbortSignal) => signal.aborted;
 
 /** Follows the log of a run for as long as it has a listener. */
 export class LogReader {
-  private state = nothing;
+  private state = emptyLog;
   private written: string[] = [];
   private terminal: Terminal;
-  private next = 0;
+  private nextOffset = 0;
   private stop = new AbortController();
-  private readonly listeners = new Set<() => void>();
+  private readonly changes = signal();
 
   constructor(readonly run: string, private all = false) {
     this.terminal = new Terminal(all);
@@ -97,14 +98,15 @@ export class LogReader {
   readonly text = () => this.written.join('');
 
   readonly listen = (listener: () => void) => {
-    this.listeners.add(listener);
-    if (this.listeners.size === 1) {
+    const isFirst = !this.changes.hasListeners();
+    const stopListening = this.changes.subscribe(listener);
+    if (isFirst) {
       this.stop = new AbortController();
       void this.follow(this.stop.signal);
     }
     return () => {
-      this.listeners.delete(listener);
-      if (this.listeners.size === 0) this.stop.abort();
+      stopListening();
+      if (!this.changes.hasListeners()) this.stop.abort();
     };
   };
 
@@ -113,12 +115,12 @@ export class LogReader {
     if (all === this.all) return;
     this.all = all;
     this.terminal = new Terminal(all);
-    this.set(append({ ...this.state, blocks: [], dropped: 0 }, this.terminal.read(this.text())));
+    this.set(appendPieces({ ...this.state, blocks: [], dropped: 0 }, this.terminal.read(this.text())));
   }
 
   private set(state: LogState) {
     this.state = state;
-    this.listeners.forEach((listener) => listener());
+    this.changes.notify();
   }
 
   private async follow(signal: AbortSignal) {
@@ -134,12 +136,12 @@ export class LogReader {
   }
 
   private async part(signal: AbortSignal) {
-    const part = await need(api.GET('/v1/runs/{id}/log', { params: { path: { id: this.run }, query: { offset: this.next, wait: '25s' } }, signal }));
+    const part = await unwrap(api.GET('/v1/runs/{id}/log', { params: { path: { id: this.run }, query: { offset: this.nextOffset, wait: '25s' } }, signal }));
     if (isAborted(signal)) return;
-    this.next = part.next;
+    this.nextOffset = part.next;
     const text = part.chunks.map((chunk) => chunk.text).join('');
     if (text !== '') this.written.push(text);
     const pieces = [...this.terminal.read(text), ...(part.ended ? this.terminal.end() : [])];
-    if (pieces.length > 0 || part.ended || this.state.lost) this.set({ ...append(this.state, pieces), ended: part.ended, lost: false });
+    if (pieces.length > 0 || part.ended || this.state.lost) this.set({ ...appendPieces(this.state, pieces), ended: part.ended, lost: false });
   }
 }

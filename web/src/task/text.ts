@@ -13,7 +13,7 @@ export const useTaskText = catalogue({
       open: 'Ready', blocked: 'Waits for tasks', deferred: 'Put off', in_progress: 'Working', awaiting_input: 'Needs you', awaiting_approval: 'Needs you',
       input_received: 'Ready to go on', done: 'Done', failed: 'Failed', cancelled: 'Cancelled', skipped: 'Skipped',
     },
-    stands: {
+    stateGroups: {
       ready: 'Ready', working: 'Working', needs_person: 'Needs you', done: 'Ended', blocked: 'Waits for tasks', deferred: 'Put off', failed: 'Failed',
       cancelled: 'Cancelled', skipped: 'Skipped',
     },
@@ -109,7 +109,7 @@ export const useTaskText = catalogue({
       open: 'Bereit', blocked: 'Wartet auf Aufgaben', deferred: 'Aufgeschoben', in_progress: 'In Arbeit', awaiting_input: 'Braucht Sie', awaiting_approval: 'Braucht Sie',
       input_received: 'Kann weitergehen', done: 'Erledigt', failed: 'Gescheitert', cancelled: 'Abgebrochen', skipped: 'Übersprungen',
     },
-    stands: {
+    stateGroups: {
       ready: 'Bereit', working: 'In Arbeit', needs_person: 'Braucht Sie', done: 'Beendet', blocked: 'Wartet auf Aufgaben', deferred: 'Aufgeschoben', failed: 'Gescheitert',
       cancelled: 'Abgebrochen', skipped: 'Übersprungen',
     },

@@ -7,10 +7,10 @@ export type Post =
   | { kind: 'progress'; key: string; last: Entry; before: Entry[] };
 
 /** The events that say nothing of their own, or concern only one person. */
-const quiet = new Set(['question.reminded', 'message.handed']);
+const hiddenTypes = new Set(['question.reminded', 'message.handed']);
 
 /** Returns the pages of a timeline as one list, oldest first. Each page is older than the page before it. */
-export function inOrder(pages: readonly { items: readonly Entry[] }[]): Entry[] {
+export function timelineEntries(pages: readonly { items: readonly Entry[] }[]): Entry[] {
   const seen = new Set<number>();
   return [...pages].reverse().flatMap((page) => page.items).filter((entry) => {
     // An entry may move from one page to the next between two reads.
@@ -21,10 +21,10 @@ export function inOrder(pages: readonly { items: readonly Entry[] }[]): Entry[] 
 }
 
 /** Groups the entries into posts. */
-export function posts(entries: readonly Entry[]): Post[] {
+export function postsOf(entries: readonly Entry[]): Post[] {
   const out: Post[] = [];
   for (const entry of entries) {
-    if (quiet.has(entry.type)) continue;
+    if (hiddenTypes.has(entry.type)) continue;
     const before = out.at(-1);
     if (entry.kind !== 'progress') out.push({ kind: 'entry', key: String(entry.seq), entry });
     else if (before?.kind === 'progress') {
@@ -36,7 +36,7 @@ export function posts(entries: readonly Entry[]): Post[] {
 }
 
 /** Reports whether two entries were on different days of the reader. */
-export const otherDay = (a: Entry | undefined, b: Entry) => a === undefined || new Date(a.at).toDateString() !== new Date(b.at).toDateString();
+export const isOtherDay = (a: Entry | undefined, b: Entry) => a === undefined || new Date(a.at).toDateString() !== new Date(b.at).toDateString();
 
 /** Returns the questions that were asked, by id. The entry that closes a question names it by its id. */
 export function questionsIn(entries: readonly Entry[]): Map<string, NonNullable<Entry['question']>> {

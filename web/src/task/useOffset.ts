@@ -1,10 +1,10 @@
 import { useEffect, useState, type RefObject } from 'react';
 
 /** Returns how far down the page an element begins, and follows its changes. */
-export function useOffset(element: RefObject<HTMLElement | null>, there: boolean): number {
+export function useOffset(element: RefObject<HTMLElement | null>, isRendered: boolean): number {
   const [offset, setOffset] = useState(0);
   useEffect(() => {
-    if (!there) return;
+    if (!isRendered) return;
     const measure = () => {
       const box = element.current?.getBoundingClientRect();
       if (box) setOffset(Math.round(box.top + window.scrollY));
@@ -13,6 +13,6 @@ export function useOffset(element: RefObject<HTMLElement | null>, there: boolean
     const watch = new ResizeObserver(measure);
     watch.observe(document.body);
     return () => watch.disconnect();
-  }, [element, there]);
+  }, [element, isRendered]);
   return offset;
 }

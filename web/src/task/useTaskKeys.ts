@@ -1,21 +1,21 @@
 import { useCommands } from '@/keys/useCommands';
-import { focusedTask, openMenuOfFocused, step } from './focus';
+import { focusedTask, openMenuOfFocused, nextIndex } from './focus';
 import { useTaskText } from './text';
 
-interface Ways {
+interface Options {
   /** Returns the ids in the order in which the keys go through them, at the time of a key press. */
   ids: () => readonly string[];
   go: (id: string, at: number) => void;
   /** Moves to the column beside, on a board. */
-  aside?: (by: 1 | -1) => void;
+  moveColumn?: (by: 1 | -1) => void;
 }
 
 /** Registers the keys that go through tasks, in every view. */
-export function useTaskKeys({ ids, go, aside }: Ways): void {
+export function useTaskKeys({ ids, go, moveColumn }: Options): void {
   const text = useTaskText();
   const move = (by: 1 | -1) => {
     const list = ids();
-    const at = step(list.length, list.indexOf(focusedTask() ?? ''), by);
+    const at = nextIndex(list.length, list.indexOf(focusedTask() ?? ''), by);
     const id = list[at];
     if (id) go(id, at);
   };
@@ -26,9 +26,9 @@ export function useTaskKeys({ ids, go, aside }: Ways): void {
   ]);
   useCommands(
     [
-      { id: 'column-left', title: text.columnLeft, group: text.keys, keys: ['h', 'ArrowLeft'], run: () => aside?.(-1) },
-      { id: 'column-right', title: text.columnRight, group: text.keys, keys: ['l', 'ArrowRight'], run: () => aside?.(1) },
+      { id: 'column-left', title: text.columnLeft, group: text.keys, keys: ['h', 'ArrowLeft'], run: () => moveColumn?.(-1) },
+      { id: 'column-right', title: text.columnRight, group: text.keys, keys: ['l', 'ArrowRight'], run: () => moveColumn?.(1) },
     ],
-    aside !== undefined,
+    moveColumn !== undefined,
   );
 }

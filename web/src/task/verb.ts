@@ -23,7 +23,7 @@ export function verbsFor(task: Task): Verb[] {
 }
 
 /** Returns the instants until which a menu offers to defer a task. */
-export function laterThan(now: Date): { inOneHour: Date; tomorrow: Date; nextWeek: Date } {
+export function deferTimes(now: Date): { inOneHour: Date; tomorrow: Date; nextWeek: Date } {
   const at = (days: number) => {
     const day = new Date(now);
     day.setDate(day.getDate() + days);

@@ -1,7 +1,7 @@
 import { renderHook } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '@/api/types';
-import { roughly, waitingSentence, whoOf } from './waiting';
+import { roughDuration, waitingSentence, whoOf } from './waiting';
 import { useWaitingText } from './waitingText';
 import type { Run } from './api';
 
@@ -54,5 +54,5 @@ it('names who may answer', () => {
 });
 
 it('leaves out seconds that nobody reads', () => {
-  expect([roughly(14_000), roughly(75_000), roughly(3_700_000)]).toEqual(['14 s', '1 min', '1 h 1 min']);
+  expect([roughDuration(14_000), roughDuration(75_000), roughDuration(3_700_000)]).toEqual(['14 s', '1 min', '1 h 1 min']);
 });

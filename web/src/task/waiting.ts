@@ -1,5 +1,5 @@
 import type { Task } from '@/api/types';
-import type { Language } from '@/text/language';
+import type { Language } from '@/text/languages';
 import { duration, timesIn } from '@/text/time';
 import type { Run } from './api';
 import type { WaitingText } from './waitingText';
@@ -19,7 +19,7 @@ export function waitingSentence(task: Task, run: Run | undefined, reader: Reader
   switch (task.state) {
     case 'awaiting_input':
     case 'awaiting_approval':
-      return text.waitsFor(whoOf(task.waiting?.assignees, reader), since) + thenOf(task, reader);
+      return text.waitsFor(whoOf(task.waiting?.assignees, reader), since) + timeoutSentence(task, reader);
     case 'open':
       return task.no_worker ? text.hasNoWorker(since, whyNoWorker(task, text)) : text.isReady(since, task.agent ?? '');
     case 'input_received':
@@ -27,9 +27,9 @@ export function waitingSentence(task: Task, run: Run | undefined, reader: Reader
     case 'blocked':
       return text.isBlocked(task.blocked_by?.length ?? 0, since);
     case 'deferred':
-      return task.defer_until ? text.isDeferred(instant(task.defer_until, reader)) : text.isDeferredForGood;
+      return task.defer_until ? text.isDeferred(instantText(task.defer_until, reader)) : text.isDeferredForGood;
     case 'in_progress':
-      return task.runner === 'external' ? text.ownWork(task.created_by.name ?? text.itsOwner, since) : workingOn(run, since, reader);
+      return task.runner === 'external' ? text.ownWork(task.created_by.name ?? text.itsOwner, since) : workSentence(run, since, reader);
     case 'done':
       return text.ended.done(momentOf(task.updated_at, reader));
     default:
@@ -37,18 +37,18 @@ export function waitingSentence(task: Task, run: Run | undefined, reader: Reader
   }
 }
 
-function workingOn(run: Run | undefined, since: string, reader: Reader): string {
+function workSentence(run: Run | undefined, since: string, reader: Reader): string {
   const { text } = reader;
   const lease = run?.state === 'running' ? text.lease(timesIn(reader.language).clock(run.lease_until)) : '.';
   return text.isWorking(run?.worker ?? text.aWorker, since) + lease;
 }
 
-function thenOf(task: Task, reader: Reader): string {
+function timeoutSentence(task: Task, reader: Reader): string {
   const { text } = reader;
   const waiting = task.waiting;
   if (!waiting?.deadline) return text.noDeadline;
   const then = waiting.type === 'approval' && waiting.on_timeout === 'fail' ? 'reject' : (waiting.on_timeout ?? 'none');
-  return text.ifNobody(instant(waiting.deadline, reader), text.thens[then]);
+  return text.ifNobody(instantText(waiting.deadline, reader), text.thens[then]);
 }
 
 /** Returns why none of the running workers takes a task. */
@@ -94,14 +94,14 @@ export function momentOf(at: string, { language, now }: Pick<Reader, 'language' 
   return new Date(at).toDateString() === new Date(now).toDateString() ? times.clock(at) : times.full(at);
 }
 
-const sinceOf = (at: string, reader: Reader) => reader.text.since(momentOf(at, reader), roughly(reader.now - Date.parse(at)));
+const sinceOf = (at: string, reader: Reader) => reader.text.since(momentOf(at, reader), roughDuration(reader.now - Date.parse(at)));
 
-function instant(at: string, reader: Reader): string {
+function instantText(at: string, reader: Reader): string {
   return reader.text.by(momentOf(at, reader), timesIn(reader.language).relative(at, reader.now));
 }
 
 /** Returns a duration without seconds if it is a minute or longer, because people do not watch it run. */
-export function roughly(ms: number): string {
+export function roughDuration(ms: number): string {
   const minute = 60_000;
   return ms < minute ? duration(ms) : duration(Math.floor(ms / minute) * minute).replace(/^(\d+):00 min$/, '$1 min');
 }

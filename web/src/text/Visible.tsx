@@ -1,12 +1,12 @@
 import { memo, useMemo } from 'react';
 import { useText } from './text';
-import { codeOf, parts } from './visible';
+import { codeOf, markedParts } from './visible';
 import classes from './Visible.module.css';
 
 /** Shows a text in which nothing can hide. Use `strict` for what will run. */
 export const Visible = memo(function Visible({ text, strict }: { text: string; strict?: boolean }) {
   const words = useText();
-  const cut = useMemo(() => parts(text, strict), [text, strict]);
+  const cut = useMemo(() => markedParts(text, strict), [text, strict]);
   return cut.map((part, at) =>
     part.mark ? (
       <mark key={at} className={classes[part.mark]} title={`${words[part.mark]}: ${codeOf(part.text)}`}>

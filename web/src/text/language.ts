@@ -1,22 +1,20 @@
 import { usePreference } from '@/shell/preferences';
-
-export const languages = { en: 'English', de: 'Deutsch' } as const;
-export type Language = keyof typeof languages;
+import { languages, type Language } from './languages';
 
 /** A text, a function that makes one from values, or several texts that belong together. */
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };
-type Same<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Same<M[K]> };
+type Translated<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Translated<M[K]> };
 
 /**
  * Returns a hook that gives a part of the interface its own texts in the
  * reader's language. English defines which texts there are. A language that
  * lacks one does not compile.
  */
-export function catalogue<M extends Record<string, Text>>(texts: { en: M; de: Same<M> }): () => Same<M> {
+export function catalogue<M extends Record<string, Text>>(texts: { en: M; de: Translated<M> }): () => Translated<M> {
   // The English texts have literal types. To the reader, the texts of all languages have the same type.
-  const alike: Record<Language, Same<M>> = { ...texts, en: texts.en as Same<M> };
+  const byLanguage: Record<Language, Translated<M>> = { ...texts, en: texts.en as Translated<M> };
   return function useText() {
-    return alike[useLanguage()];
+    return byLanguage[useLanguage()];
   };
 }
 

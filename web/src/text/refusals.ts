@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { signal } from '@/api/signal';
 import { useLanguage } from './language';
 
 /** The words for an error code in one language: what happened and, if the code alone tells it, what helps. */
@@ -11,24 +12,24 @@ type Refusals = Readonly<Record<string, Refusal>>;
 
 // The server writes English. The words of another language are loaded only for its readers.
 let german: Refusals | undefined;
-const listeners = new Set<() => void>();
+const loads = signal();
 
 function onGerman(listener: () => void) {
-  listeners.add(listener);
+  const stop = loads.subscribe(listener);
   if (!german) void fetchGerman();
-  return () => listeners.delete(listener);
+  return stop;
 }
 
 async function fetchGerman() {
   const { refusals } = await import('./refusals.de').catch(() => ({ refusals: undefined }));
   german = refusals;
-  if (german) listeners.forEach((listener) => listener());
+  if (german) loads.notify();
 }
 
-const silent = () => () => undefined;
+const noSubscription = () => () => undefined;
 
 /** Returns the words for error codes in the reader's language, or undefined if the server's own words will do. */
 export function useRefusals(): Refusals | undefined {
   const language = useLanguage();
-  return useSyncExternalStore(language === 'de' ? onGerman : silent, () => (language === 'de' ? german : undefined));
+  return useSyncExternalStore(language === 'de' ? onGerman : noSubscription, () => (language === 'de' ? german : undefined));
 }

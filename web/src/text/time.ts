@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
-import { useLanguage, type Language } from './language';
+import { useLanguage } from './language';
+import type { Language } from './languages';
 
 /** Returns functions that write times in the reader's language and time zone. */
 export function useTime() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, escaped, parts, suspicious } from './visible';
+import { codeOf, escapeHidden, markedParts, countSuspicious } from './visible';
 
-const marked = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).map((part) => `${part.mark ?? ''} ${codeOf(part.text)}`);
+const marked = (text: string, strict = false) => markedParts(text, strict).filter((part) => part.mark).map((part) => `${part.mark ?? ''} ${codeOf(part.text)}`);
 
 describe('what cannot be seen', () => {
   it.each([
@@ -18,17 +18,17 @@ describe('what cannot be seen', () => {
   it('is strict where something runs', () => {
     expect(marked('rm –rf', true)).toEqual(['lookalike U+2013']);
     expect(marked('оре', true)).toHaveLength(3);
-    expect(suspicious('rm -rf /', true)).toBe(0);
+    expect(countSuspicious('rm -rf /', true)).toBe(0);
   });
 
   it('is typed as its escape, which says the same', () => {
     const json = '{\n  "a": "x\u202e\u{e0041}ü <b>"\n}';
-    expect(escaped(json)).toBe('{\n  "a": "x\\u202e\\udb40\\udc41ü <b>"\n}');
-    expect(JSON.parse(escaped(json))).toEqual(JSON.parse(json));
+    expect(escapeHidden(json)).toBe('{\n  "a": "x\\u202e\\udb40\\udc41ü <b>"\n}');
+    expect(JSON.parse(escapeHidden(json))).toEqual(JSON.parse(json));
   });
 
   it('loses nothing', () => {
     const text = 'a\u202eb😀\u{e0041}е';
-    expect(parts(text).map((part) => part.text).join('')).toBe(text);
+    expect(markedParts(text).map((part) => part.text).join('')).toBe(text);
   });
 });

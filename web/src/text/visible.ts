@@ -26,7 +26,7 @@ const isLatin = (char: string) => /[a-zA-Z]/.test(char);
 const looksLatin = (char: string) => lookalikes.has(char) || /[\uff10-\uff5a\u{1d400}-\u{1d7ff}\u2160-\u217f]/u.test(char);
 
 /** Splits a text into parts that are what they look like, and parts that are not. */
-export function parts(text: string, strict = false): Part[] {
+export function markedParts(text: string, strict = false): Part[] {
   if (plain.test(text)) return text === '' ? [] : [{ text }];
   const marks = new Map<number, Part['mark']>();
   const chars = [...text];
@@ -71,9 +71,9 @@ export function isHidden(char: string): boolean {
 export const codeOf = (char: string) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** Returns how many characters of a text are not what they look like. */
-export const suspicious = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).length;
+export const countSuspicious = (text: string, strict = false) => markedParts(text, strict).filter((part) => part.mark).length;
 
 /** Returns JSON with its invisible characters as escapes. Its meaning stays the same. */
-export function escaped(json: string): string {
+export function escapeHidden(json: string): string {
   return Array.from(json, (char) => (char === '\n' || !isHidden(char) ? char : Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''))).join('');
 }

@@ -1,9 +1,9 @@
 import { Suspense } from 'react';
-import { piece } from '@/ui/piece';
+import { lazyComponent } from '@/ui/lazyComponent';
 import { Visible } from '@/text/Visible';
 import classes from './Markdown.module.css';
 
-const Rendered = piece(() => import('./Rendered').then((module) => module.default));
+const Rendered = lazyComponent(() => import('./Rendered').then((module) => module.default));
 const hasMarks = /[*_`#[\]<>|~]|^\s*[-+\d]/m;
 
 /** Shows the text of an agent or a person as Markdown. HTML in the text never becomes markup of the page. */

@@ -1,7 +1,7 @@
 import { Box, Group, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { titled } from '@/shell/title';
+import { tabTitle } from '@/shell/title';
 
 interface Props {
   title: string;
@@ -14,7 +14,7 @@ interface Props {
 
 /** The frame of a page: its heading, its actions and its content. */
 export function Page({ title, back, actions, children, wide }: Props) {
-  useDocumentTitle(titled(title));
+  useDocumentTitle(tabTitle(title));
   return (
     <Box maw={wide ? undefined : 1100} mx="auto" w="100%">
       {back}

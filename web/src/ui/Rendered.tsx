@@ -2,16 +2,16 @@ import type { Root, RootContent } from 'hast';
 import { useMemo } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { codeOf, parts } from '@/text/visible';
+import { codeOf, markedParts } from '@/text/visible';
 import classes from './Markdown.module.css';
 
 /** Marks invisible characters in the tree that is about to be rendered. */
-function reveal() {
+function markHidden() {
   const visit = (node: Root | Extract<RootContent, { type: 'element' }>) => {
     node.children = (node.children as RootContent[]).flatMap((child): RootContent[] => {
       if (child.type === 'element') visit(child);
       if (child.type !== 'text') return [child];
-      return parts(child.value).map((part): RootContent => {
+      return markedParts(child.value).map((part): RootContent => {
         const text = { type: 'text' as const, value: part.mark === 'hidden' ? codeOf(part.text) : part.text };
         return part.mark ? { type: 'element', tagName: 'mark', properties: {}, children: [text] } : text;
       });
@@ -33,9 +33,9 @@ const components: Components = {
   input: ({ checked }) => <span>{checked ? '☑' : '☐'}</span>,
 };
 
-export default function Rendered({ text }: { text: string }) {
+export default function RenderedMarkdown({ text }: { text: string }) {
   const plugins = useMemo(() => [remarkGfm], []);
-  const after = useMemo(() => [reveal], []);
+  const after = useMemo(() => [markHidden], []);
   return (
     <div className={classes.body}>
       <ReactMarkdown remarkPlugins={plugins} rehypePlugins={after} components={components}>{text}</ReactMarkdown>

@@ -1,15 +1,16 @@
 import { useEffect, useState } from 'react';
+import { signal } from '@/api/signal';
 import { serverNow } from '@/api/time';
 
-const listeners = new Set<() => void>();
+const ticks = signal();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void) {
-  listeners.add(listener);
-  timer ??= setInterval(() => listeners.forEach((each) => each()), 1000);
+  const stop = ticks.subscribe(listener);
+  timer ??= setInterval(ticks.notify, 1000);
   return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
+    stop();
+    if (ticks.hasListeners()) return;
     clearInterval(timer);
     timer = undefined;
   };

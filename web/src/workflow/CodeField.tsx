@@ -1,7 +1,7 @@
 import { useEffect, useImperativeHandle, useRef, type Ref } from 'react';
 import { getNonce } from 'get-nonce';
-import type { DefinitionProblem } from './api';
 import { CodeView, type CodeOptions } from './codeView';
+import type { DefinitionProblem } from './types';
 import classes from './Workflow.module.css';
 
 /** The functions of the field that a page may call. */

@@ -7,22 +7,23 @@ import { Suspense, useCallback, useId, useMemo, useRef, useState } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
 import { Icon } from '@/ui/Icon';
-import { piece } from '@/ui/piece';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import { putWorkflow, schemaQuery, toolsQuery, useRenew, validate, validationQuery, type Validation, type Workflow } from './api';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import { putWorkflow, schemaQuery, toolsQuery, useRefetch, validate, validationQuery } from './api';
 import type { CodeFieldHandle } from './CodeField';
-import { complete } from './complete';
+import { completeDefinition } from './complete';
 import { GraphView } from './GraphView';
 import { Problems } from './Problems';
 import { TestPanel } from './TestPanel';
 import { useText } from './text';
+import type { Validation, Workflow } from './types';
 import classes from './Workflow.module.css';
 
-const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
+const CodeField = lazyComponent(() => import('./CodeField').then((module) => module.CodeField));
 
 /** The pause in typing after which the definition is checked, in milliseconds. */
-const rest = 500;
+const checkDelay = 500;
 
 interface Props {
   /** The workflow to change. Without it, a new one is made. */
@@ -35,7 +36,7 @@ interface Props {
 /** The editor of a definition. It shows the problems by line and the steps as a graph. */
 export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const about = useId();
   const field = useRef<CodeFieldHandle>(null);
   const [source, setSource] = useState(initial);
@@ -67,11 +68,11 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   const { data: begun } = useQuery(validationQuery(initial));
   const known = useMemo(() => checked ?? (begun && { source: initial, found: begun }), [checked, begun, initial]);
   const problems = useMemo(() => known?.found.problems ?? [], [known]);
-  const [settled] = useDebouncedValue(source, rest);
+  const [settled] = useDebouncedValue(source, checkDelay);
   const { data: live } = useQuery({ ...validationQuery(settled), placeholderData: keepPreviousData });
   const { data: schema } = useQuery(schemaQuery);
   const { data: tools } = useQuery(toolsQuery);
-  const words = useCallback((typed: string, offset: number) => complete(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
+  const words = useCallback((typed: string, offset: number) => completeDefinition(typed, offset, { schema, tools: tools?.items ?? [] }), [schema, tools]);
   const [testing, setTesting] = useState(false);
   // The last graph stays while the definition is wrong.
   const [drawn, setDrawn] = useState<Validation>();
@@ -81,7 +82,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
     <Stack gap="lg">
       <div className={classes.two} data-editor>
         <Stack gap="sm">
-          <Suspense fallback={<Waiting />}>
+          <Suspense fallback={<Loading />}>
             <CodeField
               value={source} set={setSource} problems={live?.problems ?? problems} ref={field} label={text.definition} describedBy={about} words={words}
               invalid={known?.source === source && !known.found.valid}
@@ -94,7 +95,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
             {!testing && <Button variant="default" onClick={() => setTesting(true)}>{text.test}</Button>}
             <Button variant="subtle" onClick={onCancel}>{text.cancel}</Button>
           </Group>
-          {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
+          {save.error ? <ErrorAlert error={save.error} /> : check.error && <ErrorAlert error={check.error} />}
         </Stack>
         <div>
           <div role="status">
@@ -104,7 +105,7 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
           {drawn?.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={drawn.graph} label={text.graphOf(drawn.name ?? '')} /></section>}
         </div>
         {leaving.status === 'blocked' && (
-          <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
+          <Confirm title={text.leave} confirmLabel={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
         )}
       </div>
       {testing && <TestPanel source={source} />}

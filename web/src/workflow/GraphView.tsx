@@ -3,21 +3,21 @@ import { useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'reac
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
 import { Icon, type IconName } from '@/ui/Icon';
-import type { Graph, Step } from './api';
-import { arrange, type Jump, type Place, type Timeout } from './arrange';
+import { layOutGraph, type Jump, type GraphRow, type Timeout } from './graphLayout';
 import { Facts } from './Facts';
 import classes from './Graph.module.css';
 import { Name } from './Name';
-import { took, useItemsWords } from './told';
+import { stepDurationText, useItemsWords } from './durations';
 import { anchorOf, type Progress } from './progress';
-import { standOf, StepBadge } from './StepBadge';
+import { shownStateOf, StepBadge } from './StepBadge';
 import { useText } from './text';
+import type { Graph, Step } from './types';
 import { edgeWords } from './words';
 
-const inner = 10;
-const lane = 11;
-const most = 6;
-const gutter = (lanes: number) => (lanes > 0 ? inner + Math.min(lanes, most) * lane : 0);
+const innerGap = 10;
+const laneWidth = 11;
+const maxLanes = 6;
+const gutterWidth = (lanes: number) => (lanes > 0 ? innerGap + Math.min(lanes, maxLanes) * laneWidth : 0);
 
 interface Props {
   graph: Graph;
@@ -32,18 +32,18 @@ interface Props {
 
 /** Shows the steps one below the other, and where each of them leads. It is a list, with the lines drawn beside it. */
 export function GraphView({ graph, label, progress, ended, onStep }: Props) {
-  const arranged = useMemo(() => arrange(graph), [graph]);
+  const layout = useMemo(() => layOutGraph(graph), [graph]);
   const list = useRef<HTMLOListElement>(null);
-  const lines = useLines(list, arranged.places);
+  const lines = useLines(list, layout.rows);
   const go = (id: string) => {
     const target = [...(list.current?.querySelectorAll<HTMLElement>('[data-node]') ?? [])].find((each) => each.dataset.node === id);
     target?.scrollIntoView({ block: 'nearest' });
     target?.focus({ preventScroll: true });
   };
   return (
-    <ol className={classes.graph} ref={list} aria-label={label} style={{ paddingInlineStart: gutter(arranged.left), paddingInlineEnd: gutter(arranged.right) }}>
-      {arranged.places.map((place) => (
-        <NodeItem key={place.node.id} place={place} progress={progress?.get(place.node.id)} run={progress !== undefined} ended={ended} go={go} onStep={onStep} />
+    <ol className={classes.graph} ref={list} aria-label={label} style={{ paddingInlineStart: gutterWidth(layout.left), paddingInlineEnd: gutterWidth(layout.right) }}>
+      {layout.rows.map((row) => (
+        <NodeItem key={row.node.id} row={row} progress={progress?.get(row.node.id)} run={progress !== undefined} ended={ended} go={go} onStep={onStep} />
       ))}
       <li aria-hidden className={classes.lines}>
         <svg width="100%" height="100%" focusable="false">
@@ -60,7 +60,7 @@ export function GraphView({ graph, label, progress, ended, onStep }: Props) {
 }
 
 interface NodeProps {
-  place: Place;
+  row: GraphRow;
   progress?: Progress;
   run: boolean;
   ended?: boolean;
@@ -68,14 +68,14 @@ interface NodeProps {
   onStep?: (step: Step) => void;
 }
 
-function NodeItem({ place: { node, begins, next, timeouts, jumps }, progress, run, ended, go, onStep }: NodeProps) {
+function NodeItem({ row: { node, begins, next, timeouts, jumps }, progress, run, ended, go, onStep }: NodeProps) {
   const text = useText();
   const edge = node.kind === 'start' || node.kind === 'end';
   const reasons = next?.map((each) => edgeWords(each, text)).filter(Boolean).join(', ');
   return (
     <li className={classes.item}>
       {begins && <Text size="sm" fw={600} className={classes.phase} data-phase={begins}>{text.phases[begins]}</Text>}
-      <div className={`${classes.node ?? ''} ${edge ? (classes.edge ?? '') : ''}`} data-node={node.id} data-stand={run ? (edge ? (node.kind === 'start' || ended ? 'done' : 'none') : standOf(progress?.step)) : undefined} tabIndex={-1}>
+      <div className={`${classes.node ?? ''} ${edge ? (classes.edge ?? '') : ''}`} data-node={node.id} data-stand={run ? (edge ? (node.kind === 'start' || ended ? 'done' : 'none') : shownStateOf(progress?.step)) : undefined} tabIndex={-1}>
         {edge ? <Text size="sm" fw={600}>{text.nodeKinds[node.kind === 'start' ? 'start' : 'end']}</Text> : <NodeFace node={node} progress={progress} run={run} onStep={onStep} />}
         {jumps.map((jump) => <JumpRow key={`${jump.label}→${jump.to}`} jump={jump} go={go} />)}
         {timeouts.map((timeout) => <TimeoutBox key={timeout.node.id} timeout={timeout} go={go} />)}
@@ -106,18 +106,18 @@ function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number
       </div>
       <div className={classes.below}>
         {node.condition && node.condition !== 'true' && <Text size="xs" c="dimmed" className={classes.words}>{text.condition} <code><Visible text={node.condition} /></code></Text>}
-        {progress && <Told progress={progress} />}
+        {progress && <StepFacts progress={progress} />}
       </div>
     </>
   );
 }
 
 /** Shows how long a step took, which attempt it is, and how often the run came to it. */
-function Told({ progress: { step, times, items } }: { progress: Progress }) {
+function StepFacts({ progress: { step, times, items } }: { progress: Progress }) {
   const text = useText();
   const now = useNow();
   const itemsWords = useItemsWords();
-  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)];
+  const facts = [stepDurationText(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)];
   return facts.some(Boolean) ? <Text size="xs" c="dimmed"><Facts all={facts} /></Text> : null;
 }
 
@@ -153,7 +153,7 @@ interface Line {
 }
 
 /** Returns a line from each jump to its target, from the places of the two on the page. */
-function useLines(list: React.RefObject<HTMLOListElement | null>, places: readonly Place[]): Line[] {
+function useLines(list: React.RefObject<HTMLOListElement | null>, rows: readonly GraphRow[]): Line[] {
   const [lines, setLines] = useState<Line[]>([]);
   useLayoutEffect(() => {
     const element = list.current;
@@ -167,7 +167,7 @@ function useLines(list: React.RefObject<HTMLOListElement | null>, places: readon
     watch.observe(element);
     element.querySelectorAll('[data-node]').forEach((node) => watch.observe(node));
     return () => watch.disconnect();
-  }, [list, places]);
+  }, [list, rows]);
   return lines;
 }
 
@@ -180,7 +180,7 @@ function linesIn(element: HTMLElement): Line[] {
     if (!to || !from) return [];
     const at = (row.querySelector('svg') ?? row).getBoundingClientRect();
     const back = row.dataset.back !== undefined;
-    const out = inner + Math.min(Number(row.dataset.lane), most - 1) * lane;
+    const out = innerGap + Math.min(Number(row.dataset.lane), maxLanes - 1) * laneWidth;
     return [lineOf({ y: at.top + at.height / 2 - box.top, toY: to.top + Math.min(18, to.height / 2) - box.top, x: (back ? from.left : from.right) - box.left, toX: (back ? to.left : to.right) - box.left, out, back })];
   });
 }
@@ -189,9 +189,9 @@ function linesIn(element: HTMLElement): Line[] {
 export function lineOf({ y, toY, x, toX, out, back }: { y: number; toY: number; x: number; toX: number; out: number; back: boolean }): Line {
   const side = back ? -1 : 1;
   const down = toY > y ? 1 : -1;
-  const beside = (back ? Math.min(x, toX) : Math.max(x, toX)) + side * out;
+  const lineX = (back ? Math.min(x, toX) : Math.max(x, toX)) + side * out;
   const r = 5;
   const n = (value: number) => Math.round(value * 10) / 10;
-  const path = `M${n(x)} ${n(y)}H${n(beside - side * r)}Q${n(beside)} ${n(y)} ${n(beside)} ${n(y + down * r)}V${n(toY - down * r)}Q${n(beside)} ${n(toY)} ${n(beside - side * r)} ${n(toY)}H${n(toX + side * 7)}`;
+  const path = `M${n(x)} ${n(y)}H${n(lineX - side * r)}Q${n(lineX)} ${n(y)} ${n(lineX)} ${n(y + down * r)}V${n(toY - down * r)}Q${n(lineX)} ${n(toY)} ${n(lineX - side * r)} ${n(toY)}H${n(toX + side * 7)}`;
   return { path, head: `M${n(toX + side * 1)} ${n(toY)}l${side * 8} -4v8z`, back };
 }

@@ -2,15 +2,16 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
-import { Trouble } from '@/ui/Trouble';
-import { moveRun, useRenew, type Run } from './api';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { moveRun, useRefetch } from './api';
 import { mayDefine } from './rights';
 import { useText } from './text';
+import type { Run } from './types';
 
 /** Lets the reader move a run to the newest definition. If the server refuses, the differences are shown below. */
 export function MoveButton({ run }: { run: Run }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const { data: me } = useQuery(whoamiQuery);
   const move = useMutation({
     mutationFn: () => moveRun(run.id),
@@ -23,7 +24,7 @@ export function MoveButton({ run }: { run: Run }) {
   return (
     <>
       <Button size="compact-sm" mih={32} variant="default" w="fit-content" loading={move.isPending} onClick={() => move.mutate()}>{text.move}</Button>
-      {move.error && <Trouble error={move.error} />}
+      {move.error && <ErrorAlert error={move.error} />}
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
-import type { DefinitionProblem } from './api';
 import { useText } from './text';
+import type { DefinitionProblem } from './types';
 import classes from './Workflow.module.css';
 
 /** Shows the problems of a definition by line. The reader can go to a line. */

@@ -9,21 +9,22 @@ import { cancelTask, taskQuery } from '@/task/api';
 import { CancelDialog } from '@/task/dialogs';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { useTellRefusal } from '@/ui/Refused';
-import { retryRun, useRenew, type Run, type Step } from './api';
+import { useTellRefusal } from '@/ui/problemWords';
+import { retryRun, useRefetch } from './api';
 import { isRunEnded } from './filters';
 import { objectOf } from './inputs';
 import { failedStep, mainStepsOf } from './progress';
 import { RewindForm } from './RewindForm';
 import { mayDefine, mayRun } from './rights';
 import { useText } from './text';
+import type { Run, Step } from './types';
 import classes from './Workflow.module.css';
 
 /** Lets the reader cancel a run, continue it where it ended, or send it back to a step. */
 export function RunActions({ run }: { run: Run }) {
   const text = useText();
   const tellRefusal = useTellRefusal();
-  const renew = useRenew();
+  const renew = useRefetch();
   const { data: me } = useQuery(whoamiQuery);
   const { data: task } = useQuery(taskQuery(run.id));
   const [asked, setAsked] = useState<'cancel' | 'retry' | 'rewind'>();
@@ -34,19 +35,19 @@ export function RunActions({ run }: { run: Run }) {
   });
   const may = mayRun(me);
   const open = may && !isRunEnded(run.state);
-  const again = may && run.can_retry;
+  const canRetry = may && run.can_retry;
   const step = failedStep(run);
   const steps = mainStepsOf(run);
   const back = mayDefine(me, run.project) && steps.length > 0;
   const retry = () => change.mutate(() => retryRun(run.id));
   const close = () => setAsked(undefined);
-  useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], again);
+  useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], canRetry);
   useCommands([{ id: 'cancel-run', title: text.cancelRun, group: text.workflows, run: () => setAsked('cancel') }], open);
   useCommands([{ id: 'rewind-run', title: text.rewind, group: text.workflows, run: () => setAsked('rewind') }], back);
   return (
     <>
-      {again && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
-      {again && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
+      {canRetry && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
+      {canRetry && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
       {back && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('rewind')}>{text.rewind}</Button>}
       {open && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('cancel')}>{text.cancelRun}</Button>}
       {asked === 'cancel' && task && <CancelDialog task={task} onClose={close} onDone={(reason) => { change.mutate(() => cancelTask(run.id, reason)); close(); }} />}
@@ -59,9 +60,9 @@ export function RunActions({ run }: { run: Run }) {
 /** The form for the input of the failed step, which can be changed before the retry. */
 function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () => void }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const [typed, setTyped] = useState(() => JSON.stringify(step.input ?? {}, null, 2));
-  const [tried, setTried] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   const input = objectOf(typed);
   const again = useMutation({
     mutationFn: () => retryRun(run.id, input),
@@ -71,18 +72,18 @@ function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () =
     },
   });
   const submit = () => {
-    setTried((n) => n + 1);
+    setAttempts((n) => n + 1);
     if (input && !again.isPending) again.mutate();
   };
   return (
-    <Form form={{ tried, submit: (event) => { event?.preventDefault(); submit(); } }}>
+    <Form form={{ attempts, submit: (event) => { event?.preventDefault(); submit(); } }}>
       <Stack>
         <Text size="sm">{text.retryAbout}</Text>
         <Textarea
           label={text.retryInput} autosize minRows={4} maxRows={20} spellCheck={false} classNames={{ input: classes.mono }} data-autofocus
-          value={typed} error={tried > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
+          value={typed} error={attempts > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        <FormEnd yes={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -7,9 +7,10 @@ import { Form } from '@/settings/parts/Form';
 import { errorsOf } from '@/settings/parts/useForm';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { startRun, useRenew, type Input, type Workflow } from './api';
+import { startRun, useRefetch } from './api';
 import { initialOf, valuesOf, writtenOf } from './inputs';
 import { useText } from './text';
+import type { Input, Workflow } from './types';
 import classes from './Workflow.module.css';
 
 /** The button that starts a run, if the workflow can be started by hand. */
@@ -28,9 +29,9 @@ export function RunButton({ workflow, prominent }: { workflow: Pick<Workflow, 'n
 function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workflow, 'name' | 'inputs'>; onClose: () => void }) {
   const text = useText();
   const navigate = useNavigate();
-  const renew = useRenew();
+  const renew = useRefetch();
   const [typed, setTyped] = useState(() => initialOf(inputs));
-  const [tried, setTried] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   const { values, wrong } = valuesOf(inputs, typed);
   const start = useMutation({
     mutationFn: () => startRun(name, values),
@@ -43,21 +44,21 @@ function RunForm({ workflow: { name, inputs }, onClose }: { workflow: Pick<Workf
   const refused = errorsOf(start.error);
   const submit = () => {
     if (start.isPending) return;
-    setTried((n) => n + 1);
+    setAttempts((n) => n + 1);
     if (Object.keys(wrong).length === 0) start.mutate();
   };
   const errorOf = ({ name: of }: Input) => {
-    const own = wrong[of];
-    return (tried > 0 && own ? text.wrong[own] : undefined) ?? refused[`inputs.${of}`];
+    const fault = wrong[of];
+    return (attempts > 0 && fault ? text.wrong[fault] : undefined) ?? refused[`inputs.${of}`];
   };
   return (
-    <Form form={{ tried, submit: (event) => { event?.preventDefault(); submit(); } }}>
+    <Form form={{ attempts, submit: (event) => { event?.preventDefault(); submit(); } }}>
       <Stack>
         {inputs.length === 0 && <Text size="sm">{text.runNothing}</Text>}
         {inputs.map((input, at) => (
           <Field key={input.name} input={input} value={typed[input.name] ?? ''} error={errorOf(input)} first={at === 0} set={(value) => setTyped((before) => ({ ...before, [input.name]: value }))} />
         ))}
-        <FormEnd yes={text.runYes} sending={start.isPending} error={start.error} submit={submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.runYes} sending={start.isPending} error={start.error} submit={submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -2,25 +2,26 @@ import { Anchor, Button, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
-import { readMore } from '@/api/more';
+import { readMore } from '@/api/readMore';
 import rows from '@/settings/parts/Rows.module.css';
 import lists from '@/task/list.module.css';
 import { StateBadge } from '@/task/StateBadge';
 import looks from '@/task/task.module.css';
-import { useSteady } from '@/task/steady';
+import { useSteadyList } from '@/task/steadyList';
 import { useReading } from '@/task/useReading';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
-import { runsQuery, type ListedRun } from './api';
+import { Loading } from '@/ui/Loading';
+import { runsQuery } from './api';
 import { Facts } from './Facts';
 import { isRunEnded, type RunFilters } from './filters';
 import { useText } from './text';
-import { long } from './told';
+import { durationText } from './durations';
+import type { ListedRun } from './types';
 import { useRowKeys } from './useRowKeys';
-import { givenWords, titleOf } from './words';
+import { inputWords, titleOf } from './words';
 
 interface Props {
   filters: RunFilters;
@@ -38,15 +39,15 @@ export function RunList({ filters, size }: Props) {
   const [reading, release] = useReading(box);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery(runsQuery(filters, size));
   const runs = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
-  const { shown, gone, fresh } = useSteady(runs, reading, JSON.stringify([filters, isPlaceholderData]));
+  const { shown, gone, fresh } = useSteadyList(runs, reading, JSON.stringify([filters, isPlaceholderData]));
   useRowKeys();
-  const filtered = filters.stand !== undefined || filters.trigger !== undefined;
+  const filtered = filters.stateGroup !== undefined || filters.trigger !== undefined;
   return (
     <div ref={box} aria-busy={isPlaceholderData}>
       <div className={lists.fresh} role="status">
         {(fresh > 0 || gone.size > 0) && <Button size="compact-sm" onClick={release}>{fresh > 0 ? text.fresh(fresh) : text.freshChanges}</Button>}
       </div>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
       {data && shown.length === 0 && <Paper withBorder p="md"><Text c="dimmed">{filtered ? text.noRunsFit : text.noRuns}</Text></Paper>}
       {shown.length > 0 && (
         <Stack gap="sm">
@@ -63,9 +64,9 @@ function RunRow({ run, gone }: { run: ListedRun; gone: boolean }) {
   const time = useTime();
   const now = useNow();
   const ended = isRunEnded(run.state);
-  const lasted = long((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.created_at));
+  const lasted = durationText((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.created_at));
   const facts = [text.starts[run.trigger], text.started(time.relative(run.created_at, now)), ended ? run.ended_at && text.took(lasted) : text.since(lasted), !ended && run.step && text.atStep(run.step)];
-  const given = givenWords(run.inputs);
+  const given = inputWords(run.inputs);
   return (
     <li className={`${rows.row ?? ''} ${gone ? (looks.moved ?? '') : ''}`} data-run={run.id}>
       <div className={rows.what}>

@@ -15,12 +15,12 @@ import { StateBadge } from '@/task/StateBadge';
 import taskClasses from '@/task/task.module.css';
 import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Back } from '@/ui/Back';
+import { BackLink } from '@/ui/BackLink';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
-import { runQuery, useLiveRun, workflowQuery, type Run, type Step } from './api';
+import { Loading } from '@/ui/Loading';
+import { runQuery, useLiveRun, workflowQuery } from './api';
 import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
 import { Json } from './Json';
@@ -29,9 +29,10 @@ import { MoveButton } from './MoveButton';
 import { RunActions } from './RunActions';
 import { useText, type WorkflowText } from './text';
 import { Child, Timeline } from './Timeline';
-import { long } from './told';
-import { useWide } from './wide';
-import { causeOf, causeWords, givenWords, reasonWords, titleOf } from './words';
+import { durationText } from './durations';
+import type { Run, Step } from './types';
+import { useWide } from './useWide';
+import { causeOf, causeWords, inputWords, reasonWords, titleOf } from './words';
 import classes from './Workflow.module.css';
 
 /** Shows one run of a workflow, step by step. */
@@ -40,8 +41,8 @@ export default function RunPage() {
   const text = useText();
   const { data, error, refetch } = useQuery(runQuery(id));
   if (error && asProblem(error).code === 'not_found') return <Page title={text.noSuchRun}><Link to="/workflow-runs">{text.allRuns}</Link></Page>;
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   return <OneRun key={data.id} run={data} />;
 }
 
@@ -64,21 +65,21 @@ function OneRun({ run }: { run: Run }) {
   const graph = run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>;
   const timeline = <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>;
   return (
-    <Page title={text.runOf(titleOf(run, time.full))} back={<Back to="/workflow-runs">{text.allRuns}</Back>} wide actions={<StateBadge state={run.state} />}>
+    <Page title={text.runOf(titleOf(run, time.full))} back={<BackLink to="/workflow-runs">{text.allRuns}</BackLink>} wide actions={<StateBadge state={run.state} />}>
       <Stack gap="lg">
         <Stack gap="sm">
           <WhoWaits run={run} failed={failed} />
-          <Why run={run} />
+          <RunCause run={run} />
           <Group gap="sm">
             <RunActions run={run} />
             <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: run.id }} {...props} />}>{text.task}</Anchor>
             <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflows/$name" params={{ name: run.workflow }} {...props} />}>{text.workflow}: {run.workflow}</Anchor>
           </Group>
         </Stack>
-        {run.pending_question && <Asked key={run.pending_question.id} question={run.pending_question} />}
+        {run.pending_question && <RunQuestion key={run.pending_question.id} question={run.pending_question} />}
         {wide
-          ? <div className={classes.two}><Stack gap="lg">{graph}<Given run={run} /></Stack>{timeline}</div>
-          : <>{graph}{timeline}<Given run={run} /></>}
+          ? <div className={classes.two}><Stack gap="lg">{graph}<RunInputs run={run} /></Stack>{timeline}</div>
+          : <>{graph}{timeline}<RunInputs run={run} /></>}
       </Stack>
     </Page>
   );
@@ -99,20 +100,20 @@ function useFocusAfter(question: string | undefined) {
 }
 
 /** Shows the question for which the run waits. The reader can answer it here. */
-function Asked({ question }: { question: Question }) {
+function RunQuestion({ question }: { question: Question }) {
   // This query knows who may answer and whether an answer is held. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
   // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();
   return (
     <Paper p="md" className={classes.question} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
-      <KeysWhile on={focused}><QuestionView question={data} within /></KeysWhile>
+      <KeysWhile on={focused}><QuestionView question={data} onTaskPage /></KeysWhile>
     </Paper>
   );
 }
 
 /** Shows another question that the run asks at the same time, and where to answer it. */
-function AskedBeside({ id }: { id: string }) {
+function OtherQuestion({ id }: { id: string }) {
   const text = useText();
   const { data } = useQuery(questionQuery(id));
   const link = <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/questions/$id" params={{ id }} {...props} />}><Visible text={data?.title ?? id} /></Anchor>;
@@ -133,7 +134,7 @@ function WhoWaits({ run, failed }: { run: Run; failed: number }) {
       <Text data-waiting tabIndex={-1}>{sentence(run, text, now, (at) => text.waits.time(time.full(at), time.relative(at, now)), task?.defer_until)}</Text>
       {run.state === 'done' && failed > 0 && <Text size="sm">{text.passedOver(failed)}</Text>}
       {isRunEnded(run.state) && run.state !== 'done' && run.summary && <Text size="sm"><Visible text={run.summary} /></Text>}
-      {waiting.map((step) => (step.question_id && step.question_id !== run.pending_question?.id ? <AskedBeside key={step.question_id} id={step.question_id} /> : <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />))}
+      {waiting.map((step) => (step.question_id && step.question_id !== run.pending_question?.id ? <OtherQuestion key={step.question_id} id={step.question_id} /> : <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />))}
       {before.map((id) => <Child key={id} id={id} run />)}
     </div>
   );
@@ -158,7 +159,7 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
     case 'input_received':
       return waits.soon;
     case 'done':
-      return waits.done(long(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
+      return waits.done(durationText(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
     default:
       // The words of the step are shown below.
       return [waits[run.state], !(run.summary && run.reason === 'step_failed') && reasonWords(run.reason, text)].filter(Boolean).join(' ');
@@ -166,7 +167,7 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
 }
 
 /** Shows who or what started the run. */
-function Why({ run }: { run: Run }) {
+function RunCause({ run }: { run: Run }) {
   const text = useText();
   const time = useTime();
   const cause = causeOf(run);
@@ -181,7 +182,7 @@ function Why({ run }: { run: Run }) {
 }
 
 /** Shows the inputs of the run, and which definition it follows. */
-function Given({ run }: { run: Run }) {
+function RunInputs({ run }: { run: Run }) {
   const text = useText();
   const { data: workflow } = useQuery(workflowQuery(run.workflow));
   const isOld = workflow !== undefined && workflow.hash !== run.hash;
@@ -189,7 +190,7 @@ function Given({ run }: { run: Run }) {
     <section>
       <Title order={2} size="h5" mb="xs">{text.given}</Title>
       <Stack gap={6}>
-        {givenWords(run.inputs) ? <Json label={text.withInputs} value={run.inputs} open /> : <Text size="sm" c="dimmed">{text.nothingGiven}</Text>}
+        {inputWords(run.inputs) ? <Json label={text.withInputs} value={run.inputs} open /> : <Text size="sm" c="dimmed">{text.nothingGiven}</Text>}
         {run.trigger !== 'manual' && <Json label={text.cause} value={run.cause} />}
         <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{isOld && ` ${text.oldVersion}`}</Text>
         {isOld && <MoveButton run={run} />}

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { Page } from '@/ui/Page';
 import { useLiveLists } from './api';
 import { filtersOf, type Search } from './filters';
-import { Places } from './Places';
+import { ListTabs } from './ListTabs';
 import { RunFilterBar } from './RunFilterBar';
 import { RunList } from './RunList';
 import { useText } from './text';
@@ -17,7 +17,7 @@ export default function RunsPage() {
   useLiveLists();
   return (
     <Page title={text.runs}>
-      <Places here="runs" />
+      <ListTabs current="runs" />
       <RunFilterBar filters={filters} all change={(next) => void navigate({ to: '/workflow-runs', search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false })} />
       <RunList filters={filters} size={50} />
     </Page>

@@ -1,5 +1,5 @@
-import type { DefinitionProblem } from './api';
 import { useText } from './text';
+import type { DefinitionProblem } from './types';
 import classes from './Workflow.module.css';
 
 export type Marks = Map<number, 'problem' | 'warning'>;

@@ -1,12 +1,12 @@
 import { Badge } from '@mantine/core';
 import looks from '@/task/task.module.css';
 import { Icon, type IconName } from '@/ui/Icon';
-import type { Step } from './api';
 import { useText } from './text';
+import type { Step } from './types';
 
-type Stand = Step['state'] | 'needs' | 'child' | 'none';
+type ShownState = Step['state'] | 'needs' | 'child' | 'none';
 
-const faces: Record<Stand, { icon: IconName; look: string }> = {
+const badgeLooks: Record<ShownState, { icon: IconName; look: string }> = {
   running: { icon: 'play', look: 'working' },
   waiting: { icon: 'clock', look: 'calm' },
   child: { icon: 'tasks', look: 'calm' },
@@ -23,7 +23,7 @@ const faces: Record<Stand, { icon: IconName; look: string }> = {
  * Returns the state of a step as people say it. For a waiting step, it tells a wait for a person from a wait for a
  * task.
  */
-export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): Stand {
+export function shownStateOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): ShownState {
   if (!step) return 'none';
   if (step.state !== 'waiting') return step.state;
   if (step.question_id) return 'needs';
@@ -31,13 +31,13 @@ export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> |
 }
 
 /** Shows the state of a step as a word, with an icon and a colour. */
-export function StepBadge({ step }: { step: Parameters<typeof standOf>[0] }) {
+export function StepBadge({ step }: { step: Parameters<typeof shownStateOf>[0] }) {
   const text = useText();
-  const stand = standOf(step);
-  const { icon, look } = faces[stand];
+  const shown = shownStateOf(step);
+  const { icon, look } = badgeLooks[shown];
   return (
-    <Badge variant="default" radius="sm" tt="none" fw={600} className={`${looks.state ?? ''} ${looks[look] ?? ''}`} leftSection={<Icon name={icon} size={13} />} data-step-state={stand}>
-      {text.stepStates[stand]}
+    <Badge variant="default" radius="sm" tt="none" fw={600} className={`${looks.state ?? ''} ${looks[look] ?? ''}`} leftSection={<Icon name={icon} size={13} />} data-step-state={shown}>
+      {text.stepStates[shown]}
     </Badge>
   );
 }

@@ -3,16 +3,17 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Suspense, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
-import { piece } from '@/ui/piece';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import { schemaQuery, testWorkflow, type Step, type TestReport } from './api';
+import { lazyComponent } from '@/ui/lazyComponent';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import { schemaQuery, testWorkflow } from './api';
 import { completeScript } from './complete';
 import { Timeline } from './Timeline';
 import { useText } from './text';
+import type { Step, TestReport } from './types';
 import classes from './Workflow.module.css';
 
-const CodeField = piece(() => import('./CodeField').then((module) => module.CodeField));
+const CodeField = lazyComponent(() => import('./CodeField').then((module) => module.CodeField));
 
 /** Tests a definition with answers that the reader writes beside it. */
 export function TestPanel({ source }: { source: string }) {
@@ -32,10 +33,10 @@ export function TestPanel({ source }: { source: string }) {
       <Stack gap="sm">
         <Title order={2} size="h5" ref={title} tabIndex={-1}>{text.test}</Title>
         <Text size="sm">{text.testAbout}</Text>
-        <Suspense fallback={<Waiting />}><CodeField value={script} set={setScript} label={text.script} describedBy={about} words={words} /></Suspense>
+        <Suspense fallback={<Loading />}><CodeField value={script} set={setScript} label={text.script} describedBy={about} words={words} /></Suspense>
         <Text size="xs" c="dimmed" id={about}>{text.scriptAbout}</Text>
         <Group><Button variant="default" leftSection={<Icon name="play" size={14} />} onClick={() => test.mutate()} loading={test.isPending}>{text.runTest}</Button></Group>
-        {test.error && <Trouble error={test.error} />}
+        {test.error && <ErrorAlert error={test.error} />}
       </Stack>
       <div role="status">{test.data && <Outcome report={test.data} />}</div>
     </section>

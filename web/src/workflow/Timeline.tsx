@@ -10,15 +10,15 @@ import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
-import { useWorded } from '@/ui/Refused';
-import type { Step } from './api';
+import { useProblemWords } from '@/ui/problemWords';
 import { Facts } from './Facts';
 import { Json } from './Json';
 import { Name } from './Name';
 import { anchorOf, countOf, entriesOf, type Entry } from './progress';
-import { standOf, StepBadge } from './StepBadge';
+import { shownStateOf, StepBadge } from './StepBadge';
 import { useText } from './text';
-import { took, useItemsWords } from './told';
+import { stepDurationText, useItemsWords } from './durations';
+import type { Step } from './types';
 import classes from './Workflow.module.css';
 
 /** Shows every step that a run came to, in the order in which they began. */
@@ -36,13 +36,13 @@ export function Timeline({ steps }: { steps: readonly Step[] }) {
 function StepItem({ entry: { step, items } }: { entry: Entry }) {
   const itemsWords = useItemsWords();
   return (
-    <li className={classes.step} id={anchorOf(step)} tabIndex={-1} data-step={step.step} data-occurrence={step.occurrence} data-stand={standOf(step)}>
+    <li className={classes.step} id={anchorOf(step)} tabIndex={-1} data-step={step.step} data-occurrence={step.occurrence} data-stand={shownStateOf(step)}>
       <StepFacts step={step} name={<Text span fw={600} ff="monospace" size="sm"><Name text={step.step} /></Text>} />
       {items.length > 0 && (
         <details className={classes.items} open={items.length <= 5}>
           <summary><Text span size="sm">{itemsWords(countOf(items))}</Text></summary>
           <ol className={classes.timeline}>
-            {items.map((item) => <li key={item.item} className={classes.step} data-stand={standOf(item)}><ItemFacts item={item} /></li>)}
+            {items.map((item) => <li key={item.item} className={classes.step} data-stand={shownStateOf(item)}><ItemFacts item={item} /></li>)}
           </ol>
         </details>
       )}
@@ -61,7 +61,7 @@ function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
   const now = useNow();
   const facts = [
     step.item === undefined && step.tool, step.occurrence > 1 && text.occurrence(step.occurrence), step.attempt > 1 && text.attempt(step.attempt),
-    step.state !== 'skipped' && time.full(step.started_at), took(step, now), step.until && text.until(time.relative(step.until, now)),
+    step.state !== 'skipped' && time.full(step.started_at), stepDurationText(step, now), step.until && text.until(time.relative(step.until, now)),
   ];
   return (
     <Stack gap={6}>
@@ -78,7 +78,7 @@ function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
 
 function Failure({ error }: { error: NonNullable<Step['error']> }) {
   const text = useText();
-  const said = useWorded()(error);
+  const said = useProblemWords()(error);
   return (
     <div className={classes.error}>
       <Text size="sm" fw={said.detail ? 600 : undefined}><Visible text={said.title} /></Text>

@@ -3,9 +3,10 @@ import { Form } from '@/settings/parts/Form';
 import { FormEnd } from '@/settings/parts/FormEnd';
 import { useForm } from '@/settings/parts/useForm';
 import { Dialog } from '@/ui/Dialog';
-import { putTool, useRenew, type NamedTool } from './api';
+import { putTool, useRefetch } from './api';
 import { useText } from './text';
-import { definitionOf, formOf, wrongOf, type ToolForm, type ToolKind } from './tool';
+import { definitionOf, formOf, faultsOf, type ToolForm, type ToolKind } from './tool';
+import type { NamedTool } from './types';
 import classes from './Workflow.module.css';
 
 /** The dialog that defines a tool, or changes one. */
@@ -22,11 +23,11 @@ const kinds: ToolKind[] = ['agent', 'command', 'server', 'json'];
 
 function ToolFields({ tool, onClose }: { tool?: NamedTool; onClose: () => void }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const words = { name: text.nameWrong, needed: text.wrong.needed, json: text.wrong.json, object: text.wrong.object, pairs: text.pairsWrong };
   const form = useForm({
     initial: formOf(tool),
-    check: (values) => Object.fromEntries(Object.entries(wrongOf(values)).map(([field, wrong]) => [field, words[wrong]])),
+    check: (values) => Object.fromEntries(Object.entries(faultsOf(values)).map(([field, wrong]) => [field, words[wrong]])),
     save: (values) => putTool(values.name, definitionOf(values)),
     onSaved: () => {
       void renew.tools();
@@ -54,7 +55,7 @@ function ToolFields({ tool, onClose }: { tool?: NamedTool; onClose: () => void }
           </>
         )}
         {values.kind === 'json' && <Lines label={text.json} value={values.json} error={form.errors.json} set={(value) => set('json', value)} rows={8} required />}
-        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

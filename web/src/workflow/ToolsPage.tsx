@@ -6,34 +6,35 @@ import { asProblem } from '@/api/problem';
 import { whoamiQuery } from '@/api/queries';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
-import { Nothing } from '@/settings/parts/Nothing';
+import { EmptyList } from '@/settings/parts/EmptyList';
 import rows from '@/settings/parts/Rows.module.css';
 import looks from '@/task/task.module.css';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRefetch } from './api';
 import { Json } from './Json';
 import { Name } from './Name';
-import { Places } from './Places';
+import { ListTabs } from './ListTabs';
 import { mayDefineTools } from './rights';
 import { useText } from './text';
 import { groupsOf, type ToolGroup } from './tool';
 import { ToolDialog } from './ToolDialog';
+import type { NamedTool, ToolInfo } from './types';
 import classes from './Workflow.module.css';
 
-type Doing = { what: 'add' } | { what: 'edit' | 'remove'; tool: NamedTool } | undefined;
+type OpenDialog = { what: 'add' } | { what: 'edit' | 'remove'; tool: NamedTool } | undefined;
 
 /** Shows the tools that steps of workflows may name. */
 export default function ToolsPage() {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const { data: me } = useQuery(whoamiQuery);
   const { data: tools, error, refetch } = useQuery(toolsQuery);
   const { data: named } = useQuery(namedToolsQuery);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   useLiveTools();
   const may = mayDefineTools(me);
   const add = () => setDoing({ what: 'add' });
@@ -48,7 +49,7 @@ export default function ToolsPage() {
     if (!may || !tool) return null;
     return (
       <Group gap="xs">
-        {tool.server && <AskAgain name={name} />}
+        {tool.server && <RefreshButton name={name} />}
         <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.edit}: ${name}`} onClick={() => setDoing({ what: 'edit', tool })}>{text.edit}</Button>
         <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.removeTool}: ${name}`} onClick={() => setDoing({ what: 'remove', tool })}>{text.removeTool}</Button>
       </Group>
@@ -56,26 +57,26 @@ export default function ToolsPage() {
   };
   return (
     <Page title={text.tools} actions={may && <Button leftSection={<Icon name="plus" size={16} />} onClick={add}>{text.addTool}</Button>}>
-      <Places here="tools" />
+      <ListTabs current="tools" />
       <Text size="sm" c="dimmed" mb="md">{text.toolsAbout}{!may && me && ` ${text.onlyOperators}`}</Text>
-      {error && !tools ? <Trouble error={error} again={() => void refetch()} /> : (!tools || !named) && <Waiting />}
+      {error && !tools ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : (!tools || !named) && <Loading />}
       {tools && named && (
         <Stack gap="lg">
-          {named.items.length === 0 && <Nothing>{text.noNamed}</Nothing>}
+          {named.items.length === 0 && <EmptyList>{text.noNamed}</EmptyList>}
           {groupsOf(tools.items, named.items).map((group) => <GroupOf key={group.server ?? group.kind} group={group} buttons={buttons} about={named.items.find((tool) => tool.name === group.server)?.description} />)}
         </Stack>
       )}
       {doing?.what === 'add' && <ToolDialog onClose={close} />}
       {doing?.what === 'edit' && <ToolDialog tool={doing.tool} onClose={close} />}
-      {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} yes={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
+      {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} confirmLabel={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
     </Page>
   );
 }
 
 /** Lets the reader ask an MCP server again which tools it has. */
-function AskAgain({ name }: { name: string }) {
+function RefreshButton({ name }: { name: string }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const ask = useMutation({
     mutationFn: () => refreshTools(name),
     onSuccess: () => renew.tools(),

@@ -2,13 +2,14 @@ import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Confirm } from '@/settings/parts/Confirm';
-import { Once } from '@/settings/parts/Once';
+import { OneTimeSecret } from '@/settings/parts/OneTimeSecret';
 import { useTime } from '@/text/time';
 import { Dialog } from '@/ui/Dialog';
 import { Icon, type IconName } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
-import { newSecret, useRenew, type Trigger, type Workflow } from './api';
+import { newSecret, useRefetch } from './api';
 import { useText } from './text';
+import type { Trigger, Workflow } from './types';
 import { triggerWords } from './words';
 import classes from './Workflow.module.css';
 
@@ -24,7 +25,7 @@ export function Triggers({ triggers, children }: { triggers: readonly Trigger[];
         <li key={at}>
           <Group gap={8} wrap="nowrap" align="flex-start">
             <Text span mt={3} lh={0} c="dimmed" flex="none"><Icon name={icons[trigger.type]} size={15} /></Text>
-            <Text size="sm" component="div" miw={0}>{triggerWords(trigger, text)}{trigger.next_at && <Next at={trigger.next_at} />}{children?.(trigger)}</Text>
+            <Text size="sm" component="div" miw={0}>{triggerWords(trigger, text)}{trigger.next_at && <NextStart at={trigger.next_at} />}{children?.(trigger)}</Text>
           </Group>
         </li>
       ))}
@@ -33,7 +34,7 @@ export function Triggers({ triggers, children }: { triggers: readonly Trigger[];
 }
 
 /** Shows when a schedule starts the next run, by the reader's clock. */
-function Next({ at }: { at: string }) {
+function NextStart({ at }: { at: string }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -43,7 +44,7 @@ function Next({ at }: { at: string }) {
 /** Shows the address of the webhook, and makes a new secret for it. */
 export function Webhook({ workflow, url, may }: { workflow: Workflow; url: string; may: boolean }) {
   const text = useText();
-  const renew = useRenew();
+  const renew = useRefetch();
   const [asked, setAsked] = useState(false);
   const [secret, setSecret] = useState('');
   const make = useMutation({ mutationFn: () => newSecret(workflow.name) });
@@ -60,8 +61,8 @@ export function Webhook({ workflow, url, may }: { workflow: Workflow; url: strin
         <CopyButton value={url}>{({ copied, copy }) => <Button size="compact-sm" mih={30} variant="default" onClick={copy} leftSection={<Icon name={copied ? 'check' : 'copy'} size={14} />}>{copied ? text.copied : text.copy}</Button>}</CopyButton>
         {may && <Button size="compact-sm" mih={30} variant="default" onClick={() => setAsked(true)} leftSection={<Icon name="key" size={14} />}>{text.newSecret}</Button>}
       </Group>
-      {asked && <Confirm title={text.newSecretTitle(workflow.name)} yes={text.newSecret} run={run} onClose={() => setAsked(false)}>{text.newSecretAbout}</Confirm>}
-      {secret && <Dialog opened onClose={() => setSecret('')} title={text.secret} closeOnClickOutside={false}><Once label={text.secret} value={secret} about={text.secretAbout} /></Dialog>}
+      {asked && <Confirm title={text.newSecretTitle(workflow.name)} confirmLabel={text.newSecret} run={run} onClose={() => setAsked(false)}>{text.newSecretAbout}</Confirm>}
+      {secret && <Dialog opened onClose={() => setSecret('')} title={text.secret} closeOnClickOutside={false}><OneTimeSecret label={text.secret} value={secret} about={text.secretAbout} /></Dialog>}
     </Stack>
   );
 }

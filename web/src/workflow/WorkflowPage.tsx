@@ -8,13 +8,13 @@ import { whoamiQuery } from '@/api/queries';
 import { Confirm } from '@/settings/parts/Confirm';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Back } from '@/ui/Back';
+import { BackLink } from '@/ui/BackLink';
 import { Page } from '@/ui/Page';
-import { useTellRefusal } from '@/ui/Refused';
-import { Trouble } from '@/ui/Trouble';
+import { useTellRefusal } from '@/ui/problemWords';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
-import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
+import { Loading } from '@/ui/Loading';
+import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRefetch, workflowQuery } from './api';
 import { Editor } from './Editor';
 import { filtersOf, type Search } from './filters';
 import { GraphView } from './GraphView';
@@ -26,7 +26,8 @@ import { RunList } from './RunList';
 import { SourceView } from './Source';
 import { useText } from './text';
 import { Triggers, Webhook } from './Triggers';
-import { useWide } from './wide';
+import type { Workflow } from './types';
+import { useWide } from './useWide';
 import classes from './Workflow.module.css';
 import { EnabledBadge } from './WorkflowsPage';
 
@@ -37,8 +38,8 @@ export default function WorkflowPage() {
   const { data, error, refetch } = useQuery(workflowQuery(name));
   useLiveLists();
   if (error && asProblem(error).code === 'not_found') return <Page title={text.notFound}><Link to="/workflows">{text.allWorkflows}</Link></Page>;
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   return <OneWorkflow key={data.name} workflow={data} />;
 }
 
@@ -84,12 +85,12 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
     </section>
   );
   return (
-    <Page title={name} back={<Back to="/workflows">{text.allWorkflows}</Back>} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
+    <Page title={name} back={<BackLink to="/workflows">{text.allWorkflows}</BackLink>} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
       <Stack gap="lg">
         <div>
           <Group gap="xs" mb={6}><EnabledBadge enabled={workflow.enabled} />{!workflow.enabled && <Text size="sm" c="dimmed">{text.disabledAbout}</Text>}</Group>
           {workflow.description && <Text><Visible text={workflow.description} /></Text>}
-          <Changed workflow={workflow} />
+          <LastChange workflow={workflow} />
         </div>
         {wide
           ? <div className={classes.two}><Stack gap="lg">{begins}{steps}</Stack><Stack gap="lg">{runs}{source}</Stack></div>
@@ -99,7 +100,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function Changed({ workflow }: { workflow: Workflow }) {
+function LastChange({ workflow }: { workflow: Workflow }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -113,7 +114,7 @@ function Changed({ workflow }: { workflow: Workflow }) {
 function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run: boolean }) {
   const text = useText();
   const navigate = useNavigate();
-  const renew = useRenew();
+  const renew = useRefetch();
   const tellRefusal = useTellRefusal();
   const [deleting, setDeleting] = useState(false);
   const { name, enabled } = workflow;
@@ -140,7 +141,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
           <Button variant="default" onClick={() => setDeleting(true)}>{text.delete}</Button>
         </>
       )}
-      {deleting && <Confirm title={text.deleteTitle(name)} yes={text.deleteYes} run={remove} onClose={() => setDeleting(false)}>{text.deleteAbout}</Confirm>}
+      {deleting && <Confirm title={text.deleteTitle(name)} confirmLabel={text.deleteYes} run={remove} onClose={() => setDeleting(false)}>{text.deleteAbout}</Confirm>}
     </Group>
   );
 }

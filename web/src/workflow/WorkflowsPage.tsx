@@ -10,17 +10,18 @@ import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
-import { useLiveLists, workflowsQuery, type Workflow } from './api';
+import { Loading } from '@/ui/Loading';
+import { useLiveLists, workflowsQuery } from './api';
 import { Editor } from './Editor';
 import type { Search } from './filters';
-import { Places } from './Places';
+import { ListTabs } from './ListTabs';
 import { mayDefine, mayRun } from './rights';
 import { RunButton } from './RunDialog';
 import { useText } from './text';
 import { Triggers } from './Triggers';
+import type { Workflow } from './types';
 import { useRowKeys } from './useRowKeys';
 import classes from './Workflow.module.css';
 
@@ -38,9 +39,9 @@ export default function WorkflowsPage() {
   if (adding && may) return <NewWorkflow />;
   return (
     <Page title={text.workflows} actions={may && <Button renderRoot={(props) => <Link to="/workflows" search={{ new: 'yes' }} {...props} />}>{text.newWorkflow}</Button>}>
-      <Places here="workflows" />
+      <ListTabs current="workflows" />
       <Text size="sm" c="dimmed" mb="sm">{text.about}</Text>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
       {data?.items.length === 0 && <None may={may} />}
       {data && data.items.length > 0 && (
         <ul className={rows.rows} aria-label={text.workflows}>

@@ -6,8 +6,8 @@ import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemi
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { DefinitionProblem } from './api';
-import type { Words } from './complete';
+import type { Completions } from './complete';
+import type { DefinitionProblem } from './types';
 
 const look = EditorView.theme({
   '&': { fontSize: '0.8125rem', color: 'inherit', backgroundColor: 'transparent' },
@@ -42,7 +42,7 @@ export interface CodeOptions {
   describedBy?: string;
   nonce: string;
   /** Returns the completions for the text up to an offset. */
-  words: (source: string, offset: number) => Words | undefined;
+  words: (source: string, offset: number) => Completions | undefined;
   onChange: (source: string) => void;
 }
 

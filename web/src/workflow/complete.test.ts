@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { complete, completeScript, type Known } from './complete';
+import { completeDefinition, completeScript, type CompletionContext } from './complete';
 
-const known: Known = {
+const known: CompletionContext = {
   tools: [
     { name: 'shell', kind: 'built_in', description: 'A command', input: { type: 'object', properties: { run: { type: 'string', description: 'Lines' }, command: { type: 'array' } } } },
     { name: 'tracker.find', kind: 'server' },
@@ -25,7 +25,7 @@ const known: Known = {
 const head = 'name: x\ninputs:\n  issue: {type: number}\n  kind:\n    type: string\nsteps:\n  - id: one\n    tool: shell\n    output: seen\n';
 
 /** Returns the completions at the mark | in a text. */
-const at = (text: string) => complete(text.replace('|', ''), text.indexOf('|'), known);
+const at = (text: string) => completeDefinition(text.replace('|', ''), text.indexOf('|'), known);
 const labels = (text: string) => at(text)?.words.map(({ label }) => label);
 
 describe('complete', () => {

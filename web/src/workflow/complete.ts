@@ -1,6 +1,6 @@
-import type { ToolInfo } from './api';
-import { aboutOf, schemasAt, valuesIn, type JSONSchema, type Names } from './jsonSchema';
-import { placeAt, type Place } from './place';
+import { descriptionOf, schemasAt, valuesIn, type JSONSchema, type Names } from './jsonSchema';
+import { cursorAt, type Cursor } from './cursor';
+import type { ToolInfo } from './types';
 
 /** A word that may stand at the cursor. */
 export interface Word {
@@ -13,50 +13,50 @@ export interface Word {
 }
 
 /** What completion knows besides the text. */
-export interface Known {
+export interface CompletionContext {
   schema?: JSONSchema;
   tools: readonly ToolInfo[];
 }
 
 /** The completions for the word that was typed last. */
-export interface Words {
+export interface Completions {
   typed: string;
   words: Word[];
 }
 
 /** Returns the completions at a place of the answers for a test, or undefined if nothing is known. */
-export function completeScript(script: string, offset: number, source: string, schema: JSONSchema | undefined): Words | undefined {
-  const place = placeAt(script.slice(0, offset));
-  if (!place || place.key !== undefined) return undefined;
-  const [first, second, ...more] = place.path;
+export function completeScript(script: string, offset: number, source: string, schema: JSONSchema | undefined): Completions | undefined {
+  const cursor = cursorAt(script.slice(0, offset));
+  if (!cursor || cursor.key !== undefined) return undefined;
+  const [first, second, ...more] = cursor.path;
   const steps = first === 'tools' || first === 'answers' ? second === undefined : first === 'expect' && second !== undefined && more.length === 0;
   const names = schema?.['x-names'] ?? {};
   const keys = (first === undefined ? names.script : first === 'expect' && second === undefined ? names.expect : undefined) ?? [];
   const words: Word[] = steps ? stepsOf(source) : keys.map((label) => ({ label, kind: 'key' }));
-  return words.length > 0 ? { typed: place.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
+  return words.length > 0 ? { typed: cursor.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
 }
 
 /** Returns the completions at a place of a definition, or undefined if nothing is known. */
-export function complete(source: string, offset: number, known: Known): Words | undefined {
+export function completeDefinition(source: string, offset: number, context: CompletionContext): Completions | undefined {
   const before = source.slice(0, offset);
-  const inExpression = completeExpression(source, before, known.schema?.['x-names'] ?? {});
+  const inExpression = completeExpression(source, before, context.schema?.['x-names'] ?? {});
   if (inExpression) return inExpression;
-  const place = placeAt(before);
-  if (!place) return undefined;
-  const words = place.key === undefined ? keysAt(source, before, place, known) : valuesAt(source, before, place, known);
-  return words.length > 0 ? { typed: place.typed, words } : undefined;
+  const cursor = cursorAt(before);
+  if (!cursor) return undefined;
+  const words = cursor.key === undefined ? keysAt(source, before, cursor, context) : valuesAt(source, before, cursor, context);
+  return words.length > 0 ? { typed: cursor.typed, words } : undefined;
 }
 
-const all = (source: string, pattern: RegExp) => [...new Set([...source.matchAll(pattern)].map((found) => found[1] ?? ''))];
+const allMatches = (source: string, pattern: RegExp) => [...new Set([...source.matchAll(pattern)].map((found) => found[1] ?? ''))];
 
-const stepsOf = (source: string): Word[] => all(source, /(?:^|[\s{,-])id:\s*([a-z][a-z0-9_]*)/g).map((label) => ({ label, kind: 'step' }));
+const stepsOf = (source: string): Word[] => allMatches(source, /(?:^|[\s{,-])id:\s*([a-z][a-z0-9_]*)/g).map((label) => ({ label, kind: 'step' }));
 
-const named = (labels: readonly string[], detail?: string): Word[] => labels.map((label) => ({ label, detail, kind: 'name' }));
+const nameWords = (labels: readonly string[], detail?: string): Word[] => labels.map((label) => ({ label, detail, kind: 'name' }));
 
 const inputsOf = (source: string): Word[] => {
   const block = /^inputs:[^\n]*\n((?:[ \t]+[^\n]*\n|\n)*)/m.exec(`${source}\n`)?.[1] ?? '';
   const indent = /^ +/.exec(block)?.[0] ?? '';
-  return indent ? named(all(block, new RegExp(`^${indent}([A-Za-z]\\w*):`, 'gm'))) : [];
+  return indent ? nameWords(allMatches(block, new RegExp(`^${indent}([A-Za-z]\\w*):`, 'gm'))) : [];
 };
 
 /** Returns the tool of the step in which the text ends. */
@@ -71,7 +71,7 @@ function toolAt(source: string, offset: number): string | undefined {
  * Returns the schema that applies at a path, and the path in it. Below the input of a step, this is the tool's own
  * schema.
  */
-function schemaFor(source: string, before: string, path: readonly string[], { schema, tools }: Known): { root: JSONSchema; path: readonly string[] } | undefined {
+function schemaFor(source: string, before: string, path: readonly string[], { schema, tools }: CompletionContext): { root: JSONSchema; path: readonly string[] } | undefined {
   const input = path.indexOf('input');
   if (input === 2 && path[1] === '[]') {
     const name = toolAt(source, before.length);
@@ -85,22 +85,22 @@ function schemaFor(source: string, before: string, path: readonly string[], { sc
 const isStepRef = (path: readonly string[], key?: string) =>
   key === 'goto' || (key === 'from' && path.at(-1) === 'repeat') || path.at(-1) === 'goto' || (key === undefined && path.at(-1) === '[]' && path.at(-2) === 'needs');
 
-function keysAt(source: string, before: string, { path }: Place, known: Known): Word[] {
+function keysAt(source: string, before: string, { path }: Cursor, context: CompletionContext): Word[] {
   if (isStepRef(path)) return path.at(-1) === '[]' ? stepsOf(source) : [];
-  const at = schemaFor(source, before, path, known);
+  const at = schemaFor(source, before, path, context);
   if (!at) return [];
   const found = new Map<string, Word>();
   for (const schema of schemasAt(at.root, at.path)) {
-    for (const [label, of] of Object.entries(schema.properties ?? {})) found.set(label, { label, apply: `${label}: `, about: aboutOf(at.root, of), kind: 'key' });
+    for (const [label, of] of Object.entries(schema.properties ?? {})) found.set(label, { label, apply: `${label}: `, about: descriptionOf(at.root, of), kind: 'key' });
     if (at.path.at(-1) === '[]') valuesIn(schema).forEach((label) => found.set(label, { label, kind: 'value' }));
   }
   return [...found.values()];
 }
 
-function valuesAt(source: string, before: string, { path, key = '' }: Place, known: Known): Word[] {
-  if (key === 'tool' && path.at(-1) !== 'input') return known.tools.map(({ name, description, kind }) => ({ label: name, detail: kind === 'built_in' ? undefined : kind, about: description, kind: 'tool' }));
+function valuesAt(source: string, before: string, { path, key = '' }: Cursor, context: CompletionContext): Word[] {
+  if (key === 'tool' && path.at(-1) !== 'input') return context.tools.map(({ name, description, kind }) => ({ label: name, detail: kind === 'built_in' ? undefined : kind, about: description, kind: 'tool' }));
   if (isStepRef(path, key)) return [...stepsOf(source), { label: 'end', kind: 'step' }];
-  const at = schemaFor(source, before, [...path, key], known);
+  const at = schemaFor(source, before, [...path, key], context);
   if (!at) return [];
   return [...new Set(schemasAt(at.root, at.path).flatMap(valuesIn))].map((label) => ({ label, kind: 'value' }));
 }
@@ -108,7 +108,7 @@ function valuesAt(source: string, before: string, { path, key = '' }: Place, kno
 const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
 
 /** Returns the names in a template or an expression, if the text ends in one. */
-function completeExpression(source: string, before: string, names: Names): Words | undefined {
+function completeExpression(source: string, before: string, names: Names): Completions | undefined {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const template = line.slice(line.lastIndexOf('{{') + 2);
   const isTemplate = line.includes('{{') && !template.includes('}}');
@@ -124,15 +124,15 @@ function completeExpression(source: string, before: string, names: Names): Words
 
 function namesBelow(source: string, parents: readonly string[], { run = [], step = [], error = [], failure = [] }: Names): Word[] {
   const [first, second, ...more] = parents;
-  if (first === undefined) return [...named(roots), ...named(all(source, /(?:^|[\s{,])output:\s*([A-Za-z]\w*)/g), 'output')];
+  if (first === undefined) return [...nameWords(roots), ...nameWords(allMatches(source, /(?:^|[\s{,])output:\s*([A-Za-z]\w*)/g), 'output')];
   if (second === undefined) {
     if (first === 'steps') return stepsOf(source);
     if (first === 'inputs') return inputsOf(source);
-    if (first === 'run') return named(run);
-    if (first === 'failure') return named(failure);
+    if (first === 'run') return nameWords(run);
+    if (first === 'failure') return nameWords(failure);
     return [];
   }
   if (first !== 'steps') return [];
-  if (more.length === 0) return named(step);
-  return more.length === 1 && more[0] === 'error' ? named(error) : [];
+  if (more.length === 0) return nameWords(step);
+  return more.length === 1 && more[0] === 'error' ? nameWords(error) : [];
 }

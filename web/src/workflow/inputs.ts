@@ -1,28 +1,28 @@
-import type { Input } from './api';
+import type { Input } from './types';
 
 /** The text that was typed for each input. A choice is kept as text, too. */
-export type Typed = Record<string, string>;
+export type TypedInputs = Record<string, string>;
 
 /** The ways in which a value can be wrong. */
-export type Wrong = 'needed' | 'number' | 'object' | 'array' | 'json';
+export type InputFault = 'needed' | 'number' | 'object' | 'array' | 'json';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isMany = (type: Input['type']) => type === 'object' || type === 'array';
+const isStructured = (type: Input['type']) => type === 'object' || type === 'array';
 
 /** Returns a value as a person would type it. */
 export function writtenOf(input: Pick<Input, 'type'>, value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (isMany(input.type)) return JSON.stringify(value, null, 2);
+  if (isStructured(input.type)) return JSON.stringify(value, null, 2);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns the initial content of the form. */
-export const initialOf = (inputs: readonly Input[]): Typed => Object.fromEntries(inputs.map((input) => [input.name, writtenOf(input, input.default)]));
+export const initialOf = (inputs: readonly Input[]): TypedInputs => Object.fromEntries(inputs.map((input) => [input.name, writtenOf(input, input.default)]));
 
 /** Returns the values of what was typed, and what is wrong. Empty fields are left out. */
-export function valuesOf(inputs: readonly Input[], typed: Typed): { values: Record<string, unknown>; wrong: Partial<Record<string, Wrong>> } {
+export function valuesOf(inputs: readonly Input[], typed: TypedInputs): { values: Record<string, unknown>; wrong: Partial<Record<string, InputFault>> } {
   const values: Record<string, unknown> = {};
-  const wrong: Partial<Record<string, Wrong>> = {};
+  const wrong: Partial<Record<string, InputFault>> = {};
   for (const input of inputs) {
     const text = typed[input.name] ?? '';
     if (text.trim() === '') {
@@ -36,7 +36,7 @@ export function valuesOf(inputs: readonly Input[], typed: Typed): { values: Reco
   return { values, wrong };
 }
 
-function valueOf(input: Input, text: string): { value: unknown } | { wrong: Wrong } {
+function valueOf(input: Input, text: string): { value: unknown } | { wrong: InputFault } {
   switch (input.type) {
     case 'string':
       return { value: text };

@@ -49,7 +49,7 @@ export function schemasAt(root: JSONSchema, path: readonly string[]): JSONSchema
 }
 
 /** Returns the description of a schema. */
-export const aboutOf = (root: JSONSchema, schema: JSONSchema): string | undefined => resolve(root, schema)[0]?.description;
+export const descriptionOf = (root: JSONSchema, schema: JSONSchema): string | undefined => resolve(root, schema)[0]?.description;
 
 /** Returns the values that a schema names. */
 export function valuesIn(schema: JSONSchema): string[] {

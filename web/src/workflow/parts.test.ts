@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Graph, Input, NamedTool, Step } from './api';
 import { filtersOf, queryOf } from './filters';
 import { lineOf } from './GraphView';
 import { initialOf, valuesOf } from './inputs';
 import { partsOf } from './parts';
-import { childrenOf, countOf, entriesOf, failedStep, progressOf, tookOf } from './progress';
+import { childrenOf, countOf, entriesOf, failedStep, progressOf, stepDuration } from './progress';
 import { marksOf } from './Source';
-import { standOf } from './StepBadge';
-import { definitionOf, formOf, groupsOf, pairsOf, wrongOf } from './tool';
+import { shownStateOf } from './StepBadge';
+import { definitionOf, formOf, groupsOf, pairsOf, faultsOf } from './tool';
+import type { Graph, Input, NamedTool, Step } from './types';
 
 const at = '2026-11-22T10:00:00Z';
 const step = (name: string, more: Partial<Step> = {}): Step => ({ step: name, occurrence: 1, attempt: 1, tool: 'http', state: 'done', started_at: at, ...more });
@@ -52,14 +52,14 @@ describe('steps of a run', () => {
     const handled = [...steps, step('tell', { state: 'failed' }), step('on_failure.comment', { state: 'failed' })];
     expect(failedStep({ steps: handled, graph })?.step).toBe('c');
     expect(failedStep({ steps: [step('tell', { state: 'failed' })], graph })?.step).toBe('tell');
-    expect([standOf(undefined), standOf(steps[2]), standOf(step('q', { state: 'waiting', question_id: 'q_1' })), standOf(step('w', { state: 'waiting' }))]).toEqual(['none', 'child', 'needs', 'waiting']);
+    expect([shownStateOf(undefined), shownStateOf(steps[2]), shownStateOf(step('q', { state: 'waiting', question_id: 'q_1' })), shownStateOf(step('w', { state: 'waiting' }))]).toEqual(['none', 'child', 'needs', 'waiting']);
   });
 
   it('took as long as they took', () => {
     const now = Date.parse(at) + 5_000;
-    expect(tookOf(step('a', { ended_at: '2026-11-22T10:00:02Z' }), now)).toBe(2_000);
-    expect(tookOf(step('a', { state: 'running' }), now)).toBe(5_000);
-    expect(tookOf(step('a', { state: 'skipped', ended_at: at }), now)).toBeUndefined();
+    expect(stepDuration(step('a', { ended_at: '2026-11-22T10:00:02Z' }), now)).toBe(2_000);
+    expect(stepDuration(step('a', { state: 'running' }), now)).toBe(5_000);
+    expect(stepDuration(step('a', { state: 'skipped', ended_at: at }), now)).toBeUndefined();
   });
 });
 
@@ -81,13 +81,13 @@ describe('tools', () => {
   ])('come out of the form as they went in', (given) => {
     const { name: _, updated_at: __, updated_by: ___, ...definition } = given;
     expect(definitionOf(formOf(given))).toEqual(definition);
-    expect(wrongOf(formOf(given))).toEqual({});
+    expect(faultsOf(formOf(given))).toEqual({});
   });
 
   it('say what is wrong', () => {
-    expect(wrongOf(formOf())).toEqual({ name: 'needed', prompt: 'needed' });
-    expect(wrongOf({ ...formOf(), name: 'A b', kind: 'server', headers: 'x' })).toEqual({ name: 'name', url: 'needed', headers: 'pairs' });
-    expect(wrongOf({ ...formOf(), name: 'a', kind: 'json', json: '[]' })).toEqual({ json: 'object' });
+    expect(faultsOf(formOf())).toEqual({ name: 'needed', prompt: 'needed' });
+    expect(faultsOf({ ...formOf(), name: 'A b', kind: 'server', headers: 'x' })).toEqual({ name: 'name', url: 'needed', headers: 'pairs' });
+    expect(faultsOf({ ...formOf(), name: 'a', kind: 'json', json: '[]' })).toEqual({ json: 'object' });
     expect(pairsOf('A=1\n\nB = x=y')).toEqual({ A: '1', B: 'x=y' });
   });
 

@@ -1,6 +1,6 @@
-import type { Run, Step } from './api';
 import { isEnded } from './filters';
-import { groupBy } from './group';
+import { groupBy } from '@/ui/groupBy';
+import type { Run, Step } from './types';
 
 /** The progress of a step over all its occurrences, as the graph shows it. */
 export interface Progress {
@@ -61,7 +61,7 @@ export function mainStepsOf(run: Run): string[] {
 /**
  * Returns how long a step took, or has taken so far, in milliseconds. Returns undefined for a step that was skipped.
  */
-export function tookOf(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, now: number): number | undefined {
+export function stepDuration(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, now: number): number | undefined {
   if (step.state === 'skipped') return undefined;
   const end = step.ended_at ? Date.parse(step.ended_at) : isEnded(step.state) ? undefined : now;
   return end === undefined ? undefined : Math.max(0, end - Date.parse(step.started_at));

@@ -1,17 +1,17 @@
 import type { Whoami } from '@/api/types';
 
-const strong = ['operator', 'admin'];
+const privilegedRoles = ['operator', 'admin'];
 
 const roleIn = (me: Whoami, project: string) => me.projects?.[project] ?? me.role ?? '';
 
 /** Reports whether the reader may change workflows: as an operator or an admin of the project. The server decides. */
-export const mayDefine = (me: Whoami | undefined, project = 'default') => me?.kind === 'human' && (strong.includes(roleIn(me, project)) || me.scopes.includes('admin'));
+export const mayDefine = (me: Whoami | undefined, project = 'default') => me?.kind === 'human' && (privilegedRoles.includes(roleIn(me, project)) || me.scopes.includes('admin'));
 
 /**
  * Reports whether the reader may change tools: as an operator or an admin of the workspace, because tools work for
  * every project.
  */
-export const mayDefineTools = (me: Whoami | undefined) => me?.kind === 'human' && (strong.includes(me.role ?? '') || me.scopes.includes('admin'));
+export const mayDefineTools = (me: Whoami | undefined) => me?.kind === 'human' && (privilegedRoles.includes(me.role ?? '') || me.scopes.includes('admin'));
 
 /**
  * Reports whether the reader may change tasks, and start, repeat and cancel runs, in some project. The server decides.

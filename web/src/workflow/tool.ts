@@ -1,5 +1,5 @@
-import type { NamedTool, ToolDefinition, ToolInfo } from './api';
 import { jsonOf, objectOf } from './inputs';
+import type { NamedTool, ToolDefinition, ToolInfo } from './types';
 
 export type ToolKind = 'agent' | 'command' | 'server' | 'json';
 
@@ -46,26 +46,26 @@ export function formOf(tool?: NamedTool): ToolForm {
   };
 }
 
-const some = <K extends string>(key: K, value: string): Partial<Record<K, string>> => (value.trim() === '' ? {} : ({ [key]: value.trim() } as Record<K, string>));
+const optionalField = <K extends string>(key: K, value: string): Partial<Record<K, string>> => (value.trim() === '' ? {} : ({ [key]: value.trim() } as Record<K, string>));
 
 /** Returns the tool as the server takes it. */
 export function definitionOf(form: ToolForm): ToolDefinition {
   if (form.kind === 'json') return (objectOf(form.json) ?? {});
-  const common = { ...some('description', form.description), ...some('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}), ...(form.isolated ? { isolated: true } : {}) };
+  const common = { ...optionalField('description', form.description), ...optionalField('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}), ...(form.isolated ? { isolated: true } : {}) };
   if (form.kind === 'agent') {
     const size = (['small', 'medium', 'large'] as const).find((each) => each === form.size);
-    return { ...common, agent: { prompt: form.prompt, ...some('runner', form.runner), ...some('agent', form.agent), ...(size ? { size } : {}) } };
+    return { ...common, agent: { prompt: form.prompt, ...optionalField('runner', form.runner), ...optionalField('agent', form.agent), ...(size ? { size } : {}) } };
   }
   if (form.kind === 'command') return { ...common, command: lines(form.command) };
   const server = form.way === 'url' ? { url: form.url.trim(), ...(form.headers.trim() ? { headers: pairsOf(form.headers) } : {}) } : { command: lines(form.command), ...(form.env.trim() ? { env: pairsOf(form.env) } : {}) };
-  return { ...some('description', form.description), server };
+  return { ...optionalField('description', form.description), server };
 }
 
-export type ToolWrong = 'name' | 'needed' | 'json' | 'object' | 'pairs';
+export type ToolFault = 'name' | 'needed' | 'json' | 'object' | 'pairs';
 
 /** Returns what is wrong with the form, by field. */
-export function wrongOf(form: ToolForm): Partial<Record<keyof ToolForm, ToolWrong>> {
-  const wrong: Partial<Record<keyof ToolForm, ToolWrong>> = {};
+export function faultsOf(form: ToolForm): Partial<Record<keyof ToolForm, ToolFault>> {
+  const wrong: Partial<Record<keyof ToolForm, ToolFault>> = {};
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(form.name)) wrong.name = form.name === '' ? 'needed' : 'name';
   if (form.kind === 'json') return objectOf(form.json) ? wrong : { ...wrong, json: 'object' };
   if (form.kind === 'agent' && form.prompt.trim() === '') wrong.prompt = 'needed';

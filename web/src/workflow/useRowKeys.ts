@@ -1,5 +1,5 @@
 import { useCommands } from '@/keys/useCommands';
-import { step } from '@/task/focus';
+import { nextIndex } from '@/task/focus';
 import { useText } from './text';
 
 /** Registers the keys that go through the rows of a list. Each row has one marked link. */
@@ -8,7 +8,7 @@ export function useRowKeys(): void {
   const move = (by: 1 | -1) => {
     const links = [...document.querySelectorAll<HTMLElement>('[data-row-link]')];
     const row = document.activeElement?.closest('li');
-    const link = links[step(links.length, links.findIndex((each) => each.closest('li') === row), by)];
+    const link = links[nextIndex(links.length, links.findIndex((each) => each.closest('li') === row), by)];
     link?.focus({ preventScroll: true });
     link?.closest('li')?.scrollIntoView({ block: 'nearest' });
   };

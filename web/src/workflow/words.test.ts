@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { givenWords, titleOf } from './words';
+import { inputWords, titleOf } from './words';
 
 const when = (at: string) => `on ${at}`;
 
@@ -16,5 +16,5 @@ describe('a run in a list', () => {
     [{ dry_run: true, hosts: ['a'], version: '1.4.0', limit: 3 }, 'version: 1.4.0 · limit: 3 · dry_run: true · hosts: ["a"]'],
     [{ a: 1, b: 2, c: 3, d: 4, e: 5 }, 'a: 1 · b: 2 · c: 3 · d: 4 · …'],
     [{ text: 'x'.repeat(100) }, `text: ${'x'.repeat(40)}…`],
-  ])('tells what it was given: %j', (inputs, words) => expect(givenWords(inputs)).toBe(words));
+  ])('tells what it was given: %j', (inputs, words) => expect(inputWords(inputs)).toBe(words));
 });

@@ -1,5 +1,5 @@
-import type { Run, Trigger } from './api';
 import type { WorkflowText } from './text';
+import type { Run, Trigger } from './types';
 
 /** Returns in a few words what starts runs. */
 export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText): string {
@@ -62,21 +62,21 @@ export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow
   return run.trigger === 'schedule' && !Number.isNaN(Date.parse(at)) ? `${run.workflow}, ${when(at)}` : run.title;
 }
 
-const mostShown = 4;
-const longestShown = 40;
+const maxShown = 4;
+const maxShownLength = 40;
 
 // Names and numbers say more than switches, and switches say more than lists.
 const weights = ['string', 'number', 'boolean', 'object'];
 const weightOf = (value: unknown) => weights.indexOf(typeof value);
 
-const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+const shorten = (text: string) => (text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
 
 /** Returns the inputs of a run on one line, which tells runs of one workflow apart. */
-export function givenWords(inputs: unknown): string {
+export function inputWords(inputs: unknown): string {
   if (!isObject(inputs)) return '';
-  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
-  const words = given.slice(0, mostShown).map(([name, value]) => `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`);
-  return [...words, ...(given.length > mostShown ? ['…'] : [])].join(' · ');
+  const givenInputs = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
+  const words = givenInputs.slice(0, maxShown).map(([name, value]) => `${name}: ${shorten(typeof value === 'string' ? value : JSON.stringify(value))}`);
+  return [...words, ...(givenInputs.length > maxShown ? ['…'] : [])].join(' · ');
 }
 
 /** Returns why a run ended as it did. An unknown reason stays as it is. */

@@ -1,6 +1,6 @@
 import { Alert, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Channel, ChannelKind } from '@/api/types';
 import { kindName, useText as useDeliveryText } from '@/delivery/text';
 import { Dialog } from '@/ui/Dialog';
@@ -65,8 +65,8 @@ function ChannelForm({ kind, channel, name = '', onSaved, onClose }: Props) {
     save: (values) => {
       const settings = changeOf(properties, stored, values.fields, values.dropped);
       return channel
-        ? need(api.PATCH('/v1/channels/{name}', { params: { path: { name: channel.name } }, body: { settings, ...(values.name === channel.name ? {} : { name: values.name }) } }))
-        : need(api.POST('/v1/channels', { body: { name: values.name, kind: kind.kind, settings } }));
+        ? unwrap(api.PATCH('/v1/channels/{name}', { params: { path: { name: channel.name } }, body: { settings, ...(values.name === channel.name ? {} : { name: values.name }) } }))
+        : unwrap(api.POST('/v1/channels', { body: { name: values.name, kind: kind.kind, settings } }));
     },
     onSaved: (saved) => {
       void client.invalidateQueries({ queryKey: channelsQuery.queryKey });
@@ -87,7 +87,7 @@ function ChannelForm({ kind, channel, name = '', onSaved, onClose }: Props) {
           set={(property, field) => form.set('fields', { ...fields, [property]: field })}
           drop={(property, gone) => form.set('dropped', gone ? [...dropped, property] : dropped.filter((each) => each !== property))}
         />
-        <FormEnd yes={channel ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={channel ? text.save : text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

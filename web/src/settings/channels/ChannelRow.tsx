@@ -53,7 +53,7 @@ export function ChannelRow({ channel, onTest, onEdit, onTurn, onRemove }: Props)
       }
     >
       <div>
-        {[built_in && text.builtIn, last_sent_at && text.lastSent(time.relative(last_sent_at, now)), shown(channel)].filter(Boolean).map((fact) => `${String(fact)} · `)}
+        {[built_in && text.builtIn, last_sent_at && text.lastSent(time.relative(last_sent_at, now)), settingsText(channel)].filter(Boolean).map((fact) => `${String(fact)} · `)}
         <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/settings/$section" params={{ section: 'deliveries' }} search={{ channel: name }} aria-label={`${text.log}: ${name}`} {...props} />}>{text.log}</Anchor>
       </div>
       {last_error && <div>{last_error_at && text.failed(time.relative(last_error_at, now))} <Visible text={last_error} /></div>}
@@ -62,7 +62,7 @@ export function ChannelRow({ channel, onTest, onEdit, onTurn, onRemove }: Props)
 }
 
 /** Returns the settings in short. The settings that the server lists contain no secrets. */
-function shown({ settings }: Channel): string {
+function settingsText({ settings }: Channel): string {
   const words = Object.entries(settings).filter(([, value]) => typeof value === 'string' || typeof value === 'number').map(([key, value]) => `${key}: ${String(value)}`);
   return words.slice(0, 3).join(', ');
 }

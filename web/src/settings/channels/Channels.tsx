@@ -3,16 +3,16 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Channel, ChannelKind } from '@/api/types';
 import { kindName, useText as useDeliveryText } from '@/delivery/text';
 import { useCommands } from '@/keys/useCommands';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -24,7 +24,7 @@ import { aboutOf } from './schema';
 import { TestDialog } from './TestDialog';
 import { useText } from './text';
 
-type Doing = { what: 'choose' } | { what: 'add'; kind: ChannelKind } | { what: 'edit'; channel: Channel; kind: ChannelKind } | { what: 'test' | 'remove' | 'once'; channel: Channel } | undefined;
+type OpenDialog = { what: 'choose' } | { what: 'add'; kind: ChannelKind } | { what: 'edit'; channel: Channel; kind: ChannelKind } | { what: 'test' | 'remove' | 'once'; channel: Channel } | undefined;
 
 /** Shows the channels of the workspace with their health. */
 export default function Channels() {
@@ -33,7 +33,7 @@ export default function Channels() {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(channelsQuery);
   const { data: kinds } = useQuery(channelKindsQuery);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const [trouble, setTrouble] = useState<unknown>();
   const close = () => setDoing(undefined);
   const addable = kinds?.items.filter((kind) => !kind.built_in) ?? [];
@@ -47,13 +47,13 @@ export default function Channels() {
     }
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
-  const [left, setLeft] = useState<readonly string[]>([]);
+  const [remaining, setRemaining] = useState<readonly string[]>([]);
   const turn = ({ name, enabled }: Channel) => change(
-    need(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setLeft(changed.left_routes ?? []); }),
+    unwrap(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setRemaining(changed.left_routes ?? []); }),
   );
   const remove = async ({ name }: Channel) => {
-    const removed = await need(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
-    setLeft(removed.left_routes);
+    const removed = await unwrap(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
+    setRemaining(removed.left_routes);
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
   const edit = (channel: Channel) => {
@@ -71,8 +71,8 @@ export default function Channels() {
       title={text.title} about={text.about}
       actions={addable.length > 0 && <Button leftSection={<Icon name="plus" />} onClick={() => setDoing({ what: 'choose' })}>{text.add}</Button>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {Boolean(trouble) && <Trouble error={trouble} />}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {Boolean(trouble) && <ErrorAlert error={trouble} />}
       {data && (
         <Rows label={text.title}>
           {data.items.map((channel) => (
@@ -83,21 +83,21 @@ export default function Channels() {
           ))}
         </Rows>
       )}
-      {left.length > 0 && <LeftRoutes steps={left} />}
+      {remaining.length > 0 && <RemainingRoutes steps={remaining} />}
       {doing?.what === 'choose' && <KindDialog kinds={addable} onChosen={(kind) => setDoing({ what: 'add', kind })} onClose={close} />}
       {doing?.what === 'add' && <ChannelDialog kind={doing.kind} name={freeName(doing.kind.kind, data?.items ?? [])} onSaved={(channel) => saved(channel, true)} onClose={close} />}
       {doing?.what === 'edit' && <ChannelDialog kind={doing.kind} channel={doing.channel} onSaved={(channel) => saved(channel, false)} onClose={close} />}
       {doing?.what === 'once' && <OnceDialog channel={doing.channel} secrets={secretsIn(doing.channel, kinds?.items)} onClose={() => setDoing({ what: 'test', channel: doing.channel })} />}
       {doing?.what === 'test' && <TestDialog channel={doing.channel} onClose={close} />}
       {doing?.what === 'remove' && (
-        <Confirm title={text.removeTitle(doing.channel.name)} yes={text.remove} run={() => remove(doing.channel)} onClose={close}>{text.removeAbout}</Confirm>
+        <Confirm title={text.removeTitle(doing.channel.name)} confirmLabel={text.remove} run={() => remove(doing.channel)} onClose={close}>{text.removeAbout}</Confirm>
       )}
     </Section>
   );
 }
 
 /** Warns of the steps of routes that lead nowhere because a channel was turned off or removed. */
-function LeftRoutes({ steps }: { steps: readonly string[] }) {
+function RemainingRoutes({ steps }: { steps: readonly string[] }) {
   const text = useText();
   const delivery = useDeliveryText();
   const named = steps.map((name) => {
@@ -122,7 +122,7 @@ function OnceDialog({ channel, secrets, onClose }: { channel: Channel; secrets: 
   return (
     <Dialog opened onClose={onClose} title={channel.name} closeOnClickOutside={false}>
       <Stack>
-        {secrets.map((secret) => <Once key={secret} label={secret} value={String(channel.settings[secret])} about={text.onceAbout} />)}
+        {secrets.map((secret) => <OneTimeSecret key={secret} label={secret} value={String(channel.settings[secret])} about={text.onceAbout} />)}
         <Group justify="flex-end"><Button variant="default" onClick={onClose}>{parts.done}</Button></Group>
       </Stack>
     </Dialog>

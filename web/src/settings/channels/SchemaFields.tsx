@@ -49,7 +49,7 @@ function OneField({ property, field, set, error, stored }: FieldProps) {
   const written = typeof field === 'string' ? field : '';
   const listed = Array.isArray(field) ? field : [];
   const common = { label: title, description: about || undefined, error, required: required && !stored, withAsterisk: required && !stored };
-  const typed = { ...common, value: written, placeholder: example ?? (property.byDefault === undefined ? undefined : plainly(property.byDefault)) };
+  const typed = { ...common, value: written, placeholder: example ?? (property.byDefault === undefined ? undefined : valueText(property.byDefault)) };
   if (property.fixed) return written === '' ? null : <TextInput {...typed} readOnly />;
   switch (form) {
     case 'switch':
@@ -73,4 +73,4 @@ function OneField({ property, field, set, error, stored }: FieldProps) {
   }
 }
 
-const plainly = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const valueText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, List, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Channel } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText as usePartsText } from '../parts/text';
 import { membersQuery } from '../queries';
 import { useText } from './text';
@@ -23,7 +23,7 @@ export function TestDialog({ channel: { name, kind }, onClose }: { channel: Chan
   const toPeople = kind !== 'callback';
   const chosen = toPeople ? (to ?? me?.name ?? '') : '';
   const test = useMutation({
-    mutationFn: () => need(api.POST('/v1/channels/{name}/test', { params: { path: { name } }, body: chosen ? { to: chosen } : {} })),
+    mutationFn: () => unwrap(api.POST('/v1/channels/{name}/test', { params: { path: { name } }, body: chosen ? { to: chosen } : {} })),
     onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ['channels'] }), client.invalidateQueries({ queryKey: ['deliveries'] })]),
   });
   const people = (members?.items ?? []).filter(({ disabled_at }) => !disabled_at).map(({ handle }) => ({ value: handle, label: handle === me?.name ? `${text.testToMe} (${handle})` : handle }));
@@ -32,7 +32,7 @@ export function TestDialog({ channel: { name, kind }, onClose }: { channel: Chan
       <Stack>
         <Text size="sm">{toPeople ? text.testAbout : text.testAboutOutcomes}</Text>
         {toPeople && <Select label={text.testTo} searchable allowDeselect={false} value={chosen} data={people} onChange={(value) => setTo(value ?? undefined)} />}
-        {test.error && <Trouble error={test.error} />}
+        {test.error && <ErrorAlert error={test.error} />}
         {test.data && (
           <Alert role="status" color={test.data.ok ? 'green' : 'red'} icon={<Icon name={test.data.ok ? 'check' : 'warning'} />} title={test.data.ok ? text.testOk : text.testFails}>
             {test.data.ok && test.data.delivery_id && <Text size="sm">{text.testSent}</Text>}

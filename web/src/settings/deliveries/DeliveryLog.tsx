@@ -1,18 +1,18 @@
 import { Box, Button, Select, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { readMore } from '@/api/more';
+import { readMore } from '@/api/readMore';
 import { whoamiQuery } from '@/api/queries';
 import type { Delivery } from '@/api/types';
 import classes from '@/delivery/Delivery.module.css';
 import { DeliveryRow } from '@/delivery/DeliveryRow';
-import { logQuery, type LogFilter } from '@/delivery/queries';
+import { deliveryLogQuery, type LogFilter } from '@/delivery/queries';
 import { channelName, useText } from '@/delivery/text';
-import { openingRows } from '@/ui/OpeningRow';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
-import whole from '@/ui/Whole.module.css';
-import { Nothing } from '../parts/Nothing';
+import { expandableRows } from '@/ui/ExpandableRow';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
+import wrappingButton from '@/ui/WrappingButton.module.css';
+import { EmptyList } from '../parts/EmptyList';
 import { mayAdminister } from '../parts/rights';
 import { Section } from '../parts/Section';
 import { channelsQuery } from '../queries';
@@ -51,21 +51,21 @@ function Filters({ filter: { channel = '', state } }: { filter: LogFilter }) {
         label={text.state} allowDeselect={false} value={state ?? ''}
         data={[{ value: '', label: text.everyState }, ...states.map((value) => ({ value, label: text[value] }))]} onChange={(value) => set({ state: value ?? '' })}
       />
-      {(channel || state) && <Button variant="subtle" px="xs" classNames={whole} onClick={() => set({ channel: '', state: '' })}>{text.clear}</Button>}
+      {(channel || state) && <Button variant="subtle" px="xs" classNames={wrappingButton} onClick={() => set({ channel: '', state: '' })}>{text.clear}</Button>}
     </Box>
   );
 }
 
 function Log({ filter }: { filter: LogFilter }) {
   const text = useText();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({ ...logQuery(filter), placeholderData: (before) => before });
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({ ...deliveryLogQuery(filter), placeholderData: (before) => before });
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
   const items = data.pages.flatMap((page) => page.items);
-  if (items.length === 0) return <Nothing>{filter.channel || filter.state ? text.noneFound : text.none}</Nothing>;
+  if (items.length === 0) return <EmptyList>{filter.channel || filter.state ? text.noneFound : text.none}</EmptyList>;
   return (
     <Stack gap="sm">
-      <ul className={openingRows} aria-label={text.log}>{items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may among />)}</ul>
+      <ul className={expandableRows} aria-label={text.log}>{items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} mayResend inLog />)}</ul>
       {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void readMore({ data, fetchNextPage })}>{text.more}</Button>}
     </Stack>
   );

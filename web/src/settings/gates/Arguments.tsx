@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Icon } from '@/ui/Icon';
 import type { Errors } from '../parts/useForm';
-import { mostArgs, type RuleValues } from './rule';
+import { maxArgs, type RuleValues } from './rule';
 import { useText } from './text';
 
 export interface RulePartProps {
@@ -26,9 +26,9 @@ export function Arguments({ values, set, errors }: RulePartProps) {
             <ActionIcon variant="default" size={36} aria-label={`${text.removeArg}: ${arg.path}`} onClick={() => set('args', values.args.filter((_, each) => each !== at))}><Icon name="cross" /></ActionIcon>
           </Group>
         ))}
-        {values.args.length < mostArgs ? (
+        {values.args.length < maxArgs ? (
           <Button variant="default" size="compact-sm" w="fit-content" onClick={() => set('args', [...values.args, { path: values.args.length === 0 ? 'command' : '', pattern: '' }])}>{text.addArg}</Button>
-        ) : <Text size="sm">{text.tooManyArgs(mostArgs)}</Text>}
+        ) : <Text size="sm">{text.tooManyArgs(maxArgs)}</Text>}
       </Stack>
     </Fieldset>
   );

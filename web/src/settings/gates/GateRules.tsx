@@ -1,18 +1,18 @@
 import { Badge, Button, Code, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { GateRule } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon, type IconName } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
-import { mayRule } from '../parts/rights';
+import { EmptyList } from '../parts/EmptyList';
+import { mayChangeRules } from '../parts/rights';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { rulesQuery } from '../queries';
@@ -28,10 +28,10 @@ export default function GateRules() {
   const { data, error, refetch } = useQuery(rulesQuery);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<GateRule>();
-  const may = mayRule(me);
+  const may = mayChangeRules(me);
   useCommands([{ id: 'add-rule', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }], may);
   const remove = async ({ id }: GateRule) => {
-    await need(api.DELETE('/v1/gate-rules/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/gate-rules/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: rulesQuery.queryKey });
   };
   return (
@@ -39,8 +39,8 @@ export default function GateRules() {
       title={text.title} about={text.about}
       actions={may ? <Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button> : <Text size="sm" c="dimmed">{text.onlyOperators}</Text>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {data?.items.length === 0 && <Nothing>{text.none}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && <EmptyList>{text.none}</EmptyList>}
       {data && data.items.length > 0 && (
         <Rows label={text.title}>
           {data.items.map((rule) => <RuleRow key={rule.id} rule={rule} onRemove={may ? () => setRemoving(rule) : undefined} />)}
@@ -48,7 +48,7 @@ export default function GateRules() {
       )}
       {adding && <RuleDialog onClose={() => setAdding(false)} />}
       {removing && (
-        <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>
+        <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>
           <Code>{removing.tool}</Code> {removing.decision === 'deny' ? text.removeDeny : text.removeAllow}
         </Confirm>
       )}
@@ -73,7 +73,7 @@ function RuleRow({ rule, onRemove }: { rule: GateRule; onRemove?: () => void }) 
   return (
     <Row
       name={<Code fz="sm">{rule.tool}</Code>}
-      over={state !== 'good'}
+      inactive={state !== 'good'}
       badges={
         <>
           <Badge tt="none" variant="default" leftSection={<Icon name={icons[rule.decision]} size={12} />}>{text[rule.decision]}</Badge>

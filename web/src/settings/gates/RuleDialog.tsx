@@ -1,6 +1,6 @@
 import { NumberInput, Radio, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { Dialog } from '@/ui/Dialog';
 import { Expiry } from '../parts/Expiry';
 import { Form } from '../parts/Form';
@@ -9,12 +9,12 @@ import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { rulesQuery } from '../queries';
 import { Arguments } from './Arguments';
-import { Place } from './Place';
+import { RuleTarget } from './RuleTarget';
 import { checkRule, newRule, risks, type RuleValues } from './rule';
 import { useText } from './text';
 
 const empty: RuleValues = {
-  decision: 'allow', tool: '', args: [], place: 'everywhere', where: '', limited: false, uses: 1, risk: '', reason: '', expires_in: 'never',
+  decision: 'allow', tool: '', args: [], target: 'everywhere', targetName: '', limited: false, uses: 1, risk: '', reason: '', expires_in: 'never',
 };
 
 /** The dialog that adds a rule for tool calls. */
@@ -34,7 +34,7 @@ function RuleForm({ onClose }: { onClose: () => void }) {
   const form = useForm({
     initial: empty,
     check: (values) => checkRule(values, { ...parts, ...text }),
-    save: (values) => need(api.POST('/v1/gate-rules', { body: newRule(values) })),
+    save: (values) => unwrap(api.POST('/v1/gate-rules', { body: newRule(values) })),
     onSaved: () => {
       void client.invalidateQueries({ queryKey: rulesQuery.queryKey });
       onClose();
@@ -55,7 +55,7 @@ function RuleForm({ onClose }: { onClose: () => void }) {
           value={values.tool} error={errors.tool} onChange={(event) => set('tool', event.currentTarget.value)}
         />
         <Arguments values={values} set={set} errors={errors} />
-        <Place values={values} set={set} errors={errors} />
+        <RuleTarget values={values} set={set} errors={errors} />
         {values.decision === 'allow' && (
           <>
             <Switch label={text.limited} checked={values.limited} onChange={(event) => set('limited', event.currentTarget.checked)} />
@@ -73,7 +73,7 @@ function RuleForm({ onClose }: { onClose: () => void }) {
         )}
         <Textarea label={text.reason} description={text.reasonAbout} autosize minRows={1} value={values.reason} error={errors.reason} onChange={(event) => set('reason', event.currentTarget.value)} />
         <Expiry value={values.expires_in} set={(value) => set('expires_in', value)} error={errors.expires_in} />
-        <FormEnd yes={text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.add} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

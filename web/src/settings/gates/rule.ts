@@ -2,16 +2,16 @@ import type { GateRule, NewGateRule } from '@/api/types';
 import { milliseconds } from '../parts/duration';
 import type { Errors } from '../parts/useForm';
 
-export const mostArgs = 20;
-export const places = ['everywhere', 'project', 'task_id', 'session_key'] as const;
+export const maxArgs = 20;
+export const ruleTargets = ['everywhere', 'project', 'task_id', 'session_key'] as const;
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 
 export interface RuleValues {
   decision: NewGateRule['decision'];
   tool: string;
   args: { path: string; pattern: string }[];
-  place: (typeof places)[number];
-  where: string;
+  target: (typeof ruleTargets)[number];
+  targetName: string;
   limited: boolean;
   uses: number;
   risk: NonNullable<NewGateRule['risk']> | '';
@@ -39,7 +39,7 @@ export function checkRule(values: RuleValues, words: Words): Errors {
     else if (values.args.findIndex((other) => other.path === path) !== at) errors[`args[${at}].path`] = words.pathTwice;
     if (pattern.length > 1000) errors[`args[${at}].pattern`] = words.tooLong(1000);
   });
-  if (values.place !== 'everywhere' && values.where.trim() === '') errors[values.place] = words.needed;
+  if (values.target !== 'everywhere' && values.targetName.trim() === '') errors[values.target] = words.needed;
   if (values.decision === 'allow' && values.limited && !(Number.isInteger(values.uses) && values.uses > 0)) errors.uses = words.usesWrong;
   if (values.expires_in !== 'never' && milliseconds(values.expires_in) === undefined) errors.expires_in = words.notADuration;
   return errors;
@@ -47,11 +47,11 @@ export function checkRule(values: RuleValues, words: Words): Errors {
 
 /** Returns the rule that is sent for the values. */
 export function newRule(values: RuleValues): NewGateRule {
-  const { decision, tool, args, place, where, limited, uses, risk, reason, expires_in } = values;
+  const { decision, tool, args, target, targetName, limited, uses, risk, reason, expires_in } = values;
   return {
     decision, tool, expires_in,
     ...(args.length > 0 ? { args: Object.fromEntries(args.map(({ path, pattern }) => [path, pattern])) } : {}),
-    ...(place === 'everywhere' ? {} : { [place]: where.trim() }),
+    ...(target === 'everywhere' ? {} : { [target]: targetName.trim() }),
     ...(decision === 'allow' && limited ? { uses } : {}),
     ...(decision === 'ask' && risk ? { risk } : {}),
     ...(reason ? { reason } : {}),

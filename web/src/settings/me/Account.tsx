@@ -1,6 +1,6 @@
 import { Alert, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Whoami } from '@/api/types';
 import { SignOut } from '@/sign-in/SignOut';
@@ -68,7 +68,7 @@ function Name({ me }: { me: Whoami }) {
   const form = useForm({
     initial: { name: me.full_name ?? '' },
     check: ({ name }) => (name.length > 100 ? { name: parts.tooLong(100) } : {}),
-    save: ({ name }) => need(api.PATCH('/v1/members/{id}', { params: { path: { id: me.member_id ?? me.name } }, body: { name } })),
+    save: ({ name }) => unwrap(api.PATCH('/v1/members/{id}', { params: { path: { id: me.member_id ?? me.name } }, body: { name } })),
     stored: ({ name = '' }) => ({ name }),
     onSaved: () => void client.invalidateQueries({ queryKey: ['whoami'] }),
   });
@@ -76,7 +76,7 @@ function Name({ me }: { me: Whoami }) {
     <Form form={form}>
       <Stack gap="sm" maw={420}>
         <TextInput label={text.name} autoComplete="name" value={form.values.name} error={form.errors.name} onChange={(event) => form.set('name', event.currentTarget.value)} />
-        {form.changed && <FormEnd yes={text.rename} sending={form.sending} error={form.error} submit={form.submit} />}
+        {form.changed && <FormEnd submitLabel={text.rename} sending={form.sending} error={form.error} submit={form.submit} />}
       </Stack>
     </Form>
   );

@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Switch, Text, useMantineColorScheme } from '@mantine/core';
 import { useId } from 'react';
 import { usePreference, type Preferences } from '@/shell/preferences';
-import { languages, type Language } from '@/text/language';
+import { languages, type Language } from '@/text/languages';
 import { Section } from '../parts/Section';
 import { useText } from './text';
 
@@ -51,16 +51,16 @@ function Choice<V extends string>({ label, value, set, data }: ChoiceProps<V>) {
   );
 }
 
-type Chosen = { [K in keyof Preferences]: Preferences[K] extends string ? K : never }[keyof Preferences];
+type PreferenceChoice = { [K in keyof Preferences]: Preferences[K] extends string ? K : never }[keyof Preferences];
 
-function Preference<K extends Chosen>({ name, label, data }: { name: K; label: string; data: { value: Preferences[K]; label: string }[] }) {
+function Preference<K extends PreferenceChoice>({ name, label, data }: { name: K; label: string; data: { value: Preferences[K]; label: string }[] }) {
   const [value, set] = usePreference(name);
   return <Choice label={label} value={value} set={set} data={data} />;
 }
 
-type Switched = { [K in keyof Preferences]: Preferences[K] extends boolean ? K : never }[keyof Preferences];
+type PreferenceSwitch = { [K in keyof Preferences]: Preferences[K] extends boolean ? K : never }[keyof Preferences];
 
-function OnOff({ name, label, about }: { name: Switched; label: string; about: string }) {
+function OnOff({ name, label, about }: { name: PreferenceSwitch; label: string; about: string }) {
   const [value, set] = usePreference(name);
   return <Switch label={label} description={about} checked={value} onChange={(event) => set(event.currentTarget.checked)} />;
 }

@@ -33,7 +33,7 @@ function PasskeyForm({ onAdded, onClose }: { onAdded: () => void; onClose: () =>
       <Stack>
         <TextInput label={text.passkeyName} data-autofocus value={form.values.name} error={form.errors.name} onChange={(event) => form.set('name', event.currentTarget.value)} />
         {stopped && <Alert color="orange" role="alert">{stopped === 'known' ? text.passkeyKnown : text.passkeyRefused}</Alert>}
-        <FormEnd yes={text.addPasskey} sending={form.sending} error={stopped ? undefined : form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.addPasskey} sending={form.sending} error={stopped ? undefined : form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

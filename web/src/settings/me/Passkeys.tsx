@@ -2,17 +2,17 @@ import { Button, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { serverNow } from '@/api/time';
 import type { Passkey } from '@/api/types';
 import { methodsQuery } from '@/sign-in/calls';
-import { passkeysWork } from '@/sign-in/passkey';
+import { supportsPasskeys } from '@/sign-in/passkey';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -29,9 +29,9 @@ export function Passkeys() {
   const { data, error, refetch } = useQuery(passkeysQuery);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey>();
-  const work = passkeysWork() && methods?.passkey;
+  const work = supportsPasskeys() && methods?.passkey;
   const remove = async ({ id }: Passkey) => {
-    await need(api.DELETE('/v1/passkeys/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/passkeys/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: passkeysQuery.queryKey });
   };
   const added = () => {
@@ -45,8 +45,8 @@ export function Passkeys() {
       actions={work && <Button leftSection={<Icon name="key" />} onClick={() => setAdding(true)}>{text.addPasskey}</Button>}
     >
       {methods && !work && <Text size="sm">{text.noPasskeysHere}</Text>}
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {data?.items.length === 0 && work && <Nothing>{text.noPasskeys}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && work && <EmptyList>{text.noPasskeys}</EmptyList>}
       {data && data.items.length > 0 && (
         <Rows label={text.passkeys}>
           {data.items.map((passkey) => (
@@ -56,7 +56,7 @@ export function Passkeys() {
       )}
       {adding && <PasskeyDialog onAdded={added} onClose={() => setAdding(false)} />}
       {removing && (
-        <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>
+        <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>
       )}
     </Section>
   );

@@ -1,12 +1,12 @@
 import { Badge, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { serverNow } from '@/api/time';
 import type { BrowserSession } from '@/api/types';
 import { useTime } from '@/text/time';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -22,10 +22,10 @@ export function Sessions() {
   const [ending, setEnding] = useState<BrowserSession>();
   const name = (session: BrowserSession) => browserName(session.user_agent) ?? text.unknownBrowser;
   const end = async ({ id }: BrowserSession) => {
-    await need(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
   };
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   return (
     <Section title={text.sessions} about={text.sessionsAbout}>
       {data ? (
@@ -34,9 +34,9 @@ export function Sessions() {
             <SessionRow key={session.id} session={session} name={name(session)} onEnd={() => setEnding(session)} />
           ))}
         </Rows>
-      ) : <Waiting />}
+      ) : <Loading />}
       {ending && (
-        <Confirm title={text.endTitle} yes={text.end} run={() => end(ending)} onClose={() => setEnding(undefined)}>
+        <Confirm title={text.endTitle} confirmLabel={text.end} run={() => end(ending)} onClose={() => setEnding(undefined)}>
           {text.endAbout(name(ending))}
         </Confirm>
       )}

@@ -4,15 +4,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Device } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
-import { addDevice, pushState, removeAny, removeDevice, type PushState } from '@/push/device';
+import { addDevice, pushState, removeDevice, removeThisDevice, type PushState } from '@/push/device';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useNow } from '@/ui/useNow';
-import { Waiting } from '@/ui/Waiting';
+import { Loading } from '@/ui/Loading';
 import { browserName } from '../me/browser';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
@@ -20,23 +20,23 @@ import { devicesQuery } from '../queries';
 import { useText } from './text';
 import { TestButton } from './TestButton';
 
-const hereKey = ['devices', 'here'];
+const thisDeviceKey = ['devices', 'here'];
 
 /** Shows the browsers in which questions show up. */
 export function Devices({ member }: { member: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery(devicesQuery);
-  const { data: here } = useQuery({ queryKey: hereKey, queryFn: () => pushState(member) });
+  const { data: thisDevice } = useQuery({ queryKey: thisDeviceKey, queryFn: () => pushState(member) });
   // The device may have been removed in another browser.
-  const known = !data || data.items.some(({ id }) => id === here?.device?.id);
+  const known = !data || data.items.some(({ id }) => id === thisDevice?.device?.id);
   return (
     <Section title={text.title} about={text.about} actions={data && data.items.length > 0 && <TestButton />}>
-      {here && <ThisDevice state={here.state === 'on' && !known ? 'off' : here.state} member={member} />}
+      {thisDevice && <ThisDevice state={thisDevice.state === 'on' && !known ? 'off' : thisDevice.state} member={member} />}
       <Title order={3} size="h5" mt="sm">{text.devices}</Title>
       <Text size="sm" c="dimmed">{text.devicesAbout}</Text>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {data?.items.length === 0 && <Nothing>{text.noDevices}</Nothing>}
-      {data && data.items.length > 0 && <List devices={data.items} here={here?.device?.id} />}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && <EmptyList>{text.noDevices}</EmptyList>}
+      {data && data.items.length > 0 && <List devices={data.items} here={thisDevice?.device?.id} />}
     </Section>
   );
 }
@@ -46,9 +46,9 @@ function ThisDevice({ state, member }: { state: PushState; member: string }) {
   const text = useText();
   const parts = usePartsText();
   const client = useQueryClient();
-  const refresh = () => Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
+  const refresh = () => Promise.all([client.invalidateQueries({ queryKey: thisDeviceKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   const turn = useMutation({
-    mutationFn: async () => (state === 'on' ? removeDevice().then(() => 'removed' as const) : addDevice(browserName(navigator.userAgent) ?? text.here, member)),
+    mutationFn: async () => (state === 'on' ? removeThisDevice().then(() => 'removed' as const) : addDevice(browserName(navigator.userAgent) ?? text.here, member)),
     onSuccess: (result) => {
       if (result === 'added') notifications.show({ message: text.turnedOn, closeButtonProps: { 'aria-label': parts.close } });
     },
@@ -69,7 +69,7 @@ function ThisDevice({ state, member }: { state: PushState; member: string }) {
         )}
       </Group>
       {turn.data === 'denied' && <Alert mt="sm" color="orange" role="alert">{text.refused}</Alert>}
-      {turn.error && (turn.error instanceof DOMException ? <Alert mt="sm" color="orange" role="alert">{text.failed}</Alert> : <Trouble error={turn.error} />)}
+      {turn.error && (turn.error instanceof DOMException ? <Alert mt="sm" color="orange" role="alert">{text.failed}</Alert> : <ErrorAlert error={turn.error} />)}
     </Paper>
   );
 }
@@ -81,8 +81,8 @@ function List({ devices, here }: { devices: readonly Device[]; here?: string }) 
   const client = useQueryClient();
   const [removing, setRemoving] = useState<Device>();
   const remove = async ({ id }: Device) => {
-    await removeAny(id);
-    await Promise.all([client.invalidateQueries({ queryKey: hereKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
+    await removeDevice(id);
+    await Promise.all([client.invalidateQueries({ queryKey: thisDeviceKey }), client.invalidateQueries({ queryKey: devicesQuery.queryKey })]);
   };
   return (
     <Rows label={text.devices}>
@@ -94,7 +94,7 @@ function List({ devices, here }: { devices: readonly Device[]; here?: string }) 
           {[text.added(time.full(device.added_at)), device.last_sent_at ? text.lastSent(time.relative(device.last_sent_at, now)) : text.neverSent, device.endpoint].join(' · ')}
         </Row>
       ))}
-      {removing && <Confirm title={text.removeTitle} yes={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>}
+      {removing && <Confirm title={text.removeTitle} confirmLabel={text.remove} run={() => remove(removing)} onClose={() => setRemoving(undefined)}>{text.removeAbout(removing.name)}</Confirm>}
     </Rows>
   );
 }

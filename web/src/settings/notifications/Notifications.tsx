@@ -1,8 +1,8 @@
 import { Alert, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { whoamiQuery } from '@/api/queries';
-import { Waiting } from '@/ui/Waiting';
-import { Stored } from '../parts/Stored';
+import { Loading } from '@/ui/Loading';
+import { StoredForm } from '../parts/StoredForm';
 import { preferencesQuery } from '../queries';
 import { Devices } from './Devices';
 import { PreferenceForm } from './PreferenceForm';
@@ -12,14 +12,14 @@ import { useText } from './text';
 export default function Notifications() {
   const text = useText();
   const { data: me } = useQuery(whoamiQuery);
-  if (!me) return <Waiting />;
+  if (!me) return <Loading />;
   if (!me.member_id) return <Alert>{text.noMember}</Alert>;
   return (
     <Stack gap="xl">
       <Devices member={me.member_id} />
-      <Stored query={preferencesQuery} words={{ ...text, title: text.what, about: text.whatAbout }}>
+      <StoredForm query={preferencesQuery} words={{ ...text, title: text.what, about: text.whatAbout }}>
         {(begun, onSaved) => <PreferenceForm stored={begun} onSaved={onSaved} />}
-      </Stored>
+      </StoredForm>
     </Stack>
   );
 }

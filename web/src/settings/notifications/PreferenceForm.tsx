@@ -2,12 +2,12 @@ import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, T
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { NotificationPreferences, Routes } from '@/api/types';
 import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
-import { languages } from '@/text/language';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { languages } from '@/text/languages';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { useText as usePartsText } from '../parts/text';
@@ -24,8 +24,8 @@ interface Props {
 /** Lets the reader choose which messages come, where and when. */
 export function PreferenceForm({ stored, onSaved }: Props) {
   const { data: routes, error, refetch } = useQuery(routesQuery);
-  if (error && !routes) return <Trouble error={error} again={() => void refetch()} />;
-  return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Waiting />;
+  if (error && !routes) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Loading />;
 }
 
 interface PartProps {
@@ -41,7 +41,7 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   const form = useForm({
     initial: () => begin(stored),
     check: (values) => checkPreferences(values, { ...parts, ...text }),
-    save: (values) => need(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
+    save: (values) => unwrap(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
     stored: begin,
     onSaved: (saved) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
@@ -52,18 +52,18 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   return (
     <Form form={form}>
       <Stack gap="lg">
-        <Wanted {...props} />
+        <WantedKinds {...props} />
         <Digest {...props} />
-        <Quiet {...props} />
-        <Place {...props} />
-        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
+        <QuietHours {...props} />
+        <LocaleFields {...props} />
+        <FormEnd submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
       </Stack>
     </Form>
   );
 }
 
 /** Switches by channel and by type of message. */
-function Wanted({ values: { wanted }, set }: PartProps) {
+function WantedKinds({ values: { wanted }, set }: PartProps) {
   const words = useDeliveryText();
   return (
     <Stack gap="sm">
@@ -87,7 +87,7 @@ function Digest({ values: { digest }, set }: PartProps) {
   );
 }
 
-function Quiet({ values, set, errors }: PartProps) {
+function QuietHours({ values, set, errors }: PartProps) {
   const text = useText();
   return (
     <Fieldset legend={text.quiet}>
@@ -118,14 +118,14 @@ function Quiet({ values, set, errors }: PartProps) {
   );
 }
 
-function Place({ values: { zone, language }, set, errors }: PartProps) {
+function LocaleFields({ values: { zone, language }, set, errors }: PartProps) {
   const text = useText();
   const all = useMemo(() => zones(), []);
-  const here = zoneHere();
+  const ownZone = zoneHere();
   return (
     <Group align="flex-end" gap="sm">
       <Select label={text.zone} searchable limit={100} value={zone || 'UTC'} data={all} error={errors.zone} allowDeselect={false} onChange={(value) => set('zone', value ?? '')} />
-      {here !== (zone || 'UTC') && all.includes(here) && <Button variant="default" onClick={() => set('zone', here)}>{text.zoneHere(here)}</Button>}
+      {ownZone !== (zone || 'UTC') && all.includes(ownZone) && <Button variant="default" onClick={() => set('zone', ownZone)}>{text.zoneHere(ownZone)}</Button>}
       <Select
         label={text.language} allowDeselect={false} value={language in languages ? language : ''} data={[...(language in languages ? [] : [{ value: '', label: language || text.languageAuto }]), ...Object.entries(languages).map(([value, label]) => ({ value, label }))]}
         onChange={(value) => set('language', value ?? '')}

@@ -1,7 +1,7 @@
 import { Button, List, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { asProblem } from '@/api/problem';
 import { useText as usePartsText } from '../parts/text';
 import { useText } from './text';
@@ -16,7 +16,7 @@ export function TestButton() {
       message: why.length > 0 ? <List size="sm">{why.map((words) => <List.Item key={words}>{words}</List.Item>)}</List> : <Text size="sm">{text.testAbout}</Text>,
     });
   const test = useMutation({
-    mutationFn: () => need(api.POST('/v1/me/notifications/test', { body: { channel: 'push' } })),
+    mutationFn: () => unwrap(api.POST('/v1/me/notifications/test', { body: { channel: 'push' } })),
     onSuccess: ({ ok, problems }) => (ok ? tell(text.testSent) : tell(text.testFailed, problems.map(({ message, hint }) => [message, hint].filter(Boolean).join(' ')), 'red')),
     onError: (error) => tell(text.testFailed, [asProblem(error).message], 'red'),
   });

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 interface Props {
@@ -11,24 +11,24 @@ interface Props {
   /** The text that says what will happen. */
   children: ReactNode;
   /** The label of the button that does it. */
-  yes: string;
+  confirmLabel: string;
   run: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Asks before something is done that cannot be undone. */
-export function Confirm({ title, children, yes, run, onClose }: Props) {
+export function Confirm({ title, children, confirmLabel, run, onClose }: Props) {
   const text = useText();
   const act = useMutation({ mutationFn: run, onSuccess: onClose });
   return (
     <Dialog opened onClose={onClose} title={title}>
       <Stack>
         <Text component="div">{children}</Text>
-        {act.error && <Trouble error={act.error} />}
+        {act.error && <ErrorAlert error={act.error} />}
         <Group justify="flex-end">
-          <Keys run={() => act.mutate()} title={yes} />
+          <Keys run={() => act.mutate()} title={confirmLabel} />
           <Button variant="default" onClick={onClose} data-autofocus>{text.cancel}</Button>
-          <Button color="red.9" loading={act.isPending} onClick={() => act.mutate()}>{yes}</Button>
+          <Button color="red.9" loading={act.isPending} onClick={() => act.mutate()}>{confirmLabel}</Button>
         </Group>
       </Stack>
     </Dialog>

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core';
 import { useCommands } from '@/keys/useCommands';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { useText } from './text';
 
 interface Props {
-  yes: string;
+  submitLabel: string;
   sending: boolean;
   error: unknown;
   submit: () => void;
@@ -13,15 +13,15 @@ interface Props {
 }
 
 /** The end of a form: the error and the buttons. */
-export function FormEnd({ yes, sending, error, submit, onCancel, disabled }: Props) {
+export function FormEnd({ submitLabel, sending, error, submit, onCancel, disabled }: Props) {
   const text = useText();
-  useCommands([{ id: 'save', title: yes, group: text.dialog, keys: ['mod+Enter'], typing: true, run: submit }], !disabled);
+  useCommands([{ id: 'save', title: submitLabel, group: text.dialog, keys: ['mod+Enter'], typing: true, run: submit }], !disabled);
   return (
     <>
-      {Boolean(error) && <Trouble error={error} />}
+      {Boolean(error) && <ErrorAlert error={error} />}
       <Group justify="flex-end">
         {onCancel && <Button variant="default" onClick={onCancel}>{text.cancel}</Button>}
-        <Button type="submit" loading={sending} disabled={disabled}>{yes}</Button>
+        <Button type="submit" loading={sending} disabled={disabled}>{submitLabel}</Button>
       </Group>
     </>
   );

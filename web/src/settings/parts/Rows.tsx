@@ -14,12 +14,12 @@ interface RowProps {
   children?: ReactNode;
   actions?: ReactNode;
   /** Whether the thing is out of use. */
-  over?: boolean;
+  inactive?: boolean;
 }
 
-export function Row({ name, badges, children, actions, over }: RowProps) {
+export function Row({ name, badges, children, actions, inactive }: RowProps) {
   return (
-    <li className={`${classes.row} ${over ? classes.over : ''}`}>
+    <li className={`${classes.row} ${inactive ? classes.over : ''}`}>
       <div className={classes.what}>
         <Group gap="xs">
           <Text fw={600} className={classes.name} component="span">{name}</Text>

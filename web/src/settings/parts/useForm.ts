@@ -36,23 +36,23 @@ export function withChanges<V extends object>(stored: V, sent: V, now: V): V {
 
 /** Holds the values of a form and their errors, and sends the values. */
 export function useForm<V extends object, R>({ initial, check, save, stored, onSaved }: Options<V, R>) {
-  const [begun, setBegun] = useState(initial);
-  const [values, setValues] = useState(begun);
-  const [tried, setTried] = useState(0);
+  const [base, setBase] = useState(initial);
+  const [values, setValues] = useState(base);
+  const [attempts, setAttempts] = useState(0);
   const sending = useMutation({
     mutationFn: save,
     onSuccess: (result, sent) => {
-      if (stored) goOn(sent, stored(result, sent));
+      if (stored) continueWith(sent, stored(result, sent));
       onSaved(result);
     },
   });
-  const own = check(values);
-  const wrong = Object.keys(own).length > 0;
+  const ownErrors = check(values);
+  const isWrong = Object.keys(ownErrors).length > 0;
 
-  function goOn(sent: V, kept: V) {
-    setBegun(kept);
-    setValues((now) => withChanges(kept, sent, now));
-    setTried(0);
+  function continueWith(sent: V, next: V) {
+    setBase(next);
+    setValues((now) => withChanges(next, sent, now));
+    setAttempts(0);
   }
   function set<K extends keyof V>(key: K, value: V[K]) {
     setValues((before) => ({ ...before, [key]: value }));
@@ -61,13 +61,13 @@ export function useForm<V extends object, R>({ initial, check, save, stored, onS
   function submit(event?: SubmitEvent) {
     event?.preventDefault();
     if (sending.isPending) return;
-    setTried((n) => n + 1);
-    if (!wrong) sending.mutate(values);
+    setAttempts((n) => n + 1);
+    if (!isWrong) sending.mutate(values);
   }
   return {
-    tried, values, set, setValues, submit, reset: () => setValues(begun),
-    errors: { ...(tried > 0 ? own : {}), ...errorsOf(sending.error) } as Errors,
+    attempts, values, set, setValues, submit, reset: () => setValues(base),
+    errors: { ...(attempts > 0 ? ownErrors : {}), ...errorsOf(sending.error) } as Errors,
     error: sending.error, sending: sending.isPending,
-    changed: JSON.stringify(values) !== JSON.stringify(begun),
+    changed: JSON.stringify(values) !== JSON.stringify(base),
   };
 }

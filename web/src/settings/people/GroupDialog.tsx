@@ -1,6 +1,6 @@
 import { MultiSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Group } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Form } from '../parts/Form';
@@ -32,7 +32,7 @@ function GroupForm({ group, onClose }: { group?: Group; onClose: () => void }) {
       ...(isGroupName(name) ? {} : { name: name === '' ? parts.needed : text.groupNameWrong }),
       ...(description.length > 500 ? { description: parts.tooLong(500) } : {}),
     }),
-    save: (values) => (group ? need(api.PATCH('/v1/groups/{name}', { params: { path: { name: group.name } }, body: values })) : need(api.POST('/v1/groups', { body: values }))),
+    save: (values) => (group ? unwrap(api.PATCH('/v1/groups/{name}', { params: { path: { name: group.name } }, body: values })) : unwrap(api.POST('/v1/groups', { body: values }))),
     onSaved: () => {
       void client.invalidateQueries({ queryKey: ['members'] });
       onClose();
@@ -48,7 +48,7 @@ function GroupForm({ group, onClose }: { group?: Group; onClose: () => void }) {
           label={text.members} description={text.membersAbout} searchable data={members?.items.map(({ handle }) => handle) ?? []}
           value={values.members} error={errors.members} onChange={(chosen) => set('members', chosen)}
         />
-        <FormEnd yes={group ? text.save : text.addGroup} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={group ? text.save : text.addGroup} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -1,15 +1,15 @@
 import { Button, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Group } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { mayAdminister } from '../parts/rights';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -18,7 +18,7 @@ import { groupsQuery } from '../queries';
 import { GroupDialog } from './GroupDialog';
 import { useText } from './text';
 
-type Doing = { what: 'add' } | { what: 'edit' | 'dissolve'; group: Group } | undefined;
+type OpenDialog = { what: 'add' } | { what: 'edit' | 'dissolve'; group: Group } | undefined;
 
 /** Shows the groups of people. */
 export default function Groups() {
@@ -27,12 +27,12 @@ export default function Groups() {
   const client = useQueryClient();
   const { data: me } = useQuery(whoamiQuery);
   const { data, error, refetch } = useQuery(groupsQuery);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const may = mayAdminister(me);
   const close = () => setDoing(undefined);
   useCommands([{ id: 'add-group', title: text.addGroup, group: text.groupsTitle, keys: ['n'], run: () => setDoing({ what: 'add' }) }], may);
   const dissolve = async ({ name }: Group) => {
-    await need(api.DELETE('/v1/groups/{name}', { params: { path: { name } } }));
+    await unwrap(api.DELETE('/v1/groups/{name}', { params: { path: { name } } }));
     await client.invalidateQueries({ queryKey: ['members'] });
   };
   return (
@@ -40,8 +40,8 @@ export default function Groups() {
       title={text.groupsTitle} about={text.groupsTitleAbout}
       actions={may ? <Button leftSection={<Icon name="person" />} onClick={() => setDoing({ what: 'add' })}>{text.addGroup}</Button> : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
     >
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {data?.items.length === 0 && <Nothing>{text.noGroups}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data?.items.length === 0 && <EmptyList>{text.noGroups}</EmptyList>}
       {data && data.items.length > 0 && (
         <Rows label={text.groupsTitle}>
           {data.items.map((group) => (
@@ -52,7 +52,7 @@ export default function Groups() {
       {doing?.what === 'add' && <GroupDialog onClose={close} />}
       {doing?.what === 'edit' && <GroupDialog group={doing.group} onClose={close} />}
       {doing?.what === 'dissolve' && (
-        <Confirm title={text.dissolveTitle(doing.group.name)} yes={text.dissolve} run={() => dissolve(doing.group)} onClose={close}>{text.dissolveAbout}</Confirm>
+        <Confirm title={text.dissolveTitle(doing.group.name)} confirmLabel={text.dissolve} run={() => dissolve(doing.group)} onClose={close}>{text.dissolveAbout}</Confirm>
       )}
     </Section>
   );

@@ -1,13 +1,13 @@
 import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Identity, Member } from '@/api/types';
 import { kindName, useText as useDeliveryText } from '@/delivery/text';
 import { Dialog } from '@/ui/Dialog';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { Row, Rows } from '../parts/Rows';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
@@ -27,24 +27,24 @@ export function IdentityDialog({ member, identities, onClose }: Props) {
     <Dialog opened onClose={onClose} title={text.identitiesOf(member.handle)} size="lg" closeOnClickOutside={false}>
       <Stack>
         <Text size="sm">{text.identitiesAbout}</Text>
-        {identities.length === 0 ? <Nothing>{text.noIdentities}</Nothing> : <Known member={member} identities={identities} />}
-        <Add key={identities.length} member={member} onClose={onClose} />
+        {identities.length === 0 ? <EmptyList>{text.noIdentities}</EmptyList> : <KnownIdentities member={member} identities={identities} />}
+        <AddIdentity key={identities.length} member={member} onClose={onClose} />
       </Stack>
     </Dialog>
   );
 }
 
-function Known({ member, identities }: Omit<Props, 'onClose'>) {
+function KnownIdentities({ member, identities }: Omit<Props, 'onClose'>) {
   const text = useText();
   const words = useDeliveryText();
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: (kind: string) => need(api.DELETE('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } } })),
+    mutationFn: (kind: string) => unwrap(api.DELETE('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } } })),
     onSettled: () => client.invalidateQueries({ queryKey: identitiesQuery.queryKey }),
   });
   return (
     <>
-      {remove.error && <Trouble error={remove.error} />}
+      {remove.error && <ErrorAlert error={remove.error} />}
       <Rows label={text.identities}>
         {identities.map(({ kind, id, name }) => (
           <Row
@@ -59,7 +59,7 @@ function Known({ member, identities }: Omit<Props, 'onClose'>) {
   );
 }
 
-function Add({ member, onClose }: { member: Member; onClose: () => void }) {
+function AddIdentity({ member, onClose }: { member: Member; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   const words = useDeliveryText();
@@ -71,7 +71,7 @@ function Add({ member, onClose }: { member: Member; onClose: () => void }) {
     check: ({ kind, id, name }) => ({
       ...(kind === '' ? { kind: parts.needed } : {}), ...(id === '' ? { id: parts.needed } : id.length > 200 ? { id: parts.tooLong(200) } : {}), ...(name.length > 200 ? { name: parts.tooLong(200) } : {}),
     }),
-    save: ({ kind, id, name }) => need(api.PUT('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } }, body: { id, ...(name ? { name } : {}) } })),
+    save: ({ kind, id, name }) => unwrap(api.PUT('/v1/members/{id}/identities/{kind}', { params: { path: { id: member.id, kind } }, body: { id, ...(name ? { name } : {}) } })),
     onSaved: () => void client.invalidateQueries({ queryKey: identitiesQuery.queryKey }),
   });
   return (
@@ -80,7 +80,7 @@ function Add({ member, onClose }: { member: Member; onClose: () => void }) {
         <Select label={text.identityKind} description={text.identityKindAbout} data={offered} value={form.values.kind || null} error={form.errors.kind} onChange={(kind) => form.set('kind', kind ?? '')} />
         <TextInput label={text.identityId} description={text.identityIdAbout} value={form.values.id} error={form.errors.id} onChange={(event) => form.set('id', event.currentTarget.value.trim())} />
         <TextInput label={text.identityName} value={form.values.name} error={form.errors.name} onChange={(event) => form.set('name', event.currentTarget.value)} />
-        <FormEnd yes={text.addIdentity} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.addIdentity} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

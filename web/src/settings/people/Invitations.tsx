@@ -1,10 +1,10 @@
 import { Badge, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Invitation } from '@/api/types';
 import { useTime } from '@/text/time';
-import { Trouble } from '@/ui/Trouble';
+import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Confirm } from '../parts/Confirm';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -21,10 +21,10 @@ export function Invitations() {
   const { data, error, refetch } = useQuery(invitationsQuery);
   const [withdrawing, setWithdrawing] = useState<Invitation>();
   const withdraw = async ({ id }: Invitation) => {
-    await need(api.DELETE('/v1/invitations/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/invitations/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: invitationsQuery.queryKey });
   };
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data?.items.length) return null;
   return (
     <Section title={text.invitations} about={text.invitationsAbout}>
@@ -41,7 +41,7 @@ export function Invitations() {
         ))}
       </Rows>
       {withdrawing && (
-        <Confirm title={text.withdrawTitle} yes={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>{text.withdrawAbout}</Confirm>
+        <Confirm title={text.withdrawTitle} confirmLabel={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>{text.withdrawAbout}</Confirm>
       )}
     </Section>
   );

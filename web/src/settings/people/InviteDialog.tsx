@@ -1,15 +1,15 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Invitation } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
-import { checkPerson, newPerson, nobodyYet } from './person';
+import { checkPerson, newPerson, emptyPerson } from './person';
 import { PersonFields } from './PersonFields';
 import { useText } from './text';
 
@@ -19,18 +19,18 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<Invitation>();
   return (
     <Dialog opened onClose={onClose} title={made ? text.invitedTitle : text.invite} size="lg" closeOnClickOutside={false}>
-      {made ? <Made invitation={made} onClose={onClose} /> : <InviteForm onMade={setMade} onClose={onClose} />}
+      {made ? <MadeInvitation invitation={made} onClose={onClose} /> : <InviteForm onMade={setMade} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function Made({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+function MadeInvitation({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   return (
     <Stack>
       {invitation.sent && <Text>{text.invitedSent(invitation.email ?? '')}</Text>}
-      <Once label={text.link} value={invitation.url ?? ''} about={text.invitedAbout(invitation.handle ?? '')} />
+      <OneTimeSecret label={text.link} value={invitation.url ?? ''} about={text.invitedAbout(invitation.handle ?? '')} />
       <Group justify="flex-end"><Button variant="default" onClick={onClose}>{parts.done}</Button></Group>
     </Stack>
   );
@@ -41,9 +41,9 @@ function InviteForm({ onMade, onClose }: { onMade: (invitation: Invitation) => v
   const parts = usePartsText();
   const client = useQueryClient();
   const form = useForm({
-    initial: nobodyYet,
+    initial: emptyPerson,
     check: (values) => checkPerson(values, { ...parts, ...text }, true),
-    save: (values) => need(api.POST('/v1/invitations', { body: newPerson(values) })),
+    save: (values) => unwrap(api.POST('/v1/invitations', { body: newPerson(values) })),
     onSaved: (invitation) => {
       void client.invalidateQueries({ queryKey: ['members'] });
       onMade(invitation);
@@ -54,7 +54,7 @@ function InviteForm({ onMade, onClose }: { onMade: (invitation: Invitation) => v
       <Stack>
         <Text size="sm" c="dimmed">{text.inviteAbout}</Text>
         <PersonFields values={form.values} set={form.set} errors={form.errors} emailAbout={text.emailInvite} />
-        <FormEnd yes={text.makeInvitation} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.makeInvitation} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { Link } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { useText as usePartsText } from '../parts/text';
 import { useText } from './text';
 
@@ -13,7 +13,7 @@ export function LinkDialog({ link, onClose }: { link: Link; onClose: () => void 
   return (
     <Dialog opened onClose={onClose} title={text.linkFor(handle)} closeOnClickOutside={false}>
       <Stack>
-        <Once label={text.link} value={link.url ?? ''} about={text.linkAbout(handle)} />
+        <OneTimeSecret label={text.link} value={link.url ?? ''} about={text.linkAbout(handle)} />
         <Group justify="flex-end"><Button variant="default" onClick={onClose}>{parts.done}</Button></Group>
       </Stack>
     </Dialog>

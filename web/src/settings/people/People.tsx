@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Link, Member } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
 import { mayAdminister } from '../parts/rights';
 import { Rows } from '../parts/Rows';
@@ -23,7 +23,7 @@ import { PersonDialog } from './PersonDialog';
 import { PersonRow } from './PersonRow';
 import { useText } from './text';
 
-type Doing = { what: 'invite' | 'add' } | { what: 'edit' | 'devices' | 'identities' | 'disable'; member: Member } | { what: 'link'; link: Link } | undefined;
+type OpenDialog = { what: 'invite' | 'add' } | { what: 'edit' | 'devices' | 'identities' | 'disable'; member: Member } | { what: 'link'; link: Link } | undefined;
 
 /** Shows the members of the workspace. */
 export default function People() {
@@ -34,7 +34,7 @@ export default function People() {
   const { data, error, refetch } = useQuery(membersQuery);
   const { data: known } = useQuery({ ...identitiesQuery, enabled: mayAdminister(me) });
   const identitiesOf = (member: Member) => known?.items.filter(({ member_id }) => member_id === member.id) ?? [];
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<OpenDialog>();
   const [trouble, setTrouble] = useState<unknown>();
   const may = mayAdminister(me);
   const close = () => setDoing(undefined);
@@ -42,13 +42,13 @@ export default function People() {
   const link = async (member: Member) => {
     try {
       setTrouble(undefined);
-      setDoing({ what: 'link', link: await need(api.POST('/v1/members/{id}/links', { params: { path: { id: member.id } } })) });
+      setDoing({ what: 'link', link: await unwrap(api.POST('/v1/members/{id}/links', { params: { path: { id: member.id } } })) });
     } catch (refused) {
       setTrouble(refused);
     }
   };
   const disable = async ({ id, disabled_at }: Member) => {
-    await need(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { disabled: !disabled_at } }));
+    await unwrap(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { disabled: !disabled_at } }));
     await client.invalidateQueries({ queryKey: ['members'] });
   };
   return (
@@ -62,8 +62,8 @@ export default function People() {
           </Group>
         ) : <Text size="sm" c="dimmed">{parts.onlyAdmins}</Text>}
       >
-        {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-        {Boolean(trouble) && <Trouble error={trouble} />}
+        {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+        {Boolean(trouble) && <ErrorAlert error={trouble} />}
         {data && (
           <Rows label={text.people}>
             {data.items.map((member) => (
@@ -86,7 +86,7 @@ export default function People() {
       {doing?.what === 'disable' && (
         <Confirm
           title={doing.member.disabled_at ? text.enableTitle(doing.member.handle) : text.disableTitle(doing.member.handle)}
-          yes={doing.member.disabled_at ? text.enable : text.disable} run={() => disable(doing.member)} onClose={close}
+          confirmLabel={doing.member.disabled_at ? text.enable : text.disable} run={() => disable(doing.member)} onClose={close}
         >
           {doing.member.disabled_at ? text.enableAbout : text.disableAbout}
         </Confirm>

@@ -30,7 +30,7 @@ export function PersonRow({ member, identities, mine, may, onEdit, onIdentities,
   return (
     <Row
       name={name ? `${name} (${handle})` : handle}
-      over={disabled_at !== undefined}
+      inactive={disabled_at !== undefined}
       badges={
         <>
           <Badge tt="none" variant={role === 'admin' ? 'filled' : 'light'}>{parts[role]}</Badge>
@@ -50,7 +50,7 @@ export function PersonRow({ member, identities, mine, may, onEdit, onIdentities,
     >
       <div>{[email ?? text.noAddress, groups && groups.length > 0 && `${text.groups}: ${groups.join(', ')}`, text.joined(time.full(created_at))].filter(Boolean).join(' · ')}</div>
       {projects && <div>{Object.entries(projects).map(([project, inProject]) => text.inProject(roleWord(parts, inProject), project)).join(', ')}</div>}
-      {identities.length > 0 && <div>{identities.map(({ kind, id, name: there }) => text.knownAs(kindName(words, kind), there || id)).join(' · ')}</div>}
+      {identities.length > 0 && <div>{identities.map(({ kind, id, name: identityWords }) => text.knownAs(kindName(words, kind), identityWords || id)).join(' · ')}</div>}
     </Row>
   );
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Member } from '@/api/types';
-import { changeOf, checkPerson, newPerson, nobodyYet, valuesOf, type PersonValues } from './person';
+import { changeOf, checkPerson, newPerson, emptyPerson, valuesOf, type PersonValues } from './person';
 
 const words = { needed: 'needed', tooLong: (most: number) => `most ${most}`, handleWrong: 'handle', emailWrong: 'email', groupNameWrong: 'group', projectTwice: 'twice' };
-const good: PersonValues = { ...nobodyYet, handle: 'ada' };
+const good: PersonValues = { ...emptyPerson, handle: 'ada' };
 
 describe('a person', () => {
   it.each<[Partial<PersonValues>, object]>([
@@ -19,9 +19,9 @@ describe('a person', () => {
   ])('with %j has the faults %j', (change, errors) => expect(checkPerson({ ...good, ...change }, words)).toEqual(errors));
 
   it('that is invited may be known by the address alone', () => {
-    expect(checkPerson({ ...nobodyYet, email: 'ada@example.com' }, words, true)).toEqual({});
-    expect(checkPerson(nobodyYet, words, true)).toEqual({ handle: 'needed' });
-    expect(newPerson({ ...nobodyYet, email: ' ada@example.com ' })).toEqual({ role: 'responder', email: 'ada@example.com' });
+    expect(checkPerson({ ...emptyPerson, email: 'ada@example.com' }, words, true)).toEqual({});
+    expect(checkPerson(emptyPerson, words, true)).toEqual({ handle: 'needed' });
+    expect(newPerson({ ...emptyPerson, email: ' ada@example.com ' })).toEqual({ role: 'responder', email: 'ada@example.com' });
   });
 });
 

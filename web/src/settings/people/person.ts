@@ -12,7 +12,7 @@ export interface PersonValues {
   projects: { project: string; role: Role }[];
 }
 
-export const nobodyYet: PersonValues = { handle: '', name: '', email: '', role: 'responder', groups: [], projects: [] };
+export const emptyPerson: PersonValues = { handle: '', name: '', email: '', role: 'responder', groups: [], projects: [] };
 
 export const valuesOf = (member: Member): PersonValues => ({
   handle: member.handle, name: member.name ?? '', email: member.email ?? '', role: member.role, groups: member.groups ?? [],

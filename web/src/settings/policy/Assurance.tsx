@@ -1,6 +1,6 @@
 import { Select, SimpleGrid } from '@mantine/core';
 import { Part } from './Part';
-import type { PolicyPartProps } from './PolicyForm';
+import type { PolicyPartProps } from './policy';
 import { useText } from './text';
 
 const risks = ['low', 'medium', 'high', 'critical'] as const;

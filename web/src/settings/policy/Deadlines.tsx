@@ -1,7 +1,6 @@
 import { SimpleGrid, Switch, Text, TextInput } from '@mantine/core';
 import { Part } from './Part';
-import { kinds, usualTimes, withTime } from './policy';
-import type { PolicyPartProps } from './PolicyForm';
+import { kinds, usualTimes, withTime, type PolicyPartProps } from './policy';
 import { useText } from './text';
 
 /** Lets the reader set the limits for deadlines of questions. */

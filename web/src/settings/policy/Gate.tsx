@@ -1,6 +1,6 @@
 import { Radio, Stack } from '@mantine/core';
 import { Part } from './Part';
-import type { PolicyPartProps } from './PolicyForm';
+import type { PolicyPartProps } from './policy';
 import { useText } from './text';
 
 /** Lets the reader choose what happens to tool calls that no rule matches. */

@@ -1,6 +1,6 @@
 import { Group, NumberInput, Switch } from '@mantine/core';
 import { Part } from './Part';
-import type { PolicyPartProps } from './PolicyForm';
+import type { PolicyPartProps } from './policy';
 import { useText } from './text';
 
 /** Lets the reader choose what happens to a question whose asker has a guess of its own. */

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 import { Part } from './Part';
-import type { PolicyPartProps } from './PolicyForm';
+import type { PolicyPartProps } from './policy';
 import { useText } from './text';
 
 const levels = ['off', 'low', 'medium'] as const;

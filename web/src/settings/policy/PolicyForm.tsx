@@ -1,13 +1,13 @@
 import { Alert, Fieldset, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Policy } from '@/api/types';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { mayAdminister, mustSignInAgain } from '../parts/rights';
-import { Stored } from '../parts/Stored';
+import { StoredForm } from '../parts/StoredForm';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { policyQuery } from '../queries';
@@ -17,32 +17,26 @@ import { Deadlines } from './Deadlines';
 import { Gate } from './Gate';
 import { Guesses } from './Guesses';
 import { Links } from './Links';
-import { checkPolicy } from './policy';
-import { Resumed } from './Resumed';
+import { checkPolicy, type PolicyPartProps } from './policy';
+import { ResumedQuestions } from './ResumedQuestions';
 import { useText } from './text';
 import { Undo } from './Undo';
-
-export interface PolicyPartProps {
-  policy: Policy;
-  set: <K extends keyof Policy>(key: K, value: Policy[K]) => void;
-  errors: Partial<Record<string, string>>;
-}
 
 /** Lets the reader set what agents may ask for. */
 export default function PolicyForm() {
   const text = useText();
-  return <Stored query={policyQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;
+  return <StoredForm query={policyQuery} words={text}>{(initial, onSaved) => <Fields initial={initial} onSaved={onSaved} />}</StoredForm>;
 }
 
-function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) => void }) {
+function Fields({ initial, onSaved }: { initial: Policy; onSaved: (policy: Policy) => void }) {
   const text = useText();
   const parts = usePartsText();
   const { data: me } = useQuery(whoamiQuery);
   const admin = mayAdminister(me);
   const form = useForm({
-    initial: begun,
+    initial,
     check: (policy) => checkPolicy(policy, { ...parts, ...text }),
-    save: (policy) => need(api.PUT('/v1/policies', { body: policy })),
+    save: (policy) => unwrap(api.PUT('/v1/policies', { body: policy })),
     stored: (policy) => policy,
     onSaved: (policy) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
@@ -57,7 +51,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
         <Fieldset variant="unstyled" disabled={!admin} aria-label={text.title}>
           <Stack gap="lg">
             <Deadlines {...props} />
-            <Resumed {...props} />
+            <ResumedQuestions {...props} />
             <Guesses {...props} />
             <Undo {...props} />
             <Assurance {...props} />
@@ -68,7 +62,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
         </Fieldset>
         {admin && (
           <FormEnd
-            yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
+            submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
             onCancel={form.changed ? form.reset : undefined}
           />
         )}

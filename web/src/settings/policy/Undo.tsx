@@ -1,7 +1,6 @@
 import { NumberInput } from '@mantine/core';
 import { Part } from './Part';
-import { mostUndoSeconds } from './policy';
-import type { PolicyPartProps } from './PolicyForm';
+import { maxUndoSeconds, type PolicyPartProps } from './policy';
 import { useText } from './text';
 
 const usual = 5;
@@ -12,7 +11,7 @@ export function Undo({ policy, set, errors }: PolicyPartProps) {
   return (
     <Part title={text.undo} about={text.undoAbout}>
       <NumberInput
-        label={text.undo_seconds} maw={220} min={0} max={mostUndoSeconds} clampBehavior="none" allowDecimal={false} value={policy.undo_seconds ?? usual}
+        label={text.undo_seconds} maw={220} min={0} max={maxUndoSeconds} clampBehavior="none" allowDecimal={false} value={policy.undo_seconds ?? usual}
         error={errors.undo_seconds} onChange={(n) => set('undo_seconds', typeof n === 'number' ? n : NaN)}
       />
     </Part>

@@ -13,9 +13,16 @@ export const resumedKinds = ['blocking', 'approval', 'error_recovery'] as const 
 /** When people are reminded of a stopped session's question, unless the policy sets other times. */
 export const usualReminders = '1h, 1d';
 export const usualRemindEvery = '7d';
-export const mostReminders = 10;
+export const maxReminders = 10;
 
-export const mostUndoSeconds = 300;
+export const maxUndoSeconds = 300;
+
+/** The properties of one part of the form. */
+export interface PolicyPartProps {
+  policy: Policy;
+  set: <K extends keyof Policy>(key: K, value: Policy[K]) => void;
+  errors: Partial<Record<string, string>>;
+}
 
 interface Words {
   notADuration: string;
@@ -30,11 +37,11 @@ interface Words {
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const within = (time: string, least: number, most: number) => {
+const isWithin = (time: string, least: number, most: number) => {
   const ms = milliseconds(time);
   return ms !== undefined && ms >= least && ms <= most;
 };
-const whole = (n: unknown, most: number) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= most;
+const isWhole = (n: unknown, most: number) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= most;
 
 /** Checks a policy by the server's rules (`Policy.Check`). */
 export function checkPolicy(policy: Policy, words: Words): Errors {
@@ -49,21 +56,21 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
     }
   }
   const reminders = policy.reminders ?? [];
-  if (reminders.length > mostReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !within(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
+  if (reminders.length > maxReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !isWithin(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
   const every = policy.remind_every;
-  if (every !== undefined && every !== '' && every !== 'never' && !within(every, hour, 360 * day)) errors.remind_every = words.repeatTime;
+  if (every !== undefined && every !== '' && every !== 'never' && !isWithin(every, hour, 360 * day)) errors.remind_every = words.repeatTime;
   const { auto_confidence: auto, ask_confidence: ask, undo_seconds: undo } = policy;
-  if (auto !== undefined && !whole(auto, 100)) errors.auto_confidence = words.percent;
-  if (ask !== undefined && !whole(ask, 100)) errors.ask_confidence = words.percent;
+  if (auto !== undefined && !isWhole(auto, 100)) errors.auto_confidence = words.percent;
+  if (ask !== undefined && !isWhole(ask, 100)) errors.ask_confidence = words.percent;
   if (!errors.auto_confidence && !errors.ask_confidence && auto !== undefined && ask !== undefined && ask > auto) errors.ask_confidence = words.crossed;
-  if (undo !== undefined && !whole(undo, mostUndoSeconds)) errors.undo_seconds = words.undoRange(mostUndoSeconds);
+  if (undo !== undefined && !isWhole(undo, maxUndoSeconds)) errors.undo_seconds = words.undoRange(maxUndoSeconds);
   return errors;
 }
 
 /** Returns the times by kind of question with a new one for one kind. An empty time removes that kind. */
 export function withTime(times: Policy['default_timeout'], kind: QuestionKind, time: string): Policy['default_timeout'] {
-  const others = Object.entries(times ?? {}).filter(([each]) => each !== kind);
-  return Object.fromEntries(time === '' ? others : [...others, [kind, time]]);
+  const otherTimes = Object.entries(times ?? {}).filter(([each]) => each !== kind);
+  return Object.fromEntries(time === '' ? otherTimes : [...otherTimes, [kind, time]]);
 }
 
 /**

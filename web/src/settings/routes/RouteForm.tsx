@@ -1,31 +1,31 @@
 import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Stored } from '../parts/Stored';
+import { StoredForm } from '../parts/StoredForm';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { routesQuery } from '../queries';
 import { checkPlan, planOf, routesOf } from './route';
-import { RouteOf } from './RouteOf';
+import { RouteSteps } from './RouteSteps';
 import { useText } from './text';
 
 /** Lets the reader set where questions go, and when. */
 export default function RouteForm() {
   const text = useText();
-  return <Stored query={routesQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;
+  return <StoredForm query={routesQuery} words={text}>{(initial, onSaved) => <Fields initial={initial} onSaved={onSaved} />}</StoredForm>;
 }
 
-function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) => void }) {
+function Fields({ initial, onSaved }: { initial: Routes; onSaved: (routes: Routes) => void }) {
   const text = useText();
   const parts = usePartsText();
   const form = useForm({
-    initial: () => planOf(begun),
+    initial: () => planOf(initial),
     check: (plan) => checkPlan(plan, parts),
-    save: (plan) => need(api.PUT('/v1/routes', { body: routesOf(plan) })),
+    save: (plan) => unwrap(api.PUT('/v1/routes', { body: routesOf(plan) })),
     stored: planOf,
     onSaved: (routes) => {
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
@@ -35,9 +35,9 @@ function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) =
   return (
     <Form form={form}>
       <Stack gap="xl">
-        {types.map((type) => <RouteOf key={type} type={type} steps={form.values[type]} set={(steps) => form.set(type, steps)} errors={form.errors} />)}
+        {types.map((type) => <RouteSteps key={type} type={type} steps={form.values[type]} set={(steps) => form.set(type, steps)} errors={form.errors} />)}
         <FormEnd
-          yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
+          submitLabel={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
           onCancel={form.changed ? form.reset : undefined}
         />
       </Stack>

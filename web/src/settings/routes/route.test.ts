@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Routes } from '@/api/types';
-import { checkPlan, isDelay, moved, planOf, routesOf, stepAt } from './route';
+import { checkPlan, isDelay, moveStep, planOf, routesOf, stepAt } from './route';
 
 const routes: Routes = {
   blocking: [{ after: '30s', channel: 'push', when: 'page_closed' }, { after: '5m', channel: 'email' }], approval: [], error_recovery: [], non_blocking: [], progress: [],
@@ -20,10 +20,10 @@ it('finds the step that is wrong', () => {
 });
 
 it('moves a step, but not over the edge', () => {
-  expect(moved([1, 2, 3], 0, 1)).toEqual([2, 1, 3]);
-  expect(moved([1, 2, 3], 2, -1)).toEqual([1, 3, 2]);
-  expect(moved([1, 2, 3], 0, -1)).toEqual([1, 2, 3]);
-  expect(moved([1, 2, 3], 2, 1)).toEqual([1, 2, 3]);
+  expect(moveStep([1, 2, 3], 0, 1)).toEqual([2, 1, 3]);
+  expect(moveStep([1, 2, 3], 2, -1)).toEqual([1, 3, 2]);
+  expect(moveStep([1, 2, 3], 0, -1)).toEqual([1, 2, 3]);
+  expect(moveStep([1, 2, 3], 2, 1)).toEqual([1, 2, 3]);
 });
 
 it('finds the step that the server names', () => {

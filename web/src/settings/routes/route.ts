@@ -43,7 +43,7 @@ export function checkPlan(plan: Plan, words: { needed: string; notADuration: str
 }
 
 /** Returns the list with the element at a place moved by one. */
-export function moved<T>(list: readonly T[], at: number, by: -1 | 1): T[] {
+export function moveStep<T>(list: readonly T[], at: number, by: -1 | 1): T[] {
   const [here, there] = [list[at], list[at + by]];
   if (here === undefined || there === undefined) return [...list];
   return list.map((each, place) => (place === at ? there : place === at + by ? here : each));

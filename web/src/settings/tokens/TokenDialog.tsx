@@ -1,14 +1,14 @@
 import { Autocomplete, Button, Checkbox, Code, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Token } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
 import { Expiry } from '../parts/Expiry';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Once } from '../parts/Once';
+import { OneTimeSecret } from '../parts/OneTimeSecret';
 import { mayAdminister } from '../parts/rights';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
@@ -22,17 +22,17 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<Token>();
   return (
     <Dialog opened onClose={onClose} title={made ? text.madeTitle : text.add} size="lg" closeOnClickOutside={false}>
-      {made ? <Made token={made} onClose={onClose} /> : <TokenForm onMade={setMade} onClose={onClose} />}
+      {made ? <MadeToken token={made} onClose={onClose} /> : <TokenForm onMade={setMade} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function Made({ token, onClose }: { token: Token; onClose: () => void }) {
+function MadeToken({ token, onClose }: { token: Token; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   return (
     <Stack>
-      <Once label={text.secret} value={token.secret ?? ''} about={text.madeAbout} />
+      <OneTimeSecret label={text.secret} value={token.secret ?? ''} about={text.madeAbout} />
       <Text size="sm" component="div">
         {text.use}
         <Code block mt={4} tabIndex={0}>{`export FERMATA_URL=${location.origin}\nexport FERMATA_TOKEN=…`}</Code>
@@ -54,7 +54,7 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
   const form = useForm({
     initial,
     check: (values) => checkToken(values, { ...parts, ...text }),
-    save: (values) => need(api.POST('/v1/tokens', { body: newToken(values) })),
+    save: (values) => unwrap(api.POST('/v1/tokens', { body: newToken(values) })),
     onSaved: (token) => {
       void client.invalidateQueries({ queryKey: tokensQuery.queryKey });
       onMade(token);
@@ -91,7 +91,7 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
           />
         )}
         <Expiry value={values.expires_in} set={(value) => set('expires_in', value)} error={errors.expires_in} />
-        <FormEnd yes={text.make} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+        <FormEnd submitLabel={text.make} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>
     </Form>
   );

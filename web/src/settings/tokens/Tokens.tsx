@@ -1,17 +1,17 @@
 import { Badge, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, need } from '@/api/client';
+import { api, unwrap } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import { serverNow } from '@/api/time';
 import type { Token } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
+import { ErrorAlert } from '@/ui/ErrorAlert';
+import { Loading } from '@/ui/Loading';
 import { Confirm } from '../parts/Confirm';
-import { Nothing } from '../parts/Nothing';
+import { EmptyList } from '../parts/EmptyList';
 import { mayAdminister } from '../parts/rights';
 import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
@@ -27,32 +27,32 @@ export default function Tokens() {
   const { data: me } = useQuery(whoamiQuery);
   const { data, error, refetch } = useQuery(tokensQuery);
   const [adding, setAdding] = useState(false);
-  const [over, setOver] = useState(false);
+  const [showAll, setShowAll] = useState(false);
   const [withdrawing, setWithdrawing] = useState<Token>();
   useCommands([{ id: 'add-token', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }]);
   const withdraw = async ({ id }: Token) => {
-    await need(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }));
+    await unwrap(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }));
     await client.invalidateQueries({ queryKey: tokensQuery.queryKey });
   };
   const now = serverNow();
   const tokens = data?.items ?? [];
   const good = tokens.filter((token) => tokenState(token, now) === 'good');
-  const shown = over ? tokens : good;
+  const shown = showAll ? tokens : good;
   return (
     <Section title={text.title} about={mayAdminister(me) ? text.about : text.aboutOwn} actions={<Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button>}>
-      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
-      {data && shown.length === 0 && <Nothing>{text.none}</Nothing>}
+      {error && !data ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : !data && <Loading />}
+      {data && shown.length === 0 && <EmptyList>{text.none}</EmptyList>}
       {shown.length > 0 && (
         <Rows label={text.title}>
           {shown.map((token) => <TokenRow key={token.id} token={token} now={now} onWithdraw={() => setWithdrawing(token)} />)}
         </Rows>
       )}
       {tokens.length > good.length && (
-        <Button variant="subtle" size="compact-sm" onClick={() => setOver(!over)} aria-expanded={over}>{over ? text.hideOver : text.showOver(tokens.length - good.length)}</Button>
+        <Button variant="subtle" size="compact-sm" onClick={() => setShowAll(!showAll)} aria-expanded={showAll}>{showAll ? text.hideOver : text.showOver(tokens.length - good.length)}</Button>
       )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
       {withdrawing && (
-        <Confirm title={text.withdrawTitle} yes={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>
+        <Confirm title={text.withdrawTitle} confirmLabel={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>
           {text.withdrawAbout(withdrawing.name)}
         </Confirm>
       )}
@@ -67,7 +67,7 @@ function TokenRow({ token, now, onWithdraw }: { token: Token; now: number; onWit
   return (
     <Row
       name={token.name}
-      over={state !== 'good'}
+      inactive={state !== 'good'}
       badges={
         <>
           <Badge tt="none" variant="default">{token.kind === 'agent' ? text.agentOf : text.personOf(token.member ?? '?')}</Badge>

@@ -1,0 +1,10 @@
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Icon } from './Icon';
+
+type List = '/' | '/tasks' | '/workflows' | '/workflow-runs';
+
+/** The link from one thing back to the list of its kind. */
+export function BackLink({ to, children }: { to: List; children: string }) {
+  return <Button variant="subtle" size="compact-md" ml={-8} mb={4} leftSection={<Icon name="back" />} renderRoot={(props) => <Link to={to} {...props} />}>{children}</Button>;
+}
