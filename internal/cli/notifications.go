@@ -144,12 +144,12 @@ func (c *notificationsCommand) show(s *session, p fermata.Preferences) {
 
 // deadlinesText returns which questions come through quiet hours because of their deadline.
 func deadlinesText(d fermata.QuietDeadlines) string {
-	which := "an urgent question"
 	switch d {
 	case fermata.DeadlinesNone:
 		return "no question comes through because of its deadline"
 	case fermata.DeadlinesAll:
-		which = "every question"
+		return "every question comes through if its deadline is before the end of the quiet hours"
+	default:
+		return "an urgent question comes through if its deadline is before the end of the quiet hours"
 	}
-	return which + " comes through if its deadline is before the end of the quiet hours"
 }
