@@ -28,19 +28,9 @@ type Isolation struct {
 
 // sandbox returns the sandbox for agents, or nil if none is requested.
 func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
-	if !o.Isolation.On {
-		if o.Isolation.Offline || len(o.Isolation.Read)+len(o.Isolation.Write) > 0 {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-read, --isolate-write and --isolate-offline go with --isolate").WithHint("add --isolate")
-		}
-		return nil, nil
-	}
-	if err := o.Isolation.checkPaths(); err != nil {
+	program, err := o.Isolation.findProgram(ctx)
+	if err != nil || program == "" {
 		return nil, err
-	}
-	program, err := process.FindSandbox(ctx)
-	if err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--isolate: %w", err).
-			WithHint("install bubblewrap (apt install bubblewrap) and allow user namespaces, or leave --isolate out; `fermata doctor` tries it")
 	}
 	executable, err := os.Executable()
 	if err != nil {
@@ -71,6 +61,26 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 		o.Log.Warn("agents do not see this folder of PATH: it holds too many programs; --isolate-read opens it whole", "folder", folder)
 	}
 	return s, nil
+}
+
+// findProgram returns the program that makes the sandbox, or "" if no sandbox is requested. It refuses options that make
+// no sandbox.
+func (i Isolation) findProgram(ctx context.Context) (string, error) {
+	if !i.On {
+		if i.Offline || len(i.Read)+len(i.Write) > 0 {
+			return "", fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-read, --isolate-write and --isolate-offline go with --isolate").WithHint("add --isolate")
+		}
+		return "", nil
+	}
+	if err := i.checkPaths(); err != nil {
+		return "", err
+	}
+	program, err := process.FindSandbox(ctx)
+	if err != nil {
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "--isolate: %w", err).
+			WithHint("install bubblewrap (apt install bubblewrap) and allow user namespaces, or leave --isolate out; `fermata doctor` tries it")
+	}
+	return program, nil
 }
 
 // checkPaths refuses paths that do not exist: agents would not see them, and the operator would not notice.

@@ -86,7 +86,13 @@ const shutdownTimeout = 10 * time.Second
 // Serve opens and migrates the database and serves until ctx ends. Then it takes no new work, hands the tasks of its
 // workers back, waits for requests under way, and closes the database.
 func Serve(ctx context.Context, o ServeOptions) error {
-	if err := errors.Join(checkListen(o), checkAccess(o)); err != nil {
+	if err := errors.Join(checkListen(o), checkAccess(o), checkNetworks(o)); err != nil {
+		return err
+	}
+	if err := checkEmbeddedWorkers(ctx, o); err != nil {
+		return err
+	}
+	if err := checkPort(ctx, o.Listen); err != nil {
 		return err
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
@@ -154,6 +160,33 @@ func checkListen(o ServeOptions) error {
 	return nil
 }
 
+// listen listens at an address of this machine.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeUnavailable, "listen at %s: %w", address, err).
+			WithHint("end the program that listens there, which may be another fermata, or name another address with --listen")
+	}
+	return listener, nil
+}
+
+// checkPort refuses an address at which the server could not listen, before a key or a database is made. The server
+// listens later, when it can answer: until then, programs that try to connect are refused and do not wait.
+func checkPort(ctx context.Context, address string) error {
+	listener, err := listen(ctx, address)
+	if err != nil {
+		return err
+	}
+	return listener.Close()
+}
+
+// checkNetworks refuses lists of networks that cannot be read.
+func checkNetworks(o ServeOptions) error {
+	_, allowErr := parseNetworks("--allow-networks", o.AllowNetworks)
+	_, proxyErr := parseNetworks("--trusted-proxies", o.TrustedProxies)
+	return errors.Join(allowErr, proxyErr)
+}
+
 func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
 	signer, witnesses, err := newAudit(ctx, o, db)
@@ -171,9 +204,9 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 		trouble := e.Trouble()
 		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
 	})
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+	listener, err := listen(ctx, o.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return err
 	}
 	served := RunningServer{URL: "http://" + listener.Addr().String(), Engine: e}
 	if o.PublicURL == "" {
@@ -363,6 +396,27 @@ func embeddedTokenName(o ServeOptions) string {
 // systemCaller is the caller for actions of the server itself.
 var systemCaller = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+}
+
+// checkEmbeddedWorkers refuses options with which the workers inside the server could not start.
+func checkEmbeddedWorkers(ctx context.Context, o ServeOptions) error {
+	if o.Workers == 0 {
+		return nil
+	}
+	w := o.Worker
+	w.URL = "http://" + o.Listen
+	if w.AgentToken == "" {
+		// The server makes the agents' token when it has a database.
+		w.AgentToken = fermata.NewSecret()
+	}
+	if _, err := runners(w); err != nil {
+		return err
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	_, err := w.Isolation.findProgram(ctx)
+	return err
 }
 
 // runEmbeddedWorkers runs workers against the server's own address until ctx ends. They use the API like other workers,

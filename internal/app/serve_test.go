@@ -1,12 +1,56 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/fermata-hq/fermata"
 )
+
+// A server that cannot start makes no key and no database, and does not tell an address.
+func TestServeChecksBeforeItMakesAnything(t *testing.T) {
+	t.Parallel()
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = busy.Close() }()
+	for want, o := range map[string]ServeOptions{
+		"invalid_request: the worker has nothing to run":             {Workers: 1},
+		"invalid_request: the runner acp has nothing to run":         {Workers: 1, Worker: WorkerOptions{Runners: []string{"acp"}}},
+		"invalid_request: --workdir: ":                               {Workers: 1, Worker: WorkerOptions{Command: []string{"true"}, WorkDir: "/no/such/folder"}},
+		"invalid_request: the agent program cannot be run: ":         {Workers: 1, Worker: WorkerOptions{Runners: []string{"claude"}, Program: "no-such-program"}},
+		"invalid_request: --isolate-read, --isolate-write and":       {Workers: 1, Worker: WorkerOptions{Command: []string{"true"}, Isolation: Isolation{Offline: true}}},
+		"invalid_request: --trusted-proxies: \"nope\" is no network": {TrustedProxies: []string{"nope"}},
+		"invalid_request: --allow-networks: \"nope\" is no network":  {AllowNetworks: []string{"nope"}},
+		"unavailable: listen at " + busy.Addr().String() + ": ":      {Listen: busy.Addr().String()},
+	} {
+		var out strings.Builder
+		folder := t.TempDir()
+		o.Listen, o.Data, o.Log, o.Out = cmp.Or(o.Listen, "127.0.0.1:0"), filepath.Join(folder, "data"), slog.New(slog.DiscardHandler), &out
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Ready = func(RunningServer) { cancel() }
+		err := Serve(ctx, o)
+		cancel()
+		var e *fermata.Error
+		if !errors.As(err, &e) || e.Hint == "" || !strings.HasPrefix(string(e.Code)+": "+e.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		made, err := os.ReadDir(folder)
+		if err != nil || len(made) > 0 || out.Len() > 0 {
+			t.Errorf("%s: it made %v and printed %q, %v", want, made, out.String(), err)
+		}
+	}
+}
 
 // The server has its built-in channels before it answers the first request.
 func TestTheFirstRequestFindsItsChannel(t *testing.T) {

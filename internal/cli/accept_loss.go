@@ -10,7 +10,7 @@ type acceptLossCommand struct {
 }
 
 func (acceptLossCommand) Help() string {
-	return `For a server that refuses to start because its database is behind what was acknowledged: after a backup was restored on purpose, or when nothing better than what is there can be found. It shows what is missing; with --yes, it records that as an event, database.loss_accepted, and the server starts again. Stop the server first.
+	return `For a server that refuses to start because its database is behind what was acknowledged: after a backup was restored on purpose, or when nothing better than what is there can be found. It shows what is missing; with --yes, it records that as an event, database.loss_accepted, and the server starts again. Stop the server first. A witness of the audit (--audit-witness) that knows what is missing still refuses the database: keep it as evidence, and start the server with a new one.
 
 Examples:
 

@@ -47,7 +47,7 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 	default:
 		items := itemsFor(q, len(words))
 		if items == nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, the command line answers %d of them", len(q.Items), len(words)).
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %s, the command line answers %d of them", countText(len(q.Items), "item"), len(words)).
 				WithHint("give one for each, or one for each that is required, in order; or use --answer key=value for %s", strings.Join(itemKeys(q), ", "))
 		}
 		for i, it := range items {

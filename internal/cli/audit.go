@@ -162,7 +162,7 @@ func (s *session) printCheckpoints(r client.AuditReport) {
 		s.stdout().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
 	}
 	if r.Witnessed > 0 {
-		s.stdout().line("agrees with %s outside the database", countText(int(r.Witnessed), "checkpoint"))
+		s.stdout().line("agrees with %s outside the database", countText(r.Witnessed, "checkpoint"))
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *session) reportAudit(r client.AuditReport) error {
 			return err
 		}
 	} else if r.OK {
-		s.stdout().line("%d events, the chain is whole%s", r.Events, eventRange(r))
+		s.stdout().line("%s, the chain is whole%s", countText(r.Events, "event"), eventRange(r))
 		s.printCheckpoints(r)
 	}
 	if r.OK {

@@ -47,7 +47,7 @@ func (c *auditExportCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.stderr().line("wrote %d events to %s", n, clean(c.File))
+	s.stderr().line("wrote %s to %s", countText(n, "event"), clean(c.File))
 	return nil
 }
 

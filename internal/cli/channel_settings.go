@@ -110,12 +110,13 @@ func schemaOf(ctx context.Context, server *client.Client, kind string) (schema c
 	return schema, nil
 }
 
-// printGeneratedSettings prints the settings that the server made for a channel. The server
-// does not show them again.
-func (s *session) printGeneratedSettings(c *fermata.Channel, given map[string]any) {
+// printGeneratedSettings prints the settings of a channel whose values are not in known: the server made them, and does
+// not show the secret ones again.
+func (s *session) printGeneratedSettings(c *fermata.Channel, known map[string]any) {
 	var names []string
-	for name := range c.Settings {
-		if _, isGiven := given[name]; !isGiven {
+	for name, value := range c.Settings {
+		// A caller may name a setting and still not know its value, as in secret=generate.
+		if old, isKnown := known[name]; !isKnown || settingText(old) != settingText(value) {
 			names = append(names, name)
 		}
 	}

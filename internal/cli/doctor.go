@@ -218,7 +218,7 @@ func checkAudit(ctx context.Context, s *session, server *client.Client, me *clie
 	case !report.OK:
 		return finding{Check: "audit", Status: "fail", Detail: report.Problem}
 	}
-	return finding{Check: "audit", Status: "ok", Detail: fmt.Sprintf("%d events, the chain is whole", report.Events)}
+	return finding{Check: "audit", Status: "ok", Detail: countText(report.Events, "event") + ", the chain is whole"}
 }
 
 // checkWaiting looks for tasks that wait for a person, but have no question that a person could answer.

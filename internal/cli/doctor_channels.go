@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -38,17 +37,17 @@ func checkChannels(ctx context.Context, s *session, server *client.Client) []fin
 		return append(found, s.failure("channels", err))
 	}
 	if len(dead) > 0 {
+		verb := "were"
+		if len(dead) == 1 {
+			verb = "was"
+		}
 		found = append(found, finding{
 			Check: "channels", Status: "warn",
-			Detail: strings.TrimSpace(fmt.Sprintf("%d messages were given up; fermata deliveries --state dead lists them", len(dead))),
+			Detail: fmt.Sprintf("%s %s given up: fermata deliveries --state dead", countText(len(dead), "message"), verb),
 		})
 	}
 	if len(found) == 0 {
-		noun := "channels"
-		if enabled == 1 {
-			noun = "channel"
-		}
-		found = append(found, finding{Check: "channels", Status: "ok", Detail: fmt.Sprintf("%d %s, none fails", enabled, noun)})
+		found = append(found, finding{Check: "channels", Status: "ok", Detail: countText(enabled, "channel") + ", none fails"})
 	}
 	return found
 }

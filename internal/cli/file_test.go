@@ -141,7 +141,7 @@ func TestFilesThatAreNoExport(t *testing.T) {
 			t.Errorf("a witness: exit code %d: %s%.300s", code, out, talk)
 		}
 	}
-	if code, out, talk := run(t, "", "audit", "verify", "--file", writeFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 events") {
+	if code, out, talk := run(t, "", "audit", "verify", "--file", writeFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 event, ") {
 		t.Errorf("a whole export: exit code %d: %s%s", code, out, talk)
 	}
 }

@@ -182,10 +182,7 @@ func (m *inbox) questionFoot(p printer, lines int) []string {
 	if lines > 0 {
 		room := m.visibleLines()
 		if below := lines - m.scroll - room; below > 0 {
-			rule = "── 1 line more below: space "
-			if below > 1 {
-				rule = fmt.Sprintf("── %d lines more below: space ", below)
-			}
+			rule = "── " + countText(below, "line") + " more below: space "
 		} else if m.scroll > 0 {
 			rule = "── the end "
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 type installCommand struct {
-	write
+	DryRun  bool   `name:"dry-run" help:"Name the files that would be changed, and change nothing."`
 	Program string `arg:"" enum:"claude,codex,opencode,gemini" help:"claude, codex, opencode or gemini."`
 	Scope   string `enum:"user,project" default:"user" help:"user: for every session of yours; project: for the project in this folder."`
 	Remove  bool   `help:"Take out what was written, and nothing else."`

@@ -457,3 +457,13 @@ func TestWholeFilesOfOthersStay(t *testing.T) {
 		t.Errorf("the own plugin became %q", got)
 	}
 }
+
+// A dry run of install sends nothing to a server, so its help does not speak of that.
+func TestInstallTellsWhatADryRunDoes(t *testing.T) {
+	t.Parallel()
+	code, out, talk := run(t, "", "install", "--help")
+	out = strings.Join(strings.Fields(out), " ")
+	if code != exitOK || !strings.Contains(out, "Name the files that would be changed, and change nothing.") || strings.Contains(out, "would be sent") {
+		t.Errorf("exit code %d, %q: %s", code, talk, out)
+	}
+}

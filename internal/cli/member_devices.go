@@ -65,7 +65,7 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printDone("", "signed %s out everywhere: %d sessions ended", oneLine(c.Handle), n)
+	s.printDone("", "signed %s out everywhere: %s ended", oneLine(c.Handle), countText(n, "session"))
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -140,8 +139,17 @@ func (c *notificationsCommand) show(s *session, p fermata.Preferences) {
 		urgent = "urgent questions come through"
 	}
 	out.line("quiet hours: %s to %s, %s; %s", p.Quiet.From, p.Quiet.To, days, urgent)
-	deadlines := map[fermata.QuietDeadlines]string{
-		fermata.DeadlinesAll: "of all questions", fermata.DeadlinesNone: "of none",
-	}[p.Quiet.Deadlines]
-	out.line("deadlines that count more than quiet hours: %s", cmp.Or(deadlines, "of urgent questions"))
+	out.line("deadlines: %s", deadlinesText(p.Quiet.Deadlines))
+}
+
+// deadlinesText returns which questions come through quiet hours because of their deadline.
+func deadlinesText(d fermata.QuietDeadlines) string {
+	switch d {
+	case fermata.DeadlinesNone:
+		return "no question comes through because of its deadline"
+	case fermata.DeadlinesAll:
+		return "every question comes through if its deadline is before the end of the quiet hours"
+	default:
+		return "an urgent question comes through if its deadline is before the end of the quiet hours"
+	}
 }

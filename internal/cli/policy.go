@@ -105,7 +105,7 @@ func (c *policySetCommand) Run(ctx context.Context, s *session) error {
 		if after, err = server.SetPolicy(ctx, after); err != nil {
 			return err
 		}
-		s.printDone("", "changed the policy: %d settings", len(difference))
+		s.printDone("", "changed the policy: %s", countText(len(difference), "setting"))
 	} else {
 		s.printDone("", "the policy is as it was")
 	}

@@ -97,6 +97,23 @@ func TestPolicySetSetsEveryField(t *testing.T) {
 	}
 }
 
+func TestPolicySetCountsWhatItChanged(t *testing.T) {
+	t.Parallel()
+	k := newPolicyServer(t)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"min_timeout=1m"}, "changed the policy: 1 setting ("},
+		{[]string{"min_timeout=2m", "allow_never=no"}, "changed the policy: 2 settings ("},
+	} {
+		code, _, talk := run(t, "", append([]string{"--url", k.url, "policy", "set"}, tt.args...)...)
+		if code != exitOK || !strings.Contains(talk, tt.want) {
+			t.Errorf("%s: exit code %d: %s", tt.args, code, talk)
+		}
+	}
+}
+
 func TestPolicySetKeepsWhatIsNotNamed(t *testing.T) {
 	t.Parallel()
 	k := newPolicyServer(t)

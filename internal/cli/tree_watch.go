@@ -166,7 +166,7 @@ func (s *session) cropLines(lines []string, focus, room int) []string {
 	}
 	dim := s.stdout().dim
 	if focus < room-1 {
-		return append(lines[:room-1:room-1], dim(fmt.Sprintf("… and %d lines more", len(lines)-room+1)))
+		return append(lines[:room-1:room-1], dim("… and "+countText(len(lines)-room+1, "line")+" more"))
 	}
 	head := headLines
 	if room < 3*headLines {
@@ -174,9 +174,9 @@ func (s *session) cropLines(lines []string, focus, room int) []string {
 	}
 	end := min(len(lines), focus+max(head, 1))
 	from := end - max(room-head-2, 1)
-	shown := slices.Concat(lines[:head], []string{dim(fmt.Sprintf("… %d lines", from-head))}, lines[from:end])
+	shown := slices.Concat(lines[:head], []string{dim("… " + countText(from-head, "line"))}, lines[from:end])
 	if end < len(lines) {
-		shown = append(shown, dim(fmt.Sprintf("… and %d lines more", len(lines)-end)))
+		shown = append(shown, dim("… and "+countText(len(lines)-end, "line")+" more"))
 	}
 	return shown
 }

@@ -93,7 +93,8 @@ func checkSummary(c *client.WorkflowCheck) string {
 	return strings.Join(parts, ", ")
 }
 
-func countText(n int, noun string) string {
+// countText returns the number with the noun, in the singular for one.
+func countText[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -144,23 +146,59 @@ func (w *workspace) checkArrival(tx *store.Tx, check *fermata.Delivery) error {
 	if err != nil {
 		return err
 	}
-	reason := "nothing was sent: nobody who may answer it can be reached over the channels of its route"
-	for _, d := range rows {
-		switch {
-		case d.Kind == kindCheck:
-		case d.State == fermata.DeliverySent, d.Reason == fermata.WaitsForPage:
-			return nil
-		case d.Reason == fermata.WaitsForQuiet:
-			reason = "those who may answer it have quiet hours"
-		case d.LastError != "":
-			reason = "the last error, over " + d.Channel + ": " + d.LastError
-		case d.State == fermata.DeliveryWaiting && d.Reason == "":
-			reason = "it is still waiting to be sent over " + d.Channel
-		}
+	if slices.ContainsFunc(rows, hasArrived) {
+		return nil
 	}
+	p, err := w.cachedPeople(tx.Reader)
+	if err != nil {
+		return err
+	}
+	reason := describeArrival(rows, p.eligibleMembers(q))
 	tx.SetUnreached(q, reason)
 	alertUndelivered(tx, q, reason)
 	return nil
+}
+
+// hasArrived reports whether a delivery has reached a person. A person with an open page sees the question there.
+func hasArrived(d *fermata.Delivery) bool {
+	return d.Kind != kindCheck && (d.State == fermata.DeliverySent || d.Reason == fermata.WaitsForPage)
+}
+
+// describeArrival returns why the deliveries of a question, of which none has arrived, reached none of the members who
+// may answer it.
+func describeArrival(rows []*fermata.Delivery, members []*fermata.Member) string {
+	quiet, failed, waiting := map[string]bool{}, "", ""
+	for _, d := range rows {
+		switch {
+		case d.Kind == kindCheck:
+		case d.Reason == fermata.WaitsForQuiet:
+			quiet[d.MemberID] = true
+		case d.LastError != "":
+			failed = "the last error, over " + d.Channel + ": " + d.LastError
+		case d.State == fermata.DeliveryWaiting && d.Reason == "":
+			waiting = "it is still waiting to be sent over " + d.Channel
+		}
+	}
+	var reasons []string
+	all := coversAll(quiet, members)
+	switch {
+	case len(quiet) > 0 && all:
+		reasons = append(reasons, "those who may answer it have quiet hours")
+	case len(quiet) > 0:
+		reasons = append(reasons, "some of those who may answer it have quiet hours")
+	}
+	for _, reason := range []string{waiting, failed} {
+		if reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	switch {
+	case len(reasons) == 0:
+		return "nothing was sent: nobody who may answer it can be reached over the channels of its route"
+	case len(reasons) == 1 && len(quiet) > 0 && !all:
+		reasons = append(reasons, "the others cannot be reached over the channels of its route")
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // alertUndelivered tells the operators about a question that has reached no

@@ -103,7 +103,7 @@ func (k Kind) check(settings map[string]any) error {
 	}
 	var wrong *jsonschema.ValidationError
 	if err := schema.Validate(value); errors.As(err, &wrong) {
-		return fermata.Invalid(problemsOf(wrong)...)
+		return fermata.Invalid(problemsOf(wrong, readDescriptions(k.Settings))...).WithHint("fermata channel kinds tells what each setting is")
 	}
 	return err
 }
@@ -122,26 +122,45 @@ func (k Kind) schema() (*jsonschema.Schema, error) {
 
 var english = message.NewPrinter(language.English)
 
+// readDescriptions returns the description of each setting in a schema.
+func readDescriptions(schema json.RawMessage) map[string]string {
+	var read struct {
+		Properties map[string]struct{ Description string }
+	}
+	if json.Unmarshal(schema, &read) != nil {
+		return nil
+	}
+	descriptions := map[string]string{}
+	for name, property := range read.Properties {
+		descriptions[name] = property.Description
+	}
+	return descriptions
+}
+
 // problemsOf lists what violates a schema, without the values, because these may be secrets.
-func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
+func problemsOf(e *jsonschema.ValidationError, descriptions map[string]string) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")
-		return []fermata.Problem{{Field: field, Message: describeViolation(e)}}
+		return []fermata.Problem{{Field: field, Message: describeViolation(e, descriptions)}}
 	}
 	var all []fermata.Problem
 	for _, cause := range e.Causes {
-		all = append(all, problemsOf(cause)...)
+		all = append(all, problemsOf(cause, descriptions)...)
 	}
 	return all
 }
 
-// describeViolation returns a text that tells what is wrong. For patterns, formats and constants it does not contain the
-// value.
-func describeViolation(e *jsonschema.ValidationError) string {
+// describeViolation returns a text that tells what is wrong. For patterns and formats it quotes the description of the
+// setting, which names the form. For these and for constants it does not contain the value.
+func describeViolation(e *jsonschema.ValidationError, descriptions map[string]string) string {
 	path := e.ErrorKind.KeywordPath()
 	switch {
 	case slices.Contains(path, "pattern"), slices.Contains(path, "format"):
-		return "has not the form that is expected"
+		text := "does not have the expected form"
+		if len(e.InstanceLocation) > 0 && descriptions[e.InstanceLocation[0]] != "" {
+			text += ": " + descriptions[e.InstanceLocation[0]]
+		}
+		return text
 	case slices.Contains(path, "const"), slices.Contains(path, "not"):
 		return "is not what is expected"
 	default:

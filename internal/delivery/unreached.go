@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (b *batch) unreachedReason(q *fermata.Question, steps []routeStep, members 
 		return describeMissingChannel(q, b.plan.Routes.ForType(q.Type))
 	}
 	var names []string
-	broken, quiet := "", false
+	broken, quiet := "", map[string]bool{}
 	for _, s := range steps {
 		info := s.channel.info()
 		names = append(names, info.Name)
@@ -99,21 +100,37 @@ func (b *batch) unreachedReason(q *fermata.Question, steps []routeStep, members 
 			case reached:
 				return ""
 			case held:
-				quiet = true
+				quiet[a.member] = true
 			}
 		}
 	}
 	switch {
-	case quiet:
+	case len(quiet) > 0 && coversAll(quiet, members):
 		return "those who may answer it have quiet hours until after its deadline"
+	case len(quiet) > 0:
+		reason := "some of those who may answer it have quiet hours until after its deadline, and the others cannot be reached over " +
+			strings.Join(names, ", ")
+		if broken != "" {
+			reason += "; " + describeBrokenChannel(broken)
+		}
+		return reason
 	case !urgent:
 		// A question that is not urgent belongs in the inbox.
 		return ""
 	case broken != "":
-		return fmt.Sprintf("the channel %s does not work: fermata channel test %s", broken, broken)
+		return describeBrokenChannel(broken)
 	default:
 		return "nobody who may answer it can be reached over " + strings.Join(names, ", ")
 	}
+}
+
+func describeBrokenChannel(name string) string {
+	return fmt.Sprintf("the channel %s does not work: fermata channel test %s", name, name)
+}
+
+// coversAll reports whether the set contains the id of every member.
+func coversAll(ids map[string]bool, members []*fermata.Member) bool {
+	return !slices.ContainsFunc(members, func(m *fermata.Member) bool { return !ids[m.ID] })
 }
 
 // canReach reports whether a step tells a person at the address about a question in time. held reports whether quiet

@@ -259,3 +259,77 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 		return false
 	})
 }
+
+// The reason counts the people: quiet hours of some of them do not explain why the others are told nothing.
+func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		member bool
+		want   string
+	}{
+		"everybody has quiet hours": {want: "those who may answer it have quiet hours until after its deadline"},
+		"one has no address": {
+			member: true, want: "some of those who may answer it have quiet hours until after its deadline, and the others cannot be reached over wall",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+			w.addChannel()
+			if tt.member {
+				_, err := w.e.AddMember(t.Context(), admin, engine.NewMember{Handle: "eve", Role: fermata.RoleResponder})
+				w.ok(err)
+			}
+			w.setQuietHours(3*time.Hour, fermata.DeadlinesNone)
+			ask := pickQuestion
+			ask.Timeout = "1h"
+			q := w.ask(ask)
+			w.awaitDeferred(q, fermata.WaitsForQuiet)
+			planned, err := w.e.Question(t.Context(), admin, q.ID)
+			w.ok(err)
+			if planned.UnreachedReason != tt.want {
+				t.Errorf("it says %q, want %q", planned.UnreachedReason, tt.want)
+			}
+		})
+	}
+}
+
+// The same holds for the check whether a question arrived.
+func TestTheArrivalCheckTellsEveryReason(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		members []string
+		want    string
+	}{
+		"everybody has quiet hours": {want: "those who may answer it have quiet hours"},
+		"one has no address": {
+			members: []string{"eve"},
+			want:    "some of those who may answer it have quiet hours; the others cannot be reached over the channels of its route",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
+			w.addChannel()
+			for _, handle := range tt.members {
+				_, err := w.e.AddMember(t.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder})
+				w.ok(err)
+			}
+			w.setQuietHours(3*time.Hour, fermata.DeadlinesNone)
+			ask := pickQuestion
+			ask.Timeout = "24h"
+			q := w.ask(ask)
+			w.awaitDeferred(q, fermata.WaitsForQuiet)
+			w.passTime(2 * time.Minute)
+			w.await("the check says why", func() bool {
+				got, err := w.e.Question(t.Context(), admin, q.ID)
+				w.ok(err)
+				q = got
+				return q.UnreachedReason != ""
+			})
+			if q.UnreachedReason != tt.want {
+				t.Errorf("it says %q, want %q", q.UnreachedReason, tt.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package insight_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,9 +9,12 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fermata-hq/fermata"
@@ -124,6 +128,41 @@ func TestFailingGaugesAreReported(t *testing.T) {
 	m.AddGauges(func(context.Context) (insight.Stats, error) { return insight.Stats{}, errors.New("down") })
 	if code, text := scrape(m); code != http.StatusInternalServerError || !strings.Contains(text, "down") {
 		t.Errorf("got %d %s", code, text)
+	}
+}
+
+// The page about operations lists every metric with its labels.
+func TestThePageListsEveryMetric(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := insight.NewMetrics()
+	m.AddGauges(nil)
+	m.AddHealthGauges(func() insight.Health { return insight.Health{} })
+	descriptions := make(chan *prometheus.Desc)
+	go func() {
+		defer close(descriptions)
+		m.Registry().Describe(descriptions)
+	}()
+	found := 0
+	for d := range descriptions {
+		parts := regexp.MustCompile(`fqName: "(fermata_\w+)".*variableLabels: \{(.*)\}\}`).FindStringSubmatch(d.String())
+		if parts == nil {
+			continue // a metric of the Go runtime or of the process
+		}
+		found++
+		name := parts[1]
+		if parts[2] != "" {
+			name += "{" + parts[2] + "}"
+		}
+		if !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("docs/operations.md does not list %s", name)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d metrics were found", found)
 	}
 }
 

@@ -4,6 +4,7 @@ package attack
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -87,4 +88,16 @@ func (b seededBug) overlay(t *testing.T) string {
 		}
 	}
 	return overlay
+}
+
+// The page about security says how many holes there are.
+func TestThePageCountsTheSeededBugs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("`TestSeededBugsAreCaught`) | %d holes, ", len(seededBugs)); !strings.Contains(string(page), want) {
+		t.Errorf("docs/security.md does not say %q", want)
+	}
 }

@@ -33,7 +33,7 @@ var Schema = json.RawMessage(`{
     "repositories": {"type": "array", "items": {"type": "string"}, "title": "More repositories", "description": "owner/repo: further repositories that questions may name."},
     "issue": {"type": "integer", "minimum": 1, "title": "Issue", "description": "Where questions go that name no issue."},
     "webhook_secret": {"type": "string", "title": "Webhook secret", "description": "As it is set at GitHub. Without one, comments and labels are fetched."},
-    "poll": {"type": "string", "pattern": "^(off|[0-9]+(ms|s|m|h))$", "title": "Look every", "description": "30s without a webhook, 5m beside one; off stops it."},
+    "poll": {"type": "string", "pattern": "^(off|[0-9]+(ms|s|m|h))$", "title": "Look every", "description": "A time such as 30s, or off. Default: 30s without a webhook, 5m beside one."},
     "api_url": {"type": "string", "format": "uri", "title": "API address", "description": "Of GitHub Enterprise Server: https://HOST/api/v3/."},
     "waiting_label": {"type": "string", "maxLength": 50, "title": "Label while waiting", "description": "Set while a question is open; empty sets none."},
     "timeout_label": {"type": "string", "maxLength": 50, "title": "Label after a timeout", "description": "Set when nobody answered in time; empty sets none."},

@@ -28,7 +28,8 @@ var (
   "properties": {
     "subject": {
       "type": "string", "maxLength": 300, "title": "Contact",
-      "description": "Whom a push service may write to about your messages: an address of mail or an https address. Default: the public address of this server.",
+      "pattern": "^$|^(mailto:)?[^@:\\s]+@[^@:\\s]+$|^https://[^/\\s]\\S*$",
+      "description": "A mail address or an https address under which the push services reach you. Default: the public address of this server.",
       "examples": ["ops@example.com"]
     },
     "hosts": {

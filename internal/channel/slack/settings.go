@@ -27,7 +27,7 @@ var Schema = json.RawMessage(`{
   "required": ["bot_token", "conversation"],
   "properties": {
     "bot_token": {"type": "string", "title": "Bot token", "pattern": "^(xoxb-|env:|file:)", "description": "Bot User OAuth Token of the app, xoxb-…"},
-    "app_token": {"type": "string", "title": "App-level token", "pattern": "^(xapp-|env:|file:)?", "description": "xapp-… with the scope connections:write, for Socket Mode: no public address is needed"},
+    "app_token": {"type": "string", "title": "App-level token", "pattern": "^(xapp-|env:|file:|$)", "description": "App-level token of the app, xapp-…, with the scope connections:write, for Socket Mode: no public address is needed"},
     "signing_secret": {"type": "string", "title": "Signing secret", "description": "of the app's Basic Information, when Slack sends its requests over HTTP"},
     "conversation": {"type": "string", "title": "Conversation", "minLength": 1, "description": "where questions go that are for nobody with a known Slack account: the id of a conversation, C…"},
     "share_context": {"type": "boolean", "title": "Show context in the conversation", "description": "everybody in the conversation may read the projects, so errors and previews may be shown there"},
