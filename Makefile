@@ -100,7 +100,7 @@ bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")
 	@$(with-postgres) go run ./test/bench $(BENCH_FLAGS)
 
 .PHONY: seams
-seams: ## Play random sequences against the laws of the system (docs/seams.md; FERMATA_SEQUENCE="..." plays one)
+seams: ## Play random sequences against the laws of the system (docs/inside/tests.md; FERMATA_SEQUENCE="..." plays one)
 	@scripts/setup go git postgres claude
 	$(call say,playing random sequences)
 	@$(with-postgres) go test -count=1 -v $(TEST_FLAGS) ./test/seams/...

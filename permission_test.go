@@ -9,12 +9,12 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-var updatePermissions = flag.Bool("update-permissions", false, "write docs/permissions.md anew")
+var updatePermissions = flag.Bool("update-permissions", false, "write docs/reference/permissions.md anew")
 
 // TestPermissionsPage checks that the documentation page agrees with the table.
 func TestPermissionsPage(t *testing.T) {
 	t.Parallel()
-	const path = "docs/permissions.md"
+	const path = "docs/reference/permissions.md"
 	want := fermata.PermissionsPage()
 	if *updatePermissions {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

@@ -2,7 +2,7 @@ package fermata
 
 import "slices"
 
-// TaskState is the state of a task (spec §3.1).
+// TaskState is the state of a task (docs/inside/contract.md#task-states).
 type TaskState string
 
 // States of a task.
@@ -47,7 +47,7 @@ type Transition struct {
 }
 
 // Transitions is the transition table. A task changes its state in no other way.
-// docs/states.md draws the table, and a test compares the two.
+// docs/inside/states.md draws the table, and a test compares the two.
 var Transitions = []Transition{
 	{TaskOpen, TaskInProgress, "claim, result of a lost run"},
 	{TaskOpen, TaskBlocked, "blocked_by"},

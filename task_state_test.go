@@ -113,7 +113,7 @@ func TestStatesShape(t *testing.T) {
 	}
 }
 
-const statesFile = "docs/states.md"
+const statesFile = "docs/inside/states.md"
 
 func TestStatesDocument(t *testing.T) {
 	t.Parallel()

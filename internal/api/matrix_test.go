@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// attacker is a caller of one kind, with the properties that docs/permissions.md refers to.
+// attacker is a caller of one kind, with the properties that docs/reference/permissions.md refers to.
 type attacker struct {
 	name string
 	reader
@@ -92,13 +92,13 @@ func (w *world) attackers() []attacker {
 		attacker{name: "a revoked token", reader: reader{token: revoked.Secret}})
 }
 
-// row is one line of docs/permissions.md.
+// row is one line of docs/reference/permissions.md.
 type row struct{ verb, scope, role, agents string }
 
-// readPermissions returns the rows of docs/permissions.md, by operation.
+// readPermissions returns the rows of docs/reference/permissions.md, by operation.
 func readPermissions(t *testing.T) map[string]row {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/permissions.md")
+	page, err := os.ReadFile("../../docs/reference/permissions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func (r row) refuses(a attacker, path string) bool {
 }
 
 // Every kind of caller calls every operation, with real ids. A caller who may not make the call by
-// docs/permissions.md is refused and changes nothing. A caller who may is not refused, unless the page names a rule
+// docs/reference/permissions.md is refused and changes nothing. A caller who may is not refused, unless the page names a rule
 // outside the table.
 func TestMatrixOfPermissions(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func (w *world) tryOperations(a attacker, operations []documented, rows map[stri
 	for _, op := range operations {
 		r, ok := rows[op.id]
 		if !ok {
-			w.t.Fatalf("%s is not in docs/permissions.md", op.id)
+			w.t.Fatalf("%s is not in docs/reference/permissions.md", op.id)
 		}
 		head := w.head()
 		got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))

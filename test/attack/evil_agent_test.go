@@ -238,7 +238,7 @@ func TestAgentMovesTheFolder(t *testing.T) {
 	}
 }
 
-// documented are the names that docs/worker.md promises an agent.
+// documented are the names that docs/reference/worker.md promises an agent.
 var documented = []string{
 	"FERMATA_TASK", "FERMATA_RUN", "FERMATA_ATTEMPT", "FERMATA_RESUMED", "FERMATA_CONTEXT", "FERMATA_CONTEXT_TEXT", "FERMATA_RESULT", "FERMATA_INBOX",
 	"FERMATA_URL", "FERMATA_PROCESS", "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP",

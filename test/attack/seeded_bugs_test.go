@@ -90,14 +90,14 @@ func (b seededBug) overlay(t *testing.T) string {
 	return overlay
 }
 
-// The page about security says how many holes there are.
+// The page about tests says how many holes there are.
 func TestThePageCountsTheSeededBugs(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/security.md")
+	page, err := os.ReadFile("../../docs/inside/tests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("`TestSeededBugsAreCaught`) | %d holes, ", len(seededBugs)); !strings.Contains(string(page), want) {
-		t.Errorf("docs/security.md does not say %q", want)
+	if want := fmt.Sprintf("puts %d security holes ", len(seededBugs)); !strings.Contains(string(page), want) {
+		t.Errorf("docs/inside/tests.md does not say %q", want)
 	}
 }

@@ -1,6 +1,6 @@
 // Measures how fast the inbox is with many open questions, in a real browser.
 // test/bench runs it and writes its output, one JSON object a line, into
-// docs/benchmarks.md.
+// docs/inside/benchmarks.md.
 import { approval, launchFull, startServer } from './harness.mjs';
 
 const many = Number(process.argv[2] ?? 10_000);
