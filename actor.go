@@ -85,7 +85,7 @@ const (
 // Scopes lists every scope.
 var Scopes = []Scope{ScopeAsk, ScopeAnswer, ScopeWork, ScopeRead, ScopeAdmin}
 
-// Assurance is how strongly a person proved their identity (spec §8).
+// Assurance is how strongly a person proved their identity (docs/inside/contract.md#who-may-answer).
 type Assurance string
 
 // Assurances, from weakest to strongest.

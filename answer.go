@@ -37,8 +37,9 @@ type Answer struct {
 }
 
 // CheckMayAnswer returns nil if the caller may answer the question, and otherwise
-// [CodeNotEligible] with the reason. Every channel uses this one rule (spec
-// §8). It does not check the assurance; [Question.CheckMayDecide] does.
+// [CodeNotEligible] with the reason. Every channel uses this one rule
+// (docs/inside/contract.md#who-may-answer). It does not check the assurance;
+// [Question.CheckMayDecide] does.
 func (q *Question) CheckMayAnswer(c Caller) error {
 	switch {
 	case c.Kind != ActorHuman:

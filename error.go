@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Code is a kind of error. The list is closed and part of the wire format (spec §7.1).
+// Code is a kind of error. The list is closed and part of the wire format (docs/inside/contract.md#names-on-the-wire).
 type Code string
 
 // Codes of errors.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// EventType is a kind of fact (spec §7.1).
+// EventType is a kind of fact (docs/inside/contract.md#the-event-log).
 type EventType string
 
 // Types of events. An event that moves its task gives the two states as from

@@ -15,8 +15,8 @@ const GrantLifetime = 7 * 24 * time.Hour
 // grantPrefix is the prefix of every grant. Its number is the version of the format.
 const grantPrefix = "fg1"
 
-// Grant is the permission for one approved action, used once (spec §4.3). The
-// workspace's key signs it.
+// Grant is the permission for one approved action, used once
+// (docs/inside/contract.md#consent-and-grants). The workspace's key signs it.
 type Grant struct {
 	WorkspaceID string `json:"workspace_id"`
 	QuestionID  string `json:"question_id"`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Urgency says whether work stops until a question is answered (spec §4.1).
+// Urgency says whether work stops until a question is answered (docs/inside/contract.md#question-types).
 type Urgency string
 
 // Urgencies.

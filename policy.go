@@ -19,8 +19,8 @@ type Policy struct {
 	AllowLonger bool `json:"allow_longer"`
 	// AllowShorter allows a question with a timeout below MinTimeout.
 	AllowShorter bool `json:"allow_shorter"`
-	// DefaultTimeout replaces the default timeouts of spec §4.1 by question type. It applies to askers that wait in a
-	// process: scripts, external sessions and workflows.
+	// DefaultTimeout replaces the default timeouts by question type (docs/inside/contract.md#question-types). It
+	// applies to askers that wait in a process: scripts, external sessions and workflows.
 	DefaultTimeout map[QuestionType]Timeout `json:"default_timeout,omitempty" doc:"by type, of questions whose asker waits: scripts, external sessions, workflows; default 30m, approvals 15m, error_recovery 10m, non_blocking never"`
 	// ResumedTimeout is the default timeout of questions whose session Fermata
 	// itself resumes, by question type. The default for a missing type is
@@ -259,7 +259,7 @@ func (p Policy) violationError(field, message string) error {
 	}).WithHint("an admin can change the workspace's policy")
 }
 
-// Thresholds are confidence limits that override the policy's (spec §4.5). A
+// Thresholds are confidence limits that override the policy's (docs/inside/contract.md#confidence). A
 // nil limit keeps that of the policy.
 type Thresholds struct {
 	Auto, Ask *int
@@ -280,7 +280,7 @@ func (t Thresholds) ApplyTo(p Policy) Policy {
 // default answer.
 type ConfidenceDecision int
 
-// Decisions about an agent's confidence (spec §4.5).
+// Decisions about an agent's confidence (docs/inside/contract.md#confidence).
 const (
 	AskPerson ConfidenceDecision = iota
 	TakeGuess

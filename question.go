@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// QuestionType says what a question is for (spec §4.1).
+// QuestionType says what a question is for (docs/inside/contract.md#question-types).
 type QuestionType string
 
 // Types of questions.
@@ -45,7 +45,7 @@ func (t QuestionType) DefaultTimeout() Timeout {
 	}
 }
 
-// QuestionStatus says whether a question is open, and otherwise how it closed (spec §4.3).
+// QuestionStatus says whether a question is open, and otherwise how it closed (docs/inside/contract.md#one-end-of-a-question).
 type QuestionStatus string
 
 // Statuses of a question.
@@ -59,7 +59,7 @@ const (
 // QuestionStatuses lists every status of a question.
 var QuestionStatuses = []QuestionStatus{Pending, Answered, TimedOut, Cancelled}
 
-// TimeoutAction is the action at the deadline of a question (spec §4.4).
+// TimeoutAction is the action at the deadline of a question (docs/inside/contract.md#deadlines).
 type TimeoutAction string
 
 // Actions at the deadline.

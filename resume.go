@@ -10,7 +10,7 @@ import (
 )
 
 // ResumeContext is the information that a run needs to continue where the last
-// one stopped (spec §3.3).
+// one stopped (docs/inside/contract.md#runs-leases-and-resume).
 type ResumeContext struct {
 	TaskID string `json:"task_id"`
 	// TaskState is the state of the task.

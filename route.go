@@ -60,8 +60,8 @@ type Routes struct {
 	Progress      []RouteStep `json:"progress"`
 }
 
-// DefaultRoutes returns the routes of spec §5. A step whose channel does not
-// exist is skipped.
+// DefaultRoutes returns the routes of docs/inside/contract.md#routes. A step
+// whose channel does not exist is skipped.
 func DefaultRoutes() Routes {
 	urgent := func() []RouteStep {
 		return []RouteStep{

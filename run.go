@@ -26,7 +26,7 @@ const (
 // RunStates lists every state of a run.
 var RunStates = []RunState{RunRunning, RunFinished, RunLost, RunReleased}
 
-// Result is the result of a run (spec §3.3).
+// Result is the result of a run (docs/inside/contract.md#runs-leases-and-resume).
 type Result string
 
 // Results of a run.

@@ -50,7 +50,7 @@ const (
 	RunnerWorkflow = "workflow"
 )
 
-// Task is a piece of work for one agent (spec §2).
+// Task is a piece of work for one agent (docs/inside/contract.md#words).
 type Task struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`

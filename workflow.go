@@ -17,8 +17,9 @@ const (
 	MaxWebhookBody = 1 << 20
 )
 
-// Workflow is an automation whose steps the server runs (spec §6). Each of its
-// runs is a task with the runner [RunnerWorkflow].
+// Workflow is an automation whose steps the server runs
+// (docs/inside/contract.md#workflows). Each of its runs is a task with the
+// runner [RunnerWorkflow].
 type Workflow struct {
 	WorkspaceID string `json:"workspace_id"`
 	Name        string `json:"name"`

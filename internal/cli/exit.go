@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Exit codes (spec §7.3).
+// Exit codes (docs/inside/contract.md#exit-codes).
 const (
 	exitOK          = 0
 	exitFailed      = 1

@@ -33,8 +33,8 @@ func paints(k kind) []scriptedmodel.Rule {
 	}
 }
 
-// testResume is the story of spec §3.3: the agent asks and is gone, the server
-// falls and stands again, a person answers in a terminal, and the same session
+// testResume is the story of docs/inside/contract.md#runs-leases-and-resume:
+// the agent asks and is gone, the server falls and stands again, a person answers in a terminal, and the same session
 // goes on with the answer.
 func testResume(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})

@@ -153,7 +153,7 @@ type Concurrency struct {
 	Policy string
 }
 
-// Confidence holds the thresholds of spec §4.5, from 0 to 100. For a nil threshold, the one of the workflow or the
+// Confidence holds the thresholds of docs/inside/contract.md#confidence, from 0 to 100. For a nil threshold, the one of the workflow or the
 // workspace applies.
 type Confidence struct {
 	// Auto is the confidence from which on the default is taken without asking.
