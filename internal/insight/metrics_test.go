@@ -131,10 +131,10 @@ func TestFailingGaugesAreReported(t *testing.T) {
 	}
 }
 
-// The page about operations lists every metric with its labels.
+// The page about monitoring lists every metric with its labels.
 func TestThePageListsEveryMetric(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/operate/monitor.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestThePageListsEveryMetric(t *testing.T) {
 			name += "{" + parts[2] + "}"
 		}
 		if !bytes.Contains(page, []byte("`"+name+"`")) {
-			t.Errorf("docs/operations.md does not list %s", name)
+			t.Errorf("docs/operate/monitor.md does not list %s", name)
 		}
 	}
 	if found < 10 {
