@@ -1,6 +1,6 @@
 #!/bin/sh
 # A whole agent in a few lines of shell: it asks which format to use, stops,
-# and writes the file when it is resumed. docs/worker.md has the contract.
+# and writes the file when it is resumed. docs/reference/worker.md has the contract.
 set -eu
 
 answer=$(sed -n 's/.*"answer":"\([a-z]*\)".*/\1/p' "$FERMATA_CONTEXT" | head -n 1)

@@ -1,5 +1,5 @@
 // Command agent is the smallest agent that asks people and goes on with their
-// answer. It needs nothing of Fermata but the contract in docs/worker.md:
+// answer. It needs nothing of Fermata but the contract in docs/reference/worker.md:
 //
 //	go build -o agent ./examples/agent && fermata worker -- ./agent
 package main

@@ -1,6 +1,6 @@
 // Package demoagent is the agent that `fermata demo` runs. It is a small program that does real work in a folder,
 // cannot decide something, asks, stops, and goes on with the answer. It uses only the protocol of the command runner,
-// which docs/worker.md describes.
+// which docs/reference/worker.md describes.
 package demoagent
 
 import (

@@ -142,7 +142,7 @@ func (r *Ring) missingKey(id string) error {
 	}
 	return fermata.Errorf(fermata.CodeUnavailable, "the database is sealed with the master key %s, which is not in %s", id, where).
 		WithHint("name the file that has the key: --master-key-file, or FERMATA_MASTER_KEY_FILE; all replicas need the same file. " +
-			"If the key is lost, the sealed secrets are lost, too: see docs/operations.md")
+			"If the key is lost, the sealed secrets are lost, too: see docs/operate/backup.md")
 }
 
 // newCipher derives the cipher of a master key.

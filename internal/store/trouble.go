@@ -54,7 +54,7 @@ const (
 	hintStopped = "Fermata writes nothing until it is started again. See what the system says about the disk (dmesg), " +
 		"then restart the server: it checks the database before it serves"
 	hintMalformed = "Fermata writes nothing any more. Stop the server, keep a copy of its data folder, and restore the newest backup " +
-		"(docs/operations.md, Faults)"
+		"(docs/operate/backup.md)"
 	hintFull     = "free space on the disk of the database; Fermata goes on by itself"
 	hintRemount  = "see what the system says about the disk (dmesg), make its file system writable again, then restart the server: it checks the database before it serves"
 	hintReadOnly = "make the file system of the database writable, then restart the server"

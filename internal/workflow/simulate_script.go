@@ -43,11 +43,11 @@ func readScript(source []byte) (Script, error) {
 	}
 	var sc Script
 	if problems := definition.CheckYAML(source); len(problems) > 0 {
-		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", problems[0]).WithHint("docs/workflow-runs.md says what it may hold")
+		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", problems[0]).WithHint("docs/reference/workflow-runs.md says what it may hold")
 	}
 	if err := yaml.UnmarshalWithOptions(source, &sc, yaml.Strict()); err != nil {
 		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
-			WithHint("docs/workflow-runs.md says what it may hold")
+			WithHint("docs/reference/workflow-runs.md says what it may hold")
 	}
 	// YAML has numbers, such as .nan, that JSON cannot write.
 	if _, err := json.Marshal(sc); err != nil {

@@ -85,7 +85,7 @@ func readSettings(raw json.RawMessage) (Settings, error) {
 		s.APIURL += "/"
 	}
 	if problems := s.problems(); len(problems) > 0 {
-		return s, fermata.Invalid(problems...).WithHint("docs/github.md says what each setting is for")
+		return s, fermata.Invalid(problems...).WithHint("docs/reference/channels.md says what each setting is for")
 	}
 	return s, nil
 }

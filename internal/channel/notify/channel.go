@@ -65,7 +65,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme == "" {
-		return nil, wrongURL("is no notification URL").WithHint("it begins with the service, as in ntfy://ntfy.sh/TOPIC; docs/notify.md lists them")
+		return nil, wrongURL("is no notification URL").WithHint("it begins with the service, as in ntfy://ntfy.sh/TOPIC; docs/reference/channels.md lists them")
 	}
 	if c.service, err = find(u); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (c *Channel) openService() (types.Service, error) {
 	})
 	if err != nil {
 		return nil, wrongURL("the service does not take this URL: " + c.describeFailure(err)).
-			WithHint("docs/notify.md says how the URL of each service is made")
+			WithHint("docs/reference/channels.md says how the URL of each service is made")
 	}
 	if c.AllowPrivate {
 		return s, nil

@@ -87,7 +87,7 @@ func (c *Channel) checkInbound(ctx context.Context) error {
 		return err
 	case c.SigningSecret == "":
 		return fermata.Errorf(fermata.CodeInvalidRequest, "nobody can answer in Slack: neither app_token nor signing_secret is set").
-			WithHint("set app_token for Socket Mode, or signing_secret and the addresses of docs/slack.md")
+			WithHint("set app_token for Socket Mode, or signing_secret and the addresses of docs/guides/slack.md")
 	case c.env.PublicURL == "":
 		return fermata.Errorf(fermata.CodeInvalidRequest, "Slack cannot reach this server: its public address is not known").
 			WithHint("start serve with --public-url, or set app_token: Socket Mode needs no public address")

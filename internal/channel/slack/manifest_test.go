@@ -17,7 +17,7 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../../docs/slack.md")
+	page, err := os.ReadFile("../../../docs/guides/slack.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestManifest(t *testing.T) {
 	}
 	for _, scope := range asked {
 		if !strings.Contains(string(page), "`"+scope+"`") {
-			t.Errorf("docs/slack.md does not say what %s is for", scope)
+			t.Errorf("docs/guides/slack.md does not say what %s is for", scope)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	}
 	if c.BotToken == "" || c.Conversation == "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a Slack channel needs bot_token and conversation").
-			WithHint("docs/slack.md says where to find them")
+			WithHint("docs/guides/slack.md says where to find them")
 	}
 	c.http = withTimeout(env.HTTP)
 	options := []api.Option{api.OptionHTTPClient(c.http), api.OptionAppLevelToken(c.AppToken)}

@@ -49,7 +49,7 @@ var deployment = toolSpec{
 				WithHint("start the workflow by the trigger deployment, or give run and environment in the step")
 		case d.settings.AppID == 0:
 			return tool.Result{}, fermata.Errorf(fermata.CodeForbidden, "only a GitHub App decides on deployments, and the channel has a token").
-				WithHint("make the channel an App: docs/github.md says how")
+				WithHint("make the channel an App: docs/guides/github.md says how")
 		}
 		comment := cmp.Or(in.Comment, "Fermata: "+in.State)
 		waited, err := d.client.ReviewDeployment(ctx, at, run, environment, deploymentStates[in.State], comment)

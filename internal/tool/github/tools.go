@@ -77,7 +77,7 @@ func (o *githubTool) classifyError(ctx context.Context, err error) error {
 	e, known := errors.AsType[*fermata.Error](err)
 	switch github.StatusOf(err) {
 	case http.StatusForbidden:
-		return tool.Permanent(e.WithHint("give the token or the App of the channel the permission %s; docs/github.md says how", o.permissions))
+		return tool.Permanent(e.WithHint("give the token or the App of the channel the permission %s; docs/guides/github.md says how", o.permissions))
 	case http.StatusUnauthorized, http.StatusConflict:
 		return tool.Permanent(e)
 	}
@@ -111,7 +111,7 @@ func (a *accounts) accountOf(ctx context.Context, workspace string) (account, er
 	settings, err := a.opts.Settings(ctx, workspace)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return account{}, fermata.Errorf(fermata.CodeNotFound, "there is no GitHub channel, whose account the tool works with").
-			WithHint("add one: fermata channel add github github token=env:GITHUB_TOKEN repository=owner/repo; docs/github.md says what it needs")
+			WithHint("add one: fermata channel add github github token=env:GITHUB_TOKEN repository=owner/repo; docs/guides/github.md says what it needs")
 	}
 	if err != nil {
 		return account{}, err

@@ -14,7 +14,7 @@ import (
 // loads.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/workflows.md")
+	page, err := os.ReadFile("../../../docs/reference/workflow-file.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,12 @@ func TestReference(t *testing.T) {
 	}
 	for name := range names {
 		if !strings.Contains(text, name) {
-			t.Errorf("docs/workflows.md does not name the field %s", name)
+			t.Errorf("docs/reference/workflow-file.md does not name the field %s", name)
 		}
 	}
 	for _, name := range expression.Functions() {
 		if !strings.Contains(text, name) {
-			t.Errorf("docs/workflows.md does not name the function %s", name)
+			t.Errorf("docs/reference/workflow-file.md does not name the function %s", name)
 		}
 	}
 	_, example, _ := strings.Cut(text, "```yaml\n")
