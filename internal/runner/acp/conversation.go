@@ -135,7 +135,7 @@ func (c *conversation) runTurns(ctx context.Context) fermata.Finish {
 func (c *conversation) ungatedFailure(what string) fermata.Finish {
 	c.program.stop()
 	return agent.Failure("A call of the agent ran that no gate permitted, so nothing keeps its tools from running: %s. It was stopped. "+
-		"Take out of the agent's own settings what lets it act without asking (docs/guides/worker.md).", what)
+		"Take out of the agent's own settings what lets it act without asking (docs/reference/worker.md#what-the-gate-sees).", what)
 }
 
 // markTold records that the agent accepted a prompt, and so was told its contents.

@@ -30,7 +30,7 @@ func (c *conversation) openSession(ctx context.Context) (string, error) {
 	}
 	if hello.Agent.knownProgram() == "" && !c.r.opts.AllowUnknown {
 		return "", fmt.Errorf("it calls itself %q, and no program of this name is known to ask before it acts, so no rule of gates would hold it: "+
-			"run the worker with --isolate, or with --allow-unknown-agent if you trust the program (docs/guides/worker.md)", hello.Agent.Name)
+			"run the worker with --isolate, or with --allow-unknown-agent if you trust the program (docs/reference/worker.md#what-the-gate-sees)", hello.Agent.Name)
 	}
 	// When a turn of Gemini CLI is cancelled while its model thinks, the turn is rolled back, also in the file of the
 	// session. A session without any turn is deleted at the next start.
