@@ -65,7 +65,7 @@ func TestPathsOfPagesExist(t *testing.T) {
 	t.Parallel()
 	pages := readPages(t)
 	path := regexp.MustCompile(`(?:^|[^/\w])(docs/[\w/.-]+\.(?:md|yaml))(?:#([\w-]+))?`)
-	kinds := []string{".go", ".md", ".mjs", ".sh", ".ts", ".tsx", "Makefile"}
+	kinds := []string{".go", ".md", ".mjs", ".sh", ".ts", ".tsx", ".yaml", "Makefile"}
 	found := 0
 	walkFiles(t, func(name string) {
 		base := filepath.Base(name)
