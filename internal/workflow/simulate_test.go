@@ -364,3 +364,29 @@ func TestAMistakeInAScriptIsShownWhereItStands(t *testing.T) {
 		}
 	}
 }
+
+// A condition reads the same text of a failed command in a test as on a server.
+func TestAFailedCommandIsToldAsOnAServer(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+steps:
+  - {id: a, tool: shell, on_error: continue, input: {command: [make]}, output: a}
+  - {id: b, tool: shell, condition: "steps.a.error.message == inputs.text", input: {command: [echo]}}
+inputs: {text: {type: string}}
+`
+	for outcome, text := range map[string]string{
+		`{exit_code: 4, stderr: "disk full"}`:                          `The program ended with exit status 4.\ndisk full`,
+		`{exit_code: 4, stderr: "\n disk\n\nfull \n", stdout: "made"}`: `The program ended with exit status 4.\ndisk\nfull`,
+		`{exit_code: 4, stdout: "made"}`:                               `The program ended with exit status 4.\nmade`,
+		`{exit_code: 4}`:                                               `The program ended with exit status 4.`,
+		`{exit_code: 4, error: "disk full"}`:                           `disk full`,
+	} {
+		script := "inputs: {text: \"" + text + "\"}\ntools: {a: " + outcome + ", b: {output: {}}}\nexpect: {steps: {b: done}}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", outcome, err, asJSON(report))
+		}
+	}
+}
