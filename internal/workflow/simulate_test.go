@@ -390,3 +390,24 @@ inputs: {text: {type: string}}
 		}
 	}
 }
+
+// A made-up output fits the schema of its step.
+func TestWhatIsMadeUpFitsTheSchema(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{type: object, required: [a, b], properties: {b: {type: boolean}}}`,
+		`{required: [a]}`,
+		`{type: object, required: [a], properties: {a: true}}`,
+		`{type: object, required: [a], additionalProperties: {type: integer}}`,
+		`{type: object, required: [a_b], patternProperties: {"^a_": {type: boolean}}, additionalProperties: false}`,
+		`{type: object, required: [list], properties: {list: {type: array, minItems: 1, items: {type: object, required: [x]}}}}`,
+		`{type: string, maxLength: 3}`,
+		`{type: number, minimum: 0.2, maximum: 0.8}`,
+	} {
+		source := "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: agent, input: {prompt: Look}, schema: " + schema + "}]\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), nil, nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", schema, err, asJSON(report))
+		}
+	}
+}
