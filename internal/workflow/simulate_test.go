@@ -411,3 +411,45 @@ func TestWhatIsMadeUpFitsTheSchema(t *testing.T) {
 		}
 	}
 }
+
+// A script answers with the words that fermata respond takes: for a question of several items, the answer alone is that
+// of the required one.
+func TestAScriptAnswersWithTheWordsOfRespond(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+steps:
+  - {id: a, tool: shell, on_error: ask, input: {command: [make]}}
+  - {id: q, tool: post_question, suspend: true, condition: "steps.a.status == 'done'", input: {question: "Sure?", responseType: boolean}}
+`
+	for answer, want := range map[string]string{
+		`retry`: "a: done", `Try again`: "a: done", `{answer: retry, comment: again}`: "a: done", `[retry]`: "a: done", `skip`: "a: skipped",
+		`{answers: {action: retry_with_input, input: {command: [x]}}}`: "a: done", `{answers: {action: retry_with_input, input: '{"command":["x"]}'}}`: "a: done",
+	} {
+		script := "tools: {a: [{exit_code: 1}, {output: {}}]}\nanswers: {a: " + answer + ", q: yes}\nexpect: {state: done, steps: {" + want + "}}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", answer, err, asJSON(report))
+		}
+	}
+	for answer, failure := range map[string]string{
+		"abort": "", "again": `"again" is not an option`, "retry_with_input": "has no input",
+	} {
+		script := "tools: {a: [{exit_code: 1}]}\nanswers: {a: " + answer + "}\nexpect: {state: failed}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || report.Passed != (failure == "") || !strings.Contains(strings.Join(report.Failures, "\n"), failure) {
+			t.Errorf("%s: %v %s", answer, err, asJSON(report.Failures))
+		}
+	}
+}
+
+// A test ends although its answers lead to the same question for ever.
+func TestAScriptThatAnswersForEver(t *testing.T) {
+	t.Parallel()
+	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, on_error: ask, input: {command: [make]}}]\n"
+	report, err := workflow.Simulate(t.Context(), []byte(source), []byte("tools: {a: {exit_code: 1}}\nanswers: {a: {answers: {action: retry}}}\n"), nil)
+	if err != nil || report.Passed || !strings.Contains(strings.Join(report.Failures, "\n"), "asked 50 times") {
+		t.Errorf("%v %s", err, asJSON(report))
+	}
+}
