@@ -453,3 +453,27 @@ func TestAScriptThatAnswersForEver(t *testing.T) {
 		t.Errorf("%v %s", err, asJSON(report))
 	}
 }
+
+// A test that ends in another state says in which, and why.
+func TestAnotherEndIsToldInASentence(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+confidence: {ask: 50}
+steps:
+  - {id: a, tool: shell, input: {command: [make]}}
+  - {id: q, tool: post_question, suspend: true, input: {question: "Which?", options: [x, y], confidence: "{{ steps.a.output.sure }}"}}
+`
+	for script, want := range map[string]string{
+		"tools: {a: {exit_code: 1}}":                                                 "expected done, but the run is failed: The step a failed: The program ended with exit status 1.",
+		"tools: {a: {output: {sure: 60}}}":                                           "expected done, but the run waits at the step q (awaiting_input)",
+		"tools: {a: {output: {sure: 20}}}":                                           "expected done, but the run is skipped: confidence_below_policy",
+		"tools: {a: {output: {sure: 60}}}\nanswers: {q: x}\nexpect: {state: failed}": "expected failed, but the run is done: 2 of 2 steps done.",
+	} {
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script+"\n"), nil)
+		if err != nil || report.Passed || report.Failures[len(report.Failures)-1] != want {
+			t.Errorf("%s: %v %q", script, err, report.Failures)
+		}
+	}
+}
