@@ -3,6 +3,7 @@ package definition_test
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -198,7 +199,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, problems := definition.Load([]byte(tt.source), known)
+			w, problems := loadWithoutNote(tt.source)
 			if tt.name == "too many steps" {
 				problems = problems[:3]
 			}
@@ -217,6 +218,25 @@ func TestProblems(t *testing.T) {
 				t.Errorf("the workflow is %v", w)
 			}
 		})
+	}
+}
+
+// loadWithoutNote loads a definition, and leaves out the warning that it has no triggers.
+func loadWithoutNote(source string) (*definition.Workflow, []definition.Problem) {
+	w, problems := definition.Load([]byte(source), known)
+	return w, slices.DeleteFunc(problems, func(p definition.Problem) bool { return p.Path == "triggers" && p.Warning })
+}
+
+// A definition without triggers is warned of, because nobody can start it by hand. An empty list says that this is meant.
+func TestNoTriggersAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	for triggers, want := range map[string][]string{
+		"": {"1:1|only a step of another workflow starts this one|triggers: [{manual: true}]|warning"}, "triggers: []\n": nil, "triggers: [{manual: true}]\n": nil,
+	} {
+		w, problems := definition.Load([]byte(start+triggers), known)
+		if w == nil || len(problems) != len(want) || len(want) > 0 && !hasProblem(problems[0], want[0]) {
+			t.Errorf("%q: %v", triggers, problems)
+		}
 	}
 }
 
@@ -243,13 +263,13 @@ func hasProblem(p definition.Problem, want string) bool {
 
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
-	_, problems := definition.Load([]byte(start+step+"    condition: !done\n"), known)
+	_, problems := loadWithoutNote(start + step + "    condition: !done\n")
 	want := "   8 |     condition: !done\n" + "                      ^"
 	if len(problems) != 1 || problems[0].Excerpt != want {
 		t.Errorf("%+v", problems)
 	}
 	long := start + step + "    input: {x: \"" + strings.Repeat("ä", 300) + "{{ doen }}\"}\n"
-	_, problems = definition.Load([]byte(long), known)
+	_, problems = loadWithoutNote(long)
 	lines := strings.Split(problems[0].Excerpt, "\n")
 	if at := len([]rune(lines[1])) - 1; string([]rune(lines[0])[at:at+4]) != "doen" {
 		t.Errorf("the caret is not below the name:\n%s", problems[0].Excerpt)
