@@ -117,7 +117,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	a.setAction(&ps, q)
 	a.setQuorum(&ps, q)
 	if len(ps) > 0 {
-		return nil, Invalid(ps...)
+		return nil, Invalid(append(ps, a.deadlineProblems(q, askerKindOf(t), p, now)...)...)
 	}
 	q.RaiseRisk(p.RiskFloor(q), p)
 	if err := a.setDeadline(q, askerKindOf(t), p, now); err != nil {

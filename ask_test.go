@@ -217,6 +217,20 @@ func TestAskProblems(t *testing.T) {
 		{"default of several is no object", `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":"y"}`, "invalid_request", []string{"default"}},
 		{"default names no item", `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":{"z":1,"y":1,"x":1}}`, "invalid_request", []string{"default.x", "default.y", "default.z"}},
 		{"everything at once", `{"title":"\u0000","type":"urgent","priority":9,"items":[{"prompt":""},{"prompt":"a?","key":"a b"}]}`, "invalid_request", []string{"priority", "title", "type", "items[0].prompt", "items[1].key"}},
+		{
+			"duplicate options beside what reads them",
+			`{"question":"a?","options":["a","a"],"default":"c","timeout":"soon","on_timeout":"escalate"}`,
+			"invalid_request", []string{"options[1].value", "default", "timeout", "escalation"},
+		},
+		{
+			"several items, and the deadline",
+			`{"items":[{"key":"n","prompt":"a?","response_type":"number","min":3,"max":2,"default":9},{"key":"n","prompt":"b?","options":["x","x"],"default":"z"},{"prompt":""}],"on_timeout":"default"}`,
+			"invalid_request", []string{"items[0].min", "items[1].options[1].value", "items[1].default", "items[1].key", "items[2].prompt", "default"},
+		},
+		{"a dangerous default beside another mistake", `{"question":"a?","title":"\u0000","options":[{"value":"b","danger":true}],"default":"b"}`, "invalid_request", []string{"title", "default"}},
+		{"several short timeouts", `{"question":"a?","timeout":"1m","escalation":[{"timeout":"1m","on_timeout":"fail"},{"timeout":"2m"}]}`, "invalid_request", []string{"timeout", "escalation[0].timeout", "escalation[1].timeout", "escalation[0].on_timeout", "escalation[1].on_timeout"}},
+		{"two refusals of the policy", `{"question":"a?","timeout":"1m","escalation":[{"timeout":"1m","on_timeout":"fail"}]}`, "policy_violation", []string{"timeout", "escalation[0].timeout"}},
+		{"a deadline that is wrong in several ways", `{"question":"a?","type":"non_blocking","timeout":"soon","on_timeout":"escalate"}`, "invalid_request", []string{"default", "timeout", "escalation"}},
 
 		{"approval of two items", `{"type":"approval","items":[{"prompt":"a?"},{"prompt":"b?"}]}`, "invalid_request", []string{"items"}},
 		{"approval of text", `{"type":"approval","question":"a?","response_type":"text"}`, "invalid_request", []string{"items"}},

@@ -1,7 +1,9 @@
 package fermata
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -27,6 +29,19 @@ func askerKindOf(t *Task) askerKind {
 	return resumedAsker
 }
 
+// deadlineProblems returns what is wrong with the deadline of a question that has other problems. It returns nothing if
+// these leave open what the deadline does.
+func (a Ask) deadlineProblems(q *Question, kind askerKind, p Policy, now time.Time) []Problem {
+	if len(q.Items) == 0 || !slices.Contains(QuestionTypes, q.Type) || len(q.Escalation) > MaxEscalation {
+		return nil
+	}
+	refusal, _ := errors.AsType[*Error](a.setDeadline(q, kind, p, now))
+	if refusal == nil {
+		return nil
+	}
+	return refusal.Problems
+}
+
 // setDeadline sets the deadline of the question and the action at the deadline. Escalation needs a deadline, so a
 // question with levels gets the default timeout of an asker that waits.
 func (a Ask) setDeadline(q *Question, kind askerKind, p Policy, now time.Time) error {
@@ -37,20 +52,6 @@ func (a Ask) setDeadline(q *Question, kind askerKind, p Policy, now time.Time) e
 		q.Timeout = p.timeoutOf(q.Type, kind)
 	}
 	_, hasDefault := q.Defaults()
-	if q.Type == NonBlocking && !hasDefault {
-		return Invalid(Problem{Field: "default", Message: "a non_blocking question needs a default: the task goes on with it"})
-	}
-	if err := p.CheckTimeout("timeout", q.Timeout); err != nil {
-		return err
-	}
-	if q.Timeout != Never {
-		d, err := q.Timeout.Duration()
-		if err != nil {
-			return err
-		}
-		deadline := TruncateTime(now.Add(d))
-		q.Deadline = &deadline
-	}
 	if q.OnTimeout == "" {
 		q.OnTimeout = FailTask
 		switch {
@@ -60,10 +61,23 @@ func (a Ask) setDeadline(q *Question, kind askerKind, p Policy, now time.Time) e
 			q.OnTimeout = TakeDefault
 		}
 	}
-	if err := q.checkEscalation(p); err != nil {
+	refusals := []error{p.CheckTimeout("timeout", q.Timeout), q.checkEscalation(p)}
+	if q.Type == NonBlocking && !hasDefault {
+		needed := Invalid(Problem{Field: "default", Message: "a non_blocking question needs a default: the task goes on with it"})
+		refusals = slices.Insert(refusals, 0, error(needed))
+	} else {
+		refusals = append(refusals, a.checkDefaultOnTimeout(q))
+	}
+	if err := JoinRefusals(refusals...); err != nil || q.Timeout == Never {
 		return err
 	}
-	return a.checkDefaultOnTimeout(q)
+	d, err := q.Timeout.Duration()
+	if err != nil {
+		return err
+	}
+	deadline := TruncateTime(now.Add(d))
+	q.Deadline = &deadline
+	return nil
 }
 
 // checkDefaultOnTimeout refuses a deadline that would take a missing default,
@@ -99,6 +113,7 @@ func badDefaultError(problem, hint string) error {
 
 func (q *Question) checkEscalation(p Policy) error {
 	var ps problems
+	var refusals []error
 	last := len(q.Escalation) - 1
 	if q.OnTimeout == Escalate && last < 0 {
 		ps.add("escalation", "on_timeout is escalate, but there is no level to escalate to")
@@ -121,12 +136,10 @@ func (q *Question) checkEscalation(p Policy) error {
 			ps.add(at+".timeout", "must be a duration: a chain of escalation ends")
 			continue
 		}
-		if err := p.CheckTimeout(at+".timeout", level.Timeout); err != nil {
-			return err
-		}
+		refusals = append(refusals, p.CheckTimeout(at+".timeout", level.Timeout))
 	}
 	if len(ps) > 0 {
-		return Invalid(ps...)
+		refusals = append(refusals, Invalid(ps...))
 	}
-	return nil
+	return JoinRefusals(refusals...)
 }

@@ -3,6 +3,7 @@ package fermata
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -77,6 +78,32 @@ func Invalid(problems ...Problem) *Error {
 		}
 	}
 	return e
+}
+
+// JoinRefusals returns several errors of a request as one [Error] with all their problems. It returns a single error as it
+// is, and nil if all are nil. The code stays if the errors share it.
+func JoinRefusals(errs ...error) error {
+	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	joined := Invalid()
+	for i, err := range errs {
+		refusal, ok := errors.AsType[*Error](err)
+		switch {
+		case !ok:
+			return err
+		case i == 0:
+			joined.Code = refusal.Code
+		case joined.Code != refusal.Code:
+			joined.Code = CodeInvalidRequest
+		}
+		joined.Problems = append(joined.Problems, refusal.Problems...)
+	}
+	return joined
 }
 
 // NotFound returns the error for a thing that does not exist, or whose

@@ -131,18 +131,27 @@ func (it *Item) check(ps *problems, prefix string, form askForm) {
 		return
 	}
 	it.checkOptions(ps, prefix, form)
+	before := len(*ps)
 	it.checkLimits(ps, prefix)
-	if len(*ps) == 0 && it.Default != nil {
+	// Under wrong limits, or without the options, nobody knows whether the default is an answer.
+	isKnown := len(*ps) == before && (len(it.Options) > 0 || !it.isChoice())
+	if isKnown && it.Default != nil {
 		value, err := it.Normalize(it.Default)
 		if err != nil {
 			ps.add(prefix+"default", "is no valid answer: %s", err)
+			return
 		}
 		it.Default = value
 	}
 }
 
+// isChoice reports whether people choose one or several of the item's options.
+func (it *Item) isChoice() bool {
+	return it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
+}
+
 func (it *Item) checkOptions(ps *problems, path string, form askForm) {
-	choice := it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
+	choice := it.isChoice()
 	switch {
 	case choice && len(it.Options) == 0:
 		ps.add(path+"options", "must name at least one option")

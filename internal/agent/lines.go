@@ -43,11 +43,17 @@ func (l *lines) end() {
 	l.line, l.dropped = l.line[:0], 0
 }
 
-// Limits of the error output that is kept: the number of lines, and the length of a line in characters.
+// Limits of the output that the reason of a failure repeats: the number of lines, and the length of a line in characters.
 const (
 	tailLines   = 10
 	maxTailLine = 1000
 )
+
+// AppendTail appends a line to the last lines of a stream. It cuts a long line, and drops the first of too many lines.
+func AppendTail(last []string, line string) []string {
+	last = append(last, Clip(line, maxTailLine))
+	return last[max(0, len(last)-tailLines):]
+}
 
 // tail passes a stream on and keeps its last lines.
 type tail struct {
@@ -60,8 +66,7 @@ func newTail(to io.Writer) *tail {
 	t := &tail{to: to}
 	t.each = func(line []byte) {
 		if text := strings.TrimSpace(plainText(string(line))); text != "" {
-			t.kept = append(t.kept, Clip(text, maxTailLine))
-			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
+			t.kept = AppendTail(t.kept, text)
 		}
 	}
 	return t

@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +190,35 @@ func TestInputsAreReadByType(t *testing.T) {
 		case c.want == "" && (fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "--input n")):
 			t.Errorf("%s %q: %v", c.typ, c.text, err)
 		}
+	}
+}
+
+// All mistakes of the inputs are told at once, and where a list or an object is no JSON.
+func TestAllMistakesOfTheInputsAreTold(t *testing.T) {
+	t.Parallel()
+	w := &fermata.Workflow{Name: "deploy", Inputs: []fermata.WorkflowInput{
+		{Name: "list", Type: "array"}, {Name: "more", Type: "object"}, {Name: "count", Type: "number"}, {Name: "version", Type: "string", Required: true},
+		{Name: "region", Type: "string", Required: true, Default: "eu"},
+	}}
+	s := newSession(strings.NewReader(""), io.Discard, io.Discard, Hooks{})
+	c := &workflowRunCommand{Input: []string{"list=[1 2]", "more={a: 1}", "count=many", "color=red", "count=2", "list=[]"}}
+	_, err := c.inputs(s, w)
+	refusal, ok := errors.AsType[*fermata.Error](err)
+	if !ok || refusal.Code != fermata.CodeInvalidRequest {
+		t.Fatal(err)
+	}
+	want := []string{`"[1 2]" is no JSON, at character 4; the input is an array`, `"{a: 1}" is no JSON, at character 2`, `"many" is no number`, `no input "color"`, "is given twice", "is given twice", "is missing"}
+	if len(refusal.Problems) != len(want) {
+		t.Fatalf("%+v", refusal.Problems)
+	}
+	for i, p := range refusal.Problems {
+		if !strings.Contains(p.Message, want[i]) || !strings.HasSuffix(p.Message, ")") {
+			t.Errorf("problem %d is %q, want %q and a remedy", i, p.Message, want[i])
+		}
+	}
+	one := &workflowRunCommand{Input: []string{"list=[1 2]", "version=1"}}
+	if _, err := one.inputs(s, w); !strings.Contains(fmt.Sprint(err), "--input list: ") {
+		t.Errorf("a single mistake: %v", err)
 	}
 }
 

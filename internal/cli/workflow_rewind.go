@@ -70,9 +70,17 @@ func (c *workflowMoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	before, err := server.WorkflowRun(ctx, c.ID)
+	if err != nil {
+		return err
+	}
 	run, err := server.MoveWorkflowRun(ctx, c.ID)
 	if err != nil {
 		return err
+	}
+	if run.Hash == before.Hash {
+		s.printDone("", "nothing changed: %s has the newest definition of %s, %s", run.ID, run.Workflow, shortHash(run.Hash))
+		return s.printStarted(ctx, run, waitFlag{})
 	}
 	s.printDone("", "%s goes by the definition %s of %s", run.ID, shortHash(run.Hash), run.Workflow)
 	return s.printStarted(ctx, run, waitFlag{})

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -67,7 +70,8 @@ func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wa
 	return nil
 }
 
-// inputs returns the inputs with the types of the workflow. --input has precedence over the file of --inputs.
+// inputs returns the inputs with the types of the workflow. --input has precedence over the file of --inputs. The error
+// lists every input that is wrong or missing.
 func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string]any, error) {
 	inputs := map[string]any{}
 	if c.Inputs != "" {
@@ -76,28 +80,66 @@ func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string
 		}
 	}
 	given := map[string]bool{}
+	var names []string
+	var refusals []*fermata.Error
 	for _, flag := range c.Input {
-		name, text, ok := strings.Cut(flag, "=")
+		name, value, err := c.inputOfFlag(s, w, flag, given)
+		if err == nil {
+			inputs[name] = value
+			continue
+		}
+		refusal, ok := errors.AsType[*fermata.Error](err)
 		if !ok {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s has no value", flag).WithHint("write --input %s=VALUE", flag)
-		}
-		i := slices.IndexFunc(w.Inputs, func(in fermata.WorkflowInput) bool { return in.Name == name })
-		if i < 0 {
-			return nil, unknownInput(w, name)
-		}
-		if given[name] {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s is given twice", name).WithHint("say it once")
-		}
-		given[name] = true
-		text, err := s.textOrFile("--input "+name, text)
-		if err != nil {
 			return nil, err
 		}
-		if inputs[name], err = inputValue(w.Inputs[i], text); err != nil {
-			return nil, err
+		names, refusals = append(names, name), append(refusals, refusal)
+	}
+	if len(refusals) == 0 {
+		return inputs, nil
+	}
+	for _, in := range w.Inputs {
+		if _, ok := inputs[in.Name]; !ok && !given[in.Name] && in.Required && in.Default == nil {
+			missing := fermata.Errorf(fermata.CodeInvalidRequest, "--input %s is missing", in.Name)
+			names, refusals = append(names, in.Name), append(refusals, missing.WithHint("write --input %s=VALUE", in.Name))
 		}
 	}
-	return inputs, nil
+	return nil, joinInputErrors(w, names, refusals)
+}
+
+// inputOfFlag returns the name and the value of one --input, and notes the name in given.
+func (c *workflowRunCommand) inputOfFlag(s *session, w *fermata.Workflow, flag string, given map[string]bool) (name string, value any, err error) {
+	name, text, ok := strings.Cut(flag, "=")
+	if !ok {
+		given[name] = true
+		return name, nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s has no value", flag).WithHint("write --input %s=VALUE", flag)
+	}
+	i := slices.IndexFunc(w.Inputs, func(in fermata.WorkflowInput) bool { return in.Name == name })
+	if i < 0 {
+		return name, nil, unknownInput(w, name)
+	}
+	if given[name] {
+		return name, nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s is given twice", name).WithHint("say it once")
+	}
+	given[name] = true
+	if text, err = s.textOrFile("--input "+name, text); err != nil {
+		return name, nil, err
+	}
+	value, err = inputValue(w.Inputs[i], text)
+	return name, value, err
+}
+
+// joinInputErrors returns a single error as it is, and several as one error whose problems say what to write instead.
+func joinInputErrors(w *fermata.Workflow, names []string, refusals []*fermata.Error) error {
+	if len(refusals) == 1 {
+		return refusals[0]
+	}
+	joined := fermata.Errorf(fermata.CodeInvalidRequest, "%d inputs are wrong", len(refusals))
+	for i, refusal := range refusals {
+		field := "--input " + names[i]
+		message := strings.TrimLeft(strings.TrimPrefix(refusal.Message, field), ": ")
+		joined.Problems = append(joined.Problems, fermata.Problem{Field: field, Message: message + " (" + refusal.Hint + ")"})
+	}
+	return joined.WithHint("fermata workflow show %s lists the inputs with their types", w.Name)
 }
 
 // inputsOfFile adds the inputs of a file in their original text, so that no digit of a number is lost.
@@ -152,7 +194,7 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 		return on, nil
 	case "object", "array":
 		if !json.Valid([]byte(text)) {
-			return nil, typeError("JSON, or @FILE for a file with JSON")
+			return nil, jsonInputError(in, text)
 		}
 		var v any
 		if err := unmarshalFile("--input "+in.Name, "", []byte(text), &v); err != nil {
@@ -168,6 +210,18 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 	default:
 		return text, nil
 	}
+}
+
+// jsonInputError returns the error for a text that is no JSON, with the place where it breaks off.
+func jsonInputError(in fermata.WorkflowInput, text string) error {
+	example := map[string]string{"array": `["a", "b"]`, "object": `{"a": 1}`}[in.Type]
+	place := ""
+	var v any
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), &v)); ok && strings.TrimSpace(text) != "" {
+		place = fmt.Sprintf(", at character %d", utf8.RuneCountInString(text[:min(int(syntax.Offset), len(text))]))
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "--input %s: %q is no JSON%s; the input is an %s", in.Name, text, place, in.Type).
+		WithHint("write JSON such as '%s', or @FILE for a file with JSON", example)
 }
 
 // awaitRun waits for the end of a run and prints it. A limit ends the wait, and the run continues; 0 is no limit.

@@ -61,19 +61,18 @@ func (c Choice) option() fermata.Option {
 	return o
 }
 
-// Request converts the form to the request to ask the question.
+// Request converts the form to the request to ask the question. The error lists every problem of the form. The request is
+// empty if the form does not say what it asks.
 func (in *Form) Request() (fermata.Ask, error) {
 	a := in.Ask
 	a.Questions = nil
-	if err := a.Context.Check(); err != nil {
-		return a, err
-	}
+	contextErr := a.Context.Check()
 	if len(in.Questions) > 0 {
 		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 || in.Header != "" || in.MultiSelect {
-			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options, items, header or multiSelect"})
+			return fermata.Ask{}, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options, items, header or multiSelect"})
 		}
 		if len(in.Questions) > fermata.MaxItems {
-			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
+			return fermata.Ask{}, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
 		}
 		var previews strings.Builder
 		for _, uq := range in.Questions {
@@ -81,11 +80,9 @@ func (in *Form) Request() (fermata.Ask, error) {
 			writePreviews(&previews, uq.Options)
 		}
 		a.Body += previews.String()
-		return a, nil
+		return a, contextErr
 	}
-	if err := in.applyNames(&a); err != nil {
-		return a, err
-	}
+	namesErr := in.applyNames(&a)
 	for _, c := range in.Options {
 		a.Options = append(a.Options, c.option())
 	}
@@ -93,24 +90,25 @@ func (in *Form) Request() (fermata.Ask, error) {
 	writePreviews(&previews, in.Options)
 	a.Body += previews.String()
 	a.Default = typedDefault(a.Default, a.ResponseType)
-	return a, nil
+	return a, fermata.JoinRefusals(contextErr, namesErr)
 }
 
 // applyNames applies the fields for which AskUserQuestion has other names.
 func (in *Form) applyNames(a *fermata.Ask) error {
+	var refusals []error
 	if in.Header != "" {
 		if a.Title != "" && a.Title != in.Header {
-			return fermata.Invalid(fermata.Problem{Field: "header", Message: "is another name of title, which says something else"})
+			refusals = append(refusals, fermata.Invalid(fermata.Problem{Field: "header", Message: "is another name of title, which says something else"}))
 		}
 		a.Title = in.Header
 	}
 	if in.MultiSelect {
 		if a.ResponseType != "" && a.ResponseType != fermata.ResponseMultiChoice {
-			return fermata.Invalid(fermata.Problem{Field: "multiSelect", Message: "contradicts response_type " + string(a.ResponseType)})
+			refusals = append(refusals, fermata.Invalid(fermata.Problem{Field: "multiSelect", Message: "contradicts response_type " + string(a.ResponseType)}))
 		}
 		a.ResponseType = fermata.ResponseMultiChoice
 	}
-	return nil
+	return fermata.JoinRefusals(refusals...)
 }
 
 // item returns the question as an item. As with AskUserQuestion, the person can

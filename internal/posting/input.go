@@ -51,22 +51,19 @@ type Input struct {
 	EmailRecipients []string `json:"emailRecipients"`
 }
 
-// AskRequest converts the input to the request to ask the question.
+// AskRequest converts the input to the request to ask the question. The error lists every problem of the input. The request
+// is empty if the input does not say what it asks.
 func (in *Input) AskRequest() (fermata.Ask, error) {
 	a, err := in.Request()
-	if err != nil {
-		return a, err
-	}
+	refusals := []error{err}
 	for _, apply := range []func(*fermata.Ask) error{in.applyOtherNames, in.setTimeout, in.setPlaces} {
-		if err := apply(&a); err != nil {
-			return a, err
-		}
+		refusals = append(refusals, apply(&a))
 	}
-	return a, nil
+	return a, fermata.JoinRefusals(refusals...)
 }
 
-// Read converts the input of a workflow step to the request to ask the
-// question.
+// Read converts the input of a workflow step to the request to ask the question, as [Input.AskRequest] does. The request is
+// empty if the input cannot be read.
 func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 	doc, err := json.Marshal(normalizeInput(input))
 	if err != nil {
@@ -77,7 +74,7 @@ func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 		return fermata.Ask{}, err
 	}
 	a, err := in.AskRequest()
-	if err == nil && approval {
+	if approval {
 		a.Type = fermata.Approval
 	}
 	return a, err
@@ -146,40 +143,43 @@ func duplicateError(a, b string) error {
 }
 
 func (in *Input) applyOtherNames(a *fermata.Ask) error {
+	var refusals []error
 	if in.ResponseTypeName != "" {
 		if a.ResponseType != "" && a.ResponseType != in.ResponseTypeName {
-			return duplicateError("responseType", "response_type")
+			refusals = append(refusals, duplicateError("responseType", "response_type"))
 		}
 		a.ResponseType = in.ResponseTypeName
 		a.Default = typedDefault(a.Default, a.ResponseType)
 	}
 	if in.DefaultAnswer != nil {
 		if a.Default != nil {
-			return duplicateError("defaultAnswer", "default")
+			refusals = append(refusals, duplicateError("defaultAnswer", "default"))
 		}
 		a.Default = typedDefault(in.DefaultAnswer, a.ResponseType)
 	}
-	return nil
+	return fermata.JoinRefusals(refusals...)
 }
 
 func (in *Input) setTimeout(a *fermata.Ask) error {
+	var refusals []error
 	if in.TimeoutHours != 0 {
 		if a.Timeout != "" {
-			return duplicateError("timeoutHours", "timeout")
+			refusals = append(refusals, duplicateError("timeoutHours", "timeout"))
 		}
 		minutes := math.Round(in.TimeoutHours * time.Hour.Minutes())
 		if minutes < 1 || minutes > 1e7 {
-			return fermata.Invalid(fermata.Problem{Field: "timeoutHours", Message: "must be above 0, and not above ten years"})
+			refusals = append(refusals, fermata.Invalid(fermata.Problem{Field: "timeoutHours", Message: "must be above 0, and not above ten years"}))
+		} else {
+			a.Timeout = fermata.Timeout(fmt.Sprintf("%dm", int(minutes)))
 		}
-		a.Timeout = fermata.Timeout(fmt.Sprintf("%dm", int(minutes)))
 	}
 	if in.TimeoutAction != "" {
 		if a.OnTimeout != "" {
-			return duplicateError("timeoutAction", "on_timeout")
+			refusals = append(refusals, duplicateError("timeoutAction", "on_timeout"))
 		}
 		a.OnTimeout = in.TimeoutAction
 	}
-	return nil
+	return fermata.JoinRefusals(refusals...)
 }
 
 // setPlaces sets the channels of the question, and the places there.
@@ -193,25 +193,25 @@ func (in *Input) setPlaces(a *fermata.Ask) error {
 	for _, name := range in.NotifyVia {
 		addChannel(name)
 	}
-	if in.IssueNumber != "" {
-		n, err := strconv.Atoi(string(in.IssueNumber))
-		if err != nil || n < 1 {
-			return fermata.Invalid(fermata.Problem{Field: "issueNumber", Message: "must be the number of an issue"})
-		}
-		if err := setMetadata(a, "issueNumber", issueKey, strconv.Itoa(n)); err != nil {
-			return err
-		}
-	}
+	refusals := []error{in.setIssue(a)}
 	if in.SlackChannel != "" || in.SlackMention != "" {
 		addChannel(slackKey)
 	}
-	if err := setMetadata(a, "slackChannel", slackKey, strings.TrimSpace(in.SlackChannel)); err != nil {
-		return err
+	refusals = append(refusals,
+		setMetadata(a, "slackChannel", slackKey, strings.TrimSpace(in.SlackChannel)), in.setMentions(a), in.setMailTo(a, addChannel))
+	return fermata.JoinRefusals(refusals...)
+}
+
+// setIssue sets the issue on which the question is asked.
+func (in *Input) setIssue(a *fermata.Ask) error {
+	if in.IssueNumber == "" {
+		return nil
 	}
-	if err := in.setMentions(a); err != nil {
-		return err
+	n, err := strconv.Atoi(string(in.IssueNumber))
+	if err != nil || n < 1 {
+		return fermata.Invalid(fermata.Problem{Field: "issueNumber", Message: "must be the number of an issue"})
 	}
-	return in.setMailTo(a, addChannel)
+	return setMetadata(a, "issueNumber", issueKey, strconv.Itoa(n))
 }
 
 // setMetadata sets a key of the metadata. It refuses a value that contradicts the
@@ -252,10 +252,14 @@ func (in *Input) setMentions(a *fermata.Ask) error {
 	if len(names) > maxMentions {
 		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), maxMentions)})
 	}
+	var refusals []error
 	for _, name := range names {
 		if !canBeMentioned(name) {
-			return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)})
+			refusals = append(refusals, fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)}))
 		}
+	}
+	if len(refusals) > 0 {
+		return fermata.JoinRefusals(refusals...)
 	}
 	return setMetadata(a, "slackMention", mentionKey, strings.Join(names, " "))
 }
@@ -267,12 +271,17 @@ func (in *Input) setMailTo(a *fermata.Ask, addChannel func(string)) error {
 		return nil
 	}
 	var addresses []string
+	var refusals []error
 	for i, one := range in.EmailRecipients {
 		address, err := mail.ParseAddress(strings.TrimSpace(one))
 		if err != nil {
-			return fermata.Invalid(fermata.Problem{Field: fmt.Sprintf("emailRecipients[%d]", i), Message: fmt.Sprintf("%q is no e-mail address", one)})
+			refusals = append(refusals, fermata.Invalid(fermata.Problem{Field: fmt.Sprintf("emailRecipients[%d]", i), Message: fmt.Sprintf("%q is no e-mail address", one)}))
+			continue
 		}
 		addresses = append(addresses, address.Address)
+	}
+	if len(refusals) > 0 {
+		return fermata.JoinRefusals(refusals...)
 	}
 	addChannel(fermata.KindEmail)
 	return setMetadata(a, "emailRecipients", fermata.KindEmail, strings.Join(addresses, ", "))

@@ -152,3 +152,26 @@ func TestExplain(t *testing.T) {
 		t.Error("another error was changed")
 	}
 }
+
+// The error of an input lists all its problems, so that its author mends them at once.
+func TestAllProblemsAreTold(t *testing.T) {
+	t.Parallel()
+	_, err := read(t, `{"question": "?", "title": "a", "header": "b", "multiSelect": true, "response_type": "text", "responseType": "number",
+		"default": "a", "defaultAnswer": "b", "timeout": "1h", "timeoutHours": 5, "on_timeout": "fail", "timeoutAction": "skip",
+		"issueNumber": "x", "slackMention": "a! b!", "emailRecipients": ["q", "r@example.com", "s"]}`).AskRequest()
+	var refusal *fermata.Error
+	if !errors.As(err, &refusal) || refusal.Code != fermata.CodeInvalidRequest {
+		t.Fatal(err)
+	}
+	var fields []string
+	for _, p := range refusal.Problems {
+		fields = append(fields, p.Field)
+	}
+	want := []string{
+		"header", "multiSelect", "responseType", "defaultAnswer", "timeoutHours", "timeoutAction", "issueNumber", "slackMention", "slackMention",
+		"emailRecipients[0]", "emailRecipients[2]",
+	}
+	if diff := cmp.Diff(want, fields); diff != "" {
+		t.Error(diff)
+	}
+}

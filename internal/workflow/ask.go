@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -131,7 +132,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 		}
 		row.QuestionID = q.ID
 		if h.Task.State == fermata.TaskSkipped {
-			row.Note = setAsideNote
+			row.Note = x.setAsideNote(h.Tx.Reader, step, row)
 			row.End(fermata.StepSkipped, h.Tx.Now())
 		}
 		return nil
@@ -156,16 +157,28 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	return x.handleFailure(ctx, step, row, refusal)
 }
 
-// setAsideNote is the note on a step that is left to people.
-const setAsideNote = "the confidence is below the threshold: set aside for manual work"
+// setAsideNote returns the note on a step that is left to people, with the confidence and the threshold.
+func (x *execution) setAsideNote(r store.Reader, step *definition.Step, row *fermata.WorkflowStep) string {
+	given := decodeObject(row.Input)["confidence"]
+	policy, err := r.Policy()
+	threshold := x.thresholds(step).ApplyTo(policy).AskConfidence
+	if err != nil || given == nil || threshold == nil {
+		return "the confidence is below the threshold: set aside for manual work"
+	}
+	return fmt.Sprintf("the confidence %v is below the threshold %d (both count from 0 to 100): set aside for manual work", given, *threshold)
+}
 
 // setAside leaves a step to people without asking its question. It applies only
 // if the run has more steps to do before it ends. It reports whether it set the
 // step aside.
 func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
-	o := x.failureOutcome(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, setAsideNote))
+	if a.Confidence == nil {
+		return false, nil
+	}
+	note := x.setAsideNote(h.Tx.Reader, step, row)
+	o := x.failureOutcome(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, note))
 	if o.Step == step.ID {
-		o.Message = setAsideNote
+		o.Message = note
 	}
 	isClosing := x.st.Phase == definition.OnFailure || x.st.Phase == definition.Finally
 	forks, next := x.def.Forks(step.Phase), x.firstStepAfter(o)
@@ -176,7 +189,7 @@ func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fe
 	if q == nil || err != nil {
 		return false, err
 	}
-	row.QuestionID, row.Note = q.ID, setAsideNote
+	row.QuestionID, row.Note = q.ID, note
 	row.End(fermata.StepSkipped, h.Tx.Now())
 	switch {
 	case isClosing:

@@ -327,7 +327,7 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 		return false, nil
 	}
 	if t.Reason == fermata.ReasonLowConfidence && row.QuestionID != "" {
-		return true, permanentError(codeSetAside, errors.New(setAsideNote))
+		return true, permanentError(codeSetAside, errors.New(x.setAsideNote(r, step, row)))
 	}
 	var run *fermata.Run
 	if t.RunID != "" {

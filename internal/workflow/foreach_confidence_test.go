@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -46,9 +47,9 @@ steps:
 	})
 	t.Run("one is set aside", func(t *testing.T) {
 		onBoth(t, func(w *world) {
-			run := start(w, 90, 20)
+			run := start(w, 90, 0.9)
 			ended := w.await(run.ID, fermata.TaskSkipped)
-			if ended.Reason != fermata.ReasonLowConfidence {
+			if ended.Reason != fermata.ReasonLowConfidence || !strings.Contains(ended.Summary, "the confidence 0.9 is below the threshold 50 (both count from 0 to 100)") {
 				w.Errorf("the run is skipped for %s: %s", ended.Reason, w.describe(ended))
 			}
 		})

@@ -44,10 +44,18 @@ func (o *outcome) failure() any {
 }
 
 // endUnsuccessfully ends the current phase without success, or only the current branch if the phase forks. The run continues with the
-// phase that follows a failure. It ends if there is none.
+// phase that follows a failure. It ends if there is none. In finally, only the current step ends: each of its steps is tried, because
+// they tidy up after the others.
 func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskState, reason, summary string) error {
 	o := x.failureOutcome(state, reason, summary)
-	if !x.def.Forks(x.phase()) {
+	forks := x.def.Forks(x.phase())
+	step := x.def.Step(cmp.Or(x.st.TimedOutStep, x.st.Next))
+	switch {
+	case !forks && x.phase() == definition.Finally && step != nil:
+		x.st.Outcome = o
+		x.passStep(step)
+		return x.commit(ctx, nil)
+	case !forks:
 		return x.enterNextPhase(ctx, o)
 	}
 	cancelled := x.failBranch(o)

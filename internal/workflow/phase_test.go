@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -90,6 +91,46 @@ func TestHandlersThatFail(t *testing.T) {
 	if strings.Join(*tidied, "|") != "cheer" {
 		t.Errorf("tidied %q", *tidied)
 	}
+}
+
+// Each step of finally is tried, also after one of them failed. The run fails, and a retry begins at the first that failed.
+func TestEachFinallyStepIsTried(t *testing.T) {
+	onBoth(t, func(w *world) {
+		var failing sync.Map
+		for _, name := range []string{"apply", "publish"} {
+			failing.Store(name, true)
+			w.tools.on(name, func(context.Context, tool.Call) (any, error) {
+				if fails, _ := failing.Load(name); fails == true {
+					return nil, errors.New("no " + name)
+				}
+				return nil, nil
+			})
+		}
+		notes := w.texts("note")
+		run := w.await(w.run(`
+name: tidies
+triggers: [{manual: true}]
+steps:
+  - {id: work, tool: note, input: {text: work}}
+finally:
+  - {id: one, tool: apply}
+  - {id: two, tool: publish}
+  - {id: three, tool: note, input: {text: "{{ failure == null ? 'none' : failure.step }}"}}
+`, nil).ID, fermata.TaskFailed)
+		w.wantSteps(run, "work/1:done one/1:failed (tool_failed: no apply) two/1:failed (tool_failed: no publish) three/1:done ")
+		if want := "The step one failed: no apply\nThen, in finally: The step two failed: no publish"; run.Summary != want {
+			w.Errorf("the summary is %q", run.Summary)
+		}
+		failing.Store("apply", false)
+		failing.Store("publish", false)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
+		w.ok(err)
+		w.await(run.ID, fermata.TaskDone)
+		if got := strings.Join(*notes, "|"); got != "work|one|none" {
+			w.Errorf("the notes are %q", got)
+		}
+		w.wantAuditIntact()
+	})
 }
 
 // A run that is set aside because the confidence is too low ends without success.

@@ -234,3 +234,31 @@ func TestAStepTellsThatItsWorkerWasLost(t *testing.T) {
 		}
 	})
 }
+
+// The refusal to try a run again that waits names its question, and how to answer it.
+func TestARunThatWaitsNamesItsQuestion(t *testing.T) {
+	for name, steps := range map[string]string{
+		"a step":  `[{id: q, tool: post_question, suspend: true, input: {question: "Ship?", options: [a, b], timeout: never}}]`,
+		"an item": `[{id: q, tool: post_question, suspend: true, foreach: [x], input: {question: "Ship?", options: [a, b], timeout: never}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run("name: waits\ntriggers: [{manual: true}]\ninputs: {none: {type: object}}\nsteps: "+steps+"\n", nil)
+				var asked string
+				w.until("the run asks", func() bool {
+					for _, s := range w.read(run.ID).Steps {
+						if s.QuestionID != "" {
+							asked = s.QuestionID
+						}
+					}
+					return asked != ""
+				})
+				_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
+				refusal, ok := errors.AsType[*fermata.Error](err)
+				if !ok || refusal.Code != fermata.CodeIllegalTransition || !strings.Contains(refusal.Hint, "fermata respond "+asked) {
+					w.Errorf("the refusal is %v, and hints %q", err, refusal)
+				}
+			})
+		})
+	}
+}

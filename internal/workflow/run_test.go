@@ -255,6 +255,9 @@ steps:
 		if run = w.awaitEnd(run.ID); run.Reason != fermata.ReasonTooManyIterations {
 			w.Fatalf("the run is %s: %s", run.State, run.Reason)
 		}
+		if want := "The run came to the step draft again, and max_iterations lets it do a step only 2 times."; run.Summary != want {
+			w.Errorf("the summary is %q", run.Summary)
+		}
 	})
 }
 
@@ -408,7 +411,7 @@ func TestConfidenceDecides(t *testing.T) {
 			note       string
 		}{
 			{95, fermata.TaskDone, "decided by the threshold of confidence, not by a person"},
-			{20, fermata.TaskSkipped, "the confidence is below the threshold: set aside for manual work"},
+			{20, fermata.TaskSkipped, "the confidence 20 is below the threshold 50 (both count from 0 to 100): set aside for manual work"},
 		} {
 			run := w.run(`
 name: routed

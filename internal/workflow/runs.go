@@ -190,13 +190,12 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, i
 			return nil, err
 		}
 	}
-	_, err = s.e.ReopenWith(ctx, c, id, func(_ *store.Tx, t *fermata.Task) error {
+	_, err = s.e.ReopenWith(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
 		if c.Kind == fermata.ActorAgent && t.State == fermata.TaskCancelled {
 			return fermata.Errorf(fermata.CodeForbidden, "only a person tries a cancelled run again").WithHint("start a new one: fermata workflow run")
 		}
 		if !isRetryable(t.State) {
-			return fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State).
-				WithHint("start a new one: fermata workflow run")
+			return errNotRetryable(tx, t)
 		}
 		st, err := readState(t.Checkpoint)
 		if err != nil {
@@ -213,6 +212,50 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, i
 		return nil, err
 	}
 	return s.RunDetails(ctx, c, id)
+}
+
+// errNotRetryable returns the refusal to try a run again that has not failed. Its hint says what the run waits for.
+func errNotRetryable(tx *store.Tx, t *fermata.Task) error {
+	refusal := fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State)
+	if t.State == fermata.TaskDone {
+		return refusal.WithHint("send it back to a step: fermata workflow rewind %s STEP; or start a new one: fermata workflow run", t.ID)
+	}
+	question, err := openQuestionOf(tx, t)
+	switch {
+	case err != nil:
+		return err
+	case question != "":
+		return refusal.WithHint("it waits for the answer to the question %s: fermata respond %s", question, question)
+	}
+	return refusal.WithHint("it goes on by itself, and fermata workflow show %s says what it waits for; fermata workflow cancel %s ends it", t.ID, t.ID)
+}
+
+// openQuestionOf returns the id of an open question of a run: its own, or else that of one of its branches or items. It
+// returns "" if none is open.
+func openQuestionOf(tx *store.Tx, t *fermata.Task) (string, error) {
+	ids := []string{t.PendingQuestionID}
+	steps, err := tx.Steps(t.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, step := range steps {
+		if !step.State.IsEnded() {
+			ids = append(ids, step.QuestionID)
+		}
+	}
+	for _, id := range ids {
+		if id == "" {
+			continue
+		}
+		q, err := tx.Question(id)
+		if err != nil {
+			return "", err
+		}
+		if q.Status == fermata.Pending {
+			return q.ID, nil
+		}
+	}
+	return "", nil
 }
 
 func isObject(doc json.RawMessage) bool {

@@ -1,8 +1,10 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -18,7 +20,7 @@ func (r *simulation) checkExpectations(ctx context.Context, run *fermata.Workflo
 	rep, want := r.report, r.script.Expect
 	rep.Run, rep.End = run, now
 	if want.State != "" && want.State != run.State {
-		r.addFailure("the run is %s (%s), expected %s", run.State, run.Summary, want.State)
+		r.addFailure("expected %s, but the run %s", want.State, describeEnd(run))
 	}
 	if want.Reason != "" && want.Reason != run.Reason {
 		r.addFailure("the reason is %q, expected %q", run.Reason, want.Reason)
@@ -50,6 +52,20 @@ func (r *simulation) checkExpectations(ctx context.Context, run *fermata.Workflo
 		rep.Script, err = r.writeScript()
 	}
 	return rep, err
+}
+
+// describeEnd returns how a run ended and why, or where it waits, as the end of a sentence.
+func describeEnd(run *fermata.WorkflowRun) string {
+	switch {
+	case !run.State.IsEnded() && run.Step == "":
+		return fmt.Sprintf("has not ended (%s)", run.State)
+	case !run.State.IsEnded():
+		return fmt.Sprintf("waits at the step %s (%s)", run.Step, run.State)
+	}
+	if why := cmp.Or(run.Summary, run.Reason); why != "" {
+		return fmt.Sprintf("is %s: %s", run.State, why)
+	}
+	return fmt.Sprintf("is %s", run.State)
 }
 
 func (r *simulation) compare(what string, want map[string]any, got func(id string) json.RawMessage, last map[string]*fermata.WorkflowStep) {

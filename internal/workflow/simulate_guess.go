@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -88,21 +89,23 @@ func guessValue(schema map[string]any) any {
 		switch {
 		case isHigh && !isLow:
 			return high
-		case isLow:
+		case isLow && name == "integer":
 			return math.Ceil(low)
+		case isLow:
+			return low
 		}
 		return 1
 	case "boolean":
 		return true
 	case "string":
-		least, _ := schema["minLength"].(float64)
-		return lengthenText(int(least))
+		return guessText(schema)
 	case "null":
 		return nil
 	}
 	return guessObject(schema)
 }
 
+// guessObject makes up the properties of an object, and the keys that it requires beside them.
 func guessObject(schema map[string]any) map[string]any {
 	made := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
@@ -111,7 +114,30 @@ func guessObject(schema map[string]any) map[string]any {
 			made[name] = guessValue(property)
 		}
 	}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		name, _ := name.(string)
+		if _, ok := made[name]; !ok && name != "" {
+			made[name] = guessValue(schemaOfExtraKey(schema, name))
+		}
+	}
 	return made
+}
+
+// schemaOfExtraKey returns the schema of a key that is not in the properties of an object. It is the one of a text if the
+// object accepts any value.
+func schemaOfExtraKey(schema map[string]any, name string) map[string]any {
+	patterns, _ := schema["patternProperties"].(map[string]any)
+	for _, pattern := range sortedKeys(patterns) {
+		of, isSchema := patterns[pattern].(map[string]any)
+		if matches, err := regexp.MatchString(pattern, name); isSchema && err == nil && matches {
+			return of
+		}
+	}
+	if of, ok := schema["additionalProperties"].(map[string]any); ok && len(of) > 0 {
+		return of
+	}
+	return map[string]any{"type": "string"}
 }
 
 // maxGuessedLength limits the length of lists and texts that are made up.
@@ -125,6 +151,15 @@ func guessList(schema map[string]any) []any {
 		made = append(made, guessValue(of))
 	}
 	return made
+}
+
+func guessText(schema map[string]any) string {
+	least, _ := schema["minLength"].(float64)
+	text := lengthenText(int(least))
+	if most, ok := schema["maxLength"].(float64); ok && int(most) < len(text) {
+		return text[:max(int(most), 0)]
+	}
+	return text
 }
 
 // lengthenText returns a text of at least the given length, up to maxGuessedLength.

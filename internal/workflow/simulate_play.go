@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -132,17 +133,79 @@ func (r *simulation) reply(ctx context.Context, step string, q *fermata.Question
 		}
 		return r.advanceClock(ctx, *q.Deadline)
 	}
-	// Answers are JSON values, and JSON has one type of number.
-	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
-	err := errors.Join(json.Unmarshal(encodeJSON(reply.Answer), &answer.Answer), json.Unmarshal(encodeJSON(reply.Answers), &answer.Answers))
-	if err != nil {
-		return err
+	if n > maxRemedies && q.Type == fermata.ErrorRecovery {
+		r.addFailure("the step %s failed and asked %d times, and the answers try it again", step, maxRemedies)
+		return nil
 	}
-	_, err = r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, answer)
+	answer, err := reply.answerTo(q)
+	if err == nil {
+		_, err = r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, answer)
+	}
 	if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 		r.addFailure("the answer to the step %s is refused: %s", step, err)
 	}
 	return nil
+}
+
+// maxRemedies is how often a step may fail and ask in a test. Nothing else limits it, so a test whose last answer is retry
+// would never end.
+const maxRemedies = 50
+
+// answerTo returns the reply as the answer to a question. A single answer to several items is that of the only required
+// one. A text may be what a person types, such as the label of an option.
+func (reply *Reply) answerTo(q *fermata.Question) (fermata.Answer, error) {
+	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
+	// Answers are JSON values, and JSON has one type of number.
+	err := errors.Join(json.Unmarshal(encodeJSON(reply.Answer), &answer.Answer), json.Unmarshal(encodeJSON(reply.Answers), &answer.Answers))
+	if err != nil {
+		return answer, err
+	}
+	item := onlyRequiredItem(q)
+	if answer.Answer != nil && item != nil {
+		value := typedValue(item, answer.Answer)
+		if answer.Answer = value; len(q.Items) > 1 {
+			answer.Answer, answer.Answers = nil, map[string]any{item.Key: value}
+		}
+	}
+	if q.Type != fermata.ErrorRecovery {
+		return answer, nil
+	}
+	if input, ok := answer.Answers[fermata.RemedyInputKey].(map[string]any); ok {
+		answer.Answers[fermata.RemedyInputKey] = string(encodeJSON(input))
+	}
+	if answer.Answers[fermata.RemedyKey] == fermata.RemedyRetryWithInput && answer.Answers[fermata.RemedyInputKey] == nil {
+		return answer, fermata.Errorf(fermata.CodeInvalidRequest, "%s has no input: write {answers: {action: %s, input: {…}}}", fermata.RemedyRetryWithInput, fermata.RemedyRetryWithInput)
+	}
+	return answer, nil
+}
+
+// onlyRequiredItem returns the only item, or the only one that is required. It returns nil if several are.
+func onlyRequiredItem(q *fermata.Question) *fermata.Item {
+	var found *fermata.Item
+	for i := range q.Items {
+		item := &q.Items[i]
+		switch {
+		case len(q.Items) > 1 && !item.IsRequired():
+		case found != nil:
+			return nil
+		default:
+			found = item
+		}
+	}
+	return found
+}
+
+// typedValue returns the value that a person means by a text. It returns any other value, and a text that fits nothing, as
+// it is.
+func typedValue(item *fermata.Item, given any) any {
+	text, isText := given.(string)
+	if _, err := item.Normalize(given); err == nil || !isText {
+		return given
+	}
+	if value, err := notice.ParseValue(item, text); err == nil {
+		return value
+	}
+	return given
 }
 
 func (r *simulation) addFailure(format string, args ...any) {

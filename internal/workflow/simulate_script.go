@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/strictjson"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
@@ -77,8 +78,12 @@ func (o *Outcome) err() error {
 		}
 		return errors.New(o.Error)
 	}
-	words := cmp.Or(o.Error, fmt.Sprintf("exit status %d", *o.ExitCode))
-	return &stepError{code: codeChild, err: errors.New(words), output: &commandOutput{o.ExitCode, o.Stdout, o.Stderr}}
+	reason := o.Error
+	if reason == "" {
+		end := fmt.Sprintf("exit status %d", *o.ExitCode)
+		reason = agent.ProgramFailureText(end, agent.LastLines(o.Stdout), agent.LastLines(o.Stderr))
+	}
+	return &stepError{code: codeChild, err: errors.New(reason), output: &commandOutput{o.ExitCode, o.Stdout, o.Stderr}}
 }
 
 // Outcomes are the outcomes of successive calls. The last one repeats.

@@ -364,3 +364,116 @@ func TestAMistakeInAScriptIsShownWhereItStands(t *testing.T) {
 		}
 	}
 }
+
+// A condition reads the same text of a failed command in a test as on a server.
+func TestAFailedCommandIsToldAsOnAServer(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+steps:
+  - {id: a, tool: shell, on_error: continue, input: {command: [make]}, output: a}
+  - {id: b, tool: shell, condition: "steps.a.error.message == inputs.text", input: {command: [echo]}}
+inputs: {text: {type: string}}
+`
+	for outcome, text := range map[string]string{
+		`{exit_code: 4, stderr: "disk full"}`:                          `The program ended with exit status 4.\ndisk full`,
+		`{exit_code: 4, stderr: "\n disk\n\nfull \n", stdout: "made"}`: `The program ended with exit status 4.\ndisk\nfull`,
+		`{exit_code: 4, stdout: "made"}`:                               `The program ended with exit status 4.\nmade`,
+		`{exit_code: 4}`:                                               `The program ended with exit status 4.`,
+		`{exit_code: 4, error: "disk full"}`:                           `disk full`,
+	} {
+		script := "inputs: {text: \"" + text + "\"}\ntools: {a: " + outcome + ", b: {output: {}}}\nexpect: {steps: {b: done}}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", outcome, err, asJSON(report))
+		}
+	}
+}
+
+// A made-up output fits the schema of its step.
+func TestWhatIsMadeUpFitsTheSchema(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{
+		`{type: object, required: [a, b], properties: {b: {type: boolean}}}`,
+		`{required: [a]}`,
+		`{type: object, required: [a], properties: {a: true}}`,
+		`{type: object, required: [a], additionalProperties: {type: integer}}`,
+		`{type: object, required: [a_b], patternProperties: {"^a_": {type: boolean}}, additionalProperties: false}`,
+		`{type: object, required: [list], properties: {list: {type: array, minItems: 1, items: {type: object, required: [x]}}}}`,
+		`{type: string, maxLength: 3}`,
+		`{type: number, minimum: 0.2, maximum: 0.8}`,
+	} {
+		source := "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: agent, input: {prompt: Look}, schema: " + schema + "}]\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), nil, nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", schema, err, asJSON(report))
+		}
+	}
+}
+
+// A script answers with the words that fermata respond takes: for a question of several items, the answer alone is that
+// of the required one.
+func TestAScriptAnswersWithTheWordsOfRespond(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+steps:
+  - {id: a, tool: shell, on_error: ask, input: {command: [make]}}
+  - {id: q, tool: post_question, suspend: true, condition: "steps.a.status == 'done'", input: {question: "Sure?", responseType: boolean}}
+`
+	for answer, want := range map[string]string{
+		`retry`: "a: done", `Try again`: "a: done", `{answer: retry, comment: again}`: "a: done", `[retry]`: "a: done", `skip`: "a: skipped",
+		`{answers: {action: retry_with_input, input: {command: [x]}}}`: "a: done", `{answers: {action: retry_with_input, input: '{"command":["x"]}'}}`: "a: done",
+	} {
+		script := "tools: {a: [{exit_code: 1}, {output: {}}]}\nanswers: {a: " + answer + ", q: yes}\nexpect: {state: done, steps: {" + want + "}}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || !report.Passed {
+			t.Errorf("%s: %v %s", answer, err, asJSON(report))
+		}
+	}
+	for answer, failure := range map[string]string{
+		"abort": "", "again": `"again" is not an option`, "retry_with_input": "has no input",
+	} {
+		script := "tools: {a: [{exit_code: 1}]}\nanswers: {a: " + answer + "}\nexpect: {state: failed}\n"
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script), nil)
+		if err != nil || report.Passed != (failure == "") || !strings.Contains(strings.Join(report.Failures, "\n"), failure) {
+			t.Errorf("%s: %v %s", answer, err, asJSON(report.Failures))
+		}
+	}
+}
+
+// A test ends although its answers lead to the same question for ever.
+func TestAScriptThatAnswersForEver(t *testing.T) {
+	t.Parallel()
+	const source = "name: plain\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: shell, on_error: ask, input: {command: [make]}}]\n"
+	report, err := workflow.Simulate(t.Context(), []byte(source), []byte("tools: {a: {exit_code: 1}}\nanswers: {a: {answers: {action: retry}}}\n"), nil)
+	if err != nil || report.Passed || !strings.Contains(strings.Join(report.Failures, "\n"), "asked 50 times") {
+		t.Errorf("%v %s", err, asJSON(report))
+	}
+}
+
+// A test that ends in another state says in which, and why.
+func TestAnotherEndIsToldInASentence(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: plain
+triggers: [{manual: true}]
+confidence: {ask: 50}
+steps:
+  - {id: a, tool: shell, input: {command: [make]}}
+  - {id: q, tool: post_question, suspend: true, input: {question: "Which?", options: [x, y], confidence: "{{ steps.a.output.sure }}"}}
+`
+	for script, want := range map[string]string{
+		"tools: {a: {exit_code: 1}}":                                                 "expected done, but the run is failed: The step a failed: The program ended with exit status 1.",
+		"tools: {a: {output: {sure: 60}}}":                                           "expected done, but the run waits at the step q (awaiting_input)",
+		"tools: {a: {output: {sure: 20}}}":                                           "expected done, but the run is skipped: confidence_below_policy",
+		"tools: {a: {output: {sure: 60}}}\nanswers: {q: x}\nexpect: {state: failed}": "expected failed, but the run is done: 2 of 2 steps done.",
+	} {
+		report, err := workflow.Simulate(t.Context(), []byte(source), []byte(script+"\n"), nil)
+		if err != nil || report.Passed || report.Failures[len(report.Failures)-1] != want {
+			t.Errorf("%s: %v %q", script, err, report.Failures)
+		}
+	}
+}

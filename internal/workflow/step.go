@@ -126,7 +126,7 @@ func (x *execution) doStep(ctx context.Context, step *definition.Step) error {
 	default:
 		if visits := x.st.Visits[step.ID] - x.st.UncountedVisits[step.ID]; visits >= x.def.MaxIterations && visits > 0 {
 			return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonTooManyIterations,
-				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, visits))
+				fmt.Sprintf("The run came to the step %s again, and max_iterations lets it do a step %s.", step.ID, timesText(x.def.MaxIterations)))
 		}
 		row = x.begin(step, x.st.visit(step.ID), nil)
 		if x.st.Feedback != "" {
@@ -153,6 +153,14 @@ func (x *execution) doStep(ctx context.Context, step *definition.Step) error {
 		return x.handleInputError(ctx, step, row, err)
 	}
 	return x.runTool(ctx, step, row, input)
+}
+
+// timesText returns how often something happens, in words.
+func timesText(n int) string {
+	if n == 1 {
+		return "only once"
+	}
+	return fmt.Sprintf("only %d times", n)
 }
 
 // input renders the input of a step, or returns the input that a person gave instead.

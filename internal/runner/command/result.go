@@ -36,7 +36,7 @@ func (p *runFiles) outcome(state *os.ProcessState, out, errs *scanner, isPlain b
 	case state.Success():
 		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encodeDetails(printedDetails(state, out))}
 	default:
-		fin := failure("The program ended with %s.\n%s", state, lastWords(out, errs))
+		fin := failure("%s", agent.ProgramFailureText(state.String(), out.tail, errs.tail))
 		details := printedDetails(state, out)
 		details["stderr"] = errs.outputEnd()
 		fin.Details = encodeDetails(details)
@@ -59,14 +59,6 @@ func encodeDetails(details map[string]any) json.RawMessage {
 		return nil // a number and valid text cannot fail
 	}
 	return raw
-}
-
-// lastWords returns the last lines of the error output, or else of the output.
-func lastWords(out, errs *scanner) string {
-	if len(errs.tail) > 0 {
-		return strings.Join(errs.tail, "\n")
-	}
-	return strings.Join(out.tail, "\n")
 }
 
 // readResult returns the contents of the result file, or nothing if there is none. The text of an error continues a

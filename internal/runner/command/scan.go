@@ -13,12 +13,6 @@ import (
 // maxLine is where lines are cut, in bytes.
 const maxLine = 1 << 20
 
-// tailLines is how many of the last lines are kept.
-const tailLines = 10
-
-// maxTailLine is how much of each of these lines is kept, in characters.
-const maxTailLine = 1000
-
 // maxOutput is how much of the end of a program's output goes into its result, in bytes.
 const maxOutput = 64 << 10
 
@@ -77,8 +71,7 @@ func (s *scanner) takeLine(end string) {
 		s.report(strings.TrimSpace(strings.TrimPrefix(line, progressMark)))
 	default:
 		s.last = line
-		s.tail = append(s.tail, agent.Clip(line, maxTailLine))
-		s.tail = s.tail[max(0, len(s.tail)-tailLines):]
+		s.tail = agent.AppendTail(s.tail, line)
 	}
 }
 

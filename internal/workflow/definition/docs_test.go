@@ -54,7 +54,7 @@ func TestReference(t *testing.T) {
 	}
 	_, shown, _ := strings.Cut(text, "```\n8:16")
 	shown, _, _ = strings.Cut("8:16"+shown, "\n```")
-	_, problems := definition.Load([]byte(start+step+"    condition: !done\n"), known)
+	_, problems := loadWithoutNote(start + step + "    condition: !done\n")
 	if got := problems[0].String() + "\n" + problems[0].Excerpt; got != shown {
 		t.Errorf("the page shows\n%s\nand the loader says\n%s", shown, got)
 	}

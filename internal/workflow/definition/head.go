@@ -110,7 +110,13 @@ func (l *loader) duration(t *tree, path string, fallback time.Duration) time.Dur
 
 var triggerTypes = []string{LabelAdded, Deployment, Schedule, Webhook, Manual, Event}
 
+// triggers reads what starts runs. An empty list says that only other workflows do; without any list, the author may have
+// forgotten it.
 func (l *loader) triggers() {
+	if l.root.get("triggers") == nil {
+		l.warn(l.root.key("name"), "triggers", "to start it by hand, add triggers: [{manual: true}]; triggers: [] says that this is meant",
+			"only a step of another workflow starts this one")
+	}
 	for i, t := range l.root.get("triggers").list() {
 		if t.mapping() != nil {
 			l.w.Triggers = append(l.w.Triggers, l.trigger(i, t))

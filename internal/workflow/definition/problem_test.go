@@ -3,6 +3,7 @@ package definition_test
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -161,7 +162,24 @@ func TestProblems(t *testing.T) {
 		}},
 		{"a question that could not be asked", start + questionStep("options: [a, a], timeoutAction: skip") + questionStep("options: [a, b], defaultAnswer: c, timeoutAction: skip") + questionStep("options: [a], timeoutAction: default") +
 			questionStep("options: [{value: a, danger: true}], default: a, timeoutAction: default") + questionStep("timeoutAction: escalate, title: \"{{ done }}\"") + questionStep("options: \"{{ done }}\", default: c"), []string{
-			"9:36|options|", "13:59|\"c\" is not an option|", "17:12|no default for every|", "21:73|marked as dangerous|allow_danger_default", "25:12|no level to escalate to|",
+			"9:40|options|remove", "13:59|\"c\" is not an option|", "17:12|no default for every|", "21:73|marked as dangerous|allow_danger_default", "25:12|no level to escalate to|",
+		}},
+		{"several mistakes in one question", start + questionStep("options: [a, a, b], default: c, escalation: [], timeoutAction: escalate") + "    on_resume: {goto: {d: a}}\n" +
+			"  - id: z\n    tool: post_question\n    suspend: true\n    input: {items: [{key: n, prompt: n, response_type: number, min: 5, max: 2}, {key: n, prompt: \"?\", options: [x, x], default: z}]}\n", []string{
+			"9:40|\"a\" stands twice|remove", "9:56|\"c\" is not an option|one of the options", "9:71|no level to escalate to|escalation: [", "10:24|no option d|",
+			"14:69|min: is above max|change one", "14:87|\"n\" stands twice|remove", "14:116|\"x\" stands twice|remove", "14:129|\"z\" is not an option|",
+		}},
+		{"a mistake in a question beside a field that is none", start + questionStep("optoins: [a], options: [a, a], default: c, timeoutHours: soon, timeoutAction: escalate, issueNumber: x"), []string{
+			"9:27|no field optoins|options", "9:54|\"a\" stands twice|", "9:67|\"c\" is not an option|", "9:84|must be a number|", "9:128|must be the number of an issue|issueNumber: 42",
+		}},
+		{"a mistake in one item beside one of another", start + "  - id: z\n    tool: post_question\n    suspend: true\n    input: {items: [{key: m, prompt: \"\"}, {key: n, prompt: \"?\", options: [x, x], default: z}], default: {m: 1}, timeoutAction: default}\n", []string{
+			"9:38|must not be empty|", "9:78|\"x\" stands twice|", "9:91|\"z\" is not an option|",
+		}},
+		{"a default beside a type that is none", start + questionStep("responseTyp: number, default: 5, timeoutAction: skip") + questionStep("responseType: nubmer, default: 6, timeoutAction: skip"), []string{
+			"9:27|no field responseTyp|responseType", "13:41|must be one of|number",
+		}},
+		{"names that say the same", start + questionStep("default: a, defaultAnswer: b, timeout: 1h, timeoutHours: 5, emailRecipients: [q, r]"), []string{
+			"9:54|says the same as default|remove", "9:84|says the same as timeout|remove", "9:105|no e-mail address|@", "9:108|no e-mail address|@",
 		}},
 		{"a question that nobody waits for", start + "  - id: q\n    tool: post_question\n    input: {question: ok}\n", []string{"8:12|non_blocking question needs a default|"}},
 		{"ways on that no answer takes", start + questionStep("options: [a, b], timeoutAction: skip") + "    on_resume: {goto: {c: a}}\n" +
@@ -181,7 +199,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w, problems := definition.Load([]byte(tt.source), known)
+			w, problems := loadWithoutNote(tt.source)
 			if tt.name == "too many steps" {
 				problems = problems[:3]
 			}
@@ -200,6 +218,25 @@ func TestProblems(t *testing.T) {
 				t.Errorf("the workflow is %v", w)
 			}
 		})
+	}
+}
+
+// loadWithoutNote loads a definition, and leaves out the warning that it has no triggers.
+func loadWithoutNote(source string) (*definition.Workflow, []definition.Problem) {
+	w, problems := definition.Load([]byte(source), known)
+	return w, slices.DeleteFunc(problems, func(p definition.Problem) bool { return p.Path == "triggers" && p.Warning })
+}
+
+// A definition without triggers is warned of, because nobody can start it by hand. An empty list says that this is meant.
+func TestNoTriggersAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	for triggers, want := range map[string][]string{
+		"": {"1:1|only a step of another workflow starts this one|triggers: [{manual: true}]|warning"}, "triggers: []\n": nil, "triggers: [{manual: true}]\n": nil,
+	} {
+		w, problems := definition.Load([]byte(start+triggers), known)
+		if w == nil || len(problems) != len(want) || len(want) > 0 && !hasProblem(problems[0], want[0]) {
+			t.Errorf("%q: %v", triggers, problems)
+		}
 	}
 }
 
@@ -226,13 +263,13 @@ func hasProblem(p definition.Problem, want string) bool {
 
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
-	_, problems := definition.Load([]byte(start+step+"    condition: !done\n"), known)
+	_, problems := loadWithoutNote(start + step + "    condition: !done\n")
 	want := "   8 |     condition: !done\n" + "                      ^"
 	if len(problems) != 1 || problems[0].Excerpt != want {
 		t.Errorf("%+v", problems)
 	}
 	long := start + step + "    input: {x: \"" + strings.Repeat("ä", 300) + "{{ doen }}\"}\n"
-	_, problems = definition.Load([]byte(long), known)
+	_, problems = loadWithoutNote(long)
 	lines := strings.Split(problems[0].Excerpt, "\n")
 	if at := len([]rune(lines[1])) - 1; string([]rune(lines[0])[at:at+4]) != "doen" {
 		t.Errorf("the caret is not below the name:\n%s", problems[0].Excerpt)

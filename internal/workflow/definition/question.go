@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
 // decisiveFields are the fields that the rules of asking judge together. If one of them comes from a template, only the run
@@ -21,30 +23,94 @@ var decisiveFields = []string{
 // anyDeadline allows every deadline, because the limits of deadlines belong to the workspace.
 var anyDeadline = fermata.Policy{AllowNever: true, AllowLonger: true, AllowShorter: true}
 
+// shapeFields are the fields that decide what the others mean. If one of them is wrong, no rule of asking can be judged.
+var shapeFields = []string{"type", "responseType", "response_type", "items", "questions", "multiSelect", "other"}
+
+// unreadItem stands for an item with a wrong field.
+var unreadItem = map[string]any{"prompt": "…", "response_type": string(fermata.ResponseText), "required": false}
+
 // checkQuestion checks a question against the rules of asking, as far as the file has its values.
 func (l *loader) checkQuestion(s *Step, t *tree, path string) {
 	at := path + ".input"
 	input := t.get("input")
-	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil || l.hasErrorAt(at) {
+	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil {
 		return
 	}
-	fields, ok := literalQuestion(input)
+	wrong := l.wrongFields(at)
+	for _, name := range wrong {
+		if isItem(name) {
+			continue
+		}
+		if slices.Contains(shapeFields, name) || expression.Nearest(name, shapeFields) != "" {
+			return
+		}
+	}
+	fields, ok := literalQuestion(input, wrong)
 	if !ok {
 		return
 	}
 	ask, err := posting.Read(fields, s.Tool == requestApproval)
-	if err == nil {
-		if !s.Suspend {
-			ask.Type = fermata.NonBlocking
-		}
-		var q *fermata.Question
-		if q, err = ask.Open("", &fermata.Task{}, fermata.SystemActor, anyDeadline, time.Time{}); err == nil {
-			l.checkOptions(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
-			l.checkDeadline(ask.Timeout, input, at)
-			return
+	l.reportRefusal(input, at, wrong, err)
+	if ask.Question == "" && ask.Title == "" && len(ask.Items) == 0 {
+		return
+	}
+	if !s.Suspend {
+		ask.Type = fermata.NonBlocking
+	}
+	l.checkDeadline(ask.Timeout, input, at)
+	q, err := openOffline(ask)
+	l.reportRefusal(input, at, wrong, err)
+	if err != nil {
+		q, err = openOffline(onlyOptions(ask))
+	}
+	if err == nil && !slices.Contains(wrong, "options") {
+		l.checkOptions(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
+	}
+}
+
+// openOffline returns the question that a request would open.
+func openOffline(ask fermata.Ask) (*fermata.Question, error) {
+	return ask.Open("", &fermata.Task{}, fermata.SystemActor, anyDeadline, time.Time{})
+}
+
+// onlyOptions returns a request with the same possible answers, and without what else may be wrong with it.
+func onlyOptions(ask fermata.Ask) fermata.Ask {
+	bare := fermata.Ask{Type: ask.Type, Question: "…", ResponseType: ask.ResponseType, Other: ask.Other}
+	if len(ask.Items) == 1 {
+		bare.ResponseType, bare.Other, ask.Options = ask.Items[0].ResponseType, ask.Items[0].Other, ask.Items[0].Options
+	}
+	if bare.Type == fermata.NonBlocking {
+		bare.Type = fermata.Blocking
+	}
+	for _, option := range ask.Options {
+		if !slices.ContainsFunc(bare.Options, func(o fermata.Option) bool { return o.Value == option.Value }) {
+			bare.Options = append(bare.Options, option)
 		}
 	}
-	l.reportRefusal(input, at, err)
+	return bare
+}
+
+// isItem reports whether a wrong field is a single item of a question.
+func isItem(name string) bool { return strings.HasPrefix(name, "items[") }
+
+// wrongFields returns the fields of an object that were reported. Of a list of items it returns the items.
+func (l *loader) wrongFields(path string) []string {
+	var names []string
+	for _, p := range l.problems {
+		rest, isBelow := strings.CutPrefix(p.Path, path+".")
+		if p.Warning || !isBelow {
+			continue
+		}
+		end := strings.IndexAny(rest, ".[")
+		if isItem(rest) {
+			end = strings.IndexByte(rest, ']') + 1
+		}
+		if end >= 0 {
+			rest = rest[:end]
+		}
+		names = append(names, rest)
+	}
+	return names
 }
 
 // checkDeadline warns of a timeout that the policy of the workspace refuses. It is no error, because an admin can
@@ -63,28 +129,35 @@ func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string
 	}
 }
 
-// hasErrorAt reports whether there is an error at or below a path.
-func (l *loader) hasErrorAt(path string) bool {
-	return slices.ContainsFunc(l.problems, func(p Problem) bool { return !p.Warning && strings.HasPrefix(p.Path, path) })
-}
-
-// literalQuestion returns the input of a question as the file has it, with placeholders for texts that only the run
-// knows. It reports false if too little is known.
-func literalQuestion(input *tree) (map[string]any, bool) {
+// literalQuestion returns the input of a question as the file has it, without the wrong fields, and with placeholders for
+// texts that only the run knows. It reports false if too little is known.
+func literalQuestion(input *tree, wrong []string) (map[string]any, bool) {
 	m, fields := input.mapping(), map[string]any{}
+	isAsked := false
 	for i, key := range m.keys {
 		name, value := key.text(), m.values[i]
+		isAsked = isAsked || slices.Contains([]string{"question", "title", "items", "questions"}, name)
+		isWrong := slices.Contains(wrong, name)
 		switch {
-		case !containsTemplate(value):
+		case !isWrong && !containsTemplate(value):
 			fields[name] = value.plainValue()
 		case name == "timeout", name == "timeoutHours":
-		case slices.Contains(decisiveFields, name):
+		case !isWrong && slices.Contains(decisiveFields, name):
 			return nil, false
 		case name == "question", name == "title":
 			fields[name] = "…"
 		case name == "action":
 			fields[name] = map[string]any{"tool": "…"}
 		}
+	}
+	items, _ := fields["items"].([]any)
+	for i := range items {
+		if slices.Contains(wrong, fmt.Sprintf("items[%d]", i)) {
+			items[i] = unreadItem
+		}
+	}
+	if !isAsked {
+		fields["question"] = "…" // that it is missing was reported
 	}
 	return fields, true
 }
@@ -100,27 +173,65 @@ func containsTemplate(t *tree) bool {
 // fieldAliases are the names that workflows use for fields of questions.
 var fieldAliases = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
 
-// reportRefusal reports why the question could not be asked.
-func (l *loader) reportRefusal(input *tree, path string, err error) {
+// reportRefusal reports why the question could not be asked. Nothing is said of wrong fields, nor, if there are such, of
+// fields that are missing: the wrong ones may stand for them.
+func (l *loader) reportRefusal(input *tree, path string, wrong []string, err error) {
+	if err == nil {
+		return
+	}
 	var refusal *fermata.Error
 	if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
 		l.addAt(input, path, "", "%s", err)
 		return
 	}
 	for _, p := range refusal.Problems {
-		name := p.Field
-		if end := strings.IndexAny(name, ".["); end >= 0 {
-			name = name[:end]
+		pointer := strings.FieldsFunc(p.Field, func(c rune) bool { return strings.ContainsRune(".[]", c) })
+		if len(pointer) > 0 && input.get(pointer[0]) == nil && fieldAliases[pointer[0]] != "" {
+			pointer[0] = fieldAliases[pointer[0]]
 		}
-		field := input.get(name)
-		if field == nil {
-			field = input.get(fieldAliases[name])
+		isThere := len(pointer) > 0 && input.get(pointer[0]) != nil
+		dependsOnItems := slices.ContainsFunc(wrong, isItem) && (p.Field == "items" || strings.HasPrefix(p.Field, "default"))
+		if len(wrong) > 0 && (!isThere || slices.Contains(wrong, pointer[0]) || dependsOnItems) {
+			continue
 		}
-		if field == nil {
-			field = input
+		field := input
+		if isThere {
+			field, _ = input.nodeAt(pointer)
 		}
-		l.addAt(field, path, useFileNames(input, refusal.Hint), "%s", useFileNames(input, p.Field+": "+p.Message))
+		hint := cmp.Or(refusal.Hint, remedyOf(p))
+		l.addAt(field, path, useFileNames(input, hint), "%s", useFileNames(input, p.Field+": "+p.Message))
 	}
+}
+
+// remedies are hints for problems of questions, by a part of the message. The first that fits counts.
+var remedies = []struct{ message, hint string }{
+	{"stands twice", "change one of them, or remove it"},
+	{"is not an option", "write one of the options, or add it to them"},
+	{"is no valid answer", "write a default that a person could answer"},
+	{"marked as dangerous", "choose another default or on_timeout, or set allow_danger_default if you mean it"},
+	{"silence would approve", "choose the default reject or another on_timeout: only people approve"},
+	{"no level to escalate to", "add escalation: [{timeout: 1h, on_timeout: fail}]"},
+	{"no default for every", "add a default, or write another on_timeout"},
+	{"needs a default", "add a default, or suspend: true"},
+	{"must name at least one option", "add options: [a, b]"},
+	{"goes with choice", "remove the options, or write response_type: choice"},
+	{"must not be empty", "write what people read"},
+	{"says the same as", "remove one of the two"},
+	{"is above max", "change one of the two"},
+	{"is no limit of", "remove it"},
+	{"is no e-mail address", "write name@example.com"},
+	{"the number of an issue", "write issueNumber: 42"},
+	{"may have at most", "shorten it"},
+}
+
+// remedyOf returns what the author does about a problem of a question, or "" if the message says it.
+func remedyOf(p fermata.Problem) string {
+	for _, remedy := range remedies {
+		if strings.Contains(p.Message, remedy.message) {
+			return remedy.hint
+		}
+	}
+	return ""
 }
 
 // useFileNames replaces the names of fields in a text by the names that the file uses.

@@ -107,10 +107,10 @@ func (f *schemaChecker) reportLeaf(e *jsonschema.ValidationError) {
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			f.addAt(t, path, "", "%s is missing", name)
+			f.addAt(t, path, "add "+name, "%s is missing", name)
 		}
 	case *kind.DependentRequired:
-		f.addAt(t.key(k.Prop), path, "", "%s needs %s beside it", k.Prop, strings.Join(k.Missing, ", "))
+		f.addAt(t.key(k.Prop), path, "add it, or remove "+k.Prop, "%s needs %s beside it", k.Prop, strings.Join(k.Missing, ", "))
 	case *kind.PropertyNames:
 		f.addAt(t.key(k.Property), path, nameHint, "%q is no name", k.Property)
 	case *kind.AnyOf, *kind.OneOf:
@@ -136,6 +136,8 @@ func (f *schemaChecker) reportUnknown(t *tree, path, name, schema string) {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(known) > 0 && len(known) < 20 {
 		hint = "there are " + strings.Join(known, ", ")
+	} else {
+		hint = "remove it"
 	}
 	f.addAt(t.key(name), path+name, hint, "there is no field %s here", name)
 }
@@ -152,14 +154,14 @@ func (f *schemaChecker) reportChoice(t *tree, path string, e *jsonschema.Validat
 		}
 	}
 	if len(needs) > 0 {
-		f.addAt(t, path, "", "%s is missing", strings.Join(needs, " or "))
+		f.addAt(t, path, "add one of them", "%s is missing", strings.Join(needs, " or "))
 		return
 	}
 	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 0 {
 		f.addAt(t, path, "keep one", "several forms are given that exclude each other")
 		return
 	}
-	f.addAt(t, path, "", "%s has no place here", kindOf(t))
+	f.addAt(t, path, "fermata workflow schema prints what may stand here", "%s has no place here", kindOf(t))
 }
 
 // explain returns what is wrong with a value, and a hint.
@@ -181,9 +183,9 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	case *kind.Pattern:
 		return fmt.Sprintf("%q does not fit here", k.Got), patternHint(e.SchemaURL)
 	case *kind.MinLength:
-		return "must not be empty", ""
+		return "must not be empty", "give a value, or remove the line"
 	case *kind.MaxLength:
-		return fmt.Sprintf("is longer than %d characters", k.Want), ""
+		return fmt.Sprintf("is longer than %d characters", k.Want), "shorten it"
 	case *kind.MinItems:
 		return fmt.Sprintf("needs at least %d", k.Want), ""
 	case *kind.MaxItems:
