@@ -72,7 +72,7 @@ func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 			"5: there is no workflow chidl in this project yet | did you mean child? | true",
 			"6: there is no workflow apart in this project yet | store it before this one runs: a step starts workflows of its own project | true",
 			"7: a run of parent cannot start one of the same workflow | go back with goto or repeat, which are counted | false",
-			"8: x is missing |  | false",
+			"8: x is missing | add x | false",
 			`9: must be a text, and is 5 | quote it: "5" | false`,
 			"9: there is no field y here | did you mean n? | false",
 			`9: must be one of a, b, and is the text "c" | did you mean a? | false`,

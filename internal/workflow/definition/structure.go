@@ -129,15 +129,13 @@ func (f *schemaChecker) reportUnknown(t *tree, path, name, schema string) {
 	if path != "" {
 		path += "."
 	}
-	hint := ""
+	hint := "remove it"
 	if ours := foreignNames[name]; ours != "" && slices.Contains(known, ours) {
 		hint = fmt.Sprintf("did you mean %s?", ours)
 	} else if near := expression.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(known) > 0 && len(known) < 20 {
 		hint = "there are " + strings.Join(known, ", ")
-	} else {
-		hint = "remove it"
 	}
 	f.addAt(t.key(name), path+name, hint, "there is no field %s here", name)
 }
