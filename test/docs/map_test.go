@@ -1,0 +1,76 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTheMapIsTrue checks the table "Where does it live" of CONTRIBUTING.md. A name that follows a file or a folder stands
+// there, as in `answer.go`: `Question.CheckMayAnswer`.
+func TestTheMapIsTrue(t *testing.T) {
+	t.Parallel()
+	_, rest, found := strings.Cut(readFile(t, "CONTRIBUTING.md"), "## Where does it live\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	if !found {
+		t.Fatal("CONTRIBUTING.md has no section Where does it live")
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	names := 0
+	for row := range strings.Lines(section) {
+		folder, place := "", ""
+		for _, m := range quoted.FindAllStringSubmatch(row, -1) {
+			switch text := m[1]; {
+			case strings.Contains(text, "NAME"):
+			case strings.HasSuffix(text, ".go") && !strings.Contains(text, "/") && folder != "" && exists(filepath.Join(folder, text)):
+				place = filepath.Join(folder, text)
+			case strings.HasSuffix(text, ".go") || strings.Contains(text, "/"):
+				if place = text; !exists(place) {
+					t.Errorf("%s is not there: %s", place, row)
+				}
+				if folder = place; strings.HasSuffix(place, ".go") {
+					folder = filepath.Dir(place)
+				}
+			default:
+				names++
+				name := text[strings.LastIndexByte(text, '.')+1:]
+				if !regexp.MustCompile(`\b` + name + `\b`).MatchString(sourceAt(t, place)) {
+					t.Errorf("%s has no %s: %s", place, text, row)
+				}
+			}
+		}
+	}
+	if names < 20 {
+		t.Errorf("only %d names were found", names)
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(filepath.Join(root, name))
+	return err == nil
+}
+
+// sourceAt returns the text of a file, or of all files in a folder.
+func sourceAt(t *testing.T, name string) string {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(root, name))
+	if err != nil {
+		return "" // that it is missing was reported
+	}
+	if !info.IsDir() {
+		return readFile(t, name)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			all.WriteString(readFile(t, filepath.Join(name, entry.Name())))
+		}
+	}
+	return all.String()
+}
