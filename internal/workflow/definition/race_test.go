@@ -2,5 +2,5 @@
 
 package definition_test
 
-// slower is the factor by which the race detector slows everything down.
-const slower = 10
+// raceFactor is the factor by which the race detector slows everything down.
+const raceFactor = 10
