@@ -18,8 +18,8 @@ import (
 func CanonicalAction(action []byte) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, action) != nil {
-		// The bytes are not JSON, so they stand for themselves. Asking refuses
-		// such an action.
+		// The bytes are not JSON, so they are returned unchanged. [Ask.Open]
+		// refuses such an action.
 		return slices.Clone(action)
 	}
 	return unescapeHTML(compact.Bytes())
@@ -51,7 +51,8 @@ func hashBytes(data []byte) string {
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 
 // unescapeHTML replaces the escapes of <, > and & by these characters. It
-// leaves every other escape alone: an escaped backslash begins no new escape.
+// leaves every other escape alone. The second backslash of an escaped backslash
+// begins no escape.
 func unescapeHTML(data []byte) []byte {
 	const length = len(`\u0026`)
 	out := make([]byte, 0, len(data))

@@ -97,7 +97,7 @@ func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
 	return q.LeastAssurance
 }
 
-// fallbackAssurance returns the assurance that is required where the policy does not say. It applies over a channel and by
+// fallbackAssurance returns the assurance that is required if the policy sets none. It applies over a channel and by
 // a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
 // person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
 // passkey.
@@ -193,7 +193,7 @@ func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutc
 }
 
 // resolve checks a person's answer together with its signature, and returns the
-// resolution that it makes.
+// resolution with this answer.
 func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
 	c = a.withSignedAssurance(c)
 	r, err := q.resolveUnsigned(a, c, now)
@@ -204,8 +204,8 @@ func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error
 	return r, q.checkSignature(&a, &r, c, now)
 }
 
-// resolveUnsigned checks a person's answer without its signature, and returns the
-// resolution that it makes.
+// resolveUnsigned checks a person's answer without its signature, and returns
+// the resolution with this answer.
 func (q *Question) resolveUnsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
 	if err := q.checkMayDecide(c); err != nil {
 		return Resolution{}, err
@@ -508,8 +508,8 @@ func sameAnswers(stored, given map[string]any) bool {
 	return true
 }
 
-// vote counts a person's vote. Several votes of one person count once, on
-// whatever channels they came.
+// vote counts a person's vote. Each person has one vote, even if the person
+// votes over several channels.
 func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
 	voteIndex := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
@@ -521,8 +521,8 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err
 	}
-	// A repeated vote makes all votes count again, because a vote that was
-	// discounted before may count at this call.
+	// A repeated vote starts a new count, because a vote that was discounted
+	// before may count at this call.
 	approvals, rejections := q.countVotes()
 	needed := 1
 	if q.Approvals.Reject == "majority" {

@@ -44,7 +44,7 @@ type GateCall struct {
 	// session key instead. All calls of a session share one task.
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// RunID is the run that makes the call. Every call of a run that is over is denied.
+	// RunID is the run that makes the call. Every call of a run that has ended is denied.
 	RunID string `json:"run_id,omitempty" maxLength:"64"`
 	// Project is the project in which the task of a new session is created.
 	Project string `json:"project,omitempty" maxLength:"64"`
@@ -112,8 +112,8 @@ type NewGateRule struct {
 	Project    string `json:"project,omitempty" maxLength:"64"`
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// ExpiresIn is the life of the rule. If it is empty or never, the rule
-	// stays until it is removed.
+	// ExpiresIn is the time for which the rule is valid. If it is empty or
+	// never, the rule stays until it is removed.
 	ExpiresIn Timeout `json:"expires_in,omitempty" maxLength:"20"`
 	// Uses is the number of calls that an allow rule lets through. 0 means any number.
 	Uses int `json:"uses,omitempty" minimum:"0"`
@@ -224,7 +224,7 @@ type gateAction struct {
 func (c *GateCall) Action() json.RawMessage {
 	data, err := json.Marshal(gateAction{c.Tool, c.Input, c.Dir})
 	if err != nil {
-		// Check accepts only valid input, so nobody checked this call. It has no action.
+		// The input is not valid JSON, so the caller skipped Check. Such a call has no action.
 		return nil
 	}
 	return CanonicalAction(data)
@@ -440,7 +440,8 @@ func (c *GateCall) IsSubjectOf(q *Question, hashes []string) bool {
 }
 
 // Refusal returns a sentence for the agent that says who or what refused the
-// call of the closed question. A deadline never sounds like a person.
+// call of the closed question. The sentence never presents a deadline as a
+// person's decision.
 func (q *Question) Refusal() string {
 	r := q.Resolution
 	at := formatInstant(r.At)

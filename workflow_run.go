@@ -10,7 +10,7 @@ import (
 const (
 	// ReasonStepFailed means that a step failed and nothing handled the failure.
 	ReasonStepFailed = "step_failed"
-	// ReasonRejected means that a person rejected, and on_reject is to fail.
+	// ReasonRejected means that a person rejected an approval whose on_reject is fail.
 	ReasonRejected = "rejected"
 	// ReasonTooManyIterations means that the run came back to a step more often
 	// than allowed.
@@ -76,7 +76,7 @@ const (
 	StepDone    StepState = "done"
 	StepSkipped StepState = "skipped"
 	StepFailed  StepState = "failed"
-	// StepRejected means that a person rejected.
+	// StepRejected means that a person rejected the approval of the step.
 	StepRejected StepState = "rejected"
 	// StepCancelled means that the run ended while the step was not finished.
 	StepCancelled StepState = "cancelled"

@@ -105,7 +105,7 @@ func (c *Client) PauseTask(ctx context.Context, id string) (*fermata.Task, error
 	return post[*fermata.Task](ctx, c, path("tasks", id, "pause"), struct{}{})
 }
 
-// ReopenTask opens a task that has ended.
+// ReopenTask makes a task that has ended continue.
 func (c *Client) ReopenTask(ctx context.Context, id string) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks", id, "reopen"), struct{}{})
 }
