@@ -97,8 +97,9 @@ func foldKey(key string) string {
 }
 
 // repeatedKey returns a key that appears twice in one object of a JSON
-// document. A reader who sees both cannot tell which one a program takes. Keys
-// that differ only in case count as repeated, since many programs take either.
+// document. A person who sees both cannot know which one a program uses. Keys
+// that differ only in case count as repeated, since many programs ignore the
+// case.
 func repeatedKey(data []byte) (string, bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	// The stack has one entry for each open object or list. The entry of a list

@@ -19,7 +19,7 @@ type Answer struct {
 	// Answers holds the values by item key if the question has several items.
 	Answers map[string]any `json:"answers,omitempty"`
 	Comment string         `json:"comment,omitempty" maxLength:"20000"`
-	// Restart makes a late answer start the task again.
+	// Restart makes the task go on with a late answer.
 	Restart bool `json:"restart,omitempty"`
 	// ActionHash names the action that the person saw.
 	ActionHash string `json:"action_hash,omitempty"`
@@ -88,8 +88,8 @@ func (q *Question) CheckAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 
-// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn
-// means that the answer comes over a channel or by a link. An empty result accepts every person who may answer.
+// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn means
+// that the answer comes over a channel or by a link. An empty result means that any assurance is enough.
 func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
 	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
 		return q.fallbackAssurance()
@@ -121,8 +121,9 @@ func (q *Question) fallbackAssurance() Assurance {
 // strongly enough for its risk.
 func (q *Question) CheckMayDecide(c Caller) error { return q.checkMayDecide(c) }
 
-// isAssignedTo reports whether the question is for the caller: it names the
-// caller's handle, group or role, or it names nobody and so is for all.
+// isAssignedTo reports whether the caller is an assignee: the question names
+// the caller's handle, id, group or role, or it has no assignees and so is for
+// all.
 func (q *Question) isAssignedTo(c Caller) bool {
 	if len(q.Assignees) == 0 {
 		return true

@@ -293,7 +293,8 @@ func (a Ask) WithOwnAnswers() Ask {
 	return a
 }
 
-// spreadOther decides which items accept an answer that is not one of their options.
+// spreadOther applies the request's Other to the choice items that do not set their own. Afterwards, Other is true or
+// nil in a choice item, and nil in any other item.
 func (a Ask) spreadOther(items []Item) {
 	for i := range items {
 		it := &items[i]

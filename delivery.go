@@ -14,7 +14,7 @@ type DeliveryState string
 const (
 	// DeliveryWaiting means that the message is not sent yet; next_at says when it will be.
 	DeliveryWaiting DeliveryState = "waiting"
-	// DeliverySent means that the channel accepted the message. It is kept up to date.
+	// DeliverySent means that the channel accepted the message. Fermata keeps the message up to date.
 	DeliverySent DeliveryState = "sent"
 	// DeliveryFailed means that the last attempt failed. The next attempt is at next_at.
 	DeliveryFailed DeliveryState = "failed"
@@ -44,7 +44,7 @@ const (
 	WaitsForDigest = "digest"
 )
 
-// Delivery is one message to one recipient. It is kept up to date after it was sent.
+// Delivery is one message to one recipient. Fermata keeps the message up to date after it was sent.
 type Delivery struct {
 	ID         string `json:"id"`
 	QuestionID string `json:"question_id,omitempty"`

@@ -93,8 +93,8 @@ func (q *Question) CloseWithTask(by Actor, endState TaskState, reason string, no
 }
 
 // LetAskerDecide closes a pending question without an answer, because its task
-// was resumed. The asker is told to decide. The argument message is the text of
-// the person who resumed the task.
+// was resumed. Fermata tells the asker to decide. The argument message is the
+// text of the person who resumed the task.
 func (q *Question) LetAskerDecide(by Actor, message string, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()

@@ -58,14 +58,14 @@ type GateCall struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	// Dir is the folder in which the tool will run.
 	Dir string `json:"dir,omitempty" maxLength:"4096"`
-	// DryRun asks for the decision only. Nothing is changed.
+	// DryRun makes the call return the decision without changing anything.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
 // GateReply is the decision of a gate on one call.
 type GateReply struct {
 	Decision GateDecision `json:"decision" enum:"allow,deny,ask"`
-	// Reason tells the agent why, and who decided.
+	// Reason says why the gate decided so, and who decided. It is for the agent.
 	Reason string `json:"reason"`
 	// TaskID is the task whose thread holds the question to people.
 	TaskID string `json:"task_id,omitempty"`
@@ -234,8 +234,9 @@ func (c *GateCall) Action() json.RawMessage {
 var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
 
 // CallsOf returns the tool calls that an action may mean, so that gate rules can judge it. It returns none if the
-// action is not a tool call. An action with several forms of arguments gives a call for each, because the program
-// that runs it may read any of them. An action with a command but no tool may be a call of any program's shell tool.
+// action is not a tool call. For an action with several forms of arguments, it returns a call for each, because the
+// program that runs the action may read any of them. An action with a command but no tool may be a call of any
+// program's shell tool.
 func CallsOf(action json.RawMessage) []*GateCall {
 	var a struct {
 		Tool      string          `json:"tool"`

@@ -82,8 +82,8 @@ func (c *GateCall) mayWrite() bool {
 	})
 }
 
-// toolWords returns the words of the tool's name in small letters, without the name of an MCP server. Both
-// mcp__fs__read_file and ReadFile give read and file.
+// toolWords returns the words of the tool's name in small letters, without the name of an MCP server. For
+// mcp__fs__read_file and for ReadFile, the words are read and file.
 func (c *GateCall) toolWords() []string {
 	name := c.Tool[strings.LastIndex(c.Tool, "__")+1:]
 	var sb strings.Builder

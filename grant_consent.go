@@ -11,8 +11,8 @@ type Consent struct {
 	Used bool
 	// Policy is the current policy.
 	Policy Policy
-	// Risk is the highest risk that the current gate rules give to the action. DenyRule is the rule that denies the action,
-	// or nil.
+	// Risk is the highest risk that the current gate rules set for the action. DenyRule is the rule that denies the
+	// action, or nil.
 	Risk     Risk
 	DenyRule *GateRule
 	// Members are the approvers in their current state, by id. A person who is not a member is missing.

@@ -114,7 +114,7 @@ func (q *Question) IsReleaseDue(now time.Time) bool {
 }
 
 // IsDecided reports whether the held answer or the deadline already decides the
-// question, so that the next check will settle it.
+// question, so that the next sweep will settle it.
 func (q *Question) IsDecided(now time.Time) bool { return q.IsReleaseDue(now) || q.IsOverdue(now) }
 
 // Release closes the question with the held answer. The question must be

@@ -59,7 +59,7 @@ const (
 	HandoffUnread HandoffState = "unread"
 )
 
-// DeskRunID takes the place of a run id for a message that the agent of an
+// DeskRunID is stored instead of a run id for a message that the agent of an
 // external task was handed.
 const DeskRunID = "desk"
 

@@ -106,7 +106,7 @@ type Question struct {
 	Assignees  []string `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 	Approvals  *Quorum  `json:"approvals,omitempty"`
 	Timeout    Timeout  `json:"timeout"`
-	// Deadline is the instant at which time decides. If nil, the question waits for ever.
+	// Deadline is the instant at which OnTimeout applies. If nil, the question waits for ever.
 	Deadline   *time.Time        `json:"deadline,omitempty"`
 	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 	Escalation []EscalationLevel `json:"escalation,omitempty"`

@@ -41,7 +41,7 @@ type LastRun struct {
 	Attempt int      `json:"attempt"`
 	State   RunState `json:"state" enum:"running,finished,lost,released"`
 	Result  Result   `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
-	// Summary is the run's own summary, or says who stopped it.
+	// Summary is the run's own summary, or the reason why the run was stopped.
 	Summary string `json:"summary,omitempty"`
 }
 

@@ -193,7 +193,7 @@ func TestResumeTextSaysWhyTheWorkGoesOn(t *testing.T) {
 		last    *fermata.LastRun
 		says    string
 		resumed bool
-		// alone says that there is a text even if nobody wrote.
+		// alone means that there is a text even if nobody wrote.
 		alone bool
 	}{
 		"the first run":   {nil, "before you begin", false, false},

@@ -202,8 +202,8 @@ type Finish struct {
 	BlockedBy  []string        `json:"blocked_by,omitempty"`
 	Session    *Session        `json:"session,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
-	// Heard holds the ids of the messages and closed questions that the agent was told. Everything else that the run
-	// was handed is handed to the next run. If it is nil, the agent was told everything.
+	// Heard holds the ids of the messages and closed questions that reached the agent. Everything else that the run
+	// was handed is handed to the next run. If Heard is nil, everything reached the agent.
 	Heard *[]string `json:"heard,omitempty" doc:"ids of the messages and closed questions that the agent was told; what else this run was handed is handed to the next one; without it: all"`
 }
 
@@ -271,7 +271,7 @@ func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	return r.State == RunLost && isWaiting || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
-// Progress is an update on the work that asks for nothing.
+// Progress is a report on the work that needs no answer.
 type Progress struct {
 	Message string  `json:"message" minLength:"1" maxLength:"2000"`
 	Step    string  `json:"step,omitempty" maxLength:"200"`

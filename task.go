@@ -408,8 +408,8 @@ func (t *Task) StateAfterQuestion(q *Question, isPending bool) (TaskState, strin
 	return t.ResumedState(), ""
 }
 
-// IsResumable reports whether a person may let the task go on without the thing
-// that it waits for.
+// IsResumable reports whether a person may resume the task before the event
+// that the task waits for.
 func (t *Task) IsResumable() bool {
 	return t.IsAsking() || t.State == TaskBlocked || t.State == TaskDeferred
 }

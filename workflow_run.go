@@ -59,7 +59,8 @@ type WorkflowRun struct {
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 
 	// ConcurrencyKey is shared by runs that must not run at the same time.
-	// FireKey makes one occurrence of a trigger start only one run.
+	// FireKey identifies one occurrence of a trigger, so that the occurrence
+	// starts only one run.
 	ConcurrencyKey string `json:"-"`
 	FireKey        string `json:"-"`
 }
@@ -101,7 +102,7 @@ type WorkflowStep struct {
 	Tool    string    `json:"tool"`
 	State   StepState `json:"state" enum:"running,waiting,done,skipped,failed,rejected,cancelled"`
 	Attempt int       `json:"attempt" doc:"1 for the first"`
-	// Note says why the step was skipped, or what decided without a person.
+	// Note says why the step was skipped, or how the step got its result without an answer.
 	Note   string          `json:"note,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty" doc:"as rendered; secrets are left out"`
 	Output json.RawMessage `json:"output,omitempty"`

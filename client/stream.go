@@ -40,8 +40,8 @@ type handlerError struct{ error }
 
 // Stream calls handle for every event in order, without gaps or repeats, until
 // ctx ends or handle returns an error. Stream returns that error. It reopens a
-// broken connection without limit; only a first connection that cannot be made
-// is an error.
+// broken connection without limit; only a first connection that cannot be
+// opened is an error.
 func (c *Client) Stream(ctx context.Context, q StreamQuery, handle func(*fermata.Event) error) error {
 	s := &stream{c: c, q: q, onEvent: handle}
 	if q.After > 0 || q.FromStart {
