@@ -18,8 +18,8 @@ import (
 func CanonicalAction(action []byte) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, action) != nil {
-		// The bytes are not JSON, so they stand for themselves. Asking refuses
-		// such an action.
+		// The bytes are not JSON, so they are returned unchanged. [Ask.Open]
+		// refuses such an action.
 		return slices.Clone(action)
 	}
 	return unescapeHTML(compact.Bytes())
@@ -51,7 +51,8 @@ func hashBytes(data []byte) string {
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 
 // unescapeHTML replaces the escapes of <, > and & by these characters. It
-// leaves every other escape alone: an escaped backslash begins no new escape.
+// leaves every other escape alone. The second backslash of an escaped backslash
+// begins no escape.
 func unescapeHTML(data []byte) []byte {
 	const length = len(`\u0026`)
 	out := make([]byte, 0, len(data))
@@ -96,8 +97,9 @@ func foldKey(key string) string {
 }
 
 // repeatedKey returns a key that appears twice in one object of a JSON
-// document. A reader who sees both cannot tell which one a program takes. Keys
-// that differ only in case count as repeated, since many programs take either.
+// document. A person who sees both cannot know which one a program uses. Keys
+// that differ only in case count as repeated, since many programs ignore the
+// case.
 func repeatedKey(data []byte) (string, bool) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	// The stack has one entry for each open object or list. The entry of a list

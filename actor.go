@@ -133,9 +133,9 @@ type Caller struct {
 	// EndsAt is the end of the token or the session, unless it is revoked
 	// sooner. It is zero if there is no end.
 	EndsAt time.Time
-	// WithoutSignIn reports whether the person answers over a channel or by a link,
-	// without signing in. Where the policy says nothing, the risk then decides
-	// which assurance the answer needs.
+	// WithoutSignIn reports whether the person answers over a channel or by a
+	// link, without signing in. If the policy sets no assurance, the risk of
+	// the question then decides which assurance the answer needs.
 	WithoutSignIn bool
 }
 

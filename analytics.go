@@ -68,7 +68,7 @@ type TypeFigures struct {
 }
 
 // ChannelFigures are the statistics of the answers that came over one channel.
-// The channel "" stands for answers that named none.
+// Channel is "" for answers that named no channel.
 type ChannelFigures struct {
 	Channel string `json:"channel"`
 	AnswerFigures
@@ -114,9 +114,9 @@ type SeriesStep struct {
 	Figures
 }
 
-// AnalyticsSeries is a period step by step, including steps in which nothing
-// was asked. The steps begin at the start of the period; the last one may be
-// shorter.
+// AnalyticsSeries holds the statistics of each step of a period, including
+// steps in which nothing was asked. The steps begin at the start of the period;
+// the last one may be shorter.
 type AnalyticsSeries struct {
 	Period
 	Interval SeriesInterval `json:"interval" enum:"hour,day,week"`

@@ -19,7 +19,7 @@ type Answer struct {
 	// Answers holds the values by item key if the question has several items.
 	Answers map[string]any `json:"answers,omitempty"`
 	Comment string         `json:"comment,omitempty" maxLength:"20000"`
-	// Restart makes a late answer start the task again.
+	// Restart makes the task go on with a late answer.
 	Restart bool `json:"restart,omitempty"`
 	// ActionHash names the action that the person saw.
 	ActionHash string `json:"action_hash,omitempty"`
@@ -88,8 +88,8 @@ func (q *Question) CheckAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", hint)
 }
 
-// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn
-// means that the answer comes over a channel or by a link. An empty result accepts every person who may answer.
+// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn means
+// that the answer comes over a channel or by a link. An empty result means that any assurance is enough.
 func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
 	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
 		return q.fallbackAssurance()
@@ -97,7 +97,7 @@ func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
 	return q.LeastAssurance
 }
 
-// fallbackAssurance returns the assurance that is required where the policy does not say. It applies over a channel and by
+// fallbackAssurance returns the assurance that is required if the policy sets none. It applies over a channel and by
 // a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
 // person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
 // passkey.
@@ -121,8 +121,9 @@ func (q *Question) fallbackAssurance() Assurance {
 // strongly enough for its risk.
 func (q *Question) CheckMayDecide(c Caller) error { return q.checkMayDecide(c) }
 
-// isAssignedTo reports whether the question is for the caller: it names the
-// caller's handle, group or role, or it names nobody and so is for all.
+// isAssignedTo reports whether the caller is an assignee: the question names
+// the caller's handle, id, group or role, or it has no assignees and so is for
+// all.
 func (q *Question) isAssignedTo(c Caller) bool {
 	if len(q.Assignees) == 0 {
 		return true
@@ -193,7 +194,7 @@ func (q *Question) applyToDecided(a Answer, c Caller, now time.Time) (AnswerOutc
 }
 
 // resolve checks a person's answer together with its signature, and returns the
-// resolution that it makes.
+// resolution with this answer.
 func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
 	c = a.withSignedAssurance(c)
 	r, err := q.resolveUnsigned(a, c, now)
@@ -204,8 +205,8 @@ func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error
 	return r, q.checkSignature(&a, &r, c, now)
 }
 
-// resolveUnsigned checks a person's answer without its signature, and returns the
-// resolution that it makes.
+// resolveUnsigned checks a person's answer without its signature, and returns
+// the resolution with this answer.
 func (q *Question) resolveUnsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
 	if err := q.checkMayDecide(c); err != nil {
 		return Resolution{}, err
@@ -508,8 +509,8 @@ func sameAnswers(stored, given map[string]any) bool {
 	return true
 }
 
-// vote counts a person's vote. Several votes of one person count once, on
-// whatever channels they came.
+// vote counts a person's vote. Each person has one vote, even if the person
+// votes over several channels.
 func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
 	voteIndex := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
@@ -521,8 +522,8 @@ func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
 	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err
 	}
-	// A repeated vote makes all votes count again, because a vote that was
-	// discounted before may count at this call.
+	// A repeated vote starts a new count, because a vote that was discounted
+	// before may count at this call.
 	approvals, rejections := q.countVotes()
 	needed := 1
 	if q.Approvals.Reject == "majority" {

@@ -60,8 +60,8 @@ type AnswerLink struct {
 	Generation int64
 }
 
-// badAnswerLinkError returns the error for an address that this server did not
-// make, or that was revoked.
+// badAnswerLinkError returns the error for a link that is damaged, that this
+// server did not sign, or that was revoked.
 func badAnswerLinkError() error {
 	return Errorf(CodeNotFound, "the link is not good: it was not copied whole, or it was revoked").
 		WithHint("open the newest message, or sign in")
@@ -99,13 +99,13 @@ func (l AnswerLink) CheckSignature(token string, key []byte) error {
 	return nil
 }
 
-// FormToken returns the token for a form on the page of the link. It binds the form
-// to this link and to the action that the page showed.
+// FormToken returns the token for a form on the page of the link. It binds the
+// form to this link and to the content that the page showed.
 func (l AnswerLink) FormToken(key []byte, content string) string {
 	return l.computeMAC(key, "form", content)
 }
 
-// IsFormToken reports whether a form was sent from the page of this link.
+// IsFormToken reports whether a form was sent from the page of this link with this content.
 func (l AnswerLink) IsFormToken(form string, key []byte, content string) bool {
 	return hmac.Equal([]byte(l.FormToken(key, content)), []byte(form))
 }

@@ -281,7 +281,7 @@ func TestAnswerAgain(t *testing.T) {
 			q = load(t, q)
 			applyAnswer(t, q, answer, ann, fermata.AnswerRepeats)
 			applyAnswer(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.AnswerRepeats)
-			// A comment that nobody would read is refused.
+			// A comment that would be lost is refused.
 			wantRefused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 			for _, other := range []fermata.Answer{
 				{Answers: map[string]any{"name": "shop"}}, {Answers: map[string]any{"name": "shop", "tags": []any{"x"}}},
@@ -345,8 +345,8 @@ func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
 	applyAnswer(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.AnswerCloses)
 }
 
-// TestAnswerAgainWithAnotherAction checks that a person who approves an edited
-// action is not told "done" when another action was approved.
+// TestAnswerAgainWithAnotherAction checks that an approval of an edited action
+// is refused if another action was approved before.
 func TestAnswerAgainWithAnotherAction(t *testing.T) {
 	t.Parallel()
 	ann := person("ann")

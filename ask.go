@@ -56,7 +56,7 @@ type Ask struct {
 	Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
 
-// Fingerprint returns a digest of the request. It tells a retry from a
+// Fingerprint returns a digest of the request. It distinguishes a retry from a
 // different request with the same idempotency key.
 func (a Ask) Fingerprint() string {
 	if a.Other != nil && *a.Other {
@@ -64,7 +64,7 @@ func (a Ask) Fingerprint() string {
 		// A request that says so explicitly is the same request.
 		a.Other = nil
 	}
-	// The next run repeats a call that was put off, under its own run id.
+	// After a suspension, the next run may repeat the request with its own run id.
 	a.RunID = ""
 	return Digest(a)
 }
@@ -81,7 +81,8 @@ func Digest(v any) string {
 
 // Open returns the question that the request opens on the task at the instant
 // now, or an error that lists every problem of the request. The policy limits
-// the question. [Question.CheckQuorum] checks who may answer.
+// the question. Open does not check the members: see [Question.CheckQuorum] and
+// [Question.CheckAssignees].
 func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Question, error) {
 	var ps problems
 	a.Action, a.State = dropNull(a.Action), dropNull(a.State)
@@ -282,10 +283,9 @@ func fillItems(items []Item, typ QuestionType) {
 	}
 }
 
-// WithOwnAnswers returns the request as agents mean it: people may answer in
-// their own words unless the request forbids it. A script gets such an answer
-// only if it asks for it, because it does not expect an answer that is not an
-// option.
+// WithOwnAnswers returns the request of an agent: people may answer in their
+// own words unless the request forbids it. The request of a script must allow
+// such answers itself, because a script expects one of its options.
 func (a Ask) WithOwnAnswers() Ask {
 	if a.Other == nil {
 		a.Other = new(true)
@@ -293,7 +293,8 @@ func (a Ask) WithOwnAnswers() Ask {
 	return a
 }
 
-// spreadOther decides which items accept an answer that is not one of their options.
+// spreadOther applies the request's Other to the choice items that do not set their own. Afterwards, Other is true or
+// nil in a choice item, and nil in any other item.
 func (a Ask) spreadOther(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -419,8 +420,8 @@ func (q *Question) CheckQuorum(members []Member) error {
 }
 
 // CheckAssignees refuses a question that none of its assignees may answer, at
-// once or at a level of its escalation. Such a question would wait for nobody.
-// The argument must hold all members of the workspace.
+// once or at a level of its escalation. Nobody could ever answer such a
+// question. The argument must hold all members of the workspace.
 func (q *Question) CheckAssignees(members []Member) error {
 	if len(q.Assignees) == 0 {
 		return nil

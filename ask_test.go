@@ -14,7 +14,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestAskDefaultsByType checks the table of spec 4.1.
+// TestAskDefaultsByType checks the table of
+// docs/inside/contract.md#question-types.
 func TestAskDefaultsByType(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -313,7 +314,7 @@ func TestAskEscalationChain(t *testing.T) {
 }
 
 // TestAskIsNotChangedByOpening checks that a request may be opened twice. This
-// matters because the function of a write runs again after a conflict.
+// matters because the function of a write may run twice.
 func TestAskIsNotChangedByOpening(t *testing.T) {
 	t.Parallel()
 	const text = `{"items":[{"prompt":"a?"},{"prompt":"b?"}],"default":{"q1":"x","q2":"y"},"assignees":["ann"],
@@ -480,7 +481,7 @@ func TestAskQuorum(t *testing.T) {
 				t.Error(err)
 			case !tc.ok:
 				wantError(t, err, fermata.CodeQuorumUnreachable)
-				// The hint tells how to let the asker approve only where that would help.
+				// The hint names --self-approval only if the asker's own approval would help.
 				e, _ := errors.AsType[*fermata.Error](err)
 				if helps := tc.name == "the asker does not count"; strings.Contains(e.Hint, "--self-approval") != helps {
 					t.Errorf("the hint is %q", e.Hint)

@@ -14,8 +14,8 @@ type Assignment struct {
 
 // Assign assigns the question to other people. Operators may do so. People who
 // may answer the question may do so as well, to delegate it. The argument
-// members must hold all members of the workspace. A name that matches none of
-// them is refused, so that no question waits for nobody.
+// members must hold all members of the workspace. Assign refuses a name that
+// matches none of them, because such an assignee could never answer.
 func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 	if err := q.checkMayAssign(c); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (q *Question) checkMayAssign(c Caller) error {
 }
 
 // CheckMayComment returns nil if the caller may comment on a question without
-// deciding it. All people who answer questions may, even if the question is for
-// others.
+// deciding it. Every person who may answer questions in the project may
+// comment, even if the question is assigned to others.
 func (q *Question) CheckMayComment(c Caller) error {
 	if c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
 		return nil

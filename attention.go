@@ -55,7 +55,7 @@ var StopReasons = []StopReason{StopCancelled, StopPaused, StopLost, StopEnded}
 // News is the information that a run should get at once.
 type News struct {
 	RunID string `json:"run_id"`
-	// Stop is set if the run is over, and gives the reason. The worker must end the agent.
+	// Stop is set if the run must stop, and gives the reason. The worker must end the agent.
 	Stop StopReason `json:"stop,omitempty" enum:"cancelled,paused,lost,ended"`
 	// Unread is the number of answers and messages that the next heartbeat hands over.
 	Unread int `json:"unread,omitempty"`

@@ -8,7 +8,7 @@ import "time"
 type AuditPage struct {
 	Items      []*Event `json:"items"`
 	NextCursor string   `json:"next_cursor,omitempty" doc:"absent in the last part"`
-	// SearchedTo is the instant back to which a search looked, if it found too
-	// few events to fill the page.
+	// SearchedTo is the time of the oldest event that the search has examined.
+	// It is set only if more events remain and the page is not full.
 	SearchedTo *time.Time `json:"searched_to,omitempty" doc:"the search came back to here without filling the page; next_cursor goes on"`
 }

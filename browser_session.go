@@ -8,7 +8,7 @@ import (
 
 // Lifetimes of sign-ins.
 const (
-	// SessionLifetime is the longest life of a session. MaxSessionIdle is the
+	// SessionLifetime is the maximum age of a session. MaxSessionIdle is the
 	// longest time for which a session may stay unused.
 	SessionLifetime = 30 * 24 * time.Hour
 	MaxSessionIdle  = 7 * 24 * time.Hour
@@ -16,8 +16,8 @@ const (
 	// Afterwards the person has the assurance of a channel until the next
 	// sign-in.
 	FreshSignInLifetime = 12 * time.Hour
-	// LinkLifetime is the life of a one-time link. MailLinkLifetime is the life of a
-	// link in a mail, and InvitationLifetime that of an invitation.
+	// LinkLifetime is the time for which a one-time link is valid. MailLinkLifetime is the same for a link in a mail,
+	// and InvitationLifetime for an invitation.
 	LinkLifetime       = 24 * time.Hour
 	MailLinkLifetime   = 15 * time.Minute
 	InvitationLifetime = 7 * 24 * time.Hour
@@ -51,8 +51,8 @@ type BrowserSession struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// CreatorTokenID is the member's own token that made the sign-in link. The
-	// session ends with this token. It is empty if no such token is known.
+	// CreatorTokenID is the member's own token that created the sign-in link.
+	// The session ends with this token. It is empty if no such token is known.
 	CreatorTokenID string `json:"-"`
 }
 
@@ -88,7 +88,7 @@ type Link struct {
 	Member   string       `json:"member,omitempty" doc:"the member's handle"`
 	Method   SignInMethod `json:"method" enum:"link,email,invitation"`
 	// Assurance is the highest assurance of a sign-in with this link. It is at
-	// most the assurance of the link's maker.
+	// most the assurance of the link's creator.
 	Assurance Assurance  `json:"assurance" enum:"channel,session"`
 	CreatedBy Actor      `json:"created_by"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -103,14 +103,14 @@ type Link struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
-	// CreatorTokenID is the token that made the link. It is empty if there was none.
+	// CreatorTokenID is the token that created the link. It is empty if there was none.
 	CreatorTokenID string `json:"-"`
-	// Secret is set only where the link was made. It is never stored.
+	// Secret is set only in a link that was just created. It is never stored.
 	Secret string `json:"-"`
 }
 
-// MaxLinkAssurance returns the highest assurance of a sign-in by a link whose maker
-// has the given assurance.
+// MaxLinkAssurance returns the highest assurance of a sign-in by a link whose
+// creator has the given assurance.
 func MaxLinkAssurance(maker Assurance) Assurance {
 	if maker.AtLeast(AssuranceSession) {
 		return AssuranceSession
@@ -150,7 +150,8 @@ func (n *NewInvitation) Complete() error {
 	return nil
 }
 
-// handleOf returns a handle made from a mail address.
+// handleOf returns a handle derived from a mail address. It is empty if no
+// character of the address fits.
 func handleOf(email string) string {
 	local, _, _ := strings.Cut(email, "@")
 	handle := []rune{}

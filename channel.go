@@ -49,7 +49,7 @@ type Channel struct {
 	UnmatchedRouteSteps []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
 
 	// FailingSince is the instant of the first failure since the channel last
-	// worked. AlertedAt is when operators were told of it.
+	// worked. AlertedAt is the instant of the last alert to operators.
 	FailingSince *time.Time `json:"-"`
 	AlertedAt    *time.Time `json:"-"`
 	Version      int64      `json:"-"`

@@ -39,8 +39,9 @@ func (c Checkpoint) Text() string {
 	return fmt.Sprintf("%s\n%s\n%d\n%s\n%s\n", checkpointTitle, c.Workspace, c.Seq, c.Hash, c.At.UTC().Format(time.RFC3339Nano))
 }
 
-// IsDue reports whether the end of the chain must be signed. It is due if many events followed the last checkpoint,
-// or if the first of them is old enough. The argument since is the instant of that first event.
+// IsDue reports whether the end of the chain must be signed. It is due if [MaxCheckpointEvents] events followed the
+// last checkpoint, or if the first of them is as old as the interval. The argument since is the instant of that first
+// event.
 func (c Checkpoint) IsDue(end int64, since, now time.Time, interval time.Duration) bool {
 	return end-c.Seq >= MaxCheckpointEvents || now.Sub(since) >= interval
 }

@@ -29,8 +29,8 @@ func askerKindOf(t *Task) askerKind {
 	return resumedAsker
 }
 
-// deadlineProblems returns what is wrong with the deadline of a question that has other problems. It returns nothing if
-// these leave open what the deadline does.
+// deadlineProblems returns the problems with the deadline of a question that has other problems. It returns none if
+// the other problems make the deadline impossible to check.
 func (a Ask) deadlineProblems(q *Question, kind askerKind, p Policy, now time.Time) []Problem {
 	if len(q.Items) == 0 || !slices.Contains(QuestionTypes, q.Type) || len(q.Escalation) > MaxEscalation {
 		return nil

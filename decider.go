@@ -19,8 +19,8 @@ type Decider struct {
 type Deciders struct {
 	// Items are all members: first those who may decide, then the others, each part sorted by handle.
 	Items []Decider `json:"items"`
-	// LeastAssurance is the assurance that a person needs when signed in or with a token. LeastWithoutSignIn is
-	// the assurance for an answer over a channel or by a link. An empty value accepts every person who may answer.
+	// LeastAssurance is the assurance that a person needs when signed in or with a token. LeastWithoutSignIn is the
+	// assurance for an answer over a channel or by a link. An empty value means that any assurance is enough.
 	LeastAssurance     Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
 	LeastWithoutSignIn Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
 	// Required is the number of people who must approve. It is 1 without a quorum.

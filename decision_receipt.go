@@ -73,7 +73,8 @@ func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
 	return r, nil
 }
 
-// Question returns the question of the receipt, with the fields that the receipt holds.
+// Question returns the question of the receipt, for checks of its content and signatures. Fields that decide who may
+// answer, such as the assurance and the quorum, are empty.
 func (r DecisionReceipt) Question() *Question {
 	return &Question{
 		ID: r.QuestionID, WorkspaceID: r.WorkspaceID, TaskID: r.TaskID, Project: r.Project, Type: r.Type, Status: r.Resolution.Status,

@@ -14,7 +14,7 @@ type DeliveryState string
 const (
 	// DeliveryWaiting means that the message is not sent yet; next_at says when it will be.
 	DeliveryWaiting DeliveryState = "waiting"
-	// DeliverySent means that the channel accepted the message. It is kept up to date.
+	// DeliverySent means that the channel accepted the message. Fermata keeps the message up to date.
 	DeliverySent DeliveryState = "sent"
 	// DeliveryFailed means that the last attempt failed. The next attempt is at next_at.
 	DeliveryFailed DeliveryState = "failed"
@@ -44,7 +44,7 @@ const (
 	WaitsForDigest = "digest"
 )
 
-// Delivery is one message to one recipient. It is kept up to date after it was sent.
+// Delivery is one message to one recipient. Fermata keeps the message up to date after it was sent.
 type Delivery struct {
 	ID         string `json:"id"`
 	QuestionID string `json:"question_id,omitempty"`
@@ -213,9 +213,8 @@ func (d *Delivery) NoteFailure(now time.Time, reason string, permanent bool, ret
 	d.addHistory(now, "failed", d.LastError)
 }
 
-// NoteMaybeSent records that a failed message may have arrived. It leaves the mark of
-// an ended lease, as after a sender that fell silent, so that the message is
-// not skipped.
+// NoteMaybeSent records that a failed message may have arrived. It sets a lease that has ended, as if the sender had
+// crashed while it was sending. [Delivery.NoteQuestionChange] does not skip a message with such a lease.
 func (d *Delivery) NoteMaybeSent(now time.Time) {
 	if d.State == DeliveryFailed {
 		d.LeasedUntil = &now
@@ -232,8 +231,8 @@ func (d *Delivery) RemoveAllSecrets() *Delivery {
 	return d
 }
 
-// RedactFor removes the content that the caller may not read. Nobody may read the links and secrets that can decide.
-// Agents may not read errors, because an error may contain an address.
+// RedactFor removes the content that the caller may not read. Nobody may read the links and secrets that can decide a
+// question. Agents may not read errors, because an error may contain an address.
 func (d *Delivery) RedactFor(c Caller) *Delivery {
 	if c.Kind == ActorAgent {
 		d.LastError = ""

@@ -43,7 +43,8 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 }
 
 // TestWhatStandsTellsTheEnd checks messages that were to be sent again or that
-// may have arrived. They must not be skipped as if nothing had been sent.
+// may have arrived. When their question closes, they must be updated or
+// retried, and not skipped.
 func TestWhatStandsTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	again := waitingDelivery()

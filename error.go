@@ -46,10 +46,10 @@ type Error struct {
 	Hint string
 	// Problems lists every field at fault.
 	Problems []Problem
-	// Question is the closed question that a late or second answer met. Its
-	// resolution says who decided it, how and when.
+	// Question is the closed question, if the request was a late or second
+	// answer. Its resolution says who decided it, how and when.
 	Question *Question
-	// RetryAfter is the time to wait before the next try. A value of 0 gives no advice.
+	// RetryAfter is the time to wait before the next try. 0 means that no time is known.
 	RetryAfter time.Duration
 
 	cause error
@@ -80,8 +80,9 @@ func Invalid(problems ...Problem) *Error {
 	return e
 }
 
-// JoinRefusals returns several errors of a request as one [Error] with all their problems. It returns a single error as it
-// is, and nil if all are nil. The code stays if the errors share it.
+// JoinRefusals returns several errors of a request as one [Error] with all their problems. It returns a single error
+// as it is, and nil if all are nil. The code is the one that all errors share, or else [CodeInvalidRequest]. If one
+// of several errors is not an [Error], it returns that error alone.
 func JoinRefusals(errs ...error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	switch len(errs) {

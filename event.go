@@ -89,8 +89,8 @@ const (
 	// workspace, seq, hash and at), rewritten, and operator.
 	EventLossAccepted EventType = "database.loss_accepted"
 
-	// EventAuditCheckpoint reports a signed end of the chain. Its data is a
-	// [SignedCheckpoint].
+	// EventAuditCheckpoint reports that the end of the event chain was signed.
+	// Its data is a [SignedCheckpoint].
 	EventAuditCheckpoint EventType = "audit.checkpoint"
 
 	EventGateDecided     EventType = "gate.decided"

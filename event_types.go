@@ -21,15 +21,16 @@ var EventTypes = []EventType{
 }
 
 // IsOneOf reports whether a list of names includes the type. A name is a whole
-// type such as question.asked, or a noun such as question that stands for all
-// of its types.
+// type such as question.asked, or a noun such as question, which matches all
+// types of that noun.
 func (t EventType) IsOneOf(names []string) bool {
 	noun, _, _ := strings.Cut(string(t), ".")
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
 
-// agentEventTypes are the types of events that agents may read: those of work and of questions. A noun stands for all of
-// its types. Only people may read the other types, which report sign-ins, tokens, addresses, policies and channels.
+// agentEventTypes are the types of events that agents may read: those of work and of questions. A noun alone means
+// all of its types. Only people may read the other types, which report sign-ins, tokens, addresses, policies and
+// channels.
 var agentEventTypes = []string{
 	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
 	string(EventStepFinished), string(EventWorkflowTriggered), string(EventRunRewound), string(EventRunMoved),
@@ -56,13 +57,13 @@ func VisibleEventTypes(c Caller, field string, filter []string) ([]string, error
 }
 
 // CheckEventTypes returns an error if a subscription names an unknown type. The
-// name "*" stands for all types.
+// name "*" means all types.
 func CheckEventTypes(field string, types []string) error {
 	return checkEventNames(field, types, append(eventNames(), "*"), "there are %s; * is every type")
 }
 
-// CheckEventFilter returns an error if a name is not a type of event. A noun alone, such as question, stands for all
-// of its types.
+// CheckEventFilter returns an error if a name is not a type of event. A noun alone, such as question, means all of
+// its types.
 func CheckEventFilter(field string, names []string) error {
 	known := eventNames()
 	for _, name := range known {

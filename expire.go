@@ -26,7 +26,7 @@ func (q *Question) Expire(now time.Time) ExpiryOutcome {
 		level := q.Escalation[q.EscalationLevel]
 		q.EscalationLevel++
 		if len(q.Assignees) > 0 {
-			// A level adds people. If anybody may answer, this stays so.
+			// A level adds people. A question without assignees stays open to every member who may answer.
 			q.Assignees = slices.Concat(q.Assignees, level.Assignees)
 		}
 		d, err := level.Timeout.Duration()
@@ -80,8 +80,8 @@ func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) 
 	}
 }
 
-// CloseWithTask closes a pending question because its task ended. The question is closed in the name of the actor by,
-// which ended the task. If the task was cancelled, the question counts as withdrawn.
+// CloseWithTask closes a pending question because its task ended. The resolution names the actor by, who ended the
+// task. If the task was cancelled, the question counts as withdrawn.
 func (q *Question) CloseWithTask(by Actor, endState TaskState, reason string, now time.Time) error {
 	if _, err := q.Cancel(by, reason, now); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (q *Question) CloseWithTask(by Actor, endState TaskState, reason string, no
 }
 
 // LetAskerDecide closes a pending question without an answer, because its task
-// was resumed. The asker is told to decide. The argument message is the text of
-// the person who resumed the task.
+// was resumed. Fermata tells the asker to decide. The argument message is the
+// text of the person who resumed the task.
 func (q *Question) LetAskerDecide(by Actor, message string, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()
@@ -103,8 +103,9 @@ func (q *Question) LetAskerDecide(by Actor, message string, now time.Time) error
 	return nil
 }
 
-// CheckMayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an answer.
-// It also refuses a default that picks a dangerous option.
+// CheckMayTakeDefault refuses callers who may not answer the question, because a workflow uses the default like an
+// answer. It also refuses a default that picks a dangerous option. It accepts every approval, because resuming
+// approves nothing.
 func (q *Question) CheckMayTakeDefault(c Caller) error {
 	if q.Type == Approval {
 		return nil

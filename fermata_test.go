@@ -29,7 +29,7 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-// person returns a member who may answer, with the assurance of a session.
+// person returns a caller who may answer, with the assurance of a session.
 func person(handle string, groups ...string) fermata.Caller {
 	return fermata.Caller{
 		WorkspaceID: "main", Kind: fermata.ActorHuman, MemberID: "mem_" + handle, Name: handle, Role: fermata.RoleResponder,
@@ -87,7 +87,7 @@ func throughJSON[T any](t tb, v T) T {
 	return back
 }
 
-// faultyFields returns the fields at fault of an error, in the error's order.
+// faultyFields returns the fields of an error's problems, in the error's order.
 func faultyFields(err error) []string {
 	var e *fermata.Error
 	if !errors.As(err, &e) {

@@ -44,7 +44,7 @@ type GateCall struct {
 	// session key instead. All calls of a session share one task.
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// RunID is the run that makes the call. Every call of a run that is over is denied.
+	// RunID is the run that makes the call. Every call of a run that has ended is denied.
 	RunID string `json:"run_id,omitempty" maxLength:"64"`
 	// Project is the project in which the task of a new session is created.
 	Project string `json:"project,omitempty" maxLength:"64"`
@@ -58,14 +58,14 @@ type GateCall struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	// Dir is the folder in which the tool will run.
 	Dir string `json:"dir,omitempty" maxLength:"4096"`
-	// DryRun asks for the decision only. Nothing is changed.
+	// DryRun makes the call return the decision without changing anything.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
 // GateReply is the decision of a gate on one call.
 type GateReply struct {
 	Decision GateDecision `json:"decision" enum:"allow,deny,ask"`
-	// Reason tells the agent why, and who decided.
+	// Reason says why the gate decided so, and who decided. It is for the agent.
 	Reason string `json:"reason"`
 	// TaskID is the task whose thread holds the question to people.
 	TaskID string `json:"task_id,omitempty"`
@@ -112,8 +112,8 @@ type NewGateRule struct {
 	Project    string `json:"project,omitempty" maxLength:"64"`
 	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
 	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
-	// ExpiresIn is the life of the rule. If it is empty or never, the rule
-	// stays until it is removed.
+	// ExpiresIn is the time for which the rule is valid. If it is empty or
+	// never, the rule stays until it is removed.
 	ExpiresIn Timeout `json:"expires_in,omitempty" maxLength:"20"`
 	// Uses is the number of calls that an allow rule lets through. 0 means any number.
 	Uses int `json:"uses,omitempty" minimum:"0"`
@@ -224,7 +224,7 @@ type gateAction struct {
 func (c *GateCall) Action() json.RawMessage {
 	data, err := json.Marshal(gateAction{c.Tool, c.Input, c.Dir})
 	if err != nil {
-		// Check accepts only valid input, so nobody checked this call. It has no action.
+		// The input is not valid JSON, so the caller skipped Check. Such a call has no action.
 		return nil
 	}
 	return CanonicalAction(data)
@@ -234,8 +234,9 @@ func (c *GateCall) Action() json.RawMessage {
 var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
 
 // CallsOf returns the tool calls that an action may mean, so that gate rules can judge it. It returns none if the
-// action is not a tool call. An action with several forms of arguments gives a call for each, because the program
-// that runs it may read any of them. An action with a command but no tool may be a call of any program's shell tool.
+// action is not a tool call. For an action with several forms of arguments, it returns a call for each, because the
+// program that runs the action may read any of them. An action with a command but no tool may be a call of any
+// program's shell tool.
 func CallsOf(action json.RawMessage) []*GateCall {
 	var a struct {
 		Tool      string          `json:"tool"`
@@ -440,7 +441,8 @@ func (c *GateCall) IsSubjectOf(q *Question, hashes []string) bool {
 }
 
 // Refusal returns a sentence for the agent that says who or what refused the
-// call of the closed question. A deadline never sounds like a person.
+// call of the closed question. The sentence never presents a deadline as a
+// person's decision.
 func (q *Question) Refusal() string {
 	r := q.Resolution
 	at := formatInstant(r.At)

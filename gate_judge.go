@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// GateOrigin is the origin of a call, as rules name it.
+// GateOrigin is the project, task and session from which a call comes. A rule may apply to one of them only.
 type GateOrigin struct {
 	Project, TaskID, SessionKey string
 	// SessionOwner is the owner of the session.
@@ -35,8 +35,9 @@ type ShellLine struct {
 	// Commands are all commands that the line runs, without quotes. They
 	// include commands inside substitutions and inside sh -c.
 	Commands []string
-	// Calls are the same commands as lists of words, and the commands that other commands may start from their words.
-	// An [UnknownText] in a word replaces text that neither the line nor its surroundings reveal.
+	// Calls are the same commands as lists of words. They also include the commands that these commands start from
+	// their words, as find -exec does. An [UnknownText] in a word replaces text that neither the line nor its
+	// surroundings reveal.
 	Calls [][]string
 	// UncertainCalls are the commands whose words are not fully known. Such a command contains a variable or a substitution.
 	// Or it takes words or commands from its input, as xargs or a shell without a script does. A redirection to a
@@ -95,7 +96,7 @@ func JudgeCall(c *GateCall, origin GateOrigin, rules []*GateRule, p Policy, read
 	best := slices.MinFunc(matching, func(a, b *GateRule) int {
 		return cmp.Or(
 			cmp.Compare(a.Decision.strength(), b.Decision.strength()),
-			// An allow rule without a maximum goes first, because it needs no counting.
+			// An allow rule without a maximum comes first, because its uses need no counting.
 			cmp.Compare(a.Uses, b.Uses)*boolToInt(a.Decision == GateAllow && (a.Uses == 0 || b.Uses == 0)),
 			cmp.Compare(b.specificity(), a.specificity()),
 			strings.Compare(a.ID, b.ID),
@@ -231,8 +232,8 @@ func (r *GateRule) namesArgument(argPath string) bool {
 	return false
 }
 
-// valuesAt returns the values at a path of the arguments. A list on the path,
-// or at its end, stands for all of its elements.
+// valuesAt returns the values at a path of the arguments. For a list on the
+// path, or at its end, it returns the values of all elements.
 func valuesAt(v any, names []string) []any {
 	if list, ok := v.([]any); ok {
 		var out []any

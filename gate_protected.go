@@ -148,9 +148,9 @@ func onlyReads(words []string) bool {
 	return slices.Contains(readOnlyCommands, name) && (name != "find" || !findDoesMoreThanRead(words))
 }
 
-// isWrittenByCommand reports whether a command may write a protected file. Either it names one and does more than read
-// it, or it changes settings of git or of an agent program. Changing into a protected folder also counts, because the
-// next command can then name a file without the folder.
+// isWrittenByCommand reports whether a command may write a protected file. Either it names one and does more than
+// read it, or it changes settings of git or of an agent program. A command that changes into a protected folder also
+// counts, because the next command can then name a file without the folder.
 func (p *protection) isWrittenByCommand(words []string, mayBeMentioned func(word string) bool) bool {
 	switch {
 	case len(words) == 0:
@@ -246,7 +246,7 @@ func findDoesMoreThanRead(words []string) bool {
 }
 
 // mayBeFoundBy reports whether a command is a find that may find protected files. A find inside a folder with a plain
-// relative name does not count. Nor does one whose -name matches none of the files.
+// relative name does not count. A find whose -name matches none of the files does not count either.
 func (p *protection) mayBeFoundBy(words []string) bool {
 	if len(words) == 0 || words[0] != "find" {
 		return false

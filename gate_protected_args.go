@@ -82,8 +82,8 @@ func (c *GateCall) mayWrite() bool {
 	})
 }
 
-// toolWords returns the words of the tool's name in small letters, without the name of an MCP server. Both
-// mcp__fs__read_file and ReadFile give read and file.
+// toolWords returns the words of the tool's name in small letters, without the name of an MCP server. For
+// mcp__fs__read_file and for ReadFile, the words are read and file.
 func (c *GateCall) toolWords() []string {
 	name := c.Tool[strings.LastIndex(c.Tool, "__")+1:]
 	var sb strings.Builder
@@ -125,9 +125,9 @@ var writeWords = []string{
 	"write", "edit", "patch", "create", "replace", "insert", "update", "append", "save", "delete", "remove", "move", "rename", "copy", "put", "touch",
 }
 
-// hasMatchingText reports whether the callback accepts any text below the arguments. The callback gets the text and the names
-// that lead to it, such as edits.path. A list of words gives each word, and all words as one command. An object key
-// that may be a path gives the text of a path.
+// hasMatchingText reports whether the callback accepts any text below the arguments. The callback gets the text and
+// the names that lead to it, such as edits.path. For a list of words, the callback gets all words as one command, and
+// then each word. If an object key looks like a path, the callback gets the key as the text of a path.
 func hasMatchingText(v any, name string, matches func(name, text string) bool) bool {
 	switch v := v.(type) {
 	case string:

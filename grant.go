@@ -31,7 +31,8 @@ type Grant struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// GrantCheck asks whether a grant permits the action that is about to run.
+// GrantCheck is a request to check that a grant permits the action that is
+// about to run.
 type GrantCheck struct {
 	Grant string `json:"grant" minLength:"1" maxLength:"4096"`
 	// RunID is the run that is about to act. It is empty if no run acts.
@@ -40,8 +41,8 @@ type GrantCheck struct {
 	Action json.RawMessage `json:"action"`
 }
 
-// Grant returns the grant that the question gives. It returns false unless the
-// question is an approval of an action and was approved.
+// Grant returns the grant for the approved action of the question. It returns
+// false unless the question is an approval of an action and was approved.
 func (q *Question) Grant() (Grant, bool) {
 	if q.Type != Approval || q.ActionHash == "" || !q.Resolution.IsApproved() {
 		return Grant{}, false

@@ -1,7 +1,7 @@
 package fermata
 
-// Consent holds the current facts behind a grant. The signature alone is not enough: a person who reads the signing
-// key in the database has approved nothing.
+// Consent holds the current facts behind a grant. The signature alone is not enough: with the signing key from the
+// database, an intruder can sign a grant that nobody approved.
 type Consent struct {
 	// Question is the question that the grant names.
 	Question *Question
@@ -11,8 +11,8 @@ type Consent struct {
 	Used bool
 	// Policy is the current policy.
 	Policy Policy
-	// Risk is the highest risk that the current gate rules give to the action. DenyRule is the rule that denies the action,
-	// or nil.
+	// Risk is the highest risk that the current gate rules set for the action. DenyRule is the rule that denies the
+	// action, or nil.
 	Risk     Risk
 	DenyRule *GateRule
 	// Members are the approvers in their current state, by id. A person who is not a member is missing.
@@ -67,8 +67,8 @@ func (g Grant) CheckConsent(c Consent) error {
 	return c.checkPolicy()
 }
 
-// ChangedInDatabaseError returns the error for a question in which the database differs from the events. The argument fact
-// names the difference.
+// ChangedInDatabaseError returns the error for a question in which the database differs from the events. The argument
+// fact names the part that differs.
 func ChangedInDatabaseError(fact string) error {
 	return Errorf(CodePolicyViolation, "the question was changed in the database: its %s is not what the events say", fact).
 		WithHint("look at who writes the database: fermata audit verify; then ask again")

@@ -2,8 +2,8 @@ package fermata
 
 import "strings"
 
-// AgentHost is what runs an agent. It decides whether the agent stops while a
-// question waits.
+// AgentHost is the kind of program that runs an agent. It decides whether the
+// agent stops while a question waits.
 type AgentHost int
 
 // Hosts of agents.

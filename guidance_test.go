@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestGuidanceByPlace checks that an agent is told what happens to it while its question waits: only a worker stops
-// and resumes it.
+// TestGuidanceByPlace checks that the guidance says what happens to the agent while its question waits: only a worker
+// stops and resumes the agent.
 func TestGuidanceByPlace(t *testing.T) {
 	t.Parallel()
 	for place, tt := range map[fermata.AgentHost]struct{ says, doesNotSay []string }{

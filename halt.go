@@ -4,10 +4,9 @@ package fermata
 
 import "time"
 
-// HaltReason returns the reason why nothing may run for the task, or "" if it may go
-// on. The argument runID is the run that the caller named, or empty. The
-// argument run is that run, or the task's last run if the caller named none. It
-// may be nil.
+// HaltReason returns the reason why nothing may run for the task, or "" if the task may go on. The argument runID is
+// the run that the caller named, or empty. The argument run is that run, or the task's last run if the caller named
+// none. The argument run may be nil.
 func (t *Task) HaltReason(runID string, run *Run, now time.Time) string {
 	switch {
 	case t.State.IsEnded():

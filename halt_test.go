@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestHalt checks that nothing runs for a task that has ended or is paused, or for a run that is over.
+// TestHalt checks that nothing runs for a task that has ended or is paused, or for a run that has ended.
 func TestHalt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -50,8 +50,8 @@ const (
 )
 
 // UndoTime returns the time for which an answer to the question may be held. It
-// is 0 if the answer may not be held. An answer of critical risk or with a
-// passkey signature is deliberate, so it is not held. The votes of several
+// is 0 if the answer may not be held. An answer to a critical question or with
+// a passkey signature is deliberate, so it is not held. The votes of several
 // people are final, so they are not held either.
 func (p Policy) UndoTime(q *Question) time.Duration {
 	if q.Risk == RiskCritical || q.MustBeSigned() || q.Approvals != nil && q.Approvals.Required > 1 {
@@ -66,7 +66,7 @@ func (p Policy) UndoTime(q *Question) time.Duration {
 
 // Hold applies an answer that may be taken back. It checks the answer like [Question.ApplyAnswer], but the answer
 // settles the question only when [Question.Release] releases it. An answer is never held beyond the deadline. If the
-// policy does not hold the answer, it settles the question at once.
+// answer may not be held, Hold applies it at once, like ApplyAnswer.
 func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (AnswerOutcome, error) {
 	d := p.UndoTime(q)
 	if d <= 0 || q.isClosed() || q.HeldAnswer != nil {
@@ -114,10 +114,10 @@ func (q *Question) IsReleaseDue(now time.Time) bool {
 }
 
 // IsDecided reports whether the held answer or the deadline already decides the
-// question, so that the next check will settle it.
+// question, so that the next sweep will settle it.
 func (q *Question) IsDecided(now time.Time) bool { return q.IsReleaseDue(now) || q.IsOverdue(now) }
 
-// Release settles the question with the held answer. The question must be
+// Release closes the question with the held answer. The question must be
 // [Question.IsReleaseDue].
 func (q *Question) Release() {
 	r := q.HeldAnswer.resolution()
@@ -125,7 +125,7 @@ func (q *Question) Release() {
 	q.close(*r)
 }
 
-// resolution returns the resolution that the held answer makes.
+// resolution returns the resolution with the held answer.
 func (h *HeldAnswer) resolution() *Resolution {
 	by := h.By
 	return &Resolution{
@@ -156,8 +156,9 @@ func (q *Question) Undo(c Caller) error {
 	return nil
 }
 
-// ViewFor returns the question as the caller may see it. An agent sees an answer
-// only when it counts, and not while it may be taken back.
+// ViewFor returns the question as the caller may see it. An agent sees an
+// answer only when the answer counts, and not while its author may take it
+// back.
 func (q *Question) ViewFor(c Caller) *Question {
 	if q == nil || c.Kind == ActorHuman {
 		return q

@@ -117,8 +117,8 @@ func TestAnswersBesideAHeldOne(t *testing.T) {
 	wantRefused(t, q, fermata.Answer{Answer: "a"}, robot, fermata.CodeNotEligible)
 }
 
-// TestHoldChecksAtOnce checks that a held answer is refused at once for the
-// same reasons as any other answer.
+// TestHoldChecksAtOnce checks that Hold refuses an answer at once for the same
+// reasons as ApplyAnswer.
 func TestHoldChecksAtOnce(t *testing.T) {
 	t.Parallel()
 	q := openQuestion(t, decode[fermata.Ask](t, deploy))

@@ -31,8 +31,8 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const idLength = 20
 
 // lastRandom holds the random part of the newest id of each recent millisecond. It forgets a millisecond after at
-// least recentMillis others were used. With it, ids of one millisecond sort in the order in which this process made
-// them. That order matters: tasks are claimed, and messages are read, in the order of their ids.
+// least recentMillis others were used. With it, ids of one millisecond sort in the order in which this process
+// created them. That order matters: tasks are claimed, and messages are read, in the order of their ids.
 var lastRandom = struct {
 	sync.Mutex
 	recent, earlier map[int64]uint64
@@ -41,7 +41,7 @@ var lastRandom = struct {
 const recentMillis = 256
 
 // NewID returns a new identifier. It sorts by the instant now, and after the
-// ids that this process made earlier for the same millisecond.
+// ids that this process created earlier for the same millisecond.
 func NewID(prefix string, now time.Time) string {
 	millis := now.UnixMilli()
 	var sb strings.Builder
@@ -98,8 +98,8 @@ func IsID(prefix, s string) bool {
 	return ok && len(rest) == idLength && hasOnlyIDCharacters(rest)
 }
 
-// MinIDSuffix is the minimum number of characters at an id's end that may stand
-// for the id. Terminals show this many.
+// MinIDSuffix is the minimum number of characters at an id's end that people
+// may type instead of the id. Terminals show this many.
 const MinIDSuffix = 6
 
 // IDSuffix returns the part of s that identifies an id with the given prefix.

@@ -30,7 +30,8 @@ func TestIDSortsByTime(t *testing.T) {
 	})
 }
 
-// TestIDsOfOneMillisecondSortAsMade also creates ids of other milliseconds in between, like a process with several clocks.
+// TestIDsOfOneMillisecondSortAsMade checks that ids of one millisecond sort in the order of their creation. It also
+// creates ids of other milliseconds in between, like a process with several clocks.
 func TestIDsOfOneMillisecondSortAsMade(t *testing.T) {
 	t.Parallel()
 	last := ""

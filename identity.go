@@ -114,9 +114,9 @@ func (s PushSubscription) check(ps *problems) {
 	}
 }
 
-// isPushService reports whether an address may be a push service. A loopback
-// address is for tests. Each connection checks again whether the address may be
-// reached.
+// isPushService reports whether an address may be a push service. It allows a
+// loopback address for tests. Each connection checks again whether the server
+// may reach the address.
 func isPushService(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

@@ -46,8 +46,8 @@ type QuestionCounts struct {
 	Capped bool `json:"capped,omitempty"`
 }
 
-// AssigneeNames returns the names by which assignees may mean the caller in every
-// project. Roles are not included, because they depend on the project: see
+// AssigneeNames returns the assignees that mean the caller in every project.
+// Roles are not included, because they depend on the project: see
 // [Caller.RolesByProject].
 func (c Caller) AssigneeNames() []string {
 	names := make([]string, 0, 4+len(c.Groups))

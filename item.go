@@ -57,7 +57,8 @@ type Option struct {
 	Label       string `json:"label,omitempty" maxLength:"200" doc:"what people read; the value when empty"`
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	Recommended bool   `json:"recommended,omitempty"`
-	// Danger marks an option that no timeout and no rule may choose.
+	// Danger marks an option that no policy may choose. A deadline may choose it only if the asker sets
+	// allow_danger_default.
 	Danger bool `json:"danger,omitempty"`
 }
 
@@ -133,7 +134,7 @@ func (it *Item) check(ps *problems, prefix string, form askForm) {
 	it.checkOptions(ps, prefix, form)
 	before := len(*ps)
 	it.checkLimits(ps, prefix)
-	// Under wrong limits, or without the options, nobody knows whether the default is an answer.
+	// With invalid limits or without options, the default cannot be checked.
 	isKnown := len(*ps) == before && (len(it.Options) > 0 || !it.isChoice())
 	if isKnown && it.Default != nil {
 		value, err := it.Normalize(it.Default)

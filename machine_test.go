@@ -18,8 +18,8 @@ import (
 type model struct {
 	clock int
 	state string
-	// external is a task that no worker claims. single is a task that ends with
-	// its question.
+	// external means that no worker claims the task. single means that the task
+	// ends with its question.
 	external, single bool
 	unread           int
 	reason           string
@@ -130,7 +130,7 @@ func (m *model) isEnded() bool {
 	return m.state == "done" || m.state == "failed" || m.state == "skipped" || m.state == "cancelled"
 }
 
-// reopen lets an ended task go on.
+// reopen makes an ended task continue.
 func (m *model) reopen() {
 	m.reason = ""
 	switch {

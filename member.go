@@ -66,16 +66,16 @@ func (m *Member) Scopes() []Scope {
 	}
 }
 
-// LimitScopes reduces the scopes of a member's token to the current rights of the
-// member. It is needed because a token outlives the role under which it was
-// made.
+// LimitScopes reduces the scopes of a member's token to the current rights of
+// the member. It is needed because a token outlives the role that its member
+// had when the token was created.
 func (m *Member) LimitScopes(scopes []Scope) []Scope {
 	kept := make([]Scope, 0, len(scopes))
 	for _, s := range scopes {
 		switch s {
 		case ScopeAdmin:
 			if m.Role != RoleAdmin {
-				// A former admin's token keeps the rights of the current role.
+				// A former admin's token gets the rights of the current role.
 				return m.Scopes()
 			}
 		case ScopeRead:
@@ -91,8 +91,8 @@ func (m *Member) LimitScopes(scopes []Scope) []Scope {
 	return kept
 }
 
-// Caller returns the member as a caller over a channel. With it, you can ask
-// the rules what the member may do.
+// Caller returns the member as a caller over a channel. Use it to check what
+// the member may do.
 func (m *Member) Caller() Caller {
 	return Caller{
 		Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Projects: m.Projects, Groups: m.Groups,
@@ -154,8 +154,8 @@ func (ps *problems) checkGroup(field, name string) {
 	}
 }
 
-// CanonicalEmail returns the one spelling of a mail address, or "" if the text
-// is not a plain address.
+// CanonicalEmail returns the canonical spelling of a mail address, or "" if the
+// text is not a plain address.
 func CanonicalEmail(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	a, err := mail.ParseAddress(s)
@@ -231,7 +231,7 @@ func HandlesByID(members []*Member) map[string]string {
 	return handles
 }
 
-// Group is a named set of people. A question may be for a group.
+// Group is a named set of people. A question may be assigned to a group.
 type Group struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`

@@ -165,7 +165,7 @@ func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 }
 
 // TestWhoChangesWhatIsOwn checks that a person's own things can be changed in a
-// browser or with a token that may answer. A program that only asks or reads
+// browser or with a token that may answer. A token that may only ask or read
 // must not change them.
 func TestWhoChangesWhatIsOwn(t *testing.T) {
 	t.Parallel()

@@ -53,13 +53,13 @@ const (
 	// HandoffEnded means that no agent reads the message unless the task is reopened.
 	HandoffEnded HandoffState = "ended"
 	// HandoffMaker means that the task belongs to its creator, who reads the
-	// thread. Fermata does not learn when.
+	// thread. Fermata does not learn when the creator reads it.
 	HandoffMaker HandoffState = "maker"
 	// HandoffUnread means that the task is a run of a workflow, which reads no messages.
 	HandoffUnread HandoffState = "unread"
 )
 
-// DeskRunID takes the place of a run id for a message that the agent of an
+// DeskRunID is stored instead of a run id for a message that the agent of an
 // external task was handed.
 const DeskRunID = "desk"
 
@@ -104,10 +104,9 @@ func CheckMessage(body string) error {
 	return nil
 }
 
-// StateAfterMessage returns the state to which a person's message moves the task. It
-// returns false if the task keeps its state. A running task then gets the
-// message at its next contact, and a blocked task when it is unblocked. An
-// ended task never gets it.
+// StateAfterMessage returns the state to which a person's message moves the task. It returns false if the task keeps
+// its state. A running task then gets the message at its next contact, and a blocked task when it is unblocked. An
+// ended task gets the message only if it is reopened.
 func (t *Task) StateAfterMessage() (TaskState, bool) {
 	if t.Runner == RunnerExternal && t.State.IsSuspended() || !t.ReadsMessages() {
 		// The owner of an external task reads the thread, and a workflow reads no messages. The question stays open.

@@ -6,7 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestReceiptOf checks that the receipt of a message depends on its reader and on the state of its task.
+// TestReceiptOf checks that the hand-off state of a message depends on its author and kind, and on the runner and
+// state of its task.
 func TestReceiptOf(t *testing.T) {
 	t.Parallel()
 	person := fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}

@@ -43,10 +43,11 @@ var NotificationTypes = []EventType{
 	EventQuestionCancelled, EventQuestionAnsweredLate, EventTaskEnded,
 }
 
-// Concerns reports whether an event is news for the caller. News is an event of
-// a question that the caller may answer, or the end of a question in a task
-// that the caller created. News is also that a task was done or failed, if the
-// caller created it or took part in it. The caller's own acts are not news.
+// Concerns reports whether the caller gets a notification of an event. The
+// caller gets one for an event of a question that the caller may answer, and
+// for the end of a question in a task that the caller created. The caller also
+// gets one when a task is done or failed that the caller created or took part
+// in. The caller's own acts cause none.
 func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
 	if c.MemberID == "" || e.Actor.ID == c.MemberID || t != nil && !c.VisibleProjects().Has(t.Project) {
 		return false

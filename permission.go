@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Verb is something that a caller does: one row of the permission table. Only
-// this package creates verbs. The zero verb is refused to everybody.
+// Verb is an operation that needs a permission: one row of the permission
+// table. Only this package creates verbs. The zero verb is refused to
+// everybody.
 type Verb struct{ row *permission }
 
 // String returns the name of the verb.
@@ -18,12 +19,12 @@ func (v Verb) String() string {
 	return v.row.Name
 }
 
-// ownRight is the right of people to their own things, without the scopes of the row.
+// ownRight is the right of people to their own things. It replaces the scopes and the role of the row.
 type ownRight int
 
 const (
 	ownNever ownRight = iota
-	// ownReads needs no scope: people may read their own things.
+	// ownReads needs any one scope: people may read their own things.
 	ownReads
 	// ownActs needs a browser session or the scope answer. A token that can
 	// only read or ask must not change its member's things.
@@ -47,17 +48,17 @@ type permission struct {
 	own          ownRight
 	// NeedsSession is set if people may reach their own thing only in a browser session.
 	NeedsSession bool
-	// ExtraRule names an additional rule of the thing itself.
+	// ExtraRule describes an additional rule that the table does not check.
 	ExtraRule string
-	// NeedsAdminAssurance is set if a person needs the assurance that the policy requires of admins. A verb that needs the scope
-	// admin is always guarded.
+	// NeedsAdminAssurance is set if a person needs the assurance that the policy requires of admins. A verb that
+	// needs the scope admin always needs it: see [Caller.ApplyPolicy].
 	NeedsAdminAssurance bool
 	// Operations are the ids of the HTTP API operations that do this.
 	Operations []string
 }
 
-// Resource is what a verb is done to. The zero resource is none: it refuses
-// every verb that needs a role.
+// Resource is the object of a verb. For the zero resource, a person is refused
+// every verb that needs a role above viewer.
 type Resource struct {
 	kind   resourceKind
 	name   string
@@ -83,13 +84,14 @@ const (
 
 // Resources without a name.
 var (
-	// UnloadedResource stands for a thing before it is loaded. Only kind and scope
-	// are checked for it. The role must be checked once the project is known.
+	// UnloadedResource is a resource that is not loaded yet. For it, only the
+	// caller's kind and scopes are checked. The role must be checked once the
+	// project is known.
 	UnloadedResource = Resource{kind: kindUnloaded}
 	// InWorkspace is the resource of things that belong to no project.
 	InWorkspace = Resource{kind: kindWorkspace}
-	// InEveryProject is the resource of things that affect all projects at once.
-	// The lowest of a person's roles counts for it.
+	// InEveryProject is the resource of things that affect all projects at
+	// once. For it, the lowest of a person's roles counts.
 	InEveryProject = Resource{kind: kindEveryProject}
 )
 
@@ -161,8 +163,8 @@ func (c Caller) CheckPermission(v Verb, resource Resource) error {
 	return nil
 }
 
-// ApplyPolicy returns the caller with the rights that the policy allows. A person with a weaker assurance than the policy
-// requires of admins loses the scope admin and every guarded verb.
+// ApplyPolicy returns the caller with the rights that the policy allows. A person with a weaker assurance than the
+// policy requires of admins loses the scope admin and every verb with NeedsAdminAssurance.
 func (c Caller) ApplyPolicy(p Policy) Caller {
 	if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {
 		return c
@@ -185,7 +187,8 @@ func (c Caller) isMember(id string) bool {
 	return c.Kind == ActorHuman && c.MemberID != "" && c.MemberID == id
 }
 
-// checkOwnRight checks the rights that the caller needs to reach the caller's own things.
+// checkOwnRight returns an error if the caller may not reach the caller's own things with these scopes or without a
+// browser session.
 func (c Caller) checkOwnRight(p *permission) error {
 	switch {
 	case c.Has(ScopeAdmin), c.SessionID != "", p.own == ownReads && len(c.Scopes) > 0:
@@ -259,8 +262,8 @@ func (c Caller) checkRole(p *permission, resource Resource) error {
 		WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role %s", c.Name, p.Role)
 }
 
-// withMissingRole returns the error with the missing role, if the person's role permits
-// more than to read.
+// withMissingRole returns an error that names the missing role, if the person's role permits more than reading.
+// Otherwise it returns the error as it is.
 func (e *Error) withMissingRole(role Role, p *permission, resource Resource) *Error {
 	if role.AtLeast(RoleResponder) {
 		return Errorf(CodeForbidden, "a %s in the project %s may not %s: it needs %s", role, resource.name, p.Description, p.Role)

@@ -11,7 +11,7 @@ var (
 	adminScopes  = []Scope{ScopeAdmin}
 )
 
-// decideRule describes the rule beside the table that says who may decide a question.
+// decideRule describes the rule for deciding a question, which is checked in addition to the table.
 const decideRule = "the question's own rule: assignees, quorum, sign-in"
 
 // verbTable holds every verb, in the order of the documentation page.

@@ -45,7 +45,7 @@ func TestVerbsAreDistinct(t *testing.T) {
 	}
 }
 
-// TestMay checks permissions by kind, scope, role and place.
+// TestMay checks permissions by kind of caller, scope, role and resource.
 func TestMay(t *testing.T) {
 	t.Parallel()
 	person := func(role fermata.Role, scopes ...fermata.Scope) fermata.Caller {

@@ -62,8 +62,8 @@ type Policy struct {
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
 }
 
-// defaultAssurance is the assurance that people need where the policy does not say. An agent that runs as its person's
-// user can reach that person's terminal and token. So decisions that can do much harm belong in the browser.
+// defaultAssurance is the assurance that people need if the policy sets none. An agent that runs under a person's
+// user account can reach the person's terminal and token. So decisions that can do much harm belong in the browser.
 var defaultAssurance = map[Risk]Assurance{RiskHigh: AssuranceSession, RiskCritical: AssurancePasskey}
 
 // LeastAssuranceFor returns the assurance that a person needs to answer the question. If

@@ -22,7 +22,7 @@ func TestPolicyCheck(t *testing.T) {
 	wantError(t, fermata.Policy{MinTimeout: "never"}.Check(), fermata.CodeInvalidRequest, "min_timeout", "max_timeout")
 }
 
-// TestPolicyJudge checks spec 4.5.
+// TestPolicyJudge checks docs/inside/contract.md#confidence.
 func TestPolicyJudge(t *testing.T) {
 	t.Parallel()
 	const plain, danger = `"question":"a?","options":["a",{"value":"b","danger":true}],"default":"a"`, `"question":"a?","options":[{"value":"b","danger":true}],"default":"b","on_timeout":"fail"`

@@ -15,8 +15,8 @@ type Preferences struct {
 	Quiet    *QuietHours     `json:"quiet,omitempty"`
 	Digest   DigestFrequency `json:"digest" enum:"off,hourly,daily" doc:"gathers questions of low urgency; daily: at 09:00"`
 	// Channels holds switches by channel or kind of channel, and by the type of
-	// message. A missing switch means on, as the route says; but progress is
-	// off by default.
+	// message. A missing switch means on, so that the route decides. Only
+	// progress is off by default.
 	Channels map[string]ChannelPreference `json:"channels,omitempty"`
 }
 
@@ -273,9 +273,9 @@ func noonOfDay(local time.Time, days int) time.Time {
 	return time.Date(local.Year(), local.Month(), local.Day()+days, 12, 0, 0, 0, local.Location())
 }
 
-// timeOnDay returns the instant of a time of day on the given day. If the clocks
-// skip this time, it returns the instant at which they go forward. If the time
-// comes twice, it returns the first one.
+// timeOnDay returns the instant of a time of day on the given day. If the
+// clocks skip this time, it returns the instant at which they go forward. If
+// the time occurs twice, it returns the first one.
 func timeOnDay(day time.Time, minutes int) time.Time {
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, day.Location())
 	switch got := t.Hour()*60 + t.Minute(); {

@@ -106,16 +106,15 @@ type Question struct {
 	Assignees  []string `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 	Approvals  *Quorum  `json:"approvals,omitempty"`
 	Timeout    Timeout  `json:"timeout"`
-	// Deadline is the instant at which time decides. If nil, the question waits for ever.
+	// Deadline is the instant at which OnTimeout applies. If nil, the question waits for ever.
 	Deadline   *time.Time        `json:"deadline,omitempty"`
 	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 	Escalation []EscalationLevel `json:"escalation,omitempty"`
 	// Channels are the channels that send the question at once, before its
 	// route. Each is a name or a kind.
 	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
-	// UnreachedReason is the reason why no channel tells anybody of the question, so
-	// that it is only in the inbox. It is empty if a channel does, or if the
-	// question is not urgent.
+	// UnreachedReason is the reason why no channel sends the question to anybody. People then find the question in
+	// the inbox only. UnreachedReason is empty if a channel sends it, or if the question is not urgent.
 	UnreachedReason string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
 	// Reminders are the times of reminders, counted from asking. RemindEvery is the interval of further reminders
 	// while the question is open.
@@ -160,8 +159,8 @@ type Question struct {
 	// SnoozedUntil is the instant until which the reader snoozed the question.
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 
-	// Fingerprint tells apart two requests with the same idempotency key. It is
-	// empty without a key.
+	// Fingerprint distinguishes two requests with the same idempotency key. It
+	// is empty without a key.
 	Fingerprint string `json:"-"`
 	// DiscountedMembers are the ids of members whose approval does not count today,
 	// because they left or may not answer.
@@ -187,7 +186,7 @@ type Quorum struct {
 // timeout of its own.
 type EscalationLevel struct {
 	Assignees []string `json:"assignees,omitempty"`
-	// Channels are the channels that tell the people of this level at once.
+	// Channels are the channels that send the question at once when it reaches this level.
 	Channels  []string      `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over when it gets here"`
 	Timeout   Timeout       `json:"timeout"`
 	OnTimeout TimeoutAction `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
@@ -226,7 +225,8 @@ type Resolution struct {
 	// should choose.
 	DecideYourself bool `json:"decide_yourself,omitempty" doc:"a person let the task go on without an answer: the agent decides"`
 	// TaskEnded is how the task ended, if its end closed the question. It is
-	// empty if a person withdrew both.
+	// empty if the task was cancelled, because the question then counts as
+	// withdrawn.
 	TaskEnded TaskState `json:"task_ended,omitempty" enum:"done,failed,skipped" doc:"the task ended so, and its end closed the question; nobody withdrew it"`
 	// Outcome is the action of a timeout: default, skip or fail.
 	Outcome TimeoutAction `json:"outcome,omitempty" enum:"default,skip,fail"`
@@ -324,8 +324,8 @@ func (q *Question) picksDangerousOption(answers map[string]any) bool {
 	return false
 }
 
-// close settles the question. The caller must have checked that it is pending. A held answer does not count, and is
-// stored for people to read.
+// close sets the resolution of the question. The caller must have checked that the question is pending. A held answer
+// does not count, and is stored for people to read.
 func (q *Question) close(r Resolution) {
 	r.OvertakenAnswer = q.HeldAnswer
 	q.Status, q.HeldAnswer = r.Status, nil

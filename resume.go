@@ -20,8 +20,8 @@ type ResumeContext struct {
 	// LastRun is how that run ended.
 	LastRun *LastRun `json:"last_run,omitempty"`
 	Session *Session `json:"session,omitempty"`
-	// AtDesk reports whether no worker has the task, so that its creator reads
-	// the messages.
+	// AtDesk reports whether the task is external. Then no worker runs it, and
+	// its creator reads the messages.
 	AtDesk bool `json:"at_desk,omitempty"`
 	// Questions are the questions that closed since the last run, oldest first.
 	Questions []ResumeAnswer `json:"questions,omitempty"`
@@ -30,8 +30,8 @@ type ResumeContext struct {
 	// Messages are people's messages that no run was handed yet.
 	Messages   []Message       `json:"messages,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
-	// Text gives the same information to a language model. It also says why the
-	// last run ended, if nobody was asked.
+	// Text is the same information for a language model. It also says how the
+	// last run ended, if the next run must know that.
 	Text string `json:"text"`
 }
 
@@ -41,12 +41,12 @@ type LastRun struct {
 	Attempt int      `json:"attempt"`
 	State   RunState `json:"state" enum:"running,finished,lost,released"`
 	Result  Result   `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
-	// Summary is the run's own summary, or says who stopped it.
+	// Summary is the run's own summary, or the reason why the run was stopped.
 	Summary string `json:"summary,omitempty"`
 }
 
-// LastRun returns the part of this run that later runs are told. It returns nil
-// for a nil run.
+// LastRun returns the part of this run that later runs get. It returns nil for
+// a nil run.
 func (r *Run) LastRun() *LastRun {
 	if r == nil {
 		return nil
@@ -134,8 +134,8 @@ const (
 	introBack   = "The worker handed the task back before it was done, and now it goes on."
 )
 
-// describeLastRun returns a sentence on how the task's last run ended, or that it still works. The second result reports
-// whether an agent must know this even if nobody wrote anything.
+// describeLastRun returns a sentence that says how the task's last run ended, or that the run still works. The second
+// result reports whether an agent must know this even if nobody wrote anything.
 func describeLastRun(last *LastRun, asked bool) (intro string, mustTell bool) {
 	switch {
 	case last == nil && !asked:

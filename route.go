@@ -32,7 +32,8 @@ const (
 	WhenPageClosed RouteCondition = "page_closed"
 )
 
-// RouteStep says where a question is sent if nobody has answered it by then.
+// RouteStep is one step of a route: the channel that sends a question, if nobody answers the question within the
+// delay.
 type RouteStep struct {
 	// After is the delay, counted from asking. "0s" means at once.
 	After   string         `json:"after" doc:"from asking: 0s, 30s, 5m, 1h"`
@@ -50,8 +51,8 @@ func (s RouteStep) Delay() time.Duration {
 	return d
 }
 
-// Routes say, by type of question, where it is sent and when. Progress is sent
-// only to people who switched it on for themselves.
+// Routes say when and over which channels a question is sent, by its type.
+// Progress is sent only to people who switched it on for themselves.
 type Routes struct {
 	Blocking      []RouteStep `json:"blocking"`
 	Approval      []RouteStep `json:"approval"`

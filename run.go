@@ -19,7 +19,8 @@ const (
 	RunFinished RunState = "finished"
 	// RunLost means that the lease of the run ended. Its later calls are refused.
 	RunLost RunState = "lost"
-	// RunReleased means that the worker handed the task back unharmed.
+	// RunReleased means that the worker handed the task back before the run had a result. It does not count as a
+	// failed attempt.
 	RunReleased RunState = "released"
 )
 
@@ -71,8 +72,9 @@ type Run struct {
 	HandedCount int `json:"-"`
 }
 
-// Limits of fencing tokens. Every token is larger than any number of a run, and
-// small enough to be exact as a JSON number.
+// Limits of fencing tokens. Every token is larger than any attempt number, so
+// that no attempt number passes for a token. It is small enough to be exact as
+// a JSON number.
 const (
 	minFencingToken = 1 << 40
 	maxFencingToken = 1 << 53
@@ -166,7 +168,7 @@ func (r *Run) Renew(lease time.Duration, now time.Time) {
 }
 
 // Heartbeat is a request to extend a lease. The reply carries the answers and
-// messages that arrived since.
+// messages that arrived since the last heartbeat.
 type Heartbeat struct {
 	Token int64 `json:"token"`
 	// LeaseSeconds is the length of the lease from now on. 0 means the default.
@@ -200,8 +202,8 @@ type Finish struct {
 	BlockedBy  []string        `json:"blocked_by,omitempty"`
 	Session    *Session        `json:"session,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
-	// Heard holds the ids of the messages and closed questions that the agent was told. Everything else that the run
-	// was handed is handed to the next run. If it is nil, the agent was told everything.
+	// Heard holds the ids of the messages and closed questions that reached the agent. Everything else that the run
+	// was handed is handed to the next run. If Heard is nil, everything reached the agent.
 	Heard *[]string `json:"heard,omitempty" doc:"ids of the messages and closed questions that the agent was told; what else this run was handed is handed to the next one; without it: all"`
 }
 
@@ -269,7 +271,7 @@ func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	return r.State == RunLost && isWaiting || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
-// Progress is an update on the work that asks for nothing.
+// Progress is a report on the work that needs no answer.
 type Progress struct {
 	Message string  `json:"message" minLength:"1" maxLength:"2000"`
 	Step    string  `json:"step,omitempty" maxLength:"200"`

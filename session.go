@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Location returns in words where the work of the session is: its folder, branch,
-// conversation and worker. It is empty if the folder is unknown.
+// Location returns a text that says where the work of the session is: its
+// folder, branch, conversation and worker. It is empty if the folder is
+// unknown.
 func (s *Session) Location() string {
 	if s == nil || s.Dir == "" {
 		return ""

@@ -13,8 +13,8 @@ const SignatureLifetime = 10 * time.Minute
 const decisionForm = "fermata decision 1"
 
 // Decision is a person's decision about a question, in the form that the person's passkey signs. It binds the person,
-// the question's words, the action, the answer and the comment to each other. So a signature of one decision fits no
-// other.
+// the question's words, the action, the answer and the comment to each other. So a signature of one decision is not
+// valid for another.
 type Decision struct {
 	// Form is always the same text.
 	Form        string `json:"form"`
@@ -42,12 +42,12 @@ func (d Decision) Text() string {
 }
 
 // SignedDecision is a decision with the signature of the person's passkey. It stays with the vote or the resolution.
-// Without the passkey, neither the server nor a person who reads or writes the database can make one.
+// Without the passkey, neither the server nor a person who reads or writes the database can create one.
 type SignedDecision struct {
 	// Decision is the text of a [Decision].
 	Decision  string `json:"decision" doc:"the exact text whose SHA-256 is the challenge"`
 	PasskeyID string `json:"passkey_id"`
-	// RelyingParty is the host name for which the passkey was made.
+	// RelyingParty is the host name for which the passkey was created.
 	RelyingParty string `json:"rp_id"`
 	// Credential comes from the browser. It is a PublicKeyCredential with an AuthenticatorAssertionResponse (WebAuthn
 	// Level 3, 5.1 and 5.2.2), in the form of toJSON.
@@ -106,8 +106,8 @@ func (q *Question) AskedHash() string {
 // MustBeSigned reports whether an answer to the question must be signed with a passkey.
 func (q *Question) MustBeSigned() bool { return q.leastAssurance(false) == AssurancePasskey }
 
-// PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It refuses every
-// answer that [Question.ApplyAnswer] would refuse. The instant now becomes the time of the decision.
+// PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It refuses an answer
+// that is not valid, or that the caller may not give. The instant now becomes the time of the decision.
 func (q *Question) PrepareDecision(a Answer, c Caller, now time.Time) (Decision, error) {
 	if q.Status == Answered || q.Status == Cancelled {
 		return Decision{}, q.ClosedError()

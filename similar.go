@@ -29,7 +29,7 @@ type AnswerCount struct {
 	Count int    `json:"count"`
 }
 
-// minSimilarity is the likeness from which two questions count as similar.
+// minSimilarity is the lowest similarity at which two questions count as similar.
 const minSimilarity = 0.6
 
 // Similarity returns how similar two questions are, from 0 to 1. It is 0 for
@@ -82,9 +82,9 @@ func (q *Question) acceptsAnswers(answers map[string]any) bool {
 	return err == nil
 }
 
-// Similar returns people's answers to questions like q, the most frequent
-// first. It leaves out answers that q does not allow, and decisions of time or
-// of a rule.
+// Similar returns people's answers to questions that are similar to q, the most
+// frequent first. It leaves out answers that q does not allow, and decisions by
+// a deadline or a policy.
 func (q *Question) Similar(past []*Question) []PastAnswer {
 	byText := map[string]*PastAnswer{}
 	for _, other := range past {

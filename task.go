@@ -31,8 +31,8 @@ const (
 	ReasonLowConfidence    = "confidence_below_policy"
 )
 
-// ReasonPaused is the reason of a deferred task that a person paused. It waits
-// until a person resumes it.
+// ReasonPaused is the reason of a deferred task that a person paused. Such a
+// task waits until a person resumes it.
 const ReasonPaused = "paused"
 
 // Runners that the server itself knows. Any other name belongs to a worker.
@@ -408,8 +408,8 @@ func (t *Task) StateAfterQuestion(q *Question, isPending bool) (TaskState, strin
 	return t.ResumedState(), ""
 }
 
-// IsResumable reports whether a person may let the task go on without the thing
-// that it waits for.
+// IsResumable reports whether a person may resume the task before the event
+// that the task waits for.
 func (t *Task) IsResumable() bool {
 	return t.IsAsking() || t.State == TaskBlocked || t.State == TaskDeferred
 }
@@ -443,8 +443,8 @@ func (t *Task) CheckCancelAgain(reason string) error {
 		WithHint("write it into the thread of the task: fermata message %s TEXT", t.ID)
 }
 
-// CheckPause returns an error if the task cannot be paused, because no worker
-// goes on with it.
+// CheckPause returns an error if the task cannot be paused, because it has
+// ended or no worker runs it.
 func (t *Task) CheckPause() error {
 	switch {
 	case t.State.IsEnded():

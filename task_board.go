@@ -79,8 +79,8 @@ const (
 // TaskSorts lists every order.
 var TaskSorts = []TaskSort{SortNewest, SortOldest, SortPriority, SortUpdated}
 
-// TaskWaiting describes the question that a task waits for: its assignees,
-// since when and until when it is open, and what happens then.
+// TaskWaiting describes the question that a task waits for: its assignees, when
+// it was asked, its deadline, and the action at the deadline.
 type TaskWaiting struct {
 	QuestionID string       `json:"question_id"`
 	Type       QuestionType `json:"type" enum:"blocking,non_blocking,approval,error_recovery"`

@@ -7,7 +7,7 @@ import (
 )
 
 // TestEveryStateHasAColumn checks that a board shows every task, and that its
-// column for people agrees with the spec.
+// columns agree with the states.
 func TestEveryStateHasAColumn(t *testing.T) {
 	t.Parallel()
 	counts := fermata.NewTaskCounts()

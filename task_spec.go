@@ -160,7 +160,8 @@ func isMisspelt(name, known string) bool {
 	}
 }
 
-// editDistance returns the least number of bytes to insert, delete, replace or swap with their neighbour.
+// editDistance returns the least number of steps from a to b. A step inserts, deletes or replaces a byte, or swaps
+// two neighbours.
 func editDistance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -123,13 +123,15 @@ var Transitions = []Transition{
 	{TaskSkipped, TaskInProgress, "reopen of an external task, late answer with restart"},
 }
 
-// CanMove reports whether the table has an arrow from one state to the other.
+// CanMove reports whether the table has a transition from one state to the
+// other.
 func CanMove(from, to TaskState) bool {
 	return slices.ContainsFunc(Transitions, func(a Transition) bool { return a.From == from && a.To == to })
 }
 
-// Move changes the task's state along an arrow of the table. It refuses any
-// other change with [CodeIllegalTransition], and the error names both states.
+// Move changes the task's state if the table has that transition. It refuses
+// any other change with [CodeIllegalTransition], and the error names both
+// states.
 func (t *Task) Move(to TaskState) error {
 	if !CanMove(t.State, to) {
 		return Errorf(CodeIllegalTransition, "a task that is %s cannot become %s", t.State, to)

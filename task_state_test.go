@@ -69,7 +69,8 @@ func TestStatesMoveClearsWhatIsOver(t *testing.T) {
 	}
 }
 
-// TestStatesClasses checks the table of spec 3.1, which says who moves a task on.
+// TestStatesClasses checks which states a worker may claim, which wait for a
+// person, and which have ended (docs/inside/contract.md#task-states).
 func TestStatesClasses(t *testing.T) {
 	t.Parallel()
 	type class struct{ claimable, person, ended bool }
@@ -157,8 +158,8 @@ func TestStatesDocument(t *testing.T) {
 	}
 }
 
-// isDrawn reports whether the diagram shows the arrow. Cancelling and reopening
-// are possible almost everywhere and would hide the rest.
+// isDrawn reports whether the diagram shows the transition. Cancelling and
+// reopening are possible almost everywhere and would hide the rest.
 func isDrawn(a fermata.Transition) bool {
 	return a.To != fermata.TaskCancelled && !a.From.IsEnded()
 }

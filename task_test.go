@@ -92,7 +92,8 @@ func TestTaskPatch(t *testing.T) {
 	wantError(t, bad.Apply(task, anHourLater), fermata.CodeInvalidRequest, "title", "body", "priority", "labels[0]")
 }
 
-// TestTaskInterrupt checks the interruption by people of spec 3.2.
+// TestTaskInterrupt checks which tasks a person's message moves to
+// input_received (docs/inside/contract.md#task-rules).
 func TestTaskInterrupt(t *testing.T) {
 	t.Parallel()
 	moved := map[fermata.TaskState]bool{"open": true, "deferred": true, "awaiting_input": true, "awaiting_approval": true}
@@ -154,7 +155,7 @@ func TestMessage(t *testing.T) {
 }
 
 // TestTaskAfterQuestion checks the state that a task takes after its question
-// closed, and that the table has the arrow.
+// closed, and that the table has the transition.
 func TestTaskAfterQuestion(t *testing.T) {
 	t.Parallel()
 	answered := &fermata.Resolution{Status: fermata.Answered}

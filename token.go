@@ -67,8 +67,8 @@ type NewToken struct {
 	Scopes []Scope   `json:"scopes" minItems:"1"`
 	// Projects are the only projects that an agent with the token sees.
 	Projects []string `json:"projects,omitempty" maxItems:"200" doc:"of an agent's token: the projects that it sees and works in; left out: every project"`
-	// ExpiresIn is the life of the token. If it is empty or never, the token is
-	// valid until it is revoked.
+	// ExpiresIn is the time for which the token is valid. If it is empty or
+	// never, the token is valid until it is revoked.
 	ExpiresIn Timeout `json:"expires_in,omitempty"`
 }
 

@@ -39,7 +39,7 @@ func (t *Task) ContinueForMessages(r Result, closed []*Question, messages []*Mes
 	return true
 }
 
-// UnheardIDs returns the ids of the questions and messages that the run was handed but its agent was not told.
+// UnheardIDs returns the ids of the questions and messages that the run was handed but that did not reach its agent.
 func UnheardIDs(heard []string, runID string, closed []*Question, messages []*Message) []string {
 	var ids []string
 	for _, q := range closed {

@@ -44,8 +44,8 @@ func itemsFromUserQuestions(questions []UserQuestion, other *bool) []Item {
 }
 
 // addPreviews returns the context with the previews of the options as its
-// preview, unless it has one. So people see the previews that the agent would
-// have shown.
+// preview, so that people see what the agent would have shown. A context that
+// has a preview stays as it is.
 func addPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *QuestionContext {
 	if c != nil && c.Preview != nil {
 		return c

@@ -45,7 +45,7 @@ func (c Caller) VisibleProjects() ProjectSet {
 	}
 }
 
-// Sees reports whether the member may hear of the project. A disabled member hears of none.
+// Sees reports whether the member may see the project. A disabled member sees no project.
 func (m *Member) Sees(project string) bool {
 	return m.DisabledAt == nil && m.Caller().VisibleProjects().Has(project)
 }
@@ -62,7 +62,7 @@ func (c Caller) projectsByRole() ProjectSet {
 }
 
 // ProjectOr returns the named project. If the name is empty and an agent's token names exactly one project, it
-// returns that project. Otherwise an empty name gives "", which stands for the default project.
+// returns that project. Otherwise an empty name gives "", which means the default project.
 func (c Caller) ProjectOr(name string) string {
 	if name == "" && len(c.TokenProjects) == 1 {
 		return c.TokenProjects[0]
@@ -70,8 +70,8 @@ func (c Caller) ProjectOr(name string) string {
 	return name
 }
 
-// checkVisible returns an error if the resource belongs to a project that the caller does not see. The error for a task
-// is that it does not exist.
+// checkVisible returns an error if the resource belongs to a project that the caller does not see. For a task, the
+// error says that the task does not exist.
 func (c Caller) checkVisible(resource Resource) error {
 	if resource.kind != kindProject && resource.kind != kindEveryProject {
 		return nil

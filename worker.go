@@ -77,8 +77,8 @@ func (t *Task) WaitsForWorker() bool {
 
 // NoWorker says why no running worker takes a task.
 type NoWorker struct {
-	// Lacks is the first condition that no worker meets. The conditions, in order, are: it runs, it has the task's
-	// runner, it has a sandbox, it takes the project, it takes the role.
+	// Lacks is the first condition that no worker meets together with the conditions before it. The conditions, in
+	// order, are: the worker runs, has the task's runner, has a sandbox, takes the project, takes the role.
 	Lacks string `json:"lacks" enum:"worker,runner,isolation,project,agent"`
 	Text  string `json:"text"`
 	// Start is the command that starts a worker for the task.
@@ -138,7 +138,7 @@ func describeWorkers(workers []Worker) string {
 	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// runnerText returns in words the ability that the runner needs.
+// runnerText returns the words for the ability that a worker needs to run the task.
 func (k TaskKind) runnerText() string {
 	switch k.Runner {
 	case RunnerShell:

@@ -9,7 +9,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestNoWorker checks that people are told which ability the workers lack, and the command that starts a worker for the task.
+// TestNoWorker checks that the result names the ability that the workers lack, and the command that starts a worker
+// for the task.
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 	claude := fermata.Worker{Name: "desk", Runners: []string{"claude"}, Running: true}

@@ -10,7 +10,7 @@ import (
 const (
 	// ReasonStepFailed means that a step failed and nothing handled the failure.
 	ReasonStepFailed = "step_failed"
-	// ReasonRejected means that a person rejected, and on_reject is to fail.
+	// ReasonRejected means that a person rejected an approval whose on_reject is fail.
 	ReasonRejected = "rejected"
 	// ReasonTooManyIterations means that the run came back to a step more often
 	// than allowed.
@@ -59,7 +59,8 @@ type WorkflowRun struct {
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 
 	// ConcurrencyKey is shared by runs that must not run at the same time.
-	// FireKey makes one occurrence of a trigger start only one run.
+	// FireKey identifies one occurrence of a trigger, so that the occurrence
+	// starts only one run.
 	ConcurrencyKey string `json:"-"`
 	FireKey        string `json:"-"`
 }
@@ -76,7 +77,7 @@ const (
 	StepDone    StepState = "done"
 	StepSkipped StepState = "skipped"
 	StepFailed  StepState = "failed"
-	// StepRejected means that a person rejected.
+	// StepRejected means that a person rejected the approval of the step.
 	StepRejected StepState = "rejected"
 	// StepCancelled means that the run ended while the step was not finished.
 	StepCancelled StepState = "cancelled"
@@ -101,7 +102,7 @@ type WorkflowStep struct {
 	Tool    string    `json:"tool"`
 	State   StepState `json:"state" enum:"running,waiting,done,skipped,failed,rejected,cancelled"`
 	Attempt int       `json:"attempt" doc:"1 for the first"`
-	// Note says why the step was skipped, or what decided without a person.
+	// Note says why the step was skipped, or how the step got its result without an answer.
 	Note   string          `json:"note,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty" doc:"as rendered; secrets are left out"`
 	Output json.RawMessage `json:"output,omitempty"`

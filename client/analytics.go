@@ -56,7 +56,8 @@ func (c *Client) AnalyticsQuestions(ctx context.Context, q AnalyticsQuery) (*fer
 	return get[*fermata.AnalyticsQuestions](ctx, c, path("analytics", "questions"), q.values("questions"))
 }
 
-// AnalyticsResponders returns the people that answer, and how quickly they do.
+// AnalyticsResponders returns the people who answered, and how quickly they
+// did.
 func (c *Client) AnalyticsResponders(ctx context.Context, q AnalyticsQuery) (*fermata.AnalyticsResponders, error) {
 	return get[*fermata.AnalyticsResponders](ctx, c, path("analytics", "responders"), q.values("responders"))
 }

@@ -94,15 +94,15 @@ func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64
 type Verification struct {
 	chain  fermata.Chain
 	report AuditReport
-	// hashes maps the event numbers of the checkpoints to their hashes. last is the greatest of these numbers.
+	// hashes maps the event numbers of the checkpoints to their hashes. lastSeq is the greatest of these numbers.
 	hashes  map[int64]string
 	lastSeq int64
 	// beginsAnywhere allows the chain to begin with any event.
 	beginsAnywhere bool
 }
 
-// NewVerification returns a verification of a chain from its first event. It compares the chain with the checkpoints
-// in kept, whose signatures the caller must have checked.
+// NewVerification returns a verification of a chain from its first event. It compares the chain with the checkpoints,
+// whose signatures the caller must have checked.
 func NewVerification(checkpoints []fermata.SignedCheckpoint) *Verification {
 	v := &Verification{hashes: map[int64]string{}}
 	for _, c := range checkpoints {

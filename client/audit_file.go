@@ -15,8 +15,8 @@ import (
 // maxEventLine is the longest line of an export, in bytes. No event is that long.
 const maxEventLine = 8 << 20
 
-// VerifyExport checks the chain of events in an export. The export may begin and end with any event. The events
-// between must be whole, and must agree with the checkpoints in kept. The problem names the line.
+// VerifyExport checks the chain of events in an export. The export may begin and end with any event. In between, no
+// event may be missing, and the events must agree with the checkpoints. The problem in the report names the line.
 func VerifyExport(r io.Reader, checkpoints ...fermata.SignedCheckpoint) AuditReport {
 	v := NewVerification(checkpoints)
 	v.beginsAnywhere = true

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// exportLines returns n lines of a chain of events that begins with the number
-// from.
+// exportLines returns n lines of an export. They hold a chain of events that
+// begins with the number from.
 func exportLines(from int64, n int) []string {
 	var lines []string
 	hash := "before"

@@ -17,7 +17,7 @@ import (
 // maxReply is the largest part of a reply, in bytes, that the client reads.
 const maxReply = 64 << 20
 
-// errNoContent reports an empty reply (204) to callers that must tell it from a body.
+// errNoContent reports an empty reply (204) to callers that must distinguish it from a body.
 var errNoContent = fermata.Errorf(fermata.CodeNotFound, "the server had nothing to reply")
 
 // call is one request to the API, which may take several tries.
@@ -112,7 +112,7 @@ func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, idempotencyKey{}, key)
 }
 
-// request makes the HTTP request of one try.
+// request returns the HTTP request for one try.
 func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Request, error) {
 	address := c.base.String() + k.path
 	if len(k.query) > 0 {

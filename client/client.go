@@ -78,7 +78,7 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // newTransport returns a transport that keeps enough connections to one host
 // for many waiting calls. A long poll is answered within a minute, so the
-// connection is taken as lost if the reply's header takes longer than 90
+// connection counts as broken if the reply's header takes longer than 90
 // seconds.
 func newTransport() *http.Transport {
 	return &http.Transport{

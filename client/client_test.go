@@ -16,7 +16,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// newTest returns a client with short waits of a server that replies with h.
+// newTest returns a client of a server that replies with h. The client waits
+// only a millisecond before a retry.
 func newTest(t *testing.T, h http.HandlerFunc, opts ...Option) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)

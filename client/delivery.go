@@ -27,8 +27,8 @@ func (c *Client) Channel(ctx context.Context, name string) (*fermata.Channel, er
 	return get[*fermata.Channel](ctx, c, channelPath(name), nil)
 }
 
-// AddChannel adds a channel. If the server made a secret for the channel, only
-// this reply holds it.
+// AddChannel adds a channel. If the server created a secret for the channel,
+// only this reply holds it.
 func (c *Client) AddChannel(ctx context.Context, n fermata.NewChannel) (*fermata.Channel, error) {
 	return post[*fermata.Channel](ctx, c, path("channels"), n)
 }

@@ -45,7 +45,7 @@ func (c *Client) Similar(ctx context.Context, id string) ([]fermata.PastAnswer, 
 	return p.Items, err
 }
 
-// Deciders returns the members that may decide a question, and why the others
+// Deciders returns the members who may decide a question, and why the others
 // may not.
 func (c *Client) Deciders(ctx context.Context, id string) (*fermata.Deciders, error) {
 	return get[*fermata.Deciders](ctx, c, path("questions", id, "deciders"), nil)

@@ -83,7 +83,8 @@ func (c *Client) unreachableError(ctx context.Context, err error) error {
 	return c.connectionError(err)
 }
 
-// connectionError returns the error of a connection that failed by itself.
+// connectionError returns the error of a connection that the network or the
+// server broke.
 func (c *Client) connectionError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		// The hint names the address.

@@ -80,7 +80,8 @@ func (c *Client) Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermat
 	return post[*fermata.Question](ctx, c, path("tasks", taskID, "questions"), a)
 }
 
-// AskOutside asks a question outside any task. The server makes a task for it, or uses the task of its session.
+// AskOutside asks a question outside any task. The server creates a task for the question, or uses the task of its
+// session.
 func (c *Client) AskOutside(ctx context.Context, o OutsideQuestion) (*fermata.Question, error) {
 	return post[*fermata.Question](ctx, c, path("questions"), o)
 }

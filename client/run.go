@@ -34,8 +34,8 @@ func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbea
 	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)
 }
 
-// Attention waits until one of the runs has news: a message of a person, which the next heartbeat returns, or a reason
-// to stop. The list is empty if the request's wait ends first.
+// Attention waits until one of the runs has news: an answer or a message, which the next heartbeat returns, a new
+// deadline, or a reason to stop. The list is empty if the request's wait ends first.
 func (c *Client) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	return post[*fermata.Attention](ctx, c, path("attention"), r)
 }
@@ -62,7 +62,7 @@ func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*f
 	return post[*fermata.Task](ctx, c, path("runs", runID, "finish"), f)
 }
 
-// Release gives the task of a run back, in the state in which it was claimed.
+// Release ends a run without a result and gives its task back. The next run gets the same answers and messages again.
 func (c *Client) Release(ctx context.Context, runID string, token int64) (*fermata.Task, error) {
 	body := struct {
 		Token int64 `json:"token"`

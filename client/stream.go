@@ -38,10 +38,10 @@ type StreamQuery struct {
 // take it for a broken connection.
 type handlerError struct{ error }
 
-// Stream calls on for every event in order, without gaps or repeats, until ctx
-// ends or on returns an error. Stream returns that error. It reopens a broken
-// connection without limit; only a first connection that cannot be made is an
-// error.
+// Stream calls handle for every event in order, without gaps or repeats, until
+// ctx ends or handle returns an error. Stream returns that error. It reopens a
+// broken connection without limit; only a first connection that cannot be
+// opened is an error.
 func (c *Client) Stream(ctx context.Context, q StreamQuery, handle func(*fermata.Event) error) error {
 	s := &stream{c: c, q: q, onEvent: handle}
 	if q.After > 0 || q.FromStart {
@@ -80,8 +80,8 @@ type stream struct {
 	onEvent func(*fermata.Event) error
 	// last is the id after which the next connection continues.
 	last string
-	// opened reports whether any connection was made, and alive whether the
-	// present one was.
+	// opened reports whether any connection was opened, and connected whether
+	// the current one was.
 	opened, connected bool
 	retry             time.Duration
 }

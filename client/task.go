@@ -66,8 +66,8 @@ func (c *Client) TaskCounts(ctx context.Context, q TaskQuery) (fermata.TaskCount
 	return get[fermata.TaskCounts](ctx, c, path("tasks", "counts"), q.values())
 }
 
-// Timeline returns the last part of what happened to a task, oldest first. It also returns the cursor of the part
-// before it, which is "" at the beginning.
+// Timeline returns a page of a task's timeline, oldest entry first, and the cursor of the page before it, which is ""
+// at the beginning. Without a cursor, the page is the last one.
 func (c *Client) Timeline(ctx context.Context, id, cursor string, limit int) (fermata.Timeline, string, error) {
 	v := values{}
 	v.setText("cursor", cursor)
@@ -105,7 +105,7 @@ func (c *Client) PauseTask(ctx context.Context, id string) (*fermata.Task, error
 	return post[*fermata.Task](ctx, c, path("tasks", id, "pause"), struct{}{})
 }
 
-// ReopenTask opens a task that has ended.
+// ReopenTask makes a task that has ended continue.
 func (c *Client) ReopenTask(ctx context.Context, id string) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks", id, "reopen"), struct{}{})
 }

@@ -118,8 +118,8 @@ func (c *Client) RemoveWorkflow(ctx context.Context, name string) error {
 	return c.sendOnly(ctx, call{method: http.MethodDelete, path: path("workflows", name)})
 }
 
-// NewWebhookSecret makes the secret that signs requests to a workflow's webhook, and voids the earlier one. Only this
-// reply holds the secret.
+// NewWebhookSecret creates the secret that signs requests to a workflow's webhook, and revokes the earlier one. Only
+// this reply holds the secret.
 func (c *Client) NewWebhookSecret(ctx context.Context, name string) (string, error) {
 	reply, err := post[struct {
 		Secret string `json:"secret"`

@@ -116,8 +116,8 @@ func (c *Client) ChangeMember(ctx context.Context, member string, ch fermata.Mem
 	return do[*fermata.Member](ctx, c, call{method: http.MethodPatch, path: memberPath(member), body: ch})
 }
 
-// MakeLink makes a one-time link by which the member with the handle or id signs in to the web. Only this reply holds
-// its address.
+// MakeLink creates a one-time link by which the member with the handle or id signs in to the web. Only this reply
+// holds its address.
 func (c *Client) MakeLink(ctx context.Context, member string) (*fermata.Link, error) {
 	return do[*fermata.Link](ctx, c, call{method: http.MethodPost, path: memberPath(member, "links")})
 }
@@ -164,7 +164,7 @@ func (c *Client) EndSessionsOf(ctx context.Context, member string) (int, error) 
 	return ended.Ended, err
 }
 
-// Invite makes a link by which a person becomes a member. Only this reply holds its address.
+// Invite creates a link by which a person becomes a member. Only this reply holds its address.
 func (c *Client) Invite(ctx context.Context, n fermata.NewInvitation) (*fermata.Invitation, error) {
 	return post[*fermata.Invitation](ctx, c, path("invitations"), n)
 }
