@@ -64,7 +64,8 @@ func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, erro
 	return signed, nil
 }
 
-// keySearchWindow is how many events, from the time of a passkey on, are searched first for the event that registered it.
+// keySearchWindow is the number of events after the creation of a passkey that are searched first for the event that
+// registered it.
 const keySearchWindow = 1000
 
 // registeredKey returns the public key of a member's passkey, as recorded in the event that registered it. It returns

@@ -20,7 +20,7 @@ type recordedWorkers struct {
 	lastRecorded map[string]time.Time
 }
 
-// shouldRecord reports whether to record the worker now. If so, the caller records it.
+// shouldRecord reports whether to record the worker now. If so, the caller must record it.
 func (l *recordedWorkers) shouldRecord(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,7 +56,7 @@ type Notice struct {
 	Title, Body string
 	// Raw is the event of a notice with the purpose [Event], as it is sent.
 	Raw json.RawMessage
-	// At is the time at which the content became true.
+	// At is the time for which the content of the notice is true.
 	At time.Time
 	// Since is set if the message may have arrived already: an earlier attempt
 	// failed, or its process disappeared. The channel looks for that message
