@@ -70,8 +70,8 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerTimeout, CheckRedirect: checkSameHost}}, nil
 }
 
-// checkSameHost refuses a redirect of the provider to another host, and more than five redirects. Another host could be
-// one that only the server reaches, or could get the code of a sign-in.
+// checkSameHost refuses a redirect of the provider to another host or scheme, and more than five redirects. Another
+// host could be one that only the server reaches, or could get the code of a sign-in.
 func checkSameHost(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {

@@ -39,8 +39,8 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 	return l.Sign(key), nil
 }
 
-// linkKeyName is the name of the key that signs the answer links of a workspace. The key signs nothing else, so the
-// key of the grants cannot make a link.
+// linkKeyName is the name of the key that signs the answer links of a workspace. The key signs nothing else, so the key
+// of the grants cannot sign a link.
 const linkKeyName = "answer links"
 
 // linkKey returns the key that signs links, and sets the generation of the link.

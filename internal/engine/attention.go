@@ -14,8 +14,8 @@ const attentionRescanInterval = time.Second
 
 // Attention waits until one of a worker's runs has news: messages or answers
 // that it was not handed, a reason to stop, or a new deadline. It returns at
-// once if a run has news already, and an empty list when the wait is over. A
-// wake-up reads only the runs of the tasks that changed.
+// once if a run has news already, and an empty list when the time of the wait
+// has passed. A wake-up reads only the runs of the tasks that changed.
 func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	if err := c.CheckPermission(fermata.ToAttend, fermata.UnloadedResource); err != nil {
 		return nil, err

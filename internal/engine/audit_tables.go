@@ -447,7 +447,7 @@ func eventFacts(e *fermata.Event) map[string]any {
 	return facts
 }
 
-// factsOf returns a value as facts by name, by way of its JSON.
+// factsOf returns the fields of a value's JSON as facts by name.
 func factsOf(v any) map[string]any {
 	var facts map[string]any
 	_ = json.Unmarshal(encodeData(v), &facts) // encodeData has just encoded it

@@ -103,8 +103,8 @@ func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata
 	return q, nil
 }
 
-// SetAside stores a question whose asker is less sure than the threshold, and closes it at once with the reason of a
-// skipped task. The task itself continues. SetAside returns nil and stores nothing if people would be asked or the
+// SetAside stores a question whose asker is less sure than the threshold, and closes it at once, as the end of a
+// skipped task does. The task itself continues. SetAside returns nil and stores nothing if people would be asked or the
 // default would be taken.
 func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)

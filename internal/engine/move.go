@@ -27,9 +27,9 @@ func eventRunner(t *fermata.Task) string {
 }
 
 // move changes a task's state by a transition of the state table. If this
-// transaction already has an event that caused the move, the data of that event
-// get the move. The end of a task has an event of its own, and so has a move
-// without a cause. The caller saves the task.
+// transaction already has an event that caused the move, the move is added to
+// the data of that event. The end of a task has an event of its own, and so has
+// a move without a cause. The caller saves the task.
 func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to && !fermata.CanMove(from, to) {

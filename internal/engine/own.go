@@ -148,7 +148,7 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// endWaits ends every step of a workflow run that waits for an instant.
+// endWaits ends the waits for an instant in the steps of a workflow run. The steps themselves do not end.
 func endWaits(tx *store.Tx, t *fermata.Task) {
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndWaits(t.ID)

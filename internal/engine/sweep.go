@@ -100,7 +100,7 @@ func (e *Engine) takeBackDue(tx *store.Tx, id string) error {
 	return e.handBack(tx, t, run, fermata.RunLost)
 }
 
-// wakeDue makes a deferred or blocked task ready if the instant has come until which it waits.
+// wakeDue makes a deferred or blocked task ready if the instant until which it waits has come.
 func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	t, err := tx.Task(id)
 	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {

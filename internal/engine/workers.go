@@ -40,7 +40,7 @@ func (l *recordedWorkers) shouldRecord(key string) bool {
 	return true
 }
 
-// forget makes the worker due for a record again, because the caller could not store it.
+// forget lets the next claim record the worker again. It is called if the record was removed or could not be stored.
 func (l *recordedWorkers) forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	Asked     Purpose = "asked"
 	Reminder  Purpose = "reminder"
 	Escalated Purpose = "escalated"
-	// Digest gathers questions of low urgency. Alert tells operators of
-	// trouble. Event is one entry of the log, for machines.
+	// Digest gathers questions of low urgency. Alert informs operators about a
+	// problem. Event is one entry of the log, for machines.
 	Digest Purpose = "digest"
 	Alert  Purpose = "alert"
 	Event  Purpose = "event"
