@@ -156,7 +156,7 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 }
 
 // releaseHeld settles questions with their held answers if the run would end the task. Otherwise the end of the task
-// would drop what a person answered.
+// would drop these answers.
 func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
 	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
 		return nil

@@ -100,7 +100,7 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 	return issued, err
 }
 
-// setRole gives a member the role, if it is another one. The last admin stays an admin.
+// setRole gives a member the role, if the member has another one. The last admin stays an admin.
 func (e *Engine) setRole(tx *store.Tx, m *fermata.Member, role fermata.Role) (*fermata.Member, error) {
 	if role == "" || role == m.Role {
 		return m, nil

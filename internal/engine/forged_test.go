@@ -274,7 +274,7 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 }
 
 // TestAForgedHolderGetsNoGrant: the database was changed so that another agent holds a task or session. The audit finds
-// it, and the agent is not handed what people approved.
+// it, and this agent is not handed the grant.
 func TestAForgedHolderGetsNoGrant(t *testing.T) {
 	other := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_other", Name: "other", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}}
 	for name, tt := range map[string]struct{ edit, problem string }{

@@ -333,7 +333,7 @@ func (e *Engine) moveAfterPatch(tx *store.Tx, t *fermata.Task, p fermata.TaskPat
 	return nil
 }
 
-// DeferTask defers a task until an instant, or without one until a person reopens it.
+// DeferTask defers a task until an instant. If until is nil, it defers the task until a person continues it.
 func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, until *time.Time) (*fermata.Task, error) {
 	if until != nil {
 		if err := fermata.CheckInstant("until", *until); err != nil {

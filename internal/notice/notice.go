@@ -26,8 +26,8 @@ const (
 	Test Purpose = "test"
 )
 
-// Notice is what one message has to show. Its content is already redacted, and
-// context that must not reach a public place is left out.
+// Notice is the content of one message. It is already redacted, and context
+// that must not reach a public place is left out.
 type Notice struct {
 	// Delivery is the id of the delivery. It stays the same over retries and
 	// updates, so the receiver can recognize a repeated message by it.
@@ -102,6 +102,6 @@ type Receipt struct {
 	// Ref is the data by which the channel finds the message again. It is nil
 	// if the message cannot be changed later.
 	Ref json.RawMessage
-	// Content is what was sent, exactly. It is stored.
+	// Content is the exact text that was sent. It is stored.
 	Content string
 }
