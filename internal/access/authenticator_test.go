@@ -13,8 +13,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// authenticator is a software device with passkeys. It makes keys and signs as
-// WebAuthn specifies. Its fields can make it cheat.
+// authenticator is a software device with passkeys. It creates keys and signs
+// as WebAuthn specifies. A test sets its fields to make it cheat.
 type authenticator struct {
 	t       *testing.T
 	key     *ecdsa.PrivateKey
@@ -76,7 +76,7 @@ func (a *authenticator) authenticatorData(flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(host[:], flags), a.counter)
 }
 
-// create makes a passkey, as navigator.credentials.create does.
+// create creates a passkey, as navigator.credentials.create does.
 func (a *authenticator) create(options string) string {
 	a.t.Helper()
 	var w credentialOptions

@@ -157,7 +157,7 @@ func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt
 	return r
 }
 
-// If two people decide, a signature is not needed, but one that was made is stored with the vote.
+// If two people decide, a signature is not needed, but a signature that a person gives is stored with the vote.
 func TestAVoteIsSigned(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, ann := w.addMemberWithPasskey("ann"), w.localBrowser()
@@ -242,7 +242,7 @@ func TestAForgedDecision(t *testing.T) {
 	})
 }
 
-// The server itself cannot make an approval: a decision that the person's passkey did not sign lets nothing run, and
+// The server itself cannot forge an approval: a decision that the person's passkey did not sign lets nothing run, and
 // the audit finds it.
 func TestTheServerForgesNoDecision(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {

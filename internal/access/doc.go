@@ -1,4 +1,4 @@
 // Package access implements the protocols by which people sign in: links by
 // mail, an identity provider (OpenID Connect), and passkeys (WebAuthn). The
-// engine makes the session that follows.
+// engine creates the session that follows.
 package access

@@ -44,8 +44,9 @@ type MailOptions struct {
 	Log    *slog.Logger
 }
 
-// Mailer sends links. The goroutine of [Mail.Run] looks up whether an address
-// belongs to a member, so that the time of a reply does not reveal it.
+// Mailer sends mails with sign-in links and invitations. The goroutine of
+// [Mailer.Run] looks up whether an address belongs to a member, so that the
+// time of a reply does not reveal it.
 type Mailer struct {
 	MailOptions
 	client *gomail.Client

@@ -70,8 +70,8 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerTimeout, CheckRedirect: checkSameHost}}, nil
 }
 
-// checkSameHost follows a redirect of the provider only to the same host. Another redirect could lead to addresses that
-// only the server reaches, or give the code of a sign-in to another host.
+// checkSameHost refuses a redirect of the provider to another host or scheme, and more than five redirects. Another
+// host could be one that only the server reaches, or could get the code of a sign-in.
 func checkSameHost(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
@@ -125,8 +125,8 @@ func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// BeginSignIn returns the address to which the browser goes, and the secret that the
-// browser keeps until it is back. path is the page that it opens then.
+// BeginSignIn returns the address to which the browser goes, and the secret that the browser keeps until it returns.
+// path is the page that the browser opens after the sign-in.
 func (o *OIDC) BeginSignIn(ctx context.Context, path string) (address, secret string, err error) {
 	p, err := o.discover(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// signOutTimeout is how long a sign-out waits for the provider. The server asks it only if nobody has signed in with
-// it since the server started.
+// signOutTimeout is how long a sign-out waits for the provider. The server asks the provider only if it does not know
+// the provider's addresses yet. It reads them at the first sign-in after a start.
 const signOutTimeout = 3 * time.Second
 
 // SignOutURL returns the address at which a browser ends its session at the provider (OpenID Connect RP-Initiated

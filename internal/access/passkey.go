@@ -120,8 +120,8 @@ func (p *Passkeys) begin(ctx context.Context, kind string, options any, session 
 }
 
 // BeginSignIn returns the options for navigator.credentials.get, and the secret
-// that the browser keeps until [Passkeys.EndSignIn]. It names no member,
-// because the passkey does.
+// that the browser keeps until [Passkeys.EndSignIn]. The options name no
+// member, because the passkey names its owner.
 func (p *Passkeys) BeginSignIn(ctx context.Context) (options json.RawMessage, secret string, err error) {
 	assertion, session, err := p.wa.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {

@@ -176,7 +176,7 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 	})
 }
 
-// TestForgedRegistration: a passkey that a person did not make here is refused.
+// TestForgedRegistration: a passkey that a person did not create on a page of this server is refused.
 func TestForgedRegistration(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann"})

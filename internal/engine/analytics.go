@@ -25,13 +25,14 @@ func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.C
 	return append(counts, pending...), err
 }
 
-// CommonQuestions are the wordings in which most of the closed questions were
-// asked.
+// CommonQuestions is the result of [Engine.MostCommonQuestions]: the wordings
+// in which most of the closed questions were asked.
 type CommonQuestions struct {
 	Closed int64
 	Items  []store.CommonQuestion
-	// Counts tell how the questions of each wording ended. Titles has the title
-	// of the newest question of each wording, by its id.
+	// Counts are the numbers of questions of each wording, by how they ended.
+	// Titles are the titles of the newest question of each wording, by the id
+	// of the question.
 	Counts []store.ClosingCount
 	Titles map[string]string
 }

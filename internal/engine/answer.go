@@ -42,8 +42,8 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 // applyAnswer applies or holds the answer. It first discounts votes that do not count.
 func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.AnswerOutcome, error) {
 	if q.Status == fermata.Pending {
-		// If the question was changed in the database, it is not the question that the person read, or not one for
-		// this person.
+		// If a row was changed directly in the database, the person may have read another question, or may not be
+		// eligible for the real one.
 		if err := CheckRecorded(tx, q); err != nil {
 			return 0, err
 		}
@@ -65,7 +65,7 @@ func (e *Engine) applyAnswer(tx *store.Tx, q *fermata.Question, c fermata.Caller
 }
 
 // checkEdit refuses an edited action that a gate rule denies. It also refuses an edited action for which the rules
-// need a stronger sign-in than the question did. Such an approval could not be used.
+// require a stronger sign-in than the question requires. An approval of such an action could not be used.
 func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMessage) error {
 	if q.Status != fermata.Pending || len(edited) == 0 {
 		return nil
@@ -251,8 +251,8 @@ func (e *Engine) saveLateAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 	return nil
 }
 
-// checkRestart refuses to restart the task of a question that a workflow run asked beside other steps. The run went
-// on without the answer and would not get it.
+// checkRestart refuses to restart the task of a question that a step of a workflow run asked while other steps went on.
+// The run has continued without the answer and would not get it.
 func checkRestart(tx *store.Tx, t *fermata.Task) error {
 	parent, err := parentAskingRun(tx, t)
 	if err != nil || parent == nil {
@@ -288,8 +288,8 @@ func (e *Engine) WaitQuestionOrMessage(ctx context.Context, c fermata.Caller, id
 	return q, err
 }
 
-// WaitQuestion returns the question when it is closed or the wait is over.
-// Nothing runs during the wait.
+// WaitQuestion returns the question when it is closed or the time of the wait
+// has passed.
 func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
 	id, err := e.questionID(ctx, c, id)
 	if err != nil {

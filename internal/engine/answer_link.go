@@ -10,8 +10,8 @@ import (
 
 // AnswerLink returns the secret part of an address at which the member answers
 // the question without signing in. It is the same for a whole day, so that a
-// message that is sent again has the same link. It returns an error with the
-// reason if a link is not enough for the question.
+// repeated message has the same link. It returns an error with the reason if a
+// link is not enough for the question.
 func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID string) (string, error) {
 	r := e.db.Reader(ctx, workspace)
 	q, err := r.Question(questionID)
@@ -39,8 +39,8 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 	return l.Sign(key), nil
 }
 
-// linkKeyName is the name of the key that signs the answer links of a workspace. The key signs nothing else, so the
-// key of the grants cannot make a link.
+// linkKeyName is the name of the key that signs the answer links of a workspace. The key signs nothing else, so the key
+// of the grants cannot sign a link.
 const linkKeyName = "answer links"
 
 // linkKey returns the key that signs links, and sets the generation of the link.
@@ -91,7 +91,7 @@ type Visit struct {
 	Question *fermata.Question
 	// TaskTitle is the title of the question's task.
 	TaskTitle string
-	// Expired reports whether the time of the link is over.
+	// Expired reports whether the link has expired.
 	Expired bool
 	// Refusal is the reason why the question cannot be answered by this link, or nil if it can.
 	Refusal error
@@ -115,14 +115,14 @@ func (v *Visit) ConfirmationToken(answer string) string {
 	return v.Link.ConfirmationToken(v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
-// CheckConfirmation returns an error if a confirmation of an answer does not count, or does not count yet.
+// CheckConfirmation returns an error if a confirmation of an answer is not valid, or not valid yet.
 func (v *Visit) CheckConfirmation(token, answer string) error {
 	return v.Link.CheckConfirmation(token, v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
 // OpenAnswerLink returns the data of the page that the holder of a link sees.
-// It changes and records nothing. For a link that was not made here or was
-// revoked, the error is [fermata.CodeNotFound].
+// It changes and records nothing. For a link that this server did not create,
+// or that was revoked, the error is [fermata.CodeNotFound].
 func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, error) {
 	l, err := fermata.ReadAnswerLink(token)
 	if err != nil {

@@ -22,8 +22,8 @@ func lowRisk() fermata.Ask {
 	}
 }
 
-// TestALinkAnswersWhatItShowed: an answer counts only for the text and the action that its page showed. Here the
-// database held others for a moment.
+// TestALinkAnswersWhatItShowed: an answer counts only for the text and the action that its page showed. Here both are
+// changed in the database for a moment.
 func TestALinkAnswersWhatItShowed(t *testing.T) {
 	const action, shown = `{"command":"rm -rf /srv"}`, `{"command":"ls -la /"}`
 	for name, edit := range map[string][2]string{
@@ -90,7 +90,7 @@ func TestAnswerLink(t *testing.T) {
 	})
 }
 
-// Links and grants are signed with different keys, so that the key of one cannot make the other.
+// Links and grants are signed with different keys, so that the key of one cannot sign the other.
 func TestAnswerLinkHasAKeyOfItsOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.createSuspended(lowRisk())

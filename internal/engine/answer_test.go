@@ -178,7 +178,7 @@ func TestALateApprovalIsNoQuorum(t *testing.T) {
 	})
 }
 
-// TestLateAnswerIsHandedToTheRun: the run went on with the default, and is then told what a person would have said.
+// TestLateAnswerIsHandedToTheRun: the run continued with the default, and is then handed the late answer of a person.
 func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createDefaulted()

@@ -15,7 +15,7 @@ func (w *world) secondAgent() fermata.Caller {
 }
 
 // TestLinkIsNoStrongerThanItsMaker: a link gives all rights of a member, so
-// only a caller with all these rights may make one.
+// only a caller with all these rights may create one.
 func TestLinkIsNoStrongerThanItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		for _, scopes := range [][]fermata.Scope{{fermata.ScopeRead}, {fermata.ScopeAsk}, {fermata.ScopeWork}, {fermata.ScopeAnswer}} {

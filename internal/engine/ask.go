@@ -42,8 +42,8 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 	}, store.ReadAhead{Task: taskID})
 }
 
-// checkRunActive refuses a question of a run that is over. A question of an agent that is being stopped would delay the
-// next run.
+// checkRunActive refuses a question of a run that has ended or must stop. A question of an agent that is being stopped
+// would delay the next run.
 func checkRunActive(tx *store.Tx, t *fermata.Task, runID string) error {
 	if runID == "" {
 		return nil
@@ -59,8 +59,8 @@ func checkRunActive(tx *store.Tx, t *fermata.Task, runID string) error {
 	return nil
 }
 
-// AskExternal opens a question without a task. It makes an external task for the
-// question, or uses the task of the session, so that every question has a
+// AskExternal opens a question without a task. It creates an external task for
+// the question, or uses the task of the session, so that every question has a
 // thread.
 func (e *Engine) AskExternal(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
 	if err := c.CheckPermission(fermata.ToAsk, fermata.UnloadedResource); err != nil {
@@ -164,9 +164,9 @@ func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 		WithHint("a person lets the session go on: fermata reopen %s", t.ID)
 }
 
-// isOwnSession reports whether the caller, who knows the key of a session, is the one that made its task. An agent that
-// names the session of another agent or of a person gets a task of its own, and so does another person. Otherwise it
-// would run with approvals that others got.
+// isOwnSession reports whether the caller created the task of a session. To know the key of the session is not enough:
+// an agent or a person that names the session of another one gets a task of its own. Otherwise this caller would act
+// with approvals that others got. Callers of other kinds own every session.
 func isOwnSession(c fermata.Caller, t *fermata.Task) bool {
 	switch c.Kind {
 	case fermata.ActorAgent:
@@ -208,8 +208,8 @@ func (e *Engine) externalTask(tx *store.Tx, c fermata.Caller, project, session s
 	return e.createTask(tx, n, c.Actor())
 }
 
-// ask opens a question in a transaction. The run is the one that ends with the
-// question; it is empty for a question through the API.
+// ask opens a question in a transaction. runID is the run that ends with the
+// question. It is empty for a question that comes through the API.
 func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := e.policy(tx.Reader)
 	if err != nil {
@@ -302,9 +302,9 @@ func (e *Engine) openQuestion(tx *store.Tx, t *fermata.Task, runID string, a fer
 	return q, "", checkReachable(tx.Reader, q)
 }
 
-// adaptFinalQuestion adapts a question with which a run ends, so that it can be asked. If no member whom it names may answer,
-// it asks operators and admins, because they can assign it. It returns a text that tells people how the question
-// differs from the report, or "" if it does not.
+// adaptFinalQuestion adapts a question with which a run ends, so that it can be asked. If no member whom it names may
+// answer, it asks operators and admins, because they can assign it. It returns a text that tells people how the
+// question differs from the one in the result of the run, or "" if it does not.
 func adaptFinalQuestion(r store.Reader, q *fermata.Question, members []fermata.Member) (changeNote string, err error) {
 	var lines []string
 	if named := q.Assignees; q.ReassignToOperators(members) {
@@ -324,8 +324,8 @@ func adaptFinalQuestion(r store.Reader, q *fermata.Question, members []fermata.M
 	return strings.Join(lines, "\n"), nil
 }
 
-// raiseRiskByRules raises the risk of an approval of a tool call to the risk that the gate rules give to the call. So a
-// direct question is no way around the rules. It returns a rule that denies the call, or nil.
+// raiseRiskByRules raises the risk of an approval of a tool call to the risk that the gate rules give to the call. So
+// an agent cannot avoid the rules by asking people directly. It returns a rule that denies the call, or nil.
 func raiseRiskByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denyRule *fermata.GateRule, err error) {
 	risk, denyRule, err := evaluateGateRules(tx, t, q.Action, policy)
 	if err == nil && risk != "" {
@@ -406,7 +406,7 @@ func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question
 	return nil
 }
 
-// askedEvent returns the event that says that a question was asked.
+// askedEvent returns the event question.asked.
 func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata.Event {
 	return &fermata.Event{
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
@@ -467,8 +467,8 @@ func keyTakenError(q *fermata.Question) error {
 		WithHint("use a new key for a new question")
 }
 
-// countRepeatedAsk returns the pending question that asks the same, after it counted the ask. A question of another asker
-// is not the same. Neither is a question that asks other people, or needs less from them.
+// countRepeatedAsk returns the pending question that this ask repeats, and counts the ask. It returns nil if there is
+// none. A question of another asker does not count, nor does a question that asks other people or needs less from them.
 func (e *Engine) countRepeatedAsk(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if t.PendingQuestionID == "" && a.DedupeKey == "" {
 		return nil, nil
@@ -502,8 +502,9 @@ func (e *Engine) countRepeatedAsk(tx *store.Tx, t *fermata.Task, runID string, a
 }
 
 // replacePending makes room for a question that suspends the task. It cancels a
-// question that an earlier run asked, since the agent went on from it.
-// Otherwise it refuses the new question.
+// question that an earlier run asked, since the agent continued without the
+// answer. Otherwise it refuses the new question. It also refuses it if the
+// pending question is decided and must be settled first.
 func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Question, by fermata.Actor) error {
 	if t.PendingQuestionID == "" {
 		return nil

@@ -368,7 +368,7 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 }
 
 // A question with which a run ends is not lost because of an unknown name: people who can assign it are asked, and
-// learn whom the agent wanted.
+// learn which people the agent named.
 func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")

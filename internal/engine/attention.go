@@ -14,8 +14,8 @@ const attentionRescanInterval = time.Second
 
 // Attention waits until one of a worker's runs has news: messages or answers
 // that it was not handed, a reason to stop, or a new deadline. It returns at
-// once if a run has news already, and an empty list when the wait is over. A
-// wake-up reads only the runs of the tasks that changed.
+// once if a run has news already, and an empty list when the time of the wait
+// has passed. A wake-up reads only the runs of the tasks that changed.
 func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.AttentionRequest) (*fermata.Attention, error) {
 	if err := c.CheckPermission(fermata.ToAttend, fermata.UnloadedResource); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (e *Engine) Attention(ctx context.Context, c fermata.Caller, r fermata.Atte
 		a.runs[run.RunID] = run
 		a.runIDs = append(a.runIDs, run.RunID)
 	}
-	// The first look finds the tasks of the runs.
+	// The first read finds the tasks of the runs.
 	if err := a.collectNews(a.runIDs, true); err != nil || len(a.news) > 0 || r.WaitSeconds <= 0 {
 		return a.result(), err
 	}
@@ -43,7 +43,7 @@ type attentionWait struct {
 	c      fermata.Caller
 	runs   map[string]fermata.AttentionRun
 	runIDs []string
-	// runsByTopic are the ids of the runs of each topic.
+	// runsByTopic are the ids of the runs, by the topic that wakes them.
 	runsByTopic map[string][]string
 	news        []fermata.News
 }
@@ -55,8 +55,8 @@ func (a *attentionWait) result() *fermata.Attention {
 	return &fermata.Attention{Runs: a.news}
 }
 
-// wait looks again after each change until there is news, the time is over, or
-// the context ends.
+// wait reads the changed runs after each wake-up, until there is news, maxWait
+// has passed, or the context ends.
 func (a *attentionWait) wait(maxWait time.Duration) error {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
@@ -68,8 +68,8 @@ func (a *attentionWait) wait(maxWait time.Duration) error {
 	}
 	w, _ := a.e.hub.register(topics...)
 	defer a.e.hub.unregister(w)
-	// The waiter is registered before the look, so that no change in between is
-	// lost.
+	// The waiter is registered before the runs are read, so that no change in
+	// between is lost.
 	for changed := a.runIDs; ; {
 		c, err := renewCaller(a.ctx, a.c)
 		if err != nil {
@@ -101,8 +101,7 @@ func (a *attentionWait) runsOf(topics []string) []string {
 	return runs
 }
 
-// collectNews reads the runs and adds their news. The first look also records their
-// topics.
+// collectNews reads the runs and adds their news. If first is set, it also records their topics.
 func (a *attentionWait) collectNews(runs []string, first bool) error {
 	now, err := a.e.db.Now(a.ctx)
 	if err != nil {

@@ -18,14 +18,14 @@ type auditBounds struct {
 }
 
 const (
-	// clockStep is how far the clock may have been set back without a search by
-	// time missing an event.
+	// clockStep is the largest step back of the clock at which a search by time
+	// still finds every event.
 	clockStep = time.Hour
 	// exportPage is how many events an export reads at once.
 	exportPage = 1000
 )
 
-// errMissing is returned when numbers are missing in the log.
+// errMissing is returned when the log has a gap in the numbers of its events.
 var errMissing = errors.New("events are missing: verify the audit")
 
 // AuditFilter narrows a list of audit events.
@@ -142,7 +142,8 @@ func (s *search) run(r store.Reader, bounds auditBounds) error {
 }
 
 // searchedTo returns the instant back to which all events were read. It returns
-// nil if the page is full, because the last event then tells the instant.
+// nil if the page is full, because the time of the last event is then that
+// instant.
 func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
 	if len(s.found) >= s.limit {
 		return nil, nil //nolint:nilnil // nil is a result here

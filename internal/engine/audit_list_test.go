@@ -97,8 +97,8 @@ func TestAuditOfAClockThatWasSetBack(t *testing.T) {
 	})
 }
 
-// TestAuditLooksAtABoundedNumber: a search that finds nothing stops, tells how
-// far it read, and continues from there.
+// TestAuditLooksAtABoundedNumber: a search that finds nothing stops, reports
+// how far it read, and continues from there.
 func TestAuditLooksAtABoundedNumber(t *testing.T) {
 	each(t, func(w *world) {
 		engine.SetAuditBounds(w.e, 2, 4)

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// recordedState holds the last thing that the events say about each of these: the policy, members and their groups,
-// tokens, passkeys, identities, sessions, sign-in links, gate rules and open questions.
+// recordedState is the state that the events describe: the policy, members and their groups, tokens, passkeys,
+// identities, sessions, sign-in links, gate rules, workflows and open questions.
 type recordedState struct {
 	policy *fermata.Event
 	// These are the last events about each object, by its id. The key of an identity is the member's id and the kind.
@@ -114,8 +114,8 @@ func (l *recordedState) apply(e *fermata.Event) {
 	}
 }
 
-// applyLinkUse records that a member signed in by a link. A link may be used once, and signs in only the member for whom
-// it was made.
+// applyLinkUse records that a member signed in by a link. A link may be used once, and signs in only the member for
+// whom it was created.
 func (l *recordedState) applyLinkUse(e *fermata.Event, facts map[string]any) {
 	id := textOf(facts, "link_id")
 	if id == "" {

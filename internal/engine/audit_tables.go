@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The events tell what happened, but the server decides by the tables. So the audit compares the tables with the
-// events: every question with what was asked, the votes and how it ended, every used grant, who made each task, and
-// every message. It also compares the policy, members, tokens, passkeys, identities, sessions, sign-in links and gate
-// rules with the last event about each.
+// The events record what happened, but the server decides by the tables. So the audit compares the tables with the
+// events: every question with what was asked, the votes and how it ended, every used grant, the creator of each task,
+// and every message. It also compares the policy, members, tokens, passkeys, identities, sessions, sign-in links and
+// gate rules with the last event about each.
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
@@ -56,8 +56,9 @@ func (v *verification) questions(questionEvents []*fermata.Event) (map[string]*f
 	return rows, err
 }
 
-// compareQuestion compares a question with the event that opened or closed it. A closed question changes only by
-// answers after its deadline, so a question that timed out is compared again at the end.
+// compareQuestion compares a question with the event that opened or closed it. It returns the name of a fact that
+// differs, or "". A question that timed out can still get late answers, so its end is compared only after the last
+// event. No other closed question changes.
 func (v *verification) compareQuestion(q *fermata.Question, e *fermata.Event) string {
 	if e.Type == fermata.EventQuestionAsked {
 		if record := v.recorded.questions[q.ID]; record != nil {
@@ -250,7 +251,7 @@ func (v *verification) checkIdentities() error {
 	return err
 }
 
-// ruleFactNames are the facts of a rule that never change. The number of uses is not one of them.
+// ruleFactNames are the names of the facts of a rule that never change. The number of uses is not one of them.
 var ruleFactNames = []string{"tool", "args", "decision", "project", "task_id", "session_key", "session_of", "uses", "risk", "expires_at", "owner"}
 
 func (v *verification) checkRules() error {
@@ -317,7 +318,7 @@ func (v *verification) checkSessions() error {
 	return err
 }
 
-// linkFactNames are the facts of a sign-in link or an invitation that an event contains.
+// linkFactNames are the names of the facts of a sign-in link or an invitation that an event contains.
 var linkFactNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint", "token_id"}
 
 // checkLinks compares the sign-in links and invitations that can still be used with the events.
@@ -411,7 +412,7 @@ func (v *verification) checkMessages(events []*fermata.Event) error {
 	return err
 }
 
-// eventsBy returns the events of a type by the key that the function key returns for each.
+// eventsBy returns the events of a type by key. The function key returns the key of an event.
 func eventsBy(events []*fermata.Event, typ fermata.EventType, key func(*fermata.Event) string) map[string]*fermata.Event {
 	found := map[string]*fermata.Event{}
 	for _, e := range events {
@@ -446,7 +447,7 @@ func eventFacts(e *fermata.Event) map[string]any {
 	return facts
 }
 
-// factsOf returns a value as facts by name, by way of its JSON.
+// factsOf returns the fields of a value's JSON as facts by name.
 func factsOf(v any) map[string]any {
 	var facts map[string]any
 	_ = json.Unmarshal(encodeData(v), &facts) // encodeData has just encoded it

@@ -152,7 +152,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 	}
 }
 
-// createSettings makes one of each object, other than questions, by which the server decides, and changes it.
+// createSettings creates one object of each kind by which the server decides, except questions, and changes it.
 func (w *world) createSettings() {
 	w.Helper()
 	token := func(name string, expires fermata.Timeout) *fermata.Token {
@@ -185,7 +185,7 @@ func (w *world) createSettings() {
 	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
 }
 
-// createSignIns makes a session, unused links and an invitation.
+// createSignIns creates a session, unused links and an invitation.
 func (w *world) createSignIns() {
 	w.Helper()
 	email := "alice@example.com"
@@ -200,7 +200,7 @@ func (w *world) createSignIns() {
 	w.ok(err)
 }
 
-// createVotes makes a question with votes of two people, and a question that is answered after its deadline.
+// createVotes creates a question with votes of two people, and a question that is answered after its deadline.
 func (w *world) createVotes() {
 	w.Helper()
 	bob := w.person("bob")

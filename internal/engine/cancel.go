@@ -64,9 +64,10 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 	return e.storeMessage(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Cancels: true, Author: by, Body: reason})
 }
 
-// stopRun ends the run of a task that is taken from it, and logs where the run stopped. The worker hears of it at
-// once, and every later call for the run is refused. Everything that the run was handed will be handed to the next
-// run again, because nobody knows how much of it the agent has read. The caller saves the task.
+// stopRun ends the run of a task and takes the task from it. It logs the reason, and where the run left its uncommitted
+// work. The worker learns of the stop at once, and every later call for the run is refused. Everything that the run was
+// handed will be handed to the next run again, because nobody knows how much of it the agent has read. The caller saves
+// the task.
 func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error {
 	if t.State != fermata.TaskInProgress || t.RunID == "" {
 		return nil

@@ -171,7 +171,7 @@ func checkpointOf(e *fermata.Event) (c fermata.SignedCheckpoint, err error) {
 	return c, nil
 }
 
-// giveToWitnesses gives a checkpoint to every witness. A witness that fails is tried again at the next look.
+// giveToWitnesses gives a checkpoint to every witness. A witness that fails is tried again at the next poll.
 func (c *checkpointer) giveToWitnesses(ctx context.Context, signed fermata.SignedCheckpoint) {
 	if signed.Seq == 0 {
 		return
@@ -193,8 +193,8 @@ type failingWitnesses struct {
 	since map[Witness]time.Time
 }
 
-// recordResult records the result of a witness for the checkpoint of an instant. It reports whether the witness fails and did
-// not fail before.
+// recordResult records whether a witness stored the checkpoint that was signed at the instant. It reports whether the
+// witness fails and did not fail before.
 func (a *failingWitnesses) recordResult(w Witness, err error, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -45,7 +45,7 @@ func TestTheEndOfTheChainIsSigned(t *testing.T) {
 	})
 }
 
-// A person who writes the database can compute every hash again, but cannot make a signature.
+// A person who writes the database can compute every hash again, but cannot forge a signature.
 func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 	for name, rewrite := range map[string]func(w *world){
 		"an event is another": func(w *world) {

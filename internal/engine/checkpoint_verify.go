@@ -42,7 +42,7 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 		kept, err := w.Checkpoints(ctx)
 		if err != nil {
 			report.Problem = fmt.Sprintf("the witness %s cannot be read: %v", w.Name(), err)
-			return nil // a witness that is away is a finding, and no failure of the call
+			return nil // an unavailable witness is a finding of the audit, and no failure of the call
 		}
 		for _, c := range kept {
 			if c.Workspace != r.Workspace() {
@@ -62,7 +62,7 @@ func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *Au
 	return nil
 }
 
-// contradiction says how a chain differs from a signed checkpoint. It returns "" if they agree.
+// contradiction returns a text that says how a chain differs from a signed checkpoint, or "" if they agree.
 func (e *Engine) contradiction(r store.Reader, c fermata.SignedCheckpoint) (string, error) {
 	if err := e.opts.Signer.Verify(c); err != nil {
 		return err.Error(), nil //nolint:nilerr // the caller reports the text

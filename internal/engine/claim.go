@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// ErrNoTask is returned by [Engine.Claim] when the wait is over and no task
-// came.
+// ErrNoTask is returned by [Engine.Claim] when the time of the wait has passed
+// without a task.
 var ErrNoTask = errors.New("no task to claim")
 
 // claimedData is the data of the event task.claimed.
@@ -129,8 +129,9 @@ func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
 	return run.LastRun(), err
 }
 
-// handOver collects what no run of the task was handed yet, and marks it as
-// handed to this run. The last run is nil if this is the task's first.
+// handOver collects the closed questions and the messages that no run of the
+// task was handed, and marks them as handed to this run. The last run is nil if
+// this is the task's first.
 func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*fermata.ResumeContext, error) {
 	var questions []*fermata.Question
 	var messages []*fermata.Message
@@ -181,7 +182,7 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 	return q.ViewFor(fermata.Caller{Kind: fermata.ActorAgent}), err
 }
 
-// countUnread counts again the closed questions and messages that no run was handed.
+// countUnread sets the number of closed questions and messages of a task that no run was handed.
 func countUnread(tx *store.Tx, t *fermata.Task) error {
 	questions, err := tx.UnhandedQuestions(t.ID, "")
 	if err != nil {

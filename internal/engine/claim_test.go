@@ -72,8 +72,8 @@ func TestClaimFilters(t *testing.T) {
 	})
 }
 
-// Workflow runs belong to the server: no other caller makes or claims them, and
-// the server claims no other task for them.
+// Workflow runs belong to the server: no other caller creates or claims them,
+// and the server claims no other task for them.
 func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
@@ -125,7 +125,7 @@ func TestClaimGivesARun(t *testing.T) {
 }
 
 // TestClaimWaits: every change that makes a task ready wakes a waiting worker,
-// before its next look.
+// before its next check.
 func TestClaimWaits(t *testing.T) {
 	for name, ready := range map[string]func(w *world) (id string, wake func()){
 		"create": func(w *world) (string, func()) { return "", func() { w.task(fermata.NewTask{}) } },

@@ -63,7 +63,7 @@ func (w *clockWatch) log(state store.ClockState) {
 }
 
 // logSkew logs once that the clocks of this machine and the database differ, and once that they agree again. Between
-// the two limits it logs nothing, so a clock near the limit is not logged again and again.
+// the two limits it logs nothing, so that a clock near the limit does not fill the log.
 func (w *clockWatch) logSkew(skew time.Duration) {
 	ahead := skew.Round(store.SkewPrecision)
 	switch {

@@ -21,7 +21,7 @@ type world struct {
 	clock *storetest.Clock
 	agent fermata.Caller
 	alice fermata.Caller
-	// forged reports whether the test wrote the database directly, past the server.
+	// forged reports whether the test wrote the database directly, without the server.
 	forged bool
 }
 
@@ -61,7 +61,7 @@ func (w *world) checkTablesMatch() {
 	}
 }
 
-// forge writes the database directly, past the server.
+// forge writes the database directly, without the server.
 func (w *world) forge(sql string) {
 	w.Helper()
 	w.forged = true
@@ -121,7 +121,7 @@ func (w *world) claim() *fermata.Claim {
 	return claim
 }
 
-// createSuspended makes a task, claims it and lets its run end with the question.
+// createSuspended creates a task, claims it and lets its run end with the question.
 func (w *world) createSuspended(a fermata.Ask) (*fermata.Task, *fermata.Question) {
 	w.Helper()
 	w.task(fermata.NewTask{})

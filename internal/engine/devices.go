@@ -25,8 +25,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, handleOrID st
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser and stops push messages to those browsers. It returns the number
-// of browsers. It also ends the member's sign-in links, and those that the member made for others.
+// EndSessionsOf signs a member out of every browser and stops push messages to those browsers. It returns the number of
+// browsers. It also ends the member's sign-in links, and those that the member created for others.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, handleOrID string) (int, error) {
 	m, err := e.resolveMember(ctx, c, fermata.ToChangeOwn, handleOrID)
 	if err != nil {

@@ -36,8 +36,8 @@ type Engine struct {
 	opts Options
 	tail *Tail
 	hub  *hub
-	// notifySignal wakes the one goroutine that tells other replicas of commits. A
-	// burst of commits costs one notification.
+	// notifySignal wakes the one goroutine that notifies other replicas of commits. A burst of commits costs one
+	// notification.
 	notifySignal chan string
 
 	auditBounds auditBounds
@@ -45,9 +45,10 @@ type Engine struct {
 	policies *policyCache
 	// onEveryCommit are callbacks for every commit that this process learns of; see [Engine.OnEveryCommit].
 	onEveryCommit []func(events []*fermata.Event)
-	// unreachedReason returns the reason if nobody will be told of a question; see [Engine.SetUnreachedReason]. It may be nil.
+	// unreachedReason returns why no person will be notified of a question, or ""; see [Engine.SetUnreachedReason]. It
+	// may be nil.
 	unreachedReason func(r store.Reader, q *fermata.Question) (string, error)
-	// enrichQuestion adds to a question what the question is about; see [Engine.SetQuestionEnricher]. It may be nil.
+	// enrichQuestion adds data to a question before it is asked; see [Engine.SetQuestionEnricher]. It may be nil.
 	enrichQuestion   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
@@ -68,22 +69,21 @@ func New(db *store.DB, opts Options) *Engine {
 	return e
 }
 
-// OnEveryCommit adds a callback for every commit, of this process and of others. The
-// callback must not block, and must be added before the engine starts. Its
-// events are hints: commits of two replicas at the same time may come in either
-// order.
+// OnEveryCommit adds a callback for every commit, of this process and of others. The callback must not block, and must
+// be added before the engine starts. Its events are only hints: commits of two replicas at the same time may come in
+// either order.
 func (e *Engine) OnEveryCommit(fn func(events []*fermata.Event)) {
 	e.onEveryCommit = append(e.onEveryCommit, fn)
 }
 
-// SetUnreachedReason sets the function that tells, when a question is asked, why nobody will
-// be told of it. Set it before the engine starts.
+// SetUnreachedReason sets a function that is called when a question is asked. It returns why no person will be notified
+// of the question, or "" if a person will be. Set it before the engine starts.
 func (e *Engine) SetUnreachedReason(fn func(r store.Reader, q *fermata.Question) (string, error)) {
 	e.unreachedReason = fn
 }
 
-// SetQuestionEnricher sets the function that adds to a question, before it is asked, what the question is about. Set it before the
-// engine starts.
+// SetQuestionEnricher sets a function that adds data of a task to its question before the question is asked, such as
+// the issue of a workflow run. Set it before the engine starts.
 func (e *Engine) SetQuestionEnricher(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
 	e.enrichQuestion = fn
 }
@@ -100,8 +100,8 @@ func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 	select {
 	case e.notifySignal <- workspace:
 	default:
-		// A notification that is sent after this commit is already waiting. If
-		// it is lost, the other replicas find the events when they look again.
+		// A notification is pending already, and covers this commit. If it is
+		// lost, the other replicas find the events at their next poll.
 	}
 }
 
@@ -109,7 +109,7 @@ func (e *Engine) handleCommit(workspace string, events []*fermata.Event) {
 func encodeData(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Event data are small structs of texts and numbers.
+		// Event data are small structs of texts and numbers, which can always be encoded.
 		panic("engine: write event data: " + err.Error())
 	}
 	return b

@@ -46,7 +46,7 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 	return events, next, nil
 }
 
-// AuditReport tells whether the events of a workspace are unchanged.
+// AuditReport reports whether the events of a workspace are unchanged.
 type AuditReport struct {
 	Events int64 `json:"events"`
 	OK     bool  `json:"ok"`

@@ -22,8 +22,8 @@ func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) erro
 	return nil
 }
 
-// restoreDeadline restores a deadline that was changed directly in the database. It reports whether the question is
-// then not due.
+// restoreDeadline restores a deadline that was changed directly in the database. notDue reports whether it did and the
+// question is not due by the restored deadline.
 func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error) {
 	record, err := recordOf(tx, q)
 	if err != nil || !record.knowsDeadline || isSameTime(record.deadline, q.Deadline) {

@@ -13,12 +13,12 @@ func SetAuditBounds(e *Engine, window, maxEvents int64) {
 	e.auditBounds = auditBounds{window, maxEvents}
 }
 
-// SignEnds signs the ends of all chains that are due, and gives them to the witnesses.
+// SignEnds signs the checkpoints that are due, and gives them to the witnesses.
 func (e *Engine) SignEnds(ctx context.Context) error {
 	return newCheckpointer(e).signDueCheckpoints(ctx)
 }
 
-// SetRescanInterval sets how often the engine looks without a wake-up. Call it before anything waits.
+// SetRescanInterval sets how often the engine checks for changes without a wake-up. Call it before anything waits.
 func SetRescanInterval(e *Engine, interval time.Duration) {
 	e.hub.rescanInterval, e.hub.executorRescanInterval = interval, interval
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // finishedData is the data of the event run.finished. A run that ends with a
-// question has no summary here, because question.asked tells its result.
+// question has no summary here, because the event question.asked describes its
+// result.
 type finishedData struct {
 	Result  fermata.Result `json:"result"`
 	Summary string         `json:"summary,omitempty"`
@@ -52,7 +53,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 	}, store.ReadAhead{Run: runID, TaskEnd: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
-// leasedOrLostRun loads a run that brings its result, and its task. A lost run takes its task back, with everything
+// leasedOrLostRun loads the run that reports a result, and its task. A lost run takes its task back, with everything
 // its agent was told, unless another run has begun.
 func (e *Engine) leasedOrLostRun(tx *store.Tx, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Run, *fermata.Task, error) {
 	run, t, err := loadLeasedRun(tx, c, runID, f.Token)
@@ -97,8 +98,8 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, u
 	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: encodeData(payload)})
 }
 
-// handHeard marks as handed what the agent was told without a heartbeat. An agent that waits for an answer gets it
-// before the next heartbeat.
+// handHeard marks the messages and answers as handed that the agent got without a heartbeat. An agent that waits for an
+// answer gets it before the next heartbeat.
 func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish) error {
 	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
 		return nil
@@ -107,8 +108,8 @@ func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish
 	return countUnread(tx, t)
 }
 
-// takeBackUnheard takes back what the run was handed but is not in heard, so that it is handed over again. It returns
-// the ids. A nil list takes nothing back.
+// takeBackUnheard takes back the messages and answers that the run was handed and that are not in heard. They are
+// handed over again. It returns their ids. If heard is nil, it takes nothing back.
 func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]string) ([]string, error) {
 	if heard == nil || run.HandedCount == 0 {
 		return nil, nil
@@ -155,7 +156,7 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 }
 
 // releaseHeld settles questions with their held answers if the run would end the task. Otherwise the end of the task
-// would drop what a person answered.
+// would drop these answers.
 func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
 	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
 		return nil
@@ -188,8 +189,8 @@ func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, err
 	return err == nil && t.ContinueForMessages(r, questions, messages), err
 }
 
-// continueTask makes the task ready for a claim with the words that no run was handed. The tasks that a blocked run waits for
-// are stored, because the next run may wait for them again.
+// continueTask makes the task ready for a claim with the words that no run was handed. It also stores the tasks that a
+// blocked run waits for, because the next run may wait for them again.
 func (e *Engine) continueTask(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermata.Actor) error {
 	if f.Result == fermata.ResultBlocked && len(f.BlockedBy) > 0 {
 		if err := e.dependOn(tx, t, f.BlockedBy); err != nil {
@@ -214,7 +215,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		}
 		return e.moveAfterRun(tx, t, nil, by)
 	}
-	// The run is over, so the question suspends the task at once.
+	// The run has ended, so the question suspends the task at once.
 	q, err := e.askAtEnd(tx, t, run, *f.Question, by)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, err
 	})
 }
 
-// EndFlow reads the stored data of a flow into v. It works only once: the flow is over, even if the call fails.
+// EndFlow reads the stored data of a flow into v. It works only once: the flow ends, even if the call fails.
 func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
 	if !fermata.IsWholeSecret(flowPrefix, secret) {
 		return badFlow()
@@ -72,17 +72,17 @@ type Identity struct {
 	Subject string
 	// Email is set only if the provider says that it is verified.
 	Email string
-	// UnverifiedEmail is an address that the provider does not call verified. It makes nobody a member.
+	// UnverifiedEmail is an address that the provider does not call verified. It makes no person a member.
 	UnverifiedEmail string
 	Name            string
 	// Role is the role that the person's groups at the provider give, or empty if they give none.
 	Role fermata.Role
 }
 
-// SignInByIdentity signs in the member of an identity from the identity provider. This is the member who signed in
-// with the identity before, else the member with the verified address, else the person who was invited by that
-// address. An identity makes a person a member in no other way. If groups at the provider give a role, the member
-// gets this role; only the last admin stays an admin.
+// SignInByIdentity signs in the member of an identity from the identity provider. This is the member who signed in with
+// the identity before, else the member with the verified address, else the person who was invited by that address. An
+// identity makes a person a member in no other way. If groups at the provider give a role, the member gets this role,
+// except that the last admin stays an admin.
 func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*IssuedSession, error) {
 	sessionSecret := fermata.NewSecretWithPrefix(fermata.SessionPrefix)
 	var issued *IssuedSession
@@ -100,7 +100,7 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 	return issued, err
 }
 
-// setRole gives a member the role, if it is another one. The last admin stays an admin.
+// setRole gives a member the role, if the member has another one. The last admin stays an admin.
 func (e *Engine) setRole(tx *store.Tx, m *fermata.Member, role fermata.Role) (*fermata.Member, error) {
 	if role == "" || role == m.Role {
 		return m, nil

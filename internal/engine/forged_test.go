@@ -188,7 +188,7 @@ func (w *world) mustAssign(question string, to ...string) {
 }
 
 // TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled or lost the right to answer does not close a
-// question together with another approval. The thread tells why.
+// question together with another approval. The thread explains why.
 func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	member := func(change fermata.MemberChange) func(*world, string) {
 		return func(w *world, _ string) {
@@ -225,8 +225,8 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	}
 }
 
-// TestAVoteThatCountsAgain: the approval of a person who left the group counts again when the person is back. Every
-// further vote makes all votes be checked again.
+// TestAVoteThatCountsAgain: the approval of a person who left the group counts again when the person is back. All votes
+// are checked again at every further vote.
 func TestAVoteThatCountsAgain(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
@@ -273,8 +273,8 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 	})
 }
 
-// TestAForgedHolderGetsNoGrant: another agent is made the holder of a task or session in the database. The audit
-// finds it, and the agent is not handed what people approved.
+// TestAForgedHolderGetsNoGrant: the database was changed so that another agent holds a task or session. The audit finds
+// it, and this agent is not handed the grant.
 func TestAForgedHolderGetsNoGrant(t *testing.T) {
 	other := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_other", Name: "other", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}}
 	for name, tt := range map[string]struct{ edit, problem string }{

@@ -14,9 +14,9 @@ import (
 
 // Gate decides whether a tool call may run. A matching rule decides. Otherwise
 // the call becomes an approval for exactly this call, in the thread of the task
-// or of the session. If the same call was asked before, that result counts: an
-// approval lets the call run once, and a refusal denies it. A call that a rule
-// allows without counting writes nothing.
+// or of the session. If people were asked about the same call before, that
+// result counts: an approval lets the call run once, and a refusal denies it.
+// An allowed call writes nothing, unless its rule limits the number of calls.
 func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCall) (*fermata.GateReply, error) {
 	if err := c.CheckPermission(fermata.ToGate, fermata.UnloadedResource); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (g *gateCase) verdict() *fermata.GateReply {
 	return v
 }
 
-// gate decides about a call in a transaction.
+// gate decides a call in a transaction.
 func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*fermata.GateReply, error) {
 	t, err := gateTask(tx, c, call)
 	if err != nil {
@@ -374,7 +374,7 @@ func (g *gateCase) verdictFromQuestion(tx *store.Tx, q *fermata.Question, hashes
 	case q.Status == fermata.Pending && (sameCall || g.call.CallID == ""):
 		return g.askedVerdict(q), nil
 	case q.Status == fermata.Pending:
-		// Another call asks for the same action: asking again counts the ask and adds no second card.
+		// Another call asks for the same action: asking again counts the ask and opens no second question.
 		return nil, nil
 	case q.Resolution.IsApproved():
 		grant, ok := q.Grant()

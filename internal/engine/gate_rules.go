@@ -44,8 +44,8 @@ func checkRulePermission(r store.Reader, c fermata.Caller, scope fermata.GateOri
 }
 
 // ruledProject returns the project in which a rule works. A rule for a session works only in the project of the
-// session's tasks, because the agent of the session may make a task in another project later. It works in every
-// project if its maker may make rules for every project.
+// session's tasks, because the agent of the session may create a task in another project later. It works in every
+// project if its creator may add rules for every project.
 func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (string, error) {
 	if n.SessionKey == "" || c.CheckPermission(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil
@@ -114,8 +114,8 @@ func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.Ga
 	return visible, nil
 }
 
-// canSeeRule reports whether a rule works in a project that the caller may see. The reader must have the limits of the
-// caller.
+// canSeeRule reports whether a rule works in a project that the caller may see. The reader must be limited to the
+// projects that the caller may see.
 func canSeeRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, error) {
 	switch {
 	case rule.Project != "":

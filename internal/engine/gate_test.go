@@ -146,8 +146,8 @@ func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 	})
 }
 
-// A direct question for the approval of a call is no way around the risk that
-// the rules give to the call.
+// An agent that asks for the approval of a call directly cannot avoid the risk
+// that the rules give to the call.
 func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git push*"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})

@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// addGrants adds to a context the grants for approved actions. The closed
-// questions are those of the context, in the same order.
+// addGrants adds to a context the grants for approved actions. closed are the
+// closed questions of the context, in the same order.
 func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Reader, key func() ([]byte, error)) error {
 	var approved []string
 	for _, q := range closed {
@@ -57,8 +57,8 @@ func mayReadGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, err
 	return isRecordedHolder(r, c, t)
 }
 
-// isRecordedHolder reports whether the events, and not only the tables, say that the task is the agent's. It is true
-// for every person, because their role lets them act.
+// isRecordedHolder reports whether the events, and not only the tables, show that the agent holds the task or created
+// it. It is true for every person, because a person acts by role.
 func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	if c.Kind != fermata.ActorAgent {
 		return true, nil
@@ -213,10 +213,10 @@ func checkGrantTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID strin
 	if run == nil || run.TaskID == t.ID {
 		return g.CheckTask(t, runID, run, tx.Now())
 	}
-	// A run uses the grant of another task. Neither of the two may be stopped.
+	// The run uses the grant of another task. Neither of the two tasks may be stopped.
 	own, err := tx.Task(run.TaskID)
 	if err == nil && c.CheckPermission(fermata.ToUseGrant, fermata.InTask(own)) != nil {
-		// The caller learns no more than about an unknown run.
+		// The caller must not learn more about this run than about an unknown one.
 		own, run = t, nil
 	}
 	if err == nil {

@@ -91,7 +91,7 @@ func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 	})
 }
 
-// If the present policy asks for more than the approval had, the present policy counts.
+// If the present policy requires a stronger sign-in than the approval had, the present policy counts.
 func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
@@ -136,8 +136,8 @@ func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 	})
 }
 
-// An action that a rule denies is not asked, because an approval would be useless. A question with which a run ends
-// is asked, and its grant is refused.
+// People are not asked about an action that a rule denies, because an approval would be useless. If a run ends with
+// such a question, they are asked, and the grant is refused.
 func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 	each(t, func(w *world) {
 		deny := w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})

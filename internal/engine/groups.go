@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Groups lists the groups that were made and the groups that members name.
+// Groups lists the groups that were created, and those that only the groups of members name.
 func (e *Engine) Groups(ctx context.Context, c fermata.Caller) ([]*fermata.Group, error) {
 	if err := c.CheckPermission(fermata.ToReadPeople, fermata.UnloadedResource); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func group(r store.Reader, name string) (*fermata.Group, error) {
 	return all[i], nil
 }
 
-// AddGroup makes a group with its members. The name must be free.
+// AddGroup creates a group with its members. The name must be free.
 func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGroup) (*fermata.Group, error) {
 	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
@@ -157,8 +157,9 @@ func saveMemberGroups(tx *store.Tx, m *fermata.Member, groups []string) error {
 	return nil
 }
 
-// DeleteGroup removes a group. A question that was only for this group is then
-// for nobody, and ends by its deadline.
+// DeleteGroup removes a group. After that, no person may answer a question that
+// was only for this group, so it ends at its deadline unless it is assigned to
+// others.
 func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string) error {
 	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
 	})
 }
 
-// The questions of a task that was cancelled, also by way of its parent, name the person who cancelled it.
+// The questions of a cancelled task name the person who cancelled it, also if this person cancelled its parent.
 func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		parent := w.task(fermata.NewTask{Title: "house", Runner: fermata.RunnerExternal})

@@ -11,12 +11,13 @@ import (
 )
 
 // A wake-up is a hint that may be lost between replicas, so a waiting call also
-// looks from time to time. An executor of workflows waits in every server,
-// needed or not, so it looks less often.
+// checks at intervals. An executor of workflows waits in every server, whether
+// or not there are workflows, so it checks less often.
 const (
 	rescanInterval         = time.Second
 	executorRescanInterval = 5 * time.Second
-	// waitersPerInterval is how many may wait before each of them looks less often.
+	// waitersPerInterval is the number of waiters for one check per interval. With n times as many, each waiter checks
+	// n times less often.
 	waitersPerInterval = 16
 )
 
@@ -29,7 +30,8 @@ type hub struct {
 	waiterCount int
 	// claimWaiters are the waiting workers, in the order they came.
 	claimWaiters map[claimQueueKey][]*claimWaiter
-	// rescanInterval is the time between two looks without a wake-up. executorRescanInterval is the same for executors of workflows.
+	// rescanInterval is the time between two checks without a wake-up, before [scaleInterval]. executorRescanInterval
+	// is the same for executors of workflows.
 	rescanInterval, executorRescanInterval time.Duration
 }
 
@@ -41,7 +43,7 @@ type claimQueueKey struct {
 	workflows bool
 }
 
-// claimRescanInterval returns how long one of n waiting workers waits until it looks again.
+// claimRescanInterval returns how long one of n waiting workers waits until it checks again.
 func (h *hub) claimRescanInterval(key claimQueueKey, n int) time.Duration {
 	if key.workflows {
 		return scaleInterval(h.executorRescanInterval, n)
@@ -49,8 +51,8 @@ func (h *hub) claimRescanInterval(key claimQueueKey, n int) time.Duration {
 	return scaleInterval(h.rescanInterval, n)
 }
 
-// scaleInterval returns how long each of n waiters waits until it looks again. The more waiters there are, the less often
-// each looks, so that the total cost stays low.
+// scaleInterval returns how long each of n waiters waits until it checks again. The more waiters there are, the less
+// often each of them checks, so that the total cost stays low.
 func scaleInterval(interval time.Duration, n int) time.Duration {
 	return interval * time.Duration(max(1, n/waitersPerInterval))
 }
@@ -65,7 +67,7 @@ type waiter struct {
 }
 
 type claimWaiter struct {
-	// woken receives how often the wake-up may still be passed on.
+	// woken receives the number of workers to which the wake-up may still be passed on.
 	woken chan int
 }
 
@@ -73,7 +75,7 @@ func newHub() *hub {
 	return &hub{waiters: map[string][]*waiter{}, claimWaiters: map[claimQueueKey][]*claimWaiter{}, rescanInterval: rescanInterval, executorRescanInterval: executorRescanInterval}
 }
 
-// dispatch wakes the calls that wait for an event like this.
+// dispatch wakes the calls that wait for this event.
 func (h *hub) dispatch(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
@@ -81,12 +83,12 @@ func (h *hub) dispatch(e *fermata.Event) {
 	case fermata.EventRunFinished, fermata.EventRunLost, fermata.EventRunReleased:
 		h.wake("log:" + e.RunID)
 	default:
-		// No call waits for other events.
+		// Other events end no wait for a question or a log.
 	}
 	if concernsRun(e) {
 		h.wake(taskTopic(e.TaskID))
 	}
-	// Every event that moves a task contains its new state. A false match causes only a useless look.
+	// Every event that moves a task contains its new state. A false match causes only a useless check.
 	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
 		h.wakeWorker(claimQueueKey{e.WorkspaceID, bytes.Contains(e.Data, workflowRunnerText)}, -1)
 	}
@@ -110,9 +112,9 @@ func (h *hub) wake(topic string) {
 	}
 }
 
-// wakeWorker wakes the worker that has waited longest. Hops is how many workers
-// may get the wake-up, if each passes it on. Below 0, it is the number of
-// workers that wait.
+// wakeWorker wakes the worker that has waited longest. hops is the largest
+// number of workers that the wake-up may reach if each passes it on. If hops is
+// negative, it may reach all that wait.
 func (h *hub) wakeWorker(key claimQueueKey, hops int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,9 +129,9 @@ func (h *hub) wakeWorker(key claimQueueKey, hops int) {
 	queue[0].woken <- hops - 1
 }
 
-// waitForTopic calls check when the topic is woken, and from time to time. It
-// returns when check reports true or fails, when the wait is over, or when ctx
-// ends. It calls check at least once.
+// waitForTopic calls check when the topic is woken, and at intervals. It
+// returns when check reports true or fails, when the time of the wait has
+// passed, or when ctx ends. It calls check at least once.
 func (h *hub) waitForTopic(ctx context.Context, topic string, wait time.Duration, check func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()

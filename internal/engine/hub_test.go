@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// All waiters together look at about the same rate, however many there are and
+// All waiters together check at about the same rate, however many there are and
 // whatever they wait for.
 func TestManyThatWaitLookSeldom(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilt
 	return found, list.write(*end), nil
 }
 
-// setQueryTime sets the time in a query that needs it.
+// setQueryTime sets the present time in a query that leaves out or selects snoozed questions.
 func (e *Engine) setQueryTime(ctx context.Context, query *store.QuestionFilter) error {
 	if query.Snooze.Member == "" {
 		return nil
@@ -154,8 +154,8 @@ func fillQuestions(r store.Reader, c fermata.Caller, questions []*fermata.Questi
 	return nil
 }
 
-// maxCounted is the largest number of questions that are counted, and that one
-// page of a slow query covers.
+// maxCounted is the largest number of questions that one count includes. A slow
+// query reads at most as many for one page.
 const maxCounted = 10_000
 
 // QuestionCounts counts pending questions, by type and by project.

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Invite makes a link by which a person becomes a member. The reply contains
+// Invite creates a link by which a person becomes a member. The reply contains
 // the secret of the link, which is not stored.
 func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvitation) (*fermata.Link, error) {
 	if err := c.CheckPermission(fermata.ToManagePeople, fermata.InWorkspace); err != nil {

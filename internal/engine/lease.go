@@ -64,9 +64,11 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 	}, store.ReadAhead{Run: runID})
 }
 
-// Release gives a task back to the state it was claimed from. It does not count
-// as an attempt. A worker that stops calls it, so that others need not wait for
-// the lease to end.
+// Release ends a run without a result, and makes its task ready for another
+// run. The run does not count as an attempt. A worker that stops calls it, so
+// that other workers need not wait for the lease to end. If the run asked a
+// question that is still open and there is nothing to hand over, the task waits
+// for that question.
 func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
 	if err := c.CheckPermission(fermata.ToHoldRun, fermata.UnloadedResource); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func TestLeaseEndGivesBack(t *testing.T) {
 	})
 }
 
-// Words to a first run are not told as answers to an earlier run.
+// A message to a first run is not presented as if an earlier run had asked.
 func TestWordsToAFirstRun(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})

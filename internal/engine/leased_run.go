@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// ClaimWorkflow gives the executor of workflows the next workflow run to move
-// on. It waits up to wait, and then returns [ErrNoTask].
+// ClaimWorkflow claims the next workflow run for an executor of workflows. If
+// none is ready within wait, it returns [ErrNoTask].
 func (e *Engine) ClaimWorkflow(ctx context.Context, workspace, process string, lease, wait time.Duration) (*fermata.Claim, error) {
 	return e.claimNext(ctx, systemCaller(workspace), fermata.ClaimRequest{
 		Worker: process, Runners: []string{fermata.RunnerWorkflow},
@@ -35,8 +35,8 @@ type LeasedRun struct {
 }
 
 // WithLeasedRun calls fn to change a task under the lease of its run. It
-// refuses with [fermata.CodeStaleRun] if the lease is over. Changes of fn to
-// the task are saved. fn may run again, so it must send nothing out of the
+// refuses with [fermata.CodeStaleRun] if the lease has ended. Changes of fn to
+// the task are saved. fn may run again, so it must have no effect outside the
 // process.
 func (e *Engine) WithLeasedRun(ctx context.Context, workspace, runID string, token int64, fn func(h *LeasedRun) error) error {
 	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
@@ -81,9 +81,10 @@ func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) 
 	return h.e.endTask(h.Tx, h.Task, to, reason, fermata.SystemActor)
 }
 
-// Suspend opens a question and stops the task on it. Thresholds that are set
-// replace those of the policy. A rule may answer the question at once, or low
-// confidence may end the task: the question and the task show it.
+// Suspend opens a question and stops the task on it. The thresholds that are
+// set in limits replace those of the policy. The policy may answer the question
+// at once, or end the task because of low confidence: check the status of the
+// question and the state of the task.
 func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	policy, err := h.policy(limits)
@@ -102,8 +103,9 @@ func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata
 	return q, nil
 }
 
-// SetAside stores and closes a question whose asker is too unsure to ask it, as the end of its task would. The task
-// goes on. SetAside returns nil and does nothing if people would be asked or the default would be taken.
+// SetAside stores a question whose asker is less sure than the threshold, and closes it at once, as the end of a
+// skipped task does. The task itself continues. SetAside returns nil and stores nothing if people would be asked or the
+// default would be taken.
 func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
@@ -136,7 +138,7 @@ func (h *LeasedRun) AskNonBlocking(a fermata.Ask, by fermata.Actor) (*fermata.Qu
 	return h.e.ask(h.Tx, h.Task, h.Run.ID, a, by)
 }
 
-// CreateChild makes a child task of the task.
+// CreateChild creates a child task of the task.
 func (h *LeasedRun) CreateChild(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	n.ParentID = h.Task.ID
 	return h.e.createTask(h.Tx, n, by)
@@ -147,7 +149,8 @@ func (h *LeasedRun) CancelChild(child, reason string) error {
 	return h.e.CancelTaskInTx(h.Tx, child, reason, fermata.SystemActor)
 }
 
-// AskOnChild opens a question on a child that was just created. Thresholds that are set replace those of the policy.
+// AskOnChild opens a question on a child that was just created. The thresholds that are set in limits replace those of
+// the policy.
 func (h *LeasedRun) AskOnChild(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
@@ -156,7 +159,7 @@ func (h *LeasedRun) AskOnChild(child *fermata.Task, a fermata.Ask, limits fermat
 	return h.e.askUnderPolicy(h.Tx, child, "", a, policy, by)
 }
 
-// policy returns the policy of the workspace. Thresholds that are set replace its own.
+// policy returns the policy of the workspace with the thresholds that are set in limits.
 func (h *LeasedRun) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 	policy, err := h.e.policy(h.Tx.Reader)
 	return limits.ApplyTo(policy), err
@@ -204,13 +207,13 @@ func (h *LeasedRun) Defer(until time.Time) error {
 	return nil
 }
 
-// CreateTaskInTx makes a task in the transaction of a package beside the engine.
+// CreateTaskInTx creates a task in the transaction of another package.
 func (e *Engine) CreateTaskInTx(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
 	return e.createTask(tx, n, by)
 }
 
-// CancelTaskInTx ends a task and everything below it, in the transaction of a package
-// beside the engine. It does nothing if the task has ended.
+// CancelTaskInTx ends a task and everything below it, in the transaction of another package. It does nothing if the
+// task has ended.
 func (e *Engine) CancelTaskInTx(tx *store.Tx, id, reason string, by fermata.Actor) error {
 	t, err := tx.Task(id)
 	if err != nil || t.State.IsEnded() {
@@ -220,7 +223,7 @@ func (e *Engine) CancelTaskInTx(tx *store.Tx, id, reason string, by fermata.Acto
 }
 
 // ReopenWith reopens an ended task. Before that, it calls change, which may
-// prepare what the next run finds.
+// prepare the task for the next run.
 func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
 	return e.changeTask(ctx, c, fermata.ToRetryWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := change(tx, t); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// TestALinkStandsWithItsMaker: a sign-in link or an invitation works only if its maker could still make it when it is
+// TestALinkStandsWithItsMaker: a sign-in link or an invitation works only if its maker could still create it when it is
 // used.
 func TestALinkStandsWithItsMaker(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -78,7 +78,7 @@ func (w *world) signOut(member string) {
 	w.ok(err)
 }
 
-// TestALinkOutlivesTheSessionOfItsMaker: links stay valid when the person who made them signs out.
+// TestALinkOutlivesTheSessionOfItsMaker: links stay valid when the person who created them signs out.
 func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})

@@ -14,7 +14,7 @@ func badLink() error {
 		WithHint("ask for a new one")
 }
 
-// newLink makes a link with a secret.
+// newLink returns a new link with a secret. It does not store the link.
 func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Caller, ttl time.Duration, secret string) *fermata.Link {
 	return &fermata.Link{
 		ID: fermata.NewID(fermata.PrefixLink, tx.Now()), WorkspaceID: tx.Workspace(), Method: method, Assurance: fermata.AssuranceSession,
@@ -36,8 +36,8 @@ func linkFacts(l *fermata.Link) map[string]any {
 	return facts
 }
 
-// makerAssurance returns the assurance that counts for the maker of a link. For
-// the server itself, it is the highest one that a link can give.
+// makerAssurance returns the assurance that a link gets from its maker. For the
+// server itself, it is the highest one that a link can give.
 func makerAssurance(c fermata.Caller) fermata.Assurance {
 	if c.Kind == fermata.ActorSystem {
 		return fermata.AssuranceSession
@@ -45,8 +45,8 @@ func makerAssurance(c fermata.Caller) fermata.Assurance {
 	return fermata.MaxLinkAssurance(c.Assurance)
 }
 
-// checkLinkPermission refuses a caller who would get more rights by the link than they
-// have. A link gives all rights of its member.
+// checkLinkPermission refuses a caller who would get more rights by the link than the caller has. A link gives all
+// rights of its member.
 func checkLinkPermission(c fermata.Caller, m *fermata.Member) error {
 	if err := c.CheckPermission(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
 		return err
@@ -60,8 +60,8 @@ func checkLinkPermission(c fermata.Caller, m *fermata.Member) error {
 	return nil
 }
 
-// MakeLink makes a one-time link by which a member signs in. A member makes
-// links for themselves, an admin for anybody. A token cannot make a link to a
+// MakeLink creates a one-time link by which a member signs in. A member creates
+// links for themselves, an admin for anybody. A token cannot create a link to a
 // session with more rights than its own. The reply contains the secret, which
 // is not stored.
 func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, handleOrID string) (*fermata.Link, error) {
@@ -93,9 +93,8 @@ func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, handleOrID stri
 	return l, err
 }
 
-// MakeMailLink makes a sign-in link for the member with the address. If there is no
-// such member, the error is [fermata.CodeNotFound]. Do not tell the requester:
-// the answer would reveal who is a member.
+// MakeMailLink creates a sign-in link for the member with the address. If there is no such member, the error is
+// [fermata.CodeNotFound]. Do not tell the requester: the answer would reveal who is a member.
 func (e *Engine) MakeMailLink(ctx context.Context, email string) (*fermata.Link, error) {
 	secret := fermata.NewSecretWithPrefix(fermata.LinkPrefix)
 	var l *fermata.Link
@@ -157,7 +156,7 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 	return issued, err
 }
 
-// checkMaker refuses a link if its maker could not make it at present.
+// checkMaker refuses a link if its maker could not create it at present.
 func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	if l.CreatorTokenID != "" {
 		t, err := tx.Token(l.CreatorTokenID)
@@ -196,7 +195,7 @@ func deleteLinks(tx *store.Tx, matches func(l *fermata.Link) bool) error {
 	return err
 }
 
-// isMadeBy reports whether a member made a link.
+// isMadeBy reports whether a member created a link.
 func isMadeBy(l *fermata.Link, member string) bool {
 	return l.CreatedBy.Kind == fermata.ActorHuman && l.CreatedBy.ID == member
 }

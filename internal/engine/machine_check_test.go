@@ -155,7 +155,7 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 	return problems
 }
 
-// countUnhanded counts what the next run must be handed. A question that the agent
+// countUnhanded counts the messages and closed questions that the next run must be handed. A question that the agent
 // replaced by its next one does not count.
 func (m *machine) countUnhanded(t *fermata.Task, all rows) int {
 	messages, err := m.world.db.Reader(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")

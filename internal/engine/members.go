@@ -107,7 +107,7 @@ func checkNameFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// reservedNames returns words that name an actor that is no person.
+// reservedNames returns the names of actors that are no people.
 func reservedNames() []string {
 	names := []string{"fermata", "server"}
 	for _, kind := range fermata.ActorKinds {
@@ -116,8 +116,8 @@ func reservedNames() []string {
 	return names
 }
 
-// skeletonsOf returns the ways in which a name can be read: the skeletons (UTS #39) of the name as it is, in capitals and
-// in small letters. Invisible characters and signs between the letters are left out.
+// skeletonsOf returns the ways in which a name can be read: the skeletons (UTS #39) of the name as it is, in capitals
+// and in small letters. Invisible characters, and signs and spaces between the letters, are left out.
 func skeletonsOf(name string) []string {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsDigit(r) {

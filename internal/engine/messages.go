@@ -10,7 +10,7 @@ import (
 
 // PostMessage adds a message to a task's thread. A person's message interrupts
 // the task: a suspended or open task becomes input_received, and a running one
-// is told at its next contact. A pending question stays open.
+// gets the message at its next contact. A pending question stays open.
 func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body string) (*fermata.Message, error) {
 	if err := c.CheckPermission(fermata.ToWriteToTask, fermata.UnloadedResource); err != nil {
 		return nil, err

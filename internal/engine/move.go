@@ -14,7 +14,7 @@ type movedData struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason,omitempty"`
-	// Runner is set for workflow runs only. Other runners need not be told apart.
+	// Runner is set for workflow runs only. No reader of the event needs to know the other runners.
 	Runner string `json:"runner,omitempty"`
 }
 
@@ -26,10 +26,10 @@ func eventRunner(t *fermata.Task) string {
 	return ""
 }
 
-// move changes a task's state along an arrow of the state table. If this
-// transaction already has an event that caused the move, that event carries the
-// move in its data. The end of a task has an event of its own, and so has a
-// move without a cause. The caller saves the task.
+// move changes a task's state by a transition of the state table. If this
+// transaction already has an event that caused the move, the move is added to
+// the data of that event. The end of a task has an event of its own, and so has
+// a move without a cause. The caller saves the task.
 func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to && !fermata.CanMove(from, to) {
@@ -51,8 +51,8 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	return nil
 }
 
-// joinObjects puts the members of two JSON objects into one. Both must have
-// members, and must share none.
+// joinObjects joins the fields of two JSON objects in one object. Both must
+// have fields, and no field name may be in both.
 func joinObjects(a, b json.RawMessage) json.RawMessage {
 	return slices.Concat(a[:len(a)-1], []byte{','}, b[1:])
 }
@@ -129,8 +129,8 @@ func closeWithTask(q *fermata.Question, ender fermata.Actor, endState fermata.Ta
 	return ender, q.CloseWithTask(ender, endState, reason, now)
 }
 
-// unblock makes dependents ready if they waited for nothing else. The end of a
-// child satisfies its parent, with any result. Any other dependency must be
+// unblock makes dependents ready if they waited for nothing else. A child that
+// has ended with any result satisfies its parent. Any other dependency must be
 // done or skipped.
 func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string) error {
 	tasks, err := tx.TasksByID(dependents)
@@ -205,7 +205,7 @@ type askedData struct {
 	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
-// newAskedData returns the data of question.asked, by which people choose a question to read.
+// newAskedData returns the data of question.asked. People choose by these data which question to read.
 func newAskedData(t *fermata.Task, q *fermata.Question) askedData {
 	a := askedFacts(q)
 	if t.Title != q.Title {
@@ -214,7 +214,7 @@ func newAskedData(t *fermata.Task, q *fermata.Question) askedData {
 	return a
 }
 
-// askedFacts returns the data of question.asked without the task's part.
+// askedFacts returns the data of question.asked without the title of the task.
 func askedFacts(q *fermata.Question) askedData {
 	a := askedData{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), KeyHash: q.KeyHash(), Assignees: q.Assignees, Deadline: q.Deadline}
 	if len(q.Items) > 1 {

@@ -70,7 +70,8 @@ func checkNotRunOnly(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 // runOnlyVerbs are the actions that only a workflow run may do with the task of its question.
 var runOnlyVerbs = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
 
-// parentAskingRun returns the workflow run that asks on a task of its own, or nil for any other task.
+// parentAskingRun returns the workflow run that created the task t only to ask a question on it. It returns nil for any
+// other task.
 func parentAskingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	if !t.EndsWithAnswer || t.ParentID == "" {
 		return nil, nil
@@ -91,8 +92,8 @@ func askingRun(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return parentAskingRun(r, t)
 }
 
-// checkNotStep refuses to change a task that a workflow run made for one of its steps. People approved its text, and the
-// run would not learn that its work was done again.
+// checkNotStep refuses to change or reopen a task that a workflow run created for one of its steps. People approved the
+// text of the step, and the run would not learn that the work was done again.
 func checkNotStep(r taskGetter, t *fermata.Task, why string) error {
 	var spec struct {
 		Key string `json:"key"`
@@ -112,7 +113,7 @@ func checkNotStep(r taskGetter, t *fermata.Task, why string) error {
 		WithHint("try the run again from where it failed: fermata workflow retry %s", run.ID)
 }
 
-// checkConcurrencyKeyFree refuses to open an ended workflow run again while another open run has the same concurrency key.
+// checkConcurrencyKeyFree refuses to reopen an ended workflow run while another open run has the same concurrency key.
 func checkConcurrencyKeyFree(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow || !t.State.IsEnded() {
 		return nil
@@ -147,14 +148,14 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// endWaits ends the waits of a workflow run's steps for an instant.
+// endWaits ends the waits for an instant in the steps of a workflow run. The steps themselves do not end.
 func endWaits(tx *store.Tx, t *fermata.Task) {
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndWaits(t.ID)
 	}
 }
 
-// checkParentPermission refuses a subtask of another agent's task, because that task would wait for it.
+// checkParentPermission refuses a subtask of another agent's task, because that task would wait for the subtask.
 func checkParentPermission(tx *store.Tx, c fermata.Caller, id string) error {
 	if id == "" {
 		return nil

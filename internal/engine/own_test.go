@@ -15,7 +15,7 @@ func (w *world) withToken(id string) fermata.Caller {
 	return c
 }
 
-// maker returns a person who makes tasks and answers.
+// maker returns a person who creates tasks and answers questions.
 func (w *world) maker() fermata.Caller {
 	c := w.alice
 	c.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
@@ -129,7 +129,7 @@ func TestATaskUsesTheFilesOfOneThatTheCallerMayAddTo(t *testing.T) {
 	}
 }
 
-// Only people may move on a task that a person stopped or that waits for a decision. An agent that resumes its own
+// Only people may continue a task that a person stopped or that waits for a decision. An agent that resumes its own
 // task would close the question that it waits for, and one that reopens it would undo a cancellation.
 func TestNoAgentMovesItsTaskOn(t *testing.T) {
 	each(t, func(w *world) {
@@ -155,8 +155,8 @@ func TestNoAgentMovesItsTaskOn(t *testing.T) {
 	})
 }
 
-// A task that a person made may be changed by the worker that claimed it last
-// and by the agents that the worker named, until another worker claims it.
+// A task that a person created may be changed by the worker that claimed it
+// last and by the agents that the worker named, until another worker claims it.
 func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
 	each(t, func(w *world) {
 		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})

@@ -74,7 +74,7 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 	var credential struct {
 		PublicKey string `json:"publicKey"`
 	}
-	_ = json.Unmarshal([]byte(p.Credential), &credential) // a passkey without a key signs nobody in
+	_ = json.Unmarshal([]byte(p.Credential), &credential) // nobody can sign in with a passkey without a key
 	return map[string]any{"passkey_id": p.ID, "name": p.Name, "credential_id": p.CredentialID, "public_key": credential.PublicKey}
 }
 

@@ -97,7 +97,7 @@ func (e *Engine) Reauthenticate(ctx context.Context, secret string) (fermata.Cal
 
 // Authenticate returns the caller of a token. A damaged token is refused
 // without a look-up. An unknown, expired or revoked token is refused with the
-// same error, so that the reply does not tell which of these it is.
+// same error, so that the reply does not reveal which of these it is.
 func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Caller, error) {
 	if err := fermata.CheckSecret(secret); err != nil {
 		return fermata.Caller{}, err
@@ -174,9 +174,9 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 	return c.ApplyPolicy(p), err
 }
 
-// CreateToken makes a token. The reply contains its secret, which is not
-// stored. A signed-in member makes tokens for themselves, with no more rights
-// than they have. An admin makes any token.
+// CreateToken creates a token. The reply contains its secret, which is not
+// stored. A signed-in member creates tokens for themselves, with no more rights
+// than the member has. An admin creates any token.
 func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.NewToken) (*fermata.Token, error) {
 	if err := authorizeNewToken(c, &n); err != nil {
 		return nil, err
@@ -305,8 +305,8 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	return tokens, nil
 }
 
-// RevokeToken ends a token at once. It also ends the unused links and invitations made with the token, the sessions
-// of its member that began with such a link, and the devices added with it. A second call is no error.
+// RevokeToken ends a token at once. It also ends the unused links and invitations that were created with the token, the
+// sessions of its member that began with such a link, and the devices added with it. A second call is no error.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
 	if c.SessionID == "" {
 		if err := c.CheckPermission(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {

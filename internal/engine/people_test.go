@@ -113,7 +113,7 @@ func TestRevocationIsImmediate(t *testing.T) {
 }
 
 // TestRevocationMeetsALookUp: a caller that was looked up while the token was
-// revoked is unknown after it.
+// revoked is refused after the revocation.
 func TestRevocationMeetsALookUp(t *testing.T) {
 	each(t, func(w *world) {
 		for range 20 {

@@ -39,7 +39,7 @@ func TestRulesOfAProject(t *testing.T) {
 		_, err = w.e.AddGateRule(w.Context(), bob, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
 		w.ok(err)
 
-		// The other way round: a person who is operator in one project may make rules there.
+		// The opposite case: a person who is operator in one project may add rules there.
 		cid := w.person("cid")
 		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"web": fermata.RoleOperator}
 		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
@@ -49,8 +49,8 @@ func TestRulesOfAProject(t *testing.T) {
 	})
 }
 
-// A rule for a session works in the project of its maker, even if the agent of the session makes a task in another
-// project.
+// A rule for a session works only in the project of the session's tasks when it was added, even if the agent of the
+// session creates a task in another project.
 func TestARuleOfASessionStaysInItsProject(t *testing.T) {
 	each(t, func(w *world) {
 		cid := w.person("cid")

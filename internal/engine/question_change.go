@@ -29,8 +29,8 @@ func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fe
 	return q.ViewFor(c), fillQuestions(r, c, []*fermata.Question{q})
 }
 
-// changeQuestion loads a question, applies a deadline or held answer that is due, and then calls fn to change it. The
-// rule of the question that fn calls checks the permission.
+// changeQuestion loads a question, applies a deadline or held answer that is due, and then calls fn to change it. fn
+// calls a rule of the question, which checks the permission.
 func (e *Engine) changeQuestion(ctx context.Context, c fermata.Caller, v fermata.Verb, id string,
 	fn func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error,
 ) (*fermata.Question, error) {
@@ -68,7 +68,7 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 	})
 }
 
-// CancelQuestion withdraws a question. The task resumes without an answer.
+// CancelQuestion withdraws a question. A task that waits for it resumes without an answer.
 func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Question, error) {
 	if err := c.CheckPermission(fermata.ToCancelQuestion, fermata.UnloadedResource); err != nil {
 		return nil, err

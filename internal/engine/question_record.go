@@ -30,7 +30,8 @@ type questionRecord struct {
 	grantUsed bool
 }
 
-// recordedVote is a vote in the events. The comment is a hash, or nil if the event does not contain it.
+// recordedVote is a vote in the events. comment is the hash of the vote's comment, or nil if the event does not contain
+// the hash.
 type recordedVote struct {
 	fermata.Vote
 	comment *string
@@ -198,7 +199,7 @@ func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) 
 	return record, nil
 }
 
-// differenceFromAsked is difference for a question that must have an opening event.
+// differenceFromAsked is like difference, but a question without an opening event also differs.
 func (r *questionRecord) differenceFromAsked(q *fermata.Question) string {
 	if r.opening == nil {
 		return "beginning"

@@ -9,9 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// checkReachable refuses a question that names unknown channels, or that wants mail
-// sent to a person who may not answer it. Otherwise the asker would believe
-// that people are told there.
+// checkReachable refuses a question that names unknown channels, a callback URL that no channel serves, or the mail
+// address of a person who may not answer. Otherwise the asker would believe that people are notified there.
 func checkReachable(r store.Reader, q *fermata.Question) error {
 	var problems []fermata.Problem
 	var hint string
@@ -73,8 +72,8 @@ func usableChannelNames(channels []*fermata.Channel) []string {
 // askers.
 func isCallbackChannel(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
 
-// checkMail refuses a question that wants mail sent to an address that no
-// member has, or whose member may not answer it.
+// checkMail refuses a question that names a mail address that no member has, or
+// that of a member who may not answer the question.
 func checkMail(r store.Reader, q *fermata.Question) error {
 	addresses := q.MailAddresses(fermata.KindEmail)
 	if len(addresses) == 0 {

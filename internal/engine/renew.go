@@ -33,8 +33,8 @@ func renewCaller(ctx context.Context, c fermata.Caller) (fermata.Caller, error) 
 	return c, nil
 }
 
-// waitForTopicAs waits as [hub.waitForTopic] does. Before each check except the first, it renews the caller. So the rights
-// at the time of the return count.
+// waitForTopicAs waits as [hub.waitForTopic] does. Before each check except the first, it renews the caller. So the
+// rights that the caller has when the call returns count.
 func (e *Engine) waitForTopicAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, check func() (bool, error)) error {
 	first := true
 	return e.hub.waitForTopic(ctx, topic, wait, func() (bool, error) {

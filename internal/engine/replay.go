@@ -9,9 +9,9 @@ import (
 )
 
 // storedResult is the stored result of a call with an idempotency key. A result
-// with a row of its own is stored by its id. A replay then returns the present
-// state of the row, which a caller that was cut off wants to know, and which
-// costs little space.
+// that has its own row is stored as the id of the row, which costs little
+// space. A replay returns the present state of the row, because a caller that
+// did not get the first reply needs this state.
 type storedResult struct {
 	Task     string          `json:"t,omitempty"`
 	Question string          `json:"q,omitempty"`
@@ -88,8 +88,8 @@ func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string
 	return out, err == nil, err
 }
 
-// checkReplayPermission refuses a caller that may not do the earlier write again. The
-// permission is checked at every replay.
+// checkReplayPermission refuses a caller who no longer has the permission for the earlier call. It is called for every
+// replay.
 func checkReplayPermission(tx *store.Tx, c fermata.Caller, v fermata.Verb, stored storedResult, out any) error {
 	if v.IsPersonal() {
 		return c.CheckPermission(v, c.OwnResource())

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// RewindEffects tells what a workflow run leaves behind when it goes back to a step.
+// RewindEffects lists the tasks and questions that a workflow run leaves behind when it goes back to a step.
 type RewindEffects struct {
 	// Tasks are the ids of tasks below the run, which are cancelled. Questions are the ids of questions, which are
 	// withdrawn.
@@ -19,9 +19,9 @@ type RewindEffects struct {
 	Event *fermata.Event
 }
 
-// RewindWith makes a workflow run ready to continue from another step. The function changes the checkpoint that the
-// next move reads. An ended run is opened again. The tasks and questions that the function returns are ended, and so
-// is the question that the run waits for.
+// RewindWith makes a workflow run ready to continue from another step. It calls change, which sets the checkpoint from
+// which the run continues. It ends the tasks and questions that change returns, and the question that the run waits
+// for. An ended run is reopened.
 func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) (RewindEffects, error)) (*fermata.Task, error) {
 	return e.changeTask(ctx, c, fermata.ToRewindWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := t.CheckNotPaused(); err != nil {

@@ -40,9 +40,9 @@ func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (ferm
 }
 
 // AuthenticateSession returns the member who is signed in with the session of
-// the secret. It refuses a session that is unknown, unused for too long, over,
-// or of a disabled member. The error is always the same, so that the reply does
-// not tell which of these it is.
+// the secret. It refuses a session that is unknown, unused for too long,
+// expired, or of a disabled member. The error is always the same, so that the
+// reply does not reveal which of these it is.
 func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
 	if !fermata.IsWholeSecret(fermata.SessionPrefix, secret) {
 		return fermata.Caller{}, badSession()
@@ -99,8 +99,8 @@ type signIn struct {
 	link      *fermata.Link
 }
 
-// linkToken returns the member's own token with which the link was made, or nil. The link that an admin made for
-// another member has none.
+// linkToken returns the member's own token with which the link was created. It returns nil if there is none, as for a
+// link that an admin created for another member.
 func (by signIn) linkToken(tx *store.Tx, m *fermata.Member) (*fermata.Token, error) {
 	if by.link == nil || by.link.CreatorTokenID == "" {
 		return nil, nil
@@ -201,7 +201,7 @@ func cutText(s string, maxRunes int) string {
 	return string(out)
 }
 
-// endSessionsMadeWith ends the sessions of a token's member that began with a link made with the token.
+// endSessionsMadeWith ends the sessions of a token's member that began with a link created with the token.
 func endSessionsMadeWith(tx *store.Tx, c fermata.Caller, t *fermata.Token) error {
 	if t.MemberID == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// readShell returns the commands that a command line runs. A line that it cannot read is not plain, and counts as
-// loose.
+// readShell returns the commands that a command line runs. A line that it cannot parse is not plain, and the whole line
+// is an uncertain call.
 func readShell(command string) fermata.ShellLine {
 	r := newShellReader()
 	file := r.parse(command)
@@ -57,15 +57,16 @@ type shellReader struct {
 	values map[string][]string
 	// inputs are the texts that the line prints, or gives to the standard input of a command.
 	inputs []string
-	// inputCommands are the commands to which xargs adds words. runsInput reports whether a command may run the inputs.
+	// inputCommands are the commands to which xargs or parallel adds words. runsInput reports whether a command may run
+	// the inputs as commands.
 	inputCommands []inputCommand
 	runsInput     bool
-	// startedCount is the number of commands that others start from their words, and hiddenCount of those that they may
-	// start. lineCount is the number of words that are read as command lines, and notedBytes the number of bytes of all
-	// commands.
+	// startedCount is the number of commands that other commands start from their words. hiddenCount is the number of
+	// commands that they may start. lineCount is the number of words that were read as command lines. notedBytes is the
+	// number of bytes of all commands.
 	startedCount, hiddenCount, lineCount, notedBytes int
-	// functions are the functions that the line declares. inputVariables are the variables that take the inputs.
-	// shifts reports whether the line shifts positional parameters.
+	// functions are the functions that the line declares. inputVariables are the variables that get their values from
+	// the inputs. shifts reports whether the line shifts positional parameters.
 	functions      map[string]bool
 	inputVariables []string
 	shifts         bool
@@ -113,8 +114,8 @@ func isPlain(command string, file *syntax.File) bool {
 	return true
 }
 
-// wordText removes the quotes of a word, and reports whether its text is the same at every run. File patterns, ~ and
-// braces are not. For a part that is known only at run time, unknown returns the replacement.
+// wordText removes the quotes of a word, and reports whether its text is the same at every run. A text with file
+// patterns, ~ or braces is not. For a part that is known only at run time, unknown returns the replacement.
 func wordText(word *syntax.Word, unknown func(part syntax.WordPart) string) (string, bool) {
 	var sb strings.Builder
 	fixed := true
@@ -162,7 +163,7 @@ func unescape(s string) string {
 	return sb.String()
 }
 
-// maxShellDepth is how many levels of command lines within command lines are read.
+// maxShellDepth is the largest depth of command lines within command lines that is read.
 const maxShellDepth = 4
 
 // walk collects every command, every file that is written and every text, including those in substitutions.
@@ -234,7 +235,8 @@ func (r *shellReader) addCall(call *syntax.CallExpr, depth int) {
 		args = append(args, r.textsOf(word)...)
 	}
 	if !r.areKnown(call.Args) {
-		// Each word alone is known, but not all of them together.
+		// The words together have unknown texts, even if each word alone has known ones. So the values of variables do
+		// not count.
 		args = args[:0]
 		for _, word := range call.Args {
 			args = append(args, r.textsWithoutValues(word)...)
@@ -257,8 +259,8 @@ func (r *shellReader) addCall(call *syntax.CallExpr, depth int) {
 // maxBraces is the largest number of words that one word with braces may become.
 const maxBraces = 64
 
-// textsOf returns the words that a shell makes of a word with braces; .{git,x}/config gives two. If there are too
-// many, it returns one word, with a pattern for everything in place of each pair of braces.
+// textsOf returns the words that a shell makes of a word with braces; .{git,x}/config gives two. If there are too many,
+// it returns one word, with * in place of each pair of braces.
 func (r *shellReader) textsOf(word *syntax.Word) []string {
 	return expandBraces(word, r.replacer(word))
 }
@@ -302,8 +304,8 @@ func expandBraces(word *syntax.Word, unknown func(part syntax.WordPart) string) 
 	return all
 }
 
-// maxNotedBytes is the largest number of bytes of all commands. A line beyond it counts as a git command that does
-// anything.
+// maxNotedBytes is the largest number of bytes of all commands. For a longer line, a git command with unknown words is
+// added, so that a person is asked.
 const maxNotedBytes = 4 << 20
 
 // addCommand adds a command as it is, and under its bare name.
@@ -356,7 +358,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 		r.addStartedBy(args, depth)
 		return
 	}
-	// Flags and settings may stand in between, so every rest of the words may be the command.
+	// Flags and settings may come before the command, so the command may begin at each of these words.
 	for i := start; i < len(args) && r.notedBytes <= maxNotedBytes; i++ {
 		r.addCommand(args[i:])
 		if i == start || !strings.HasPrefix(args[i], "-") {
@@ -373,7 +375,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 		r.readLineOf(args[i:], depth)
 		if rest := bareCommand(args[i:]); isInputLauncher(rest[0]) && depth < maxShellDepth {
 			r.addWords(rest, depth+1)
-			break // addWords has read the rests
+			break // addWords has read the remaining words
 		}
 	}
 	if isInputLauncher(name) {
@@ -381,11 +383,11 @@ func (r *shellReader) addWords(args []string, depth int) {
 	}
 }
 
-// maxStarted is the largest number of commands, started from the words of others, that are followed.
+// maxStarted is the largest number of commands that are read because other commands start them from their words.
 const maxStarted = 32
 
-// addStarted adds a command that find or git starts from its words. One command too many counts as a git command that does
-// anything, so that a person is asked.
+// addStarted adds a command that find or git starts from its words. If there are too many, it adds a git command with
+// unknown words instead, so that a person is asked.
 func (r *shellReader) addStarted(args []string, depth int) {
 	switch {
 	case len(args) == 0 || r.startedCount > maxStarted:
@@ -426,7 +428,7 @@ func (r *shellReader) addStartedBy(args []string, depth int) {
 	case name == "trap" || slices.Contains(shells, name):
 		if at := slices.IndexFunc(args[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 {
 			r.addValues("0", args[min(at+2, len(args)):min(at+3, len(args))]...)
-			r.setPositional(args[min(at+3, len(args)):]) // after the line, and the name that the line has for itself
+			r.setPositional(args[min(at+3, len(args)):]) // the words after the command line and its $0
 		}
 		for _, line := range args[1:] {
 			if !strings.HasPrefix(line, "-") {
@@ -440,5 +442,5 @@ func (r *shellReader) addStartedBy(args []string, depth int) {
 	}
 }
 
-// isUnknown reports whether a word has a part that the line does not tell.
+// isUnknown reports whether a word has a part whose text the line does not contain.
 func isUnknown(word string) bool { return strings.Contains(word, fermata.UnknownText) }

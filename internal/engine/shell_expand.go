@@ -15,7 +15,7 @@ import (
 
 // Bounds of expansion. A line beyond them is read without the values of its variables.
 const (
-	maxReadings   = 16  // of the words of one command, and values of one variable
+	maxReadings   = 16  // readings of the words of one command, and values of one variable
 	maxExpansions = 100 // variables within the words of one command
 	maxValueBytes = 256 // bytes of a value
 )
@@ -81,15 +81,16 @@ func (r *shellReader) addValues(name string, values ...string) {
 	}
 }
 
-// replacer returns the replacements for parts of a word that are known only at run time. It is a star for a part whose
-// values appear in the readings of the word or whose place is known, and [fermata.UnknownText] for any other part.
+// replacer returns the function that replaces the parts of a word that are known only at run time; see
+// [replacementFor].
 func (r *shellReader) replacer(word *syntax.Word) func(part syntax.WordPart) string {
 	isKnown := r.areKnown([]*syntax.Word{word})
 	return func(part syntax.WordPart) string { return replacementFor(part, isKnown) }
 }
 
-// areKnown reports whether the shell can only make the readings of the words. This is so if the line itself sets
-// every variable in the words to values that it writes out.
+// areKnown reports whether the reader knows every text that the shell can make of the words. This is so if the line
+// itself sets every variable in the words to values that it writes out. Harmless variables that the line does not set
+// need no value.
 func (r *shellReader) areKnown(words []*syntax.Word) bool {
 	names, _, isSimple := variables(words)
 	count := 1
@@ -121,8 +122,9 @@ func isChanged(words []*syntax.Word, name string) bool {
 // harmlessVariables are variables that hold no name of a protected file, unless the line sets them.
 var harmlessVariables = []string{"?", "#", "$", "!", "-", "PWD", "OLDPWD", "HOME", "TMPDIR", "RANDOM", "UID", "EUID", "PPID", "USER", "LOGNAME", "HOSTNAME", "SECONDS", "LINENO", "0"}
 
-// replacementFor returns the replacement for a part of a word. isKnown reports whether the line sets all variables in the
-// word.
+// replacementFor returns the replacement for a part of a word that is known only at run time. It is
+// [fermata.UnknownText] for a part that may be any text, .git for a command that prints this folder, and * for any
+// other part. isKnown reports whether the line sets all variables in the word.
 func replacementFor(part syntax.WordPart, isKnown bool) string {
 	switch part := part.(type) {
 	case *syntax.ParamExp:
@@ -175,8 +177,8 @@ func (r *shellReader) readings(word *syntax.Word) []string {
 	return append(r.textsOf(word), all...)
 }
 
-// expandWords returns the words with the values that the line itself gives to variables, and with the defaults of
-// other variables. A part that the line does not tell becomes [fermata.UnknownText].
+// expandWords returns the words with the values that the line itself gives to variables, and with the defaults of other
+// variables. A part whose text the line does not contain becomes [fermata.UnknownText].
 func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 	names, hasDefaults, isSimple := variables(words)
 	names = slices.DeleteFunc(names, func(name string) bool { return len(r.values[name]) == 0 })
@@ -207,7 +209,7 @@ func (r *shellReader) expandWords(words []*syntax.Word) [][]string {
 }
 
 // fieldsOf returns the words that a shell makes of words with these values of variables. A variable without a value
-// becomes unknown.
+// gets the value unknown.
 func fieldsOf(words []*syntax.Word, values map[string]string, unknown string) (fields []string, ok bool) {
 	// The library may panic on a pattern that no shell accepts.
 	defer func() {

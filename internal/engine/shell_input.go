@@ -34,7 +34,7 @@ func readsCommands(args []string) bool {
 		case word == "-" || word == "-s" || strings.HasPrefix(word, "/dev/") || strings.HasPrefix(word, "/proc/"):
 			return true
 		case isShell && isFlag && !strings.HasPrefix(word, "--") && strings.Contains(word, "c"):
-			return false // the line is read as a word
+			return false // addStartedBy reads the command line from the words
 		case isShell && slices.Contains([]string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}, word):
 			i++
 		case !isFlag:
@@ -93,7 +93,8 @@ func formatPrintf(args []string) []string {
 // maxInputs is the largest number of texts that are read as commands.
 const maxInputs = 64
 
-// expandInputs adds the commands that shells and xargs may make of the inputs, and the values that variables read from them.
+// expandInputs adds the commands that shells and xargs may run from the inputs, and the values that variables get from
+// the inputs.
 func (r *shellReader) expandInputs() {
 	for i := 0; i < len(r.inputs) && i < maxInputs; i++ {
 		if r.runsInput {
@@ -111,7 +112,7 @@ func (r *shellReader) expandInputs() {
 	}
 }
 
-// expandInput adds the commands that xargs makes of a text.
+// expandInput adds the commands that xargs or parallel runs for an input text.
 func (r *shellReader) expandInput(command inputCommand, input string) {
 	fields := strings.Fields(input)
 	r.addCommand(append(slices.Clone(command.words), fields...))
@@ -147,8 +148,8 @@ type inputCommand struct {
 // isInputLauncher reports whether a command starts another one with words from its input.
 func isInputLauncher(name string) bool { return name == "xargs" || name == "parallel" }
 
-// addInputCommand adds the command that xargs or parallel starts with words from its input. An input that is not known here
-// stays unknown at the placeholder.
+// addInputCommand adds the command that xargs or parallel starts with words from its input. If the input is not known,
+// the placeholder is replaced by [fermata.UnknownText].
 func (r *shellReader) addInputCommand(name string, args []string) {
 	if at := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, ":::") }); at >= 0 && name == "parallel" {
 		r.inputs = append(r.inputs, args[at+1:]...)

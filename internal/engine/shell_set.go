@@ -82,7 +82,7 @@ func (r *shellReader) assign(a *syntax.Assign) {
 	r.setValues(name, values...)
 }
 
-// declare records variables that get another name by declare -n. Their values are then unknown.
+// declare records variables that have a second name by declare -n. Their values are then unknown.
 func (r *shellReader) declare(n *syntax.DeclClause) {
 	isReference := slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool {
 		return a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
@@ -102,7 +102,8 @@ func (r *shellReader) declare(n *syntax.DeclClause) {
 // settingCommands are commands that set the variables in their words, from their input or in another way.
 var settingCommands = []string{"read", "mapfile", "readarray", "getopts", "wait", "set", "setenv", "export", "declare", "typeset", "local", "readonly"}
 
-// setFromInput records variables to which a command gives a value that the line does not tell.
+// setFromInput records the variables that a command such as read or export sets. A variable without a value in the
+// words gets an unknown value, and the inputs as values.
 func (r *shellReader) setFromInput(words []string) {
 	for _, word := range words {
 		if name, value, isSetting := strings.Cut(word, "="); isSetting {
@@ -138,7 +139,7 @@ func (r *shellReader) setPositional(args []string) {
 	r.addValues("*", all)
 }
 
-// recordPipe records that the input of a command is the output of echo or printf before it.
+// recordPipe records that a command reads the output of the echo or printf before it in a pipe.
 func (r *shellReader) recordPipe(n *syntax.BinaryCmd) {
 	if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 		return
@@ -149,7 +150,7 @@ func (r *shellReader) recordPipe(n *syntax.BinaryCmd) {
 	}
 }
 
-// recordHereString records that the input of a command is in the line.
+// recordHereString records that the input of a command is a here-string or here-document of the line.
 func (r *shellReader) recordHereString(n *syntax.Stmt) {
 	call, ok := n.Cmd.(*syntax.CallExpr)
 	if ok && slices.ContainsFunc(n.Redirs, func(redirect *syntax.Redirect) bool { return redirect.Op == syntax.WordHdoc || redirect.Hdoc != nil }) {

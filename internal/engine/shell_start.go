@@ -24,8 +24,8 @@ var launchers = map[string][]string{
 	"nix-shell": {"--run", "--command"}, "conda": {"run"}, "pyenv": {"exec"}, "rbenv": {"exec"}, "nodenv": {"exec"}, "rustup": {"run"}, "dotenv": {"run"}, "op": {"run"}, "doppler": {"run"},
 }
 
-// commandStart returns the first word at which a command may begin that this command starts, or -1 if it starts
-// none.
+// commandStart returns the index of the first word that may begin another command, for a command that starts others. It
+// returns -1 if the command starts none.
 func commandStart(args []string) int {
 	if slices.Contains(wrappers, args[0]) {
 		return 1
@@ -36,12 +36,12 @@ func commandStart(args []string) int {
 	return -1
 }
 
-// maxLines is the largest number of words that are read as command lines. A line with more counts as a git command
-// that does anything.
+// maxLines is the largest number of words that are read as command lines. For a line with more, a git command with
+// unknown words is added, so that a person is asked.
 const maxLines = 64
 
-// readLineOf reads the first of the words after a command that starts others as a command line, if it may be one. su
-// -c takes one; env -S takes one with the words after it.
+// readLineOf reads the first of the words as a command line if it contains a space or an operator. The words follow a
+// command that starts others: su -c takes a command line, and env -S takes one together with the words after it.
 func (r *shellReader) readLineOf(words []string, depth int) {
 	line := words[0]
 	switch _, value, isAttached := strings.Cut(line, "="); {
@@ -87,8 +87,8 @@ var harmlessCommands = []string{
 	"whatis", "apropos", "basename", "dirname", "realpath", "readlink", "claude", "codex", "gemini", "opencode", "fermata",
 }
 
-// maxHidden is the largest number of commands in the words of other commands. A line with more counts as an unknown
-// git command.
+// maxHidden is the largest number of commands in the words of other commands. For a line with more, a git command with
+// unknown words is added, so that a person is asked.
 const maxHidden = 64
 
 // addHidden adds the commands of git and of agent programs that appear in the words of another command, which may start

@@ -12,7 +12,8 @@ import (
 )
 
 // PrepareDecision returns the decision that the caller's passkey must sign to give the answer. It changes nothing. It
-// refuses what [Engine.Answer] would refuse.
+// refuses an answer by the rules of the question, as [Engine.Answer] does. Only [Engine.Answer] also checks an edited
+// action against the gate rules, and the question against its events.
 func (e *Engine) PrepareDecision(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (fermata.Decision, error) {
 	if err := c.CheckPermission(fermata.ToAnswer, fermata.UnloadedResource); err != nil {
 		return fermata.Decision{}, err
@@ -64,7 +65,8 @@ func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, erro
 	return signed, nil
 }
 
-// keySearchWindow is how many events, from the time of a passkey on, are searched first for the event that registered it.
+// keySearchWindow is the number of events after the creation of a passkey that are searched first for the event that
+// registered it.
 const keySearchWindow = 1000
 
 // registeredKey returns the public key of a member's passkey, as recorded in the event that registered it. It returns

@@ -89,8 +89,8 @@ func TestLinkIsUsedOnceAtTheSameTime(t *testing.T) {
 	})
 }
 
-// TestLinkCountsNoMoreThanItsMaker: an admin's token at a terminal cannot make
-// a link with the assurance of a browser.
+// TestLinkCountsNoMoreThanItsMaker: an admin's token at a terminal cannot
+// create a link with the assurance of a browser.
 func TestLinkCountsNoMoreThanItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		terminal := admin
@@ -244,7 +244,7 @@ func (w *world) authCode(secret string) fermata.Code {
 }
 
 // TestDisablingMeetsALookUp: a caller that was looked up while the member was
-// disabled is unknown after it.
+// disabled is refused after that.
 func TestDisablingMeetsALookUp(t *testing.T) {
 	each(t, func(w *world) {
 		for range 20 {

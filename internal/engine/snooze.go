@@ -8,7 +8,7 @@ import (
 )
 
 // Snooze hides a question for the caller alone, or shows it again. No other
-// person is told.
+// person is notified.
 func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s fermata.Snooze) (*fermata.Question, error) {
 	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {
 		return nil, err

@@ -10,16 +10,17 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// sweepBatch is how many rows of each sort a sweep handles at once. sweepWidth
-// is how many of them may share a commit.
+// sweepBatch is the largest number of rows of each kind that one sweep handles.
+// sweepWidth is the largest number of them that are written at the same time,
+// and may share a commit.
 const (
 	sweepBatch = 512
 	sweepWidth = 128
 )
 
-// Sweep settles every row whose time has come: held answers, deadlines, leases,
-// deferrals. Several replicas may sweep at the same time, and each row is
-// settled once. It returns the number of rows that it found.
+// Sweep settles the rows that are due, at most 512 of each kind: held answers,
+// deadlines, leases, deferrals. Several replicas may sweep at the same time,
+// and each row is settled once. It returns the number of rows that it found.
 func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	now, err := e.db.Now(ctx)
 	if err != nil {
@@ -99,7 +100,7 @@ func (e *Engine) takeBackDue(tx *store.Tx, id string) error {
 	return e.handBack(tx, t, run, fermata.RunLost)
 }
 
-// wakeDue makes a deferred or blocked task ready if its instant has come.
+// wakeDue makes a deferred or blocked task ready if the instant until which it waits has come.
 func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	t, err := tx.Task(id)
 	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
@@ -156,8 +157,8 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	}
 }
 
-// sleep waits after an error, so that a database that is away does not fill the
-// log.
+// sleep waits for d, or until ctx ends. After an error, it keeps an unavailable
+// database from filling the log.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -29,8 +29,8 @@ type TailEvent struct {
 }
 
 // Tail holds the newest events of every workspace, shared by all streams of the
-// process. Replay and live reading are the same: read what follows a number, or
-// wait.
+// process. Replay and live reading are the same: read the events after a
+// number, or wait for them.
 type Tail struct {
 	e     *Engine
 	mu    sync.Mutex
@@ -120,7 +120,7 @@ func (t *Tail) dropStaleCaches(events []*fermata.Event) {
 	}
 }
 
-// dispatch wakes the calls that wait for the events. There are none if another
+// dispatch wakes the calls that wait for the events. events is empty if another
 // goroutine caught up first.
 func (t *Tail) dispatch(events []*fermata.Event) {
 	if len(events) == 0 {
@@ -265,8 +265,8 @@ func (t *Tail) readStored(ctx context.Context, workspace string, after int64) ([
 	return out, nil
 }
 
-// Start makes the tails begin at the present end of the events, and starts the
-// watch of the clock. Call it before the first reader starts.
+// Start lets the tails begin at the present end of the events, and starts to
+// watch the clock. Call it before the first reader starts.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.db.WatchClock(ctx); err != nil {
 		return err
@@ -284,7 +284,8 @@ func (e *Engine) Start(ctx context.Context) error {
 }
 
 // RunTail follows the commits of other replicas until ctx ends. Their
-// notifications wake it, and it also looks once a second.
+// notifications wake it, and it also polls once a second. On SQLite there are
+// no other replicas.
 func (e *Engine) RunTail(ctx context.Context) {
 	wakeUp := make(chan struct{}, 1)
 	var parts sync.WaitGroup
@@ -330,8 +331,8 @@ func (e *Engine) listen(ctx context.Context, wakeUp chan<- struct{}) {
 	}
 }
 
-// notifyInterval is the shortest time between two notifications. Under load, one
-// notification stands for all commits in between.
+// notifyInterval is the shortest time between two notifications. Under load,
+// one notification covers all commits in between.
 const notifyInterval = 20 * time.Millisecond
 
 // notifyReplicas sends one notification for all commits since the last one.

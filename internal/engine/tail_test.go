@@ -141,8 +141,8 @@ func (w *world) replica() *engine.Engine {
 	return e
 }
 
-// followOthers lets an engine follow the others until the test ends. Only wake-ups can wake it, because its next look would
-// be long after the test.
+// followOthers lets an engine follow the others until the test ends. Only wake-ups can wake it, because its next poll
+// would be long after the test.
 func (w *world) followOthers(e *engine.Engine) {
 	w.Helper()
 	engine.SetRescanInterval(e, 24*time.Hour)

@@ -80,8 +80,8 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 }
 
 // TaskCounts counts the tasks of a filter by state and by column of a board.
-// The states of the filter are ignored, because the counts tell how many tasks
-// each state would show.
+// The states of the filter are ignored, because the counts are for a choice
+// between all states.
 func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter) (fermata.TaskCounts, error) {
 	if err := c.CheckPermission(fermata.ToReadTasks, fermata.UnloadedResource); err != nil {
 		return fermata.TaskCounts{}, err

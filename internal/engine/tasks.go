@@ -15,7 +15,7 @@ func (e *Engine) taskID(ctx context.Context, c fermata.Caller, idOrSuffix string
 	return e.reader(ctx, c).FindID("task", "tasks", fermata.PrefixTask, idOrSuffix)
 }
 
-// CreateTask makes a task. It is blocked while its dependencies are open.
+// CreateTask creates a task. It is blocked while its dependencies are open.
 func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.NewTask) (*fermata.Task, error) {
 	if err := c.CheckPermission(fermata.ToCreateTask, fermata.UnloadedResource); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	})
 }
 
-// expandIDs replaces ids that were shortened to their end by full ids.
+// expandIDs replaces shortened ids, which are only the end of an id, by full ones.
 func (e *Engine) expandIDs(ctx context.Context, c fermata.Caller, parent *string, blockedBy []string) error {
 	var err error
 	if parent != nil && *parent != "" {
@@ -146,7 +146,7 @@ func (e *Engine) checkDependencies(tx *store.Tx, t *fermata.Task) error {
 	return checkNoCycle(tx, t.ID, []string{t.ID}, found, map[string]bool{})
 }
 
-// checkNoCycle follows the dependencies from the last task of the path.
+// checkNoCycle follows the dependencies from the last task of the path. It returns an error if they lead to start.
 func checkNoCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, seen map[string]bool) error {
 	for _, t := range next {
 		longerPath := append(slices.Clone(path), t.ID)
@@ -246,7 +246,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	return all, e.fillTasks(ctx, r, c, all)
 }
 
-// changeTask loads a task, settles its pending question if it is due, and then changes the task.
+// changeTask loads a task, settles its pending question if it is due, and then calls fn to change the task.
 func (e *Engine) changeTask(
 	ctx context.Context, c fermata.Caller, v fermata.Verb, id string, fn func(tx *store.Tx, t *fermata.Task) error,
 ) (*fermata.Task, error) {
@@ -309,7 +309,7 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 	})
 }
 
-// moveAfterPatch moves a task whose dependencies were changed.
+// moveAfterPatch saves a changed task. If its dependencies were changed, it first moves the task.
 func (e *Engine) moveAfterPatch(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by fermata.Actor) error {
 	if p.BlockedBy == nil || t.State != fermata.TaskBlocked && !t.State.IsClaimable() {
 		tx.SaveTask(t)
@@ -333,7 +333,7 @@ func (e *Engine) moveAfterPatch(tx *store.Tx, t *fermata.Task, p fermata.TaskPat
 	return nil
 }
 
-// DeferTask defers a task until an instant, or without one until a person reopens it.
+// DeferTask defers a task until an instant. If until is nil, it defers the task until a person continues it.
 func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, until *time.Time) (*fermata.Task, error) {
 	if until != nil {
 		if err := fermata.CheckInstant("until", *until); err != nil {
@@ -434,8 +434,9 @@ func (e *Engine) addWords(tx *store.Tx, t *fermata.Task, words string, by fermat
 	return e.storeMessage(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: by, Body: words})
 }
 
-// ResumeContext returns what the next run of a task would be handed, or what its
-// present run was handed.
+// ResumeContext returns the context that the next run of a task would be
+// handed. For a running task, it returns the context that the present run was
+// handed.
 func (e *Engine) ResumeContext(ctx context.Context, c fermata.Caller, id string) (*fermata.ResumeContext, error) {
 	t, err := e.Task(ctx, c, id)
 	if err != nil {

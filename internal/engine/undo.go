@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Undo takes back an answer that is still held. Only its author may.
+// Undo takes back an answer that is still held. Only the author of the answer may do this.
 func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
 	return e.changeQuestion(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
 		if err := q.Undo(c); err != nil {

@@ -174,7 +174,7 @@ func TestDecideYourself(t *testing.T) {
 					}
 				}
 				w.equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
-				// A second end to wait finds nothing to wait for.
+				// The run cannot end with needs_input again, because no question is pending.
 				_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
 				w.checkRefused(err, fermata.CodeInvalidRequest)
 				w.complete(c)

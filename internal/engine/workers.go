@@ -20,7 +20,7 @@ type recordedWorkers struct {
 	lastRecorded map[string]time.Time
 }
 
-// shouldRecord reports whether to record the worker now. If so, the caller records it.
+// shouldRecord reports whether to record the worker now. If so, the caller must record it.
 func (l *recordedWorkers) shouldRecord(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +40,7 @@ func (l *recordedWorkers) shouldRecord(key string) bool {
 	return true
 }
 
-// forget makes the worker due for a record again, because the caller could not store it.
+// forget lets the next claim record the worker again. It is called if the record was removed or could not be stored.
 func (l *recordedWorkers) forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

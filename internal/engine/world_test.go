@@ -45,7 +45,7 @@ func (w *world) claimTask(id string) *fermata.Claim {
 	return claim
 }
 
-// createRunning makes a task and claims it.
+// createRunning creates a task and claims it.
 func (w *world) createRunning(n fermata.NewTask) *fermata.Claim {
 	w.Helper()
 	return w.claimTask(w.task(n).ID)

@@ -21,8 +21,8 @@ func WithIdempotency(ctx context.Context, key, fingerprint string) context.Conte
 }
 
 // write runs fn in a transaction of the caller's workspace, once for an
-// idempotency key. A replay checks the permission for the verb again; fn checks
-// it itself.
+// idempotency key. fn must check the permission of the caller. For a replay,
+// write checks the permission for v.
 func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.ReadAhead) (T, error) {
 	var out T
 	var refusal error
@@ -63,20 +63,18 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Ve
 }
 
 // Write runs fn in a transaction of the caller's workspace, once for the
-// idempotency key in ctx. Packages beside the engine use it to change their own
-// data.
+// idempotency key in ctx. Other packages use it to change their own data.
 func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error)) (T, error) {
 	return write(ctx, e, c, v, fn)
 }
 
-// tooLateError refuses a call because a deadline or another clock decided
-// first, in the same transaction. The transaction is still committed, because
-// the caller must find what the clock decided.
+// tooLateError refuses a call because a deadline or a held answer settled the
+// question first, in the same transaction. The transaction is still committed,
+// so that the settlement is saved.
 type tooLateError struct{ error }
 
-// wrapTooLate returns the refusal of a call. If a clock decided before the call and
-// the call itself appended nothing, it returns a tooLateError, so that the
-// decision of the clock is saved.
+// wrapTooLate returns the refusal of a call. If the transaction settled a question before the call, and the call itself
+// appended nothing, it returns a tooLateError, so that the settlement is saved.
 func wrapTooLate(tx *store.Tx, appendedBefore int, err error) error {
 	if err != nil && appendedBefore > 0 && tx.AppendedCount() == appendedBefore {
 		return tooLateError{err}

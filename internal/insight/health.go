@@ -2,7 +2,7 @@ package insight
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Health tells operators whether the database works.
+// Health is the state of the database, as operators see it.
 type Health struct {
 	// Writable reports whether the database takes writes. Malformed reports whether it does not hold what was written.
 	Writable, Malformed bool

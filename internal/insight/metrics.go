@@ -37,7 +37,7 @@ type Metrics struct {
 	projects, workflows, tools labelValues
 }
 
-// labelValues are the values of one label that were seen. The first [maxNames] of them have series of their own.
+// labelValues are the values of one label that were seen. The first [maxLabelValues] of them have series of their own.
 type labelValues struct {
 	mu   sync.Mutex
 	seen map[string]bool

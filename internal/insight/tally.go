@@ -68,8 +68,9 @@ func share(part, whole int64) fermata.Share {
 	return fermata.Share{Value: &value, N: whole}
 }
 
-// quantile returns the seconds within which a part of the answers came. It is
-// the time of the answer at the nearest rank; nothing is interpolated.
+// quantile returns the time in seconds within which the given part of the
+// answers came. It is the time of the answer at the nearest rank; nothing is
+// interpolated.
 func (t *tally) quantile(part float64) *float64 {
 	if t.answered == 0 {
 		return nil

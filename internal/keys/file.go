@@ -25,7 +25,7 @@ const reloadInterval = time.Second
 
 // fileContent is the content of a key file.
 type fileContent struct {
-	// Note tells a person who finds the file what it is.
+	// Note explains the file to a person who finds it.
 	Note string      `json:"note"`
 	Keys []storedKey `json:"master_keys"`
 	// Current is the id of the master key that seals new values.
@@ -55,7 +55,8 @@ func newKey() storedKey {
 	return storedKey{ID: fingerprint(secret), Secret: secret, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 }
 
-// Create makes a key file with new keys that only the owner may read. It refuses a file that exists.
+// Create creates a key file with new keys. Only the owner may read the file. If the file exists, Create returns an
+// error.
 func Create(path string) (*Ring, error) {
 	r := &Ring{path: path, content: newFileContent()}
 	if err := r.prepare(); err != nil {
@@ -71,8 +72,8 @@ func Create(path string) (*Ring, error) {
 	return r, writeNew(path, data)
 }
 
-// writeNew writes a whole file under a free name. It uses a link, which fails if the name is taken. So two processes
-// that start together do not overwrite each other's keys.
+// writeNew writes a whole file under a free name. It writes a temporary file and links it to the name, which fails if
+// the name is taken. So two processes that start together do not overwrite each other's keys.
 func writeNew(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // CredentialName is the name of the systemd credential that is the key file.
 const CredentialName = "fermata-master-key"
 
-// fileSuffix is the ending that makes the name of the key file from that of the data folder.
+// fileSuffix is added to the path of the data folder to get the path of the key file.
 const fileSuffix = ".key"
 
 // Location is where the key file of a server is.
@@ -32,7 +32,7 @@ type Source string
 const (
 	// FromFlag is --master-key-file or FERMATA_MASTER_KEY_FILE.
 	FromFlag Source = "flag"
-	// FromCredential is a credential that systemd hands out.
+	// FromCredential is a credential that systemd passes to the service.
 	FromCredential Source = "credential"
 	// FromDefault is the file beside the data folder.
 	FromDefault Source = "default"
@@ -81,7 +81,7 @@ func resolve(path string) string {
 	return filepath.Join(resolve(parent), filepath.Base(path))
 }
 
-// Load reads the key file at the place, and removes the rights of other users on it.
+// Load reads the key file at the location, and removes the rights of other users on it.
 func (p Location) Load(log *slog.Logger) (*Ring, error) {
 	r, err := Load(p.Path)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package keys
 
-// isMount returns false, because volumes have letters here.
+// isMount returns false, because a volume of Windows has a letter and is not mounted on a folder.
 func isMount(string) bool { return false }

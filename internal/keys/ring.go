@@ -35,7 +35,7 @@ type Ring struct {
 	// content is the content of the file. ciphers are the ciphers of its master keys, by id.
 	content fileContent
 	ciphers map[string]cipher.AEAD
-	// rereadAt is the time when the file was last read again.
+	// rereadAt is the time of the last reload of the file.
 	rereadAt time.Time
 }
 
@@ -47,17 +47,17 @@ type MasterKey struct {
 	Current bool `json:"current"`
 }
 
-// New makes a ring in memory with new keys. Values that it seals cannot be opened after the process ends.
+// New creates a ring in memory with new keys. Values that it seals cannot be opened after the process ends.
 func New() *Ring {
 	r := &Ring{content: newFileContent()}
 	if err := r.prepare(); err != nil {
-		// newFileContent made these keys, so they are valid.
+		// newFileContent created these keys, so they are valid.
 		panic("keys: " + err.Error())
 	}
 	return r
 }
 
-// prepare makes the ciphers of the stored keys. The caller must hold the lock or be the only owner of the ring.
+// prepare creates the ciphers of the stored keys. The caller must hold the lock or be the only owner of the ring.
 func (r *Ring) prepare() error {
 	ciphers := make(map[string]cipher.AEAD, len(r.content.Keys))
 	for _, k := range r.content.Keys {

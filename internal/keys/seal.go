@@ -13,7 +13,8 @@ const sealPrefix = "fs1."
 // encoding encodes sealed values. It is strict, so that each value has only one spelling.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Seal encrypts a secret with a master key and binds it to a place. The value can be opened only for the same place.
+// Seal encrypts a secret with a master key and binds it to a location in the database. The value can be opened only for
+// the same location.
 func (r *Ring) Seal(keyID string, secret []byte, location ...string) (string, error) {
 	aead, err := r.cipher(keyID)
 	if err != nil {
@@ -23,8 +24,8 @@ func (r *Ring) Seal(keyID string, secret []byte, location ...string) (string, er
 	return sealPrefix + keyID + "." + encoding.EncodeToString(data), nil
 }
 
-// Open decrypts a value that [Ring.Seal] made for the same place. It refuses a value that is not sealed, was changed,
-// or was moved from another place.
+// Open decrypts a value that [Ring.Seal] returned for the same location. It refuses a value that is not sealed, was
+// changed, or was moved from another location.
 func (r *Ring) Open(sealed string, location ...string) ([]byte, error) {
 	id, ok := SealedWith(sealed)
 	if !ok {
@@ -55,7 +56,7 @@ func SealedWith(value string) (keyID string, ok bool) {
 	return keyID, ok && strings.HasPrefix(keyID, idPrefix)
 }
 
-// associatedData encodes a place as associated data. Different places give different bytes.
+// associatedData encodes a location as associated data of the cipher. Different locations give different bytes.
 func associatedData(location []string) []byte {
 	var data []byte
 	for _, part := range location {

@@ -12,7 +12,7 @@ import (
 // the channel's next poll, delivers it again.
 type InboundHandler func(ctx context.Context, in *Inbound) (Verdict, error)
 
-// Env is what the server gives to a channel.
+// Env holds the settings and functions that the server gives to a channel.
 type Env struct {
 	// Name is the channel's name in the workspace.
 	Name string

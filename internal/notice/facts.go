@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Facts returns the facts that help to choose a question from a list, beside its title: its risk, the number of its
-// items, and its votes so far.
+// Facts returns the facts that help to choose a question from a list, in addition to its title: its risk, the number of
+// its items, and its votes so far.
 func Facts(q *fermata.Question) []string {
 	var facts []string
 	if q.Risk != "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// HowToAnswer tells a person how to write an answer that [ParseReply]
-// understands. Text that can be typed as shown is in backquotes, or on indented
-// lines if it has several lines.
+// HowToAnswer returns a text that explains to a person how to write an answer
+// that [ParseReply] understands. Text that can be typed as shown is in
+// backquotes, or on indented lines if it has several lines.
 func HowToAnswer(q *fermata.Question) string {
 	if len(q.Items) != 1 {
 		return howToAnswerItems(q)
@@ -32,7 +32,7 @@ func HowToAnswer(q *fermata.Question) string {
 	return instruction
 }
 
-// howToAnswerItems tells how to answer a question with several items.
+// howToAnswerItems is HowToAnswer for a question with several items.
 func howToAnswerItems(q *fermata.Question) string {
 	var b strings.Builder
 	b.WriteString("Reply with one line for each")
@@ -60,7 +60,7 @@ func howToAnswerItems(q *fermata.Question) string {
 
 const otherSample = "other: your text"
 
-// describeForm says which form of answer an item takes.
+// describeForm returns a phrase for the form of answer that an item takes.
 func describeForm(it *fermata.Item) string {
 	switch it.ResponseType {
 	case fermata.ResponseChoice:

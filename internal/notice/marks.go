@@ -9,9 +9,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Marks returns what a person types to pick each option of an item: the letters
-// A, B and so on. If a letter could also mean another option, the marks are
-// numbers. If the numbers could too, they follow as many # as needed.
+// Marks returns the marks by which a person picks the options of an item: the
+// letters A, B and so on. If a letter could also mean another option, the marks
+// are numbers. If the numbers could too, they follow as many # as needed.
 func Marks(it *fermata.Item) []string {
 	marks := make([]string, len(it.Options))
 	for scheme := 0; ; scheme++ {

@@ -17,8 +17,8 @@ const (
 	Asked     Purpose = "asked"
 	Reminder  Purpose = "reminder"
 	Escalated Purpose = "escalated"
-	// Digest gathers questions of low urgency. Alert tells operators of
-	// trouble. Event is one entry of the log, for machines.
+	// Digest gathers questions of low urgency. Alert informs operators about a
+	// problem. Event is one entry of the log, for machines.
 	Digest Purpose = "digest"
 	Alert  Purpose = "alert"
 	Event  Purpose = "event"
@@ -26,8 +26,8 @@ const (
 	Test Purpose = "test"
 )
 
-// Notice is what one message has to show. Its content is already redacted, and
-// context that must not reach a public place is left out.
+// Notice is the content of one message. It is already redacted, and context
+// that must not reach a public place is left out.
 type Notice struct {
 	// Delivery is the id of the delivery. It stays the same over retries and
 	// updates, so the receiver can recognize a repeated message by it.
@@ -56,7 +56,7 @@ type Notice struct {
 	Title, Body string
 	// Raw is the event of a notice with the purpose [Event], as it is sent.
 	Raw json.RawMessage
-	// At is the time at which the content became true.
+	// At is the time for which the content of the notice is true.
 	At time.Time
 	// Since is set if the message may have arrived already: an earlier attempt
 	// failed, or its process disappeared. The channel looks for that message
@@ -102,6 +102,6 @@ type Receipt struct {
 	// Ref is the data by which the channel finds the message again. It is nil
 	// if the message cannot be changed later.
 	Ref json.RawMessage
-	// Content is what was sent, exactly. It is stored.
+	// Content is the exact text that was sent. It is stored.
 	Content string
 }

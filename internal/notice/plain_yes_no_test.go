@@ -45,7 +45,7 @@ func TestPlainWordsAnswerWhereOnlyOneThingCanBeMeant(t *testing.T) {
 			}
 		}
 	}
-	// A dangerous question needs its own word.
+	// A question of high risk needs the word that its message asks for.
 	for _, risk := range []fermata.Risk{fermata.RiskHigh, fermata.RiskCritical} {
 		for _, text := range []string{"👍", "ok", "lgtm", "+1", "Ja, genehmigt", "👎", "sounds good"} {
 			if got, err := parse(risk, approval, text); err == nil {

@@ -210,7 +210,7 @@ func takesNone(it *fermata.Item) bool {
 }
 
 // readList reads options that are separated by commas. A part with two meanings
-// makes two lists.
+// gives two lists.
 func readList(it *fermata.Item, text string) ([][]string, error) {
 	lists := [][]string{nil}
 	for rest, more := text, true; more; {

@@ -8,13 +8,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ParseReply reads a person's message as the answer to a question. The first
-// line is strict: a letter, a number, the value or the label of an option
-// (several with commas), yes or no, approve or "reject: reason", a number, a
-// date, a text. A question with several items needs a line "key: value" for
-// each item. A comment follows a colon. Other words beside an answer may take
-// it back, see checkSurroundingWords. A text with two meanings is refused. The error has
-// [fermata.CodeInvalidRequest], and its hint tells how to write the answer.
+// ParseReply reads a person's message as the answer to a question. The first line is strict: a letter, a number, the
+// value or the label of an option (several with commas), yes or no, approve or "reject: reason", a number, a date, a
+// text. A question with several items needs a line "key: value" for each item. A comment follows a colon. Other words
+// beside an answer may take it back, see checkSurroundingWords. A text with two meanings is refused. The error has
+// [fermata.CodeInvalidRequest], and its hint explains how to write the answer.
 func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	a, err := parseReply(q, stripWrapping(text))
 	if err == nil {
@@ -84,7 +82,7 @@ func cutWord(text, word string) (string, bool) {
 // commentBelow returns the comment that the person wrote on the lines below the
 // first one, without quoted lines and signatures (see splitSignature).
 func commentBelow(q *fermata.Question, rest string) string {
-	const answer = "-\n" // stands for the answer above the lines
+	const answer = "-\n" // a placeholder for the answer above the lines
 	words, _ := splitSignature(answer+rest, "", hasHighRisk(q))
 	return strings.TrimSpace(strings.TrimPrefix(words, "-"))
 }
@@ -195,8 +193,8 @@ func keyOf(q *fermata.Question, line string) (key, value string, found bool) {
 	return "", "", false
 }
 
-// isUniqueKey reports whether the name means exactly one key, in upper or lower
-// case.
+// isUniqueKey reports whether the name matches exactly one key if case is
+// ignored.
 func isUniqueKey(list []string, name string) bool {
 	n := 0
 	for _, k := range list {

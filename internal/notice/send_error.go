@@ -25,8 +25,8 @@ type SendError struct {
 	// attempt is made even if the question closes before it, and that attempt
 	// says how the question ended.
 	MayHaveArrived bool
-	// NeverArrived reports whether the question has closed and none of its message
-	// had arrived. Then nobody needs to be told how it ended.
+	// NeverArrived reports whether the question has closed and no part of its message had arrived. Then nobody needs to
+	// be told how it ended.
 	NeverArrived bool
 }
 

@@ -13,11 +13,11 @@ import (
 // signature: it stays, and the person is asked again.
 
 const (
-	// maxSignatureLines is how many lines a signature has at most. maxSignatureLineLength is
-	// how many characters a line of it has at most.
+	// maxSignatureLines is the largest number of lines of a signature. maxSignatureLineLength is the largest number of
+	// characters of such a line.
 	maxSignatureLines      = 10
 	maxSignatureLineLength = 100
-	// maxNameWords is how many words a line has at most if it is only a name.
+	// maxNameWords is the largest number of words of a line that is only a name.
 	maxNameWords = 4
 )
 

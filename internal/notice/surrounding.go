@@ -95,8 +95,8 @@ func isCourtesy(text string) bool {
 	return true
 }
 
-// BeginsAsAnswer reports whether a text is meant as an answer, even if other
-// words beside it keep it from counting.
+// BeginsAsAnswer reports whether a text begins with an answer, even if
+// [ParseReply] refuses the text because of the words after it.
 func BeginsAsAnswer(q *fermata.Question, text string) bool {
 	if _, err := ParseReply(q, text); err == nil {
 		return true

@@ -7,7 +7,7 @@ import (
 )
 
 // maxAttemptWords is how many words an attempt to answer has at most in a place where people also talk to each other. A
-// person who answers beside the options with more words must begin with "other:" or quote them.
+// longer answer that is none of the options must begin with "other:" or be in quotation marks.
 const maxAttemptWords = 2
 
 // LooksLikeTalk reports whether the words are more likely said to other people than meant as an answer. Such words are
@@ -39,8 +39,7 @@ func (in *Inbound) textWithSignature(q *fermata.Question) string {
 }
 
 // isTalk reports whether a text for the only item is more likely talk than an answer. Talk is a question or, if there
-// are options, several words. An answer beside the options that begins with "other:" or is in quotation marks is not
-// talk.
+// are options, several words. A text that begins with "other:" or is in quotation marks is an answer and not talk.
 func isTalk(q *fermata.Question, text string) bool {
 	if len(q.Items) != 1 {
 		return false

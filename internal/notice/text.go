@@ -187,9 +187,10 @@ func ShortText(n *Notice) string {
 }
 
 // Options lists the options, one on a line: what to type, what it is, and
-// whether it is recommended or dangerous. The description follows below it. If
-// there are several items, it also gives the prompt of each. It is empty if
-// nothing is picked from a list.
+// whether it is recommended or dangerous. The description follows below it. It
+// also gives the default of each item, and the prompt if there are several
+// items or the prompt is not the title. It is empty if there is nothing to
+// list.
 func Options(q *fermata.Question) string {
 	var b strings.Builder
 	for i := range q.Items {

@@ -10,9 +10,10 @@ import (
 )
 
 // Clean makes text of agents and people safe for a terminal. Characters that a
-// terminal would obey, and characters that turn or hide text, are replaced by
-// their number, such as ⟨U+202E⟩. In a word with Latin letters, a letter that
-// passes for a Latin one is followed by its number. Line ends and tabs stay.
+// terminal would interpret as commands, and characters that reverse or hide
+// text, are replaced by their number, such as ⟨U+202E⟩. In a word with Latin
+// letters, a letter that passes for a Latin one is followed by its number. Line
+// ends and tabs stay.
 func Clean(s string) string {
 	return showHidden(strings.ReplaceAll(s, "\r\n", "\n"), false)
 }
@@ -38,8 +39,8 @@ const (
 	longestGap = 16
 )
 
-// showHidden replaces every character that cannot be seen, or not be told from
-// another, by its number. It does the same for every byte that is not UTF-8.
+// showHidden replaces every character that is invisible or looks like another
+// one by its number. It does the same for every byte that is not UTF-8.
 func showHidden(s string, strict bool) string {
 	if isPlain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
 		return s
@@ -151,8 +152,8 @@ func needsJoiner(r rune) bool {
 // different one.
 func isOddSpace(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
-// IsHidden reports whether a terminal would obey the character, not show it, or
-// show only a placeholder for it.
+// IsHidden reports whether a terminal would interpret the character as a
+// command, not show it, or show only a placeholder for it.
 func IsHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':

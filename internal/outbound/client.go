@@ -1,9 +1,9 @@
-// Package outbound makes HTTP clients for addresses that people give to the
+// Package outbound creates HTTP clients for addresses that people give to the
 // server: webhooks, push subscriptions, notification services. The clients
-// reach only public addresses, so that nobody can make the server talk to hosts
-// beside it.
+// reach only public addresses, so that nobody can make the server send requests
+// to hosts in its own network.
 //
-// The address is checked when the connection is made, after the host name was
+// The address is checked when the connection is opened, after the host name was
 // resolved. So a name that resolves differently before or later does no harm,
 // and the spelling of an address does not matter.
 package outbound
@@ -32,7 +32,7 @@ type Options struct {
 }
 
 const (
-	// connectTimeout is the time limit for making a connection.
+	// connectTimeout is the time limit for opening a connection.
 	connectTimeout = 10 * time.Second
 	// maxHeaderBytes is the largest size in bytes of a response's header.
 	maxHeaderBytes = 64 << 10
@@ -60,8 +60,8 @@ func newTransport(o Options) *http.Transport {
 		Proxy: nil,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
-			// The text of a refusal is for people; the text of the error around
-			// it is not.
+			// The text of a refusal is written for people. The text of the
+			// error that wraps it is not.
 			if refused, ok := errors.AsType[*refusal](err); ok {
 				return nil, refused
 			}

@@ -99,8 +99,8 @@ func TestHostileAddressesAreNotConnectedTo(t *testing.T) {
 	}
 }
 
-// The same addresses can be reached when they are allowed. So the test above
-// proves something.
+// The same addresses can be reached when they are allowed. This shows that the
+// guard refuses them in the test above.
 func TestPrivateAddressesAreReachedWhenAllowed(t *testing.T) {
 	t.Parallel()
 	here := newCountingServer(t)

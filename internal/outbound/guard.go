@@ -36,7 +36,7 @@ func newGuard(o Options) *guard {
 	}
 }
 
-// checkConnection checks the address of every connection before it is made.
+// checkConnection checks the address of every connection before it is opened.
 func (g *guard) checkConnection(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if g.allowAll {
 		return nil
@@ -59,7 +59,7 @@ func (g *guard) checkConnection(_ context.Context, network, address string, _ sy
 	return nil
 }
 
-// checkURL checks the parts of an address that the connection does not show.
+// checkURL checks the parts of an address that checkConnection does not see.
 func (g *guard) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":

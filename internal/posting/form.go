@@ -40,8 +40,8 @@ type Choice struct {
 	Danger      bool   `json:"danger"`
 }
 
-// UnmarshalJSON accepts the text "x" for {"label": "x"}. It refuses unknown fields, because a misspelt mark would be
-// lost otherwise.
+// UnmarshalJSON accepts the text "x" for {"label": "x"}. It refuses unknown fields, because a misspelt field such as
+// danger would be ignored otherwise.
 func (c *Choice) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*c = Choice{}
@@ -61,8 +61,8 @@ func (c Choice) option() fermata.Option {
 	return o
 }
 
-// Request converts the form to the request to ask the question. The error lists every problem of the form. The request is
-// empty if the form does not say what it asks.
+// Request converts the form to the request to ask the question. The error lists every problem of the form. The request
+// is empty if the form has too many questions, or has fields that contradict them.
 func (in *Form) Request() (fermata.Ask, error) {
 	a := in.Ask
 	a.Questions = nil
@@ -147,8 +147,8 @@ func writePreviews(sb *strings.Builder, options []Choice) {
 	}
 }
 
-// typedDefault converts a default that is written as a text, as the schema has
-// it, if the answer is a number, a boolean or a list.
+// typedDefault converts a default that is a text, as the schema declares it, if
+// the answer is a number, a boolean or a list.
 func typedDefault(value any, t fermata.ResponseType) any {
 	s, ok := value.(string)
 	if !ok {

@@ -51,8 +51,8 @@ type Input struct {
 	EmailRecipients []string `json:"emailRecipients"`
 }
 
-// AskRequest converts the input to the request to ask the question. The error lists every problem of the input. The request
-// is empty if the input does not say what it asks.
+// AskRequest converts the input to the request to ask the question. The error lists every problem of the input. With an
+// error, the request may be incomplete.
 func (in *Input) AskRequest() (fermata.Ask, error) {
 	a, err := in.Request()
 	refusals := []error{err}
@@ -62,8 +62,8 @@ func (in *Input) AskRequest() (fermata.Ask, error) {
 	return a, fermata.JoinRefusals(refusals...)
 }
 
-// Read converts the input of a workflow step to the request to ask the question, as [Input.AskRequest] does. The request is
-// empty if the input cannot be read.
+// Read converts the input of a workflow step to the request to ask the question, as [Input.AskRequest] does. If the
+// input cannot be read, the request is empty.
 func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 	doc, err := json.Marshal(normalizeInput(input))
 	if err != nil {
@@ -81,8 +81,9 @@ func Read(input map[string]any, approval bool) (fermata.Ask, error) {
 }
 
 // normalizeInput returns the input with the types that questions need, because
-// agents and files write numbers in many places. Options and metadata become
-// texts. A confidence becomes an integer and is never rounded up.
+// agents and workflow files write numbers where questions need texts. Options
+// and metadata become texts. A confidence becomes an integer and is never
+// rounded up.
 func normalizeInput(input map[string]any) map[string]any {
 	out := maps.Clone(input)
 	if c, ok := out["confidence"].(float64); ok {
@@ -182,7 +183,7 @@ func (in *Input) setTimeout(a *fermata.Ask) error {
 	return fermata.JoinRefusals(refusals...)
 }
 
-// setPlaces sets the channels of the question, and the places there.
+// setPlaces sets the channels of the question, and the places in these channels.
 func (in *Input) setPlaces(a *fermata.Ask) error {
 	addChannel := func(channel string) {
 		if channel != Inbox && !slices.Contains(a.Channels, channel) {
@@ -230,8 +231,9 @@ func setMetadata(a *fermata.Ask, field, key, value string) error {
 	return nil
 }
 
-// mentionPattern matches a name to mention: a handle in Fermata, or what Slack
-// writes for a person, a group or everybody in the channel.
+// mentionPattern matches a name to mention: a handle in Fermata, one of the
+// words here and channel, or the form in which Slack writes a person or a
+// group.
 var mentionPattern = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
 // maxHandle is the largest number of characters of a handle. The pattern
@@ -318,7 +320,7 @@ func (in *Input) Explain(err error) error {
 	return &named
 }
 
-// issueNumber is a number, or the same as a text, because templates make texts.
+// issueNumber is a number, or the same as a text, because templates produce texts.
 type issueNumber string
 
 // UnmarshalJSON accepts a number or a text.

@@ -153,7 +153,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// The error of an input lists all its problems, so that its author mends them at once.
+// The error of an input lists all its problems, so that its author can fix all of them at once.
 func TestAllProblemsAreTold(t *testing.T) {
 	t.Parallel()
 	_, err := read(t, `{"question": "?", "title": "a", "header": "b", "multiSelect": true, "response_type": "text", "responseType": "number",

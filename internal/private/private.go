@@ -26,7 +26,7 @@ func IsOpenToOthers(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&otherRights != 0
 }
 
-// Create makes an empty file that only the owner may read. If the file exists, it removes the rights of other users
+// Create creates an empty file that only the owner may read. If the file exists, it removes the rights of other users
 // and logs this.
 func Create(path string, log *slog.Logger) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, FileMode)
@@ -68,7 +68,7 @@ func SyncFolder(path string) error {
 
 // Replace writes a file that only the owner may read. After a crash, the file has the old content or the new one.
 func Replace(path string, data []byte) error {
-	// CreateTemp makes files that only the owner may read.
+	// CreateTemp creates files that only the owner may read.
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -1,5 +1,6 @@
 // Package redact removes secrets from texts that leave the server for a
-// channel. It also removes what must not reach a place that strangers can read.
+// channel. It also removes the context that must not reach a place that
+// strangers can read.
 //
 // The rules are those of gitleaks: gitleaks.toml is config/gitleaks.toml of
 // version 8.30.0 (MIT, see gitleaks.LICENSE) without the lines that hold sample

@@ -62,8 +62,9 @@ func sortAndJoin(found []finding) []finding {
 	return joinOverlaps(found)
 }
 
-// joinOverlaps joins findings that overlap. The first of them, or the longest
-// of several first ones, gives the name.
+// joinOverlaps joins findings that overlap. The joined finding has the kind of
+// the first one. If several begin at the same byte, it has the kind of the
+// longest.
 func joinOverlaps(found []finding) []finding {
 	var out []finding
 	for _, f := range found {
@@ -99,8 +100,8 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 // minEntropy returns the entropy that a secret must exceed. The rule's own
 // limit separates secrets from ordinary words, but misses secrets that happen
 // to have few different characters. A secret that begins with a word of the
-// rule, as in AKIA…, is no ordinary word, so it gets a low limit. That limit
-// still spares AKIAXXXXXXXXXXXXXXXX.
+// rule, as in AKIA…, is no ordinary word, so it gets a low limit. With this
+// limit, AKIAXXXXXXXXXXXXXXXX is still no secret.
 func (r *rule) minEntropy(secret string, beginsMatch bool) float64 {
 	lower := strings.ToLower(secret)
 	named := beginsMatch && slices.ContainsFunc(r.Keywords, func(w string) bool {

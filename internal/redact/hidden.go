@@ -34,8 +34,8 @@ func findBroken(s string, whole []finding) []finding {
 // genericKind is the rule that recognises a secret by the word before it and not by its own form.
 const genericKind = "generic-api-key"
 
-// findJoined finds secrets that go across a cut. The function cut returns the number of bytes to leave out at a
-// place, or 0.
+// findJoined finds secrets that contain a cut. The function cut returns the number of bytes to leave out at a place, or
+// 0.
 func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
 	joined, offsets := removeCuts(s, cut)
 	if len(joined) == len(s) {

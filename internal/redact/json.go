@@ -9,8 +9,7 @@ import (
 // JSON returns the document with the secrets in its texts redacted, and reports
 // whether there were any. A document without secrets comes back unchanged, byte
 // for byte. JSON looks for secrets in each text alone and in the whole
-// document: beside a key named password, many values are secrets that are none
-// elsewhere.
+// document: many values are secrets only beside a key such as password.
 func JSON(doc json.RawMessage) (json.RawMessage, bool) {
 	if len(doc) == 0 {
 		return doc, false
@@ -47,8 +46,8 @@ func JSON(doc json.RawMessage) (json.RawMessage, bool) {
 	clean := bytes.TrimSpace(out.Bytes())
 	for secret := range known {
 		if bytes.Contains(clean, []byte(secret)) {
-			// The secret goes across several texts or is none of them, so
-			// redact everything.
+			// The secret spans several texts, or is not in a text, so redact
+			// everything.
 			return json.RawMessage(`"[redacted]"`), true
 		}
 	}

@@ -117,9 +117,8 @@ func redactValue(v any) any {
 	}
 }
 
-// WithoutContext returns a copy of the question without its context and previews. It
-// is for a place that people can read who may not read the project. It does not
-// change whether the question is decidable there.
+// WithoutContext returns a copy of the question without its context and previews. Use it for a place where people who
+// may not read the project can read the message. It does not change whether the question is decidable there.
 func WithoutContext(q *fermata.Question) *fermata.Question {
 	if q.Context == nil {
 		return q
