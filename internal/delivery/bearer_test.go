@@ -132,7 +132,8 @@ func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (no
 	return sent, nil
 }
 
-// A text of a message that a remote system repeats is neither stored nor shown.
+// If a remote system repeats a message in its error, the link and the reply
+// secret are neither stored, shown nor logged.
 func TestErrorsTellNoLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

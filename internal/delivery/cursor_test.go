@@ -59,7 +59,7 @@ func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 	})
 }
 
-// subscribe adds the wall as a channel for machines.
+// subscribe adds the wall as a channel that subscribes to the types of events.
 func (w *world) subscribe(types ...any) {
 	w.Helper()
 	settings := w.wall.Settings()

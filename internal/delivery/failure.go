@@ -27,7 +27,7 @@ func isGone(err error) bool { return failureOf(err).Ended }
 
 func isUnknownRecipient(err error) bool { return failureOf(err).UnknownPerson }
 
-// errorText returns a text that tells what is wrong, with the remedy.
+// errorText returns a text that says what is wrong, with the remedy.
 func errorText(err error) string {
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Hint != "" {

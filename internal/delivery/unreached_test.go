@@ -260,7 +260,7 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	})
 }
 
-// The reason counts the people: quiet hours of some of them do not explain why the others are told nothing.
+// Quiet hours of some people do not explain why the others are told nothing. So the reason covers both groups.
 func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -294,7 +294,7 @@ func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
 	}
 }
 
-// The same holds for the check whether a question arrived.
+// The check whether a question arrived also gives every reason.
 func TestTheArrivalCheckTellsEveryReason(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

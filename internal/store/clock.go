@@ -16,7 +16,7 @@ const (
 	ClockConfirmTime = 30 * time.Second
 )
 
-// ClockState tells whether the database's clock can be trusted.
+// ClockState shows whether the database's clock can be trusted.
 type ClockState struct {
 	// Jump is the difference between the clock and the time that it should show. It is positive if the clock is
 	// ahead, and 0 if the clock runs as it should.

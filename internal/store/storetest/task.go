@@ -398,9 +398,9 @@ func taskOtherWorkspace(s *suite) {
 	s.code(err, fermata.CodeNotFound)
 }
 
-// taskChangedByTheWay checks a write that changes rows which it did not read by
-// their id. It must make stale the rows that the next write of the group has
-// read ahead.
+// taskChangedByTheWay checks writes that change a row without having read it by
+// its id. Such a write must mark the row as stale if the next write of the
+// group has read it ahead.
 func taskChangedByTheWay(s *suite) {
 	t := s.addTask(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
 	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })
