@@ -51,7 +51,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
 			t.Errorf("the database keeps %q", kept.Content)
 		}
-		// This is a row that an earlier version wrote.
+		// The row gets the content that an earlier version stored.
 		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
 			return nil

@@ -95,7 +95,7 @@ type Kind struct {
 	// messages. Then a message contains no context unless the question shares
 	// it.
 	Public bool
-	// Open makes a channel from settings that match the schema and include the
-	// secrets. It makes no connection.
+	// Open creates a channel from settings that match the schema and include
+	// the secrets. It opens no connection.
 	Open func(settings json.RawMessage, env notice.Env) (Channel, error)
 }

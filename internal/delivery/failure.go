@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failureOf returns what the channel reported about a failure, or the zero
-// value if it reported nothing.
+// failureOf returns the [notice.SendError] that a channel reported, or the zero
+// value if the channel reported none.
 func failureOf(err error) notice.SendError {
 	var f *notice.SendError
 	if errors.As(err, &f) {

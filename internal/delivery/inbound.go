@@ -146,8 +146,8 @@ func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info ferma
 	return l.acceptedVerdict(q, m), nil
 }
 
-// readerFor returns a reader that finds only what the member may see: for the member, a question of a hidden project
-// does not exist.
+// readerFor returns a reader that finds only the projects that the member may see. For the member, a question of a
+// hidden project does not exist.
 func readerFor(r store.Reader, m *fermata.Member) store.Reader {
 	return r.WithVisibleProjects(m.Caller().VisibleProjects())
 }
@@ -182,8 +182,8 @@ func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notic
 	return m, nil
 }
 
-// deniedError returns an error that says why the remote system does not let a person decide there, and what helps. It
-// contains the address of the question only if the person has the question's message.
+// deniedError returns an error that says why the remote system does not let a person decide there, and what the person
+// can do instead. It contains the address of the question only if the person has the question's message.
 func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
 	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.DenialReason)
 	hints := []string{}

@@ -180,8 +180,8 @@ func typesToPlan(subscribed []string) []string {
 	return fermata.SortUnique(types)
 }
 
-// hasRecipient reports whether there is a recipient: an enabled channel, or a
-// device for push messages.
+// hasRecipient reports whether there is a recipient: an enabled channel other
+// than push, or a device for push messages.
 func hasRecipient(r store.Reader) (bool, error) {
 	channels, err := r.Channels()
 	if err != nil {

@@ -48,7 +48,7 @@ type Service struct {
 	run *serviceRun
 }
 
-// serviceRun holds what the parts of a running service share.
+// serviceRun holds the data that the parts of a running service share.
 type serviceRun struct {
 	ctx   context.Context
 	parts sync.WaitGroup

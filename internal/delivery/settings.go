@@ -137,7 +137,7 @@ func readDescriptions(schema json.RawMessage) map[string]string {
 	return descriptions
 }
 
-// problemsOf lists what violates a schema, without the values, because these may be secrets.
+// problemsOf lists the violations of a schema, without the values, because these may be secrets.
 func problemsOf(e *jsonschema.ValidationError, descriptions map[string]string) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")

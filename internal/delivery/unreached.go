@@ -81,7 +81,7 @@ func (w *workspace) cachedPeople(r store.Reader) (*people, error) {
 	return readPeople(r)
 }
 
-// unreachedReason returns why none of the steps tells a person about a question in time, or "" if one does.
+// unreachedReason returns why none of the steps reaches a person in time, or "" if one does.
 func (b *batch) unreachedReason(q *fermata.Question, steps []routeStep, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
@@ -134,8 +134,8 @@ func coversAll(ids map[string]bool, members []*fermata.Member) bool {
 	return !slices.ContainsFunc(members, func(m *fermata.Member) bool { return !ids[m.ID] })
 }
 
-// canReach reports whether a step tells a person at the address about a question in time. held reports whether quiet
-// hours prevent this.
+// canReach reports whether a step reaches the person at the address in time. held reports whether quiet hours prevent
+// this.
 func (b *batch) canReach(q *fermata.Question, s routeStep, a address, asked time.Time) (reached, held bool) {
 	if a.member == "" {
 		return true, false

@@ -168,8 +168,8 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	}
 }
 
-// A kind that a report names is reported as missing, even if no channels are
-// set up.
+// If the question of a run's result names a kind without a channel, the question's reason says so, even if no channels
+// are set up.
 func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
@@ -247,7 +247,7 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	}
 	w.awaitDeferred(q, fermata.WaitsForQuiet)
 	w.awaitMessages("ann", 1)
-	// In the morning the people are told what they missed.
+	// After the quiet hours, the people are told that the question timed out.
 	w.passTime(2 * time.Hour)
 	w.passTime(2 * time.Hour)
 	w.await("ann is told", func() bool {

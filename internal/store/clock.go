@@ -79,7 +79,7 @@ func (c *clock) state() ClockState {
 	return ClockState{Jump: c.jump, Confirmed: c.jump != 0 && c.elapsed()-c.since >= ClockConfirmTime}
 }
 
-// accept makes the jump count: readings of the clock are then the time.
+// accept makes the jump count. From then on, a reading of the clock is the time that counts.
 func (c *clock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

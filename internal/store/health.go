@@ -23,7 +23,7 @@ type health struct {
 	mu sync.Mutex
 	// trouble is why writes fail, or nil if they do not. headTrouble is why the head file cannot be written.
 	trouble, headTrouble *Trouble
-	// suspected reports whether a write failed, so that the next check tries one.
+	// suspected reports whether a write failed, so that the next check tries another write.
 	suspected bool
 	// diskFull reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
 	// takes space ends this state.

@@ -34,7 +34,7 @@ type QuestionFilter struct {
 	Until *QuestionPosition
 }
 
-// IsSlow reports whether the database must look into every question for this filter. Read such a list in parts; see
+// IsSlow reports whether the database must read every question for this filter. Read such a list in parts; see
 // [Reader.PositionOfNth].
 func (f QuestionFilter) IsSlow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
 
@@ -191,8 +191,8 @@ func (w *filter) addTaskCondition(condition string, arg any) {
 		condition+")", arg)
 }
 
-// addTextSearch keeps the questions that contain the text where people read it. The column asked is searched as stored, with
-// the names of its fields.
+// addTextSearch keeps the questions whose title, task title or column asked contains the text. The column asked is
+// searched as stored, so the names of its fields match as well.
 func (w *filter) addTextSearch(s string) {
 	if s == "" {
 		return

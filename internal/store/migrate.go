@@ -22,8 +22,8 @@ var migrations embed.FS
 // Migrate brings the schema up to date. Replicas that start at the same time
 // migrate one after the other.
 func (db *DB) Migrate(ctx context.Context) error {
-	// A migration that is undone also removes events, so the known heads do not
-	// apply.
+	// If migrations were undone before, events were removed as well, and the
+	// known heads do not apply.
 	db.committedHeads.Clear()
 	if err := db.backend.migrate(ctx, db.opts.Keys); err != nil {
 		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)

@@ -1,4 +1,4 @@
-// Package store keeps all data in one SQL database, SQLite or PostgreSQL.
+// Package store stores all data in one SQL database, SQLite or PostgreSQL.
 //
 // There is one store for both databases: they share the SQL text, and dialect.go lists the differences. Every write
 // goes through [DB.Write]. Every read goes through a [Reader], which is bound to one workspace and cannot leave it.

@@ -97,8 +97,8 @@ func replicasHear(s *suite) {
 	}
 }
 
-// replicasNotice checks that a process is seen from the moment when it listens
-// until it ends.
+// replicasNotice checks that other processes see a process from the moment when
+// it listens until it stops listening.
 func replicasNotice(s *suite) {
 	s.skipUnlessPostgres()
 	other := s.config.Open(s.T, s.opts)

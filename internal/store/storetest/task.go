@@ -208,8 +208,8 @@ func taskFilters(s *suite) {
 	}
 }
 
-// taskOrders checks that the pages of every order together are one list, with
-// states and without.
+// taskOrders checks for every order that the pages together are the whole list
+// in this order, with and without a filter on states.
 func taskOrders(s *suite) {
 	var made []*fermata.Task
 	for i, place := range []struct{ priority, minutes int }{{2, 3}, {0, 1}, {2, 2}, {4, 2}, {0, 5}, {2, 2}} {
