@@ -61,7 +61,7 @@ func (s *Service) ChannelNamed(ctx context.Context, c fermata.Caller, name strin
 }
 
 // prepareChannel checks new settings, completes them in row, and makes sure that a channel can be opened with them. It
-// returns the settings that are shown only this once.
+// returns the values that Prepare created, which the caller is shown only once.
 func (s *Service) prepareChannel(workspace string, row *fermata.Channel, before map[string]any) (shownOnce map[string]any, err error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
@@ -85,7 +85,7 @@ func (s *Service) prepareChannel(workspace string, row *fermata.Channel, before 
 	return shownOnce, err
 }
 
-// completeSettings completes the settings, and adds to shownOnce the values that it made.
+// completeSettings completes the settings of row with Prepare. It adds every value that Prepare created to shownOnce.
 func (k Kind) completeSettings(row *fermata.Channel, before, shownOnce map[string]any) error {
 	var old json.RawMessage
 	if before != nil {
@@ -120,7 +120,7 @@ func containsValue(settings map[string]any, v any) bool {
 	return false
 }
 
-// writeChannel writes a channel and returns it to the caller, with the secrets that were made for it. The reply that
+// writeChannel writes a channel and returns it to the caller, with the secrets that were created for it. The reply that
 // is stored for a repeated call contains no secrets.
 func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func(*store.Tx) (row *fermata.Channel, made map[string]any, err error)) (*fermata.Channel, error) {
 	var shownOnce map[string]any
@@ -241,8 +241,8 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 	})
 }
 
-// renameInRoutes renames a channel in the routes. If the old name is also a kind of a channel, the routes stay as
-// they are.
+// renameInRoutes renames a channel in the routes. If the old name is also the kind of an existing channel, the routes
+// stay as they are.
 func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Channel) error {
 	if from == row.Name {
 		return nil
@@ -265,7 +265,7 @@ func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Ch
 	return nil
 }
 
-// deadRouteSteps lists the steps of routes that lead nowhere when a channel is removed.
+// deadRouteSteps lists the route steps that match no enabled channel without the removed one.
 func deadRouteSteps(tx *store.Tx, removed *fermata.Channel) ([]string, error) {
 	plan, err := tx.Plan()
 	if err != nil {
@@ -279,8 +279,8 @@ func deadRouteSteps(tx *store.Tx, removed *fermata.Channel) ([]string, error) {
 	return append([]string{}, plan.Routes.UnmatchedSteps([]string{removed.Name, removed.Kind}, channels)...), nil
 }
 
-// RemoveChannel removes a channel, and returns the steps of routes that then lead nowhere. The messages that were
-// sent over the channel stay on record.
+// RemoveChannel removes a channel, and returns the route steps that then match no enabled channel. The messages that
+// were sent over the channel stay on record.
 func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name string) (*fermata.ChannelRemoval, error) {
 	if err := c.CheckPermission(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err

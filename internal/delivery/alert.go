@@ -30,8 +30,8 @@ const (
 	checkInterval = 5 * time.Second
 )
 
-// kindCheck is the kind of rows that check whether a question reached a person.
-// These rows are not messages.
+// kindCheck is the kind of the delivery rows that are checks and not messages. A check finds out whether a question
+// reached a person, or sends a reminder.
 const kindCheck = "watch"
 
 // planArrivalCheck plans a check whether any message about an urgent question arrived.
@@ -49,8 +49,8 @@ func (b *batch) planArrivalCheck(q *fermata.Question, steps []routeStep, e *ferm
 	b.planCheck(q, notice.Alert, at, "watch")
 }
 
-// planCheck plans a row that is not a message: a check of the question at the
-// instant, for the purpose.
+// planCheck plans a check of the question at the instant at. The purpose is an alert or a reminder. keyPart
+// distinguishes the checks of one question.
 func (b *batch) planCheck(q *fermata.Question, purpose notice.Purpose, at time.Time, keyPart string) {
 	at = fermata.TruncateTime(at)
 	b.rows = append(b.rows, &fermata.Delivery{
@@ -130,8 +130,7 @@ func (w *workspace) runDueChecks(ctx context.Context) error {
 	return err
 }
 
-// checkArrival ends a check: either the question has reached a person, or it tells the
-// operators.
+// checkArrival ends the check. If the question is still pending and has reached no person, it alerts the operators.
 func (w *workspace) checkArrival(tx *store.Tx, check *fermata.Delivery) error {
 	q, err := tx.Question(check.QuestionID)
 	if err != nil {
@@ -201,8 +200,7 @@ func describeArrival(rows []*fermata.Delivery, members []*fermata.Member) string
 	return strings.Join(reasons, "; ")
 }
 
-// alertUndelivered tells the operators about a question that has reached no
-// person.
+// alertUndelivered alerts the operators about a question that has reached no person.
 func alertUndelivered(tx *store.Tx, q *fermata.Question, reason string) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.SystemActor,
@@ -220,7 +218,7 @@ func deadlineText(q *fermata.Question) string {
 	return " until " + q.Deadline.UTC().Format(time.RFC3339)
 }
 
-// alertChannel tells the operators about a channel that has failed for a while.
+// alertChannel alerts the operators about a channel that has failed for a while.
 func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventDeliveryAlert, Actor: fermata.SystemActor,
@@ -232,8 +230,8 @@ func alertChannel(tx *store.Tx, c *fermata.Channel) {
 	})
 }
 
-// planAlert plans the messages to the operators. They go over every channel except
-// the faulty one, and never over a public one.
+// planAlert plans the messages to the operators. They go over every open channel, except the faulty one, public ones
+// and those that machines subscribe to.
 func (b *batch) planAlert(e *fermata.Event) {
 	var d alertData
 	if json.Unmarshal(e.Data, &d) != nil {

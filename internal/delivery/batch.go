@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// batch is a number of events, and the deliveries that are planned for them.
+// batch holds some events, and the deliveries that are planned for them.
 type batch struct {
 	w        *workspace
 	channels []*openChannel
@@ -26,8 +26,8 @@ type batch struct {
 	// rows are the deliveries to add. wantedSeq is, by question, the number of the event that its messages must show.
 	rows      []*fermata.Delivery
 	wantedSeq map[string]int64
-	// unreached is, by question, why no person is told about it at the moment; it is empty if one is told. alarms are the
-	// questions about which the operators are told at once.
+	// unreached is, by question, the reason why no person is told about it at the moment. An empty reason means that a
+	// person is told. alarms are the questions about which the operators are alerted at once.
 	unreached map[string]string
 	alarms    []*fermata.Question
 	// stale reports whether the channels or the routes had changed, so that nothing was written.
@@ -86,8 +86,8 @@ func (b *batch) loadSubjects(r store.Reader) error {
 	return err
 }
 
-// hasExpiredInQuietHours reports whether a question timed out while a message about it waited for the end of quiet hours. In
-// this case the person is told about the end.
+// hasExpiredInQuietHours reports whether a question timed out while a message about it waited for the end of quiet
+// hours. In this case the person is told how the question ended.
 func hasExpiredInQuietHours(d *fermata.Delivery, q *fermata.Question) bool {
 	return d.Reason == fermata.WaitsForQuiet && q.Status == fermata.TimedOut
 }
@@ -140,7 +140,8 @@ func (b *batch) planEvents() {
 	}
 }
 
-// write adds the rows, and makes existing messages due that must show a newer event.
+// write adds the rows, stores the reasons in unreached and raises the alarms. If existing messages must show a newer
+// event, it makes them due.
 func (b *batch) write(tx *store.Tx) error {
 	for _, d := range b.rows {
 		tx.PlanDelivery(d)

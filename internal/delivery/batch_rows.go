@@ -71,8 +71,8 @@ func (b *batch) planAsked(q *fermata.Question, e *fermata.Event) {
 	}
 }
 
-// planEscalated plans the deliveries for a question that reaches its next level.
-// The people whom the level adds are told at once.
+// planEscalated plans the deliveries for a question that reaches its next escalation level. The people whom the level
+// adds are told at once.
 func (b *batch) planEscalated(q *fermata.Question, e *fermata.Event) {
 	if q.EscalationLevel < 1 || q.EscalationLevel > len(q.Escalation) {
 		return
@@ -127,7 +127,7 @@ func (b *batch) planMessages(q *fermata.Question, s routeStep, members []*fermat
 	}
 }
 
-// newDelivery returns a new delivery that waits.
+// newDelivery returns a new delivery in the state waiting, which is due at the instant at.
 func (b *batch) newDelivery(l *openChannel, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
 	at = fermata.TruncateTime(at)
 	info := l.info()
@@ -138,8 +138,7 @@ func (b *batch) newDelivery(l *openChannel, a address, purpose notice.Purpose, a
 	}
 }
 
-// planForSubscribers plans an event for the machines that subscribe to its
-// type.
+// planForSubscribers plans the delivery of an event to every channel that subscribes to its type.
 func (b *batch) planForSubscribers(e *fermata.Event) {
 	for _, l := range b.channels {
 		if info := l.info(); e.At.Before(info.CreatedAt) || !isSubscribed(b.subscriptionsAt(l, e.Seq), e.Type) {

@@ -51,7 +51,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
 			t.Errorf("the database keeps %q", kept.Content)
 		}
-		// This is a row that an earlier version wrote.
+		// The row gets the content that an earlier version stored.
 		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
 			return nil
@@ -132,7 +132,8 @@ func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (no
 	return sent, nil
 }
 
-// A text of a message that a remote system repeats is neither stored nor shown.
+// If a remote system repeats a message in its error, the link and the reply
+// secret are neither stored, shown nor logged.
 func TestErrorsTellNoLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

@@ -28,9 +28,9 @@ func (b *batch) planCallback(q *fermata.Question, e *fermata.Event) {
 	}
 }
 
-// callbackBody is the body of the callback to the asker. It contains the answer
-// as it was given, as the API returns it: with a part removed, the asker could
-// not use it.
+// callbackBody is the body of the callback to the asker. It contains the whole
+// answer, as the API returns it, without redaction: the asker could not use a
+// redacted answer.
 type callbackBody struct {
 	Type      string       `json:"type"`
 	Timestamp time.Time    `json:"timestamp"`

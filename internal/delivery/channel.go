@@ -10,10 +10,10 @@ import (
 
 // Channel carries messages to people or machines. One value serves one
 // configured channel, and many goroutines use it. A failed Send or Update
-// returns a [notice.SendError] that tells how to go on; after any other error,
-// the call is repeated later.
+// returns a [notice.SendError] that says whether and when to try again. After
+// any other error, the call is repeated later.
 type Channel interface {
-	// Check asks the remote system whether the settings work. The error tells
+	// Check asks the remote system whether the settings work. The error says
 	// what is wrong, with the remedy as a hint.
 	Check(ctx context.Context) error
 	// Send sends a message. It may be called again for the same delivery if it
@@ -26,8 +26,9 @@ type Channel interface {
 }
 
 // Receiver is a channel to which the remote system sends HTTP requests, below
-// /v1/inbound/{name of the channel}/. The handler checks signatures, freshness
-// and repetition before it calls hear, and replies in time.
+// /v1/inbound/{name of the channel}/. Before the handler calls hear, it checks
+// the signature and the age of a request, and detects repetitions. It replies
+// within the time limit of the remote system.
 type Receiver interface {
 	Handler(hear notice.InboundHandler) http.Handler
 }
@@ -38,7 +39,7 @@ type Listener interface {
 	Listen(ctx context.Context, hear notice.InboundHandler) error
 }
 
-// Voucher is a channel that tells whether its remote system vouches for the
+// Voucher is a channel that reports whether its remote system vouches for the
 // identity of the people there. If it does not, an answer has the assurance of
 // a link.
 type Voucher interface {
@@ -55,7 +56,7 @@ type DeviceChecker interface {
 	CheckDevice(subscription json.RawMessage) error
 }
 
-// Audience tells to whom the messages of a channel go.
+// Audience says which recipients the messages of a channel have.
 type Audience int
 
 // Audiences.
@@ -69,11 +70,12 @@ const (
 	// it is one message to the channel's own place.
 	ToPeopleOrPlace
 	// ToAsker is one message with the outcome of a question, to the address
-	// that the question names. No person is told about a question there.
+	// that the question names. No person receives questions over such a
+	// channel.
 	ToAsker
 )
 
-// Kind makes the channels of one kind.
+// Kind describes one kind of channel, and opens the channels of this kind.
 type Kind struct {
 	Name     string
 	Audience Audience
@@ -85,15 +87,15 @@ type Kind struct {
 	// Prepare completes settings before they are stored; nil stores them as
 	// they are. The values that it adds are shown once, even secrets.
 	Prepare func(before, after json.RawMessage) (json.RawMessage, error)
-	// Settings is the JSON Schema of the settings. Secrets are the names of
-	// those settings that are never shown again.
+	// Settings is the JSON Schema of the settings. Secrets are the names of the
+	// secret settings. Once stored, their values are never shown.
 	Settings json.RawMessage
 	Secrets  []string
 	// Public reports whether people who may not read the project can see the
 	// messages. Then a message contains no context unless the question shares
 	// it.
 	Public bool
-	// Open makes a channel from settings that match the schema and include the
-	// secrets. It makes no connection.
+	// Open creates a channel from settings that match the schema and include
+	// the secrets. It opens no connection.
 	Open func(settings json.RawMessage, env notice.Env) (Channel, error)
 }

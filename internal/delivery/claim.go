@@ -12,7 +12,7 @@ import (
 // renewClaimInterval is how often the lease of a claim is renewed while its message is sent.
 const renewClaimInterval = fermata.DeliveryLease / 3
 
-// claim is a delivery that this process has the right to work on.
+// claim is a delivery whose lease this process holds.
 type claim struct {
 	*fermata.Delivery
 	// lateness is the time from when the delivery was due until it was claimed.

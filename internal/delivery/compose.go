@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// compose makes the notice of a delivery. If nothing is to be sent at the moment, it returns no notice and the
-// outcome.
+// compose builds the notice of a delivery. If nothing is to be sent at the moment, it returns the outcome without a
+// notice.
 func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
 	r := l.w.s.db.Reader(ctx, l.w.id)
 	now, err := l.w.s.db.Now(ctx)
@@ -161,7 +161,7 @@ func withholdAlert(r store.Reader, c *claim, p *people) (*outcome, error) {
 	return withhold(c), nil
 }
 
-// composeQuestion makes the notice of one question.
+// composeQuestion builds the notice of one question.
 func (l *openChannel) composeQuestion(ctx context.Context, r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {
@@ -239,7 +239,8 @@ func (l *openChannel) assurance() fermata.Assurance {
 // is empty.
 func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
 	if memberID == "" {
-		// It is known who answers in a place only when a person answers.
+		// In a place, the answerer is unknown until an answer arrives. Only then can assignees and approvals be
+		// checked.
 		open := *q
 		open.Assignees, open.Approvals = nil, nil
 		return open.CheckMayDecide(c) == nil
@@ -324,7 +325,7 @@ func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 	return false
 }
 
-// composeDigest makes a notice that gathers questions of low urgency.
+// composeDigest builds a notice that lists questions of low urgency.
 func (l *openChannel) composeDigest(r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	if until := prefs.QuietUntil(n.At, false); until.After(n.At) {
 		return nil, &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil

@@ -34,7 +34,8 @@ func (w *world) appendEvents(n int) {
 	w.nudge()
 }
 
-// Events without a subscriber cost no write.
+// Events without a subscriber cost no write. The cursor moves past them only
+// about once in a thousand events.
 func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -59,7 +60,8 @@ func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
 	})
 }
 
-// subscribe adds the wall as a channel for machines.
+// subscribe adds the wall as a channel that subscribes to the types of events,
+// and sets empty routes.
 func (w *world) subscribe(types ...any) {
 	w.Helper()
 	settings := w.wall.Settings()

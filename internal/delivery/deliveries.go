@@ -91,7 +91,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 	return all[:limit], all[limit-1].ID, nil
 }
 
-// planPollInterval is how often awaitPlan checks how far planning is.
+// planPollInterval is how often awaitPlan checks the progress of the planner.
 const planPollInterval = 10 * time.Millisecond
 
 // awaitPlan returns when the deliveries for all events so far are planned, or

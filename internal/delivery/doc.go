@@ -1,8 +1,8 @@
 // Package delivery brings questions to the people who may answer them. It
-// decides who is told about what, when and where. It also handles the messages
-// that come back.
+// decides which people are told about which question, when and where. It also
+// handles the messages that come back.
 //
-// There is no queue beside the rows: a delivery is the job. The planner follows
+// There is no separate queue: a delivery row is the job. The planner follows
 // the events of a workspace by a cursor. In one write it adds the rows and
 // moves the cursor on. So asking and answering do none of this work, and no
 // accepted question is lost. A sender for each channel claims the rows that are

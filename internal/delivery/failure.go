@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failureOf returns what the channel reported about a failure, or the zero
-// value if it reported nothing.
+// failureOf returns the [notice.SendError] that a channel reported, or the zero
+// value if the channel reported none.
 func failureOf(err error) notice.SendError {
 	var f *notice.SendError
 	if errors.As(err, &f) {
@@ -27,7 +27,7 @@ func isGone(err error) bool { return failureOf(err).Ended }
 
 func isUnknownRecipient(err error) bool { return failureOf(err).UnknownPerson }
 
-// errorText returns a text that tells what is wrong, with the remedy.
+// errorText returns a text that says what is wrong, with the remedy.
 func errorText(err error) string {
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Hint != "" {

@@ -130,15 +130,15 @@ func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	w.awaitMessages("ann", 1)
 }
 
-// newLinkWorld makes a world with a channel that does not vouch for the people
-// who answer.
+// newLinkWorld returns a world with a channel that does not vouch for the
+// people who answer.
 func newLinkWorld(t *testing.T, opts store.Options) *world {
 	w := newWorld(t, opts, setup{options: func(o *delivery.Options) { o.Kinds = []delivery.Kind{wall.NewLinkKind(delivery.ToPeople)} }})
 	w.addChannel()
 	return w
 }
 
-// When a person's links end, the reply secrets end as well.
+// When a person's links are revoked, the reply secrets become invalid as well.
 func TestRepliesEndWithTheLinks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

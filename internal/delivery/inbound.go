@@ -45,7 +45,8 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 	if err != nil || id == "" {
 		return v, err
 	}
-	// The answer is written first. If it is heard again, it counts as a repetition.
+	// The answer is written before its verdict. If the process dies in between and the message arrives again, the
+	// answer counts as a repetition.
 	return v, l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		stored := storedVerdict{Counted: v.Counted, Code: v.Code, Words: v.Words}
 		if v.Question != nil {
@@ -56,12 +57,12 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 	})
 }
 
-// withoutBearers returns the text of a reply without links and secrets that decide in the person's name. A reply may
-// quote the message, with its link and its reply address.
+// withoutBearers returns the text of a reply without the links and secrets with which anybody could answer in the
+// person's name. A reply may quote the message, with its link and its reply address.
 func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
 	d := &fermata.Delivery{ID: in.Delivery}
 	if in.Reply != "" {
-		// An invalid secret is refused later, when the question is searched.
+		// An invalid secret is refused later, when findQuestion looks up the question.
 		if found, err := l.deliveryByReply(ctx, r, in.Reply); err == nil {
 			d = found
 		}
@@ -69,12 +70,12 @@ func (l *openChannel) withoutBearers(ctx context.Context, r store.Reader, in *no
 	return d.RemoveSecrets(in.Text)
 }
 
-// isReadOnly reports whether a channel only reads the question, to make a form.
+// isReadOnly reports whether a channel only reads the question, to show a form.
 func isReadOnly(in *notice.Inbound) bool {
 	return in.Text == "" && in.Answer == nil && in.RemoteEvent == nil
 }
 
-// storedVerdict is a stored verdict.
+// storedVerdict is a verdict as the database stores it.
 type storedVerdict struct {
 	Counted  bool         `json:"counted,omitempty"`
 	Code     fermata.Code `json:"code,omitempty"`
@@ -110,7 +111,7 @@ func (l *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *no
 // takeAnswer finds the question, the member and the answer, and applies the answer.
 func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
 	if in.From.DenialReason != "" {
-		// In this case it does not matter whether the person is a member, and the reply does not tell.
+		// The reply is the same whether or not the person is a member, so it does not reveal this.
 		return l.refusedVerdict(nil, nil, l.deniedError(ctx, r, in))
 	}
 	m, err := l.findMember(r, info, in)
@@ -145,14 +146,14 @@ func (l *openChannel) takeAnswer(ctx context.Context, r store.Reader, info ferma
 	return l.acceptedVerdict(q, m), nil
 }
 
-// readerFor returns a reader that finds only what the member may see: for the member, a question of a hidden project
-// does not exist.
+// readerFor returns a reader that finds only the projects that the member may see. For the member, a question of a
+// hidden project does not exist.
 func readerFor(r store.Reader, m *fermata.Member) store.Reader {
 	return r.WithVisibleProjects(m.Caller().VisibleProjects())
 }
 
-// findMember returns the member with the identity. It uses the identities that an admin set, or a mail address that
-// the system has verified.
+// findMember returns the member with the identity. It uses the identities that an admin set, or a mail address that the
+// remote system has verified.
 func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
 	from := in.From
 	kind := from.Kind
@@ -181,8 +182,8 @@ func (l *openChannel) findMember(r store.Reader, info fermata.Channel, in *notic
 	return m, nil
 }
 
-// deniedError returns an error that tells why the remote system does not let a person decide there, and what helps.
-// It contains the address of the question only if the person has the question's message.
+// deniedError returns an error that says why the remote system does not let a person decide there, and what the person
+// can do instead. It contains the address of the question only if the person has the question's message.
 func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notice.Inbound) error {
 	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.DenialReason)
 	hints := []string{}
@@ -200,7 +201,7 @@ func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notic
 	return e.WithHint("%s", strings.Join(hints, ", or "))
 }
 
-// errUnknownQuestion returns the error for a person who may not see the question, or who names none.
+// errUnknownQuestion returns the error for a person who may not see the question, or whose message names no question.
 func errUnknownQuestion() error {
 	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
 		WithHint("answer in reply to the message with the question, or name its id")
@@ -236,8 +237,8 @@ func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *noti
 	return nil, nil, err
 }
 
-// findDelivery returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the
-// answer names none.
+// findDelivery returns the delivery that the message answers. It finds the delivery by the reply secret, or by the id.
+// If the message has neither, it returns nil.
 func (l *openChannel) findDelivery(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
 	switch {
 	case in.Reply != "":
@@ -273,15 +274,16 @@ func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 	return in.Read(q)
 }
 
-// checkActionShown makes sure that a person who approves was shown the action over this channel. A typed id does not show
-// it.
+// checkActionShown makes sure that a person who approves was shown the action over this channel. If the person only
+// typed the question's id, nothing proves that the person saw the action.
 func (l *openChannel) checkActionShown(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
 	if q.Type != fermata.Approval {
 		a.ActionHash = ""
 		return nil
 	}
 	if q.ActionHash == "" || q.Status != fermata.Pending {
-		// A person who is too late is told who was first.
+		// There is no action to check, or the question is closed. A late answer gets a verdict that names the first
+		// one.
 		return nil
 	}
 	if in.Answer != nil && in.Answer.ActionHash != "" {
@@ -313,7 +315,7 @@ func hasOfferedDecision(d *fermata.Delivery, isComplete bool) bool {
 	return d.CanDecide || isComplete && d.LeasedUntil != nil && d.State != fermata.DeliverySent
 }
 
-// readOnlyVerdict shows the question to a person who may answer it and has not answered yet.
+// readOnlyVerdict returns the question for a person who may answer it and has not answered yet.
 func (l *openChannel) readOnlyVerdict(q *fermata.Question, answerErr error) notice.Verdict {
 	v := notice.Verdict{}
 	v.Question, _ = publicQuestion(q, l.kind.Public)
@@ -360,8 +362,8 @@ func nameOf(m *fermata.Member) string {
 	return m.Handle
 }
 
-// refusedVerdict returns the verdict on an answer that does not count. If it is not known yet whether it counts, it
-// returns an error, and the channel brings the answer again.
+// refusedVerdict returns the verdict on an answer that does not count. If a temporary failure leaves this open, it
+// returns the error, so that the channel delivers the answer again.
 func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
 	var e *fermata.Error
 	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
@@ -385,7 +387,7 @@ func (l *openChannel) refusedVerdict(q *fermata.Question, c *fermata.Caller, err
 	return v, nil
 }
 
-// errorSentence returns a text that tells what is wrong, and what to do instead.
+// errorSentence returns a text that says what is wrong, and what to do instead.
 func errorSentence(e *fermata.Error) string {
 	parts := []string{capitalize(e.Message)}
 	if len(e.Problems) > 1 {

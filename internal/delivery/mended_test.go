@@ -19,8 +19,8 @@ func (w *world) askAndAwaitSent() *fermata.Question {
 }
 
 // After a channel was repaired, a message shows the end of its question. This
-// holds if the channel was refused for good, and if it was switched off
-// meanwhile.
+// holds although the remote system had refused the update for good, and the
+// channel was disabled meanwhile.
 func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPlace})
@@ -43,7 +43,7 @@ func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	w.await("the end is told", func() bool { return w.wall.VisibleMessages("")[0].Closed })
 }
 
-// It is unknown whether a message arrived whose sending broke off. If its
+// If sending breaks off, it is unknown whether the message arrived. If the
 // question closes before the next try, the message still shows the end.
 func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ type people struct {
 	devices    map[string][]*fermata.Device
 }
 
-// loadPeople returns the people, read just now or after the last event that
-// changed them.
+// loadPeople returns the cached people, or reads them. An event that changes
+// people clears the cache; for events of other processes, see forgetIfBehind.
 func (w *workspace) loadPeople(ctx context.Context) (*people, error) {
 	w.mu.Lock()
 	p, generation := w.people, w.peopleGeneration
@@ -151,8 +151,9 @@ func (p *people) mentionNames(q *fermata.Question, info fermata.Channel) []strin
 }
 
 // accountName returns a member's account in the system of a kind of channel.
-// Without an account, it is the mail address by which the account can be found.
-// A name that is not a member's handle is returned unchanged.
+// For a member without an account it returns the mail address, by which the
+// remote system can find the account. It returns a name that is not a member's
+// handle unchanged.
 func (p *people) accountName(name, kind string) string {
 	handle := strings.TrimPrefix(name, "@")
 	for _, m := range p.members {

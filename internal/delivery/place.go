@@ -8,9 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// planForPlace plans, in the channel's own place, a message that could not reach its
-// person. Several such people get one message together: it has the key of the
-// place, and the first process plans it.
+// planForPlace plans a message to the channel's own place if the outcome asks
+// for this, because the message could not reach its person. Several such people
+// share one message: its unique key names no person, so only the first of these
+// messages is stored.
 func (l *openChannel) planForPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	if !o.toPlace {
 		return

@@ -13,7 +13,8 @@ const (
 	// maxPlanBatch is the largest number of events that are planned at once.
 	maxPlanBatch = 200
 	// maxCursorLag is how far the cursor may stay behind while there is nothing
-	// to plan. Otherwise every commit would cause another one.
+	// to plan. Without this slack, every commit would cause another commit that
+	// moves the cursor.
 	maxCursorLag = 1000
 )
 
@@ -69,10 +70,10 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 }
 
 // startPlanning makes channels and routes written in this transaction apply to
-// events from the next one on. It moves the cursor over events without a
-// recipient so far. The other events before this write are planned by the
-// subscription that each changed channel had. Call it in the transaction that
-// changes the channels, before the change.
+// events from the next one on. It moves the cursor past the events that have no
+// recipient. For the remaining events before this write, each changed channel
+// keeps the subscription that it had. Call it in the transaction that changes
+// the channels, before the change.
 func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 	plan, err := tx.Plan()
 	if err != nil {
@@ -98,8 +99,8 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 			if c.Enabled {
 				earlier.Types = subscriptions(c)
 			} else {
-				// A channel that is switched off loses the events that were not
-				// sent yet.
+				// A disabled channel gets none of the events so far, even after
+				// it is enabled again.
 				plan.Earlier = slices.DeleteFunc(plan.Earlier, func(s store.EarlierSubscription) bool { return s.ChannelID == c.ID })
 			}
 			plan.Earlier = append(plan.Earlier, earlier)
@@ -112,7 +113,7 @@ func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 }
 
 // plannedUpTo returns the number of the last event up to which nothing is left
-// to plan for the existing channels. It may be after the cursor.
+// to plan for the existing channels. It may be ahead of the cursor.
 func plannedUpTo(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
 	after := plan.Seq
 	if after >= upTo {
@@ -179,8 +180,8 @@ func typesToPlan(subscribed []string) []string {
 	return fermata.SortUnique(types)
 }
 
-// hasRecipient reports whether there is a recipient: an enabled channel, or a
-// device for push messages.
+// hasRecipient reports whether there is a recipient: an enabled channel other
+// than push, or a device for push messages.
 func hasRecipient(r store.Reader) (bool, error) {
 	channels, err := r.Channels()
 	if err != nil {

@@ -18,7 +18,8 @@ func mustJSON(v any) json.RawMessage {
 }
 
 // publicQuestion returns the question as channels may send it: without secrets, and in public places without context
-// unless the question shares it. It reports whether the parts that are decided on are complete.
+// unless the question shares it. It also reports whether people can see everything that they decide on, because no
+// secret was removed from it.
 func publicQuestion(q *fermata.Question, public bool) (*fermata.Question, bool) {
 	clean, isComplete := redact.Question(q)
 	if public && !q.ShareContext {

@@ -157,7 +157,7 @@ func (s *Service) currentRun() *serviceRun {
 	return s.run
 }
 
-// makeChannel makes a channel from its stored row.
+// makeChannel creates a channel from its stored row.
 func (s *Service) makeChannel(workspace string, row *fermata.Channel) (Kind, Channel, error) {
 	k, ok := s.kind(row.Kind)
 	if !ok {
@@ -228,8 +228,8 @@ func (w *workspace) close() {
 	w.changed = true
 }
 
-// isActive reports whether there is anything to plan: a channel, a device for push messages, or routes that an
-// administrator chose and that may lead nowhere.
+// isActive reports whether there is anything to plan: a channel other than push, a device for push messages, or routes
+// that an administrator chose and that may match no channel.
 func (w *workspace) isActive() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

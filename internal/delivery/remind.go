@@ -28,8 +28,8 @@ func recordDelivered(tx *store.Tx, d *fermata.Delivery, ref json.RawMessage, sho
 	})
 }
 
-// planReminderCheck plans the check that sends the reminders after the question's list of reminders. There is only one such row,
-// however long the question waits, because each check plans the next one.
+// planReminderCheck plans the check that sends the repeated reminders, which follow the question's own list of
+// reminders. There is only one such row, however long the question waits, because each check plans the next one.
 func (b *batch) planReminderCheck(q *fermata.Question) {
 	if at, ok := q.NextRepeatedReminder(q.CreatedAt); ok {
 		b.planCheck(q, notice.Reminder, at, "repeat")

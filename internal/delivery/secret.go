@@ -20,10 +20,10 @@ const (
 	replySignatureLength = 16
 )
 
-// base32Lower has no letters that differ only in case.
+// base32Lower uses lower-case letters only, so a secret can be read even if a mail system changed its case.
 var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// loadOrCreateKey returns a key of the workspace, and makes it at the first use.
+// loadOrCreateKey returns a key of the workspace, and creates it at the first use.
 func (s *Service) loadOrCreateKey(ctx context.Context, workspace, name string) ([]byte, error) {
 	key, err := s.db.Reader(ctx, workspace).DeliveryKey(name)
 	if err != nil || key != nil {
@@ -51,8 +51,8 @@ func (l *openChannel) replySecret(ctx context.Context, r store.Reader, d *fermat
 }
 
 // replyGeneration returns how many times the links of a message's recipient were revoked. Secrets of earlier
-// generations are refused. A channel that itself knows people needs no secret to identify them, so its secrets stay
-// valid.
+// generations are refused. A channel that always vouches for people does not identify them by the secret, so its
+// secrets stay valid.
 func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
 	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
 		return 0, nil
@@ -60,7 +60,8 @@ func (l *openChannel) replyGeneration(r store.Reader, d *fermata.Delivery) (int6
 	return r.AnswerLinkGeneration(d.MemberID)
 }
 
-// signature signs the id of a delivery. Generation 0 is signed like in versions without generations.
+// signature signs the id of a delivery. Generation 0 adds nothing to the signed text, so that secrets of versions
+// without generations stay valid.
 func signature(key []byte, workspace, id string, generation int64) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(workspace + "\x00" + id))

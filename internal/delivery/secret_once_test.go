@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
-// A secret that was made for a channel is shown once. The stored reply for a repeated call does not contain it.
+// A secret that was created for a channel is shown once. The stored reply for a repeated call does not contain it.
 func TestASecretThatWasMadeIsNotKeptForARepeat(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

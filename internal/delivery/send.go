@@ -20,7 +20,7 @@ const (
 	// maxBackoff is the longest pause of a channel that asks for one. The
 	// message that it refused waits as long as the channel asked.
 	maxBackoff = 5 * time.Minute
-	// sentRecordInterval is how often a channel's row records that the channel works.
+	// sentRecordInterval is the shortest time between two records in a channel's row that the channel works.
 	sentRecordInterval = 10 * time.Second
 )
 
@@ -109,7 +109,7 @@ func (l *openChannel) startDue(ctx context.Context, done chan<- struct{}) (time.
 	return 0, nil
 }
 
-// timeToNext returns how long there is nothing to send.
+// timeToNext returns how long to wait until the next delivery is due, at most rescanInterval.
 func (l *openChannel) timeToNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
 	next, found, err := l.w.s.db.NextDelivery(ctx, id)
 	if err != nil || !found {
@@ -143,7 +143,7 @@ type outcome struct {
 	// toPlace reports whether the message goes to the channel's own place
 	// instead.
 	toPlace bool
-	// nothingToDo reports whether there is nothing to do.
+	// nothingToDo reports whether the sent message stays as it is.
 	nothingToDo bool
 	deferUntil  time.Time
 	deferReason string
@@ -320,8 +320,8 @@ func (l *openChannel) recordDigestOthers(tx *store.Tx, c *claim, first *fermata.
 	return nil
 }
 
-// updateStatus takes over the fields that were written to the channel's row, if there
-// is a row.
+// updateStatus copies the time of the last message and the last error from the written row to the open channel. It does
+// nothing if row is nil.
 func (l *openChannel) updateStatus(row *fermata.Channel) {
 	if row == nil {
 		return

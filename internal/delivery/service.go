@@ -27,7 +27,8 @@ type Options struct {
 	// SendLimit is the longest time in which one message is sent. Recording the
 	// result has the same limit. 0 means 30 seconds.
 	SendLimit time.Duration
-	// Observe is called after every attempt, with its outcome and with how late the attempt was. It must not block.
+	// Observe is called after every attempt, with the attempt's outcome and its delay after the due time. It must not
+	// block.
 	Observe func(kind, outcome string, late time.Duration)
 	Log     *slog.Logger
 }
@@ -47,7 +48,7 @@ type Service struct {
 	run *serviceRun
 }
 
-// serviceRun holds what the parts of a running service share.
+// serviceRun holds the data that the parts of a running service share.
 type serviceRun struct {
 	ctx   context.Context
 	parts sync.WaitGroup
@@ -122,7 +123,7 @@ func (s *Service) workspace(id string) *workspace {
 	return w
 }
 
-// handleCommit takes note of the events of a commit.
+// handleCommit drops the cached data that the events of a commit made stale, and wakes the planner.
 func (s *Service) handleCommit(events []*fermata.Event) {
 	w := s.workspace(events[0].WorkspaceID)
 	for _, e := range events {
@@ -190,7 +191,7 @@ func (s *Service) Start(ctx context.Context) error {
 const (
 	// rescanInterval is the longest time a due delivery goes unnoticed when its wake-up was lost.
 	rescanInterval = 5 * time.Second
-	// errorRetryDelay is how long to wait after the database did not answer.
+	// errorRetryDelay is how long to wait after a failed call to the database.
 	errorRetryDelay = time.Second
 	// inboundLifetime is how long an incoming message is remembered, so that it counts only once.
 	inboundLifetime = 14 * 24 * time.Hour
@@ -242,7 +243,7 @@ func (w *workspace) planOnce(ctx context.Context) (bool, error) {
 	return w.plan(ctx)
 }
 
-// sleep waits, so that an unavailable database does not fill the log.
+// sleep waits for d or until ctx ends. Without this pause, an unavailable database would fill the log.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

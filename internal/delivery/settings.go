@@ -61,7 +61,7 @@ func readSecret(name, given string) (string, error) {
 	return secret, nil
 }
 
-// readSecretFile reads a secret from a file of the server, or returns a text that tells what is wrong with the file. The
+// readSecretFile reads a secret from a file of the server, or returns a text that says what is wrong with the file. The
 // text does not contain the system's error message, because that must not be sent to callers.
 func readSecretFile(path string) (secret, problem string) {
 	file, err := os.Open(path)
@@ -137,7 +137,7 @@ func readDescriptions(schema json.RawMessage) map[string]string {
 	return descriptions
 }
 
-// problemsOf lists what violates a schema, without the values, because these may be secrets.
+// problemsOf lists the violations of a schema, without the values, because these may be secrets.
 func problemsOf(e *jsonschema.ValidationError, descriptions map[string]string) []fermata.Problem {
 	if len(e.Causes) == 0 {
 		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")
@@ -150,7 +150,7 @@ func problemsOf(e *jsonschema.ValidationError, descriptions map[string]string) [
 	return all
 }
 
-// describeViolation returns a text that tells what is wrong. For patterns and formats it quotes the description of the
+// describeViolation returns a text that says what is wrong. For patterns and formats it quotes the description of the
 // setting, which names the form. For these and for constants it does not contain the value.
 func describeViolation(e *jsonschema.ValidationError, descriptions map[string]string) string {
 	path := e.ErrorKind.KeywordPath()

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/channel/slack"
 )
 
-// An error about a file with a secret tells what is wrong, and does not show the content.
+// An error about a file with a secret says what is wrong, and does not show the content.
 func TestAFileWithASecretIsChecked(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

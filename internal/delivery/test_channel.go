@@ -50,8 +50,8 @@ func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, recip
 	return out, nil
 }
 
-// recordTest records in the channel's row how its test went. So a new fault is
-// visible in the list of channels and to every caller that checks the server.
+// recordTest records the result of a test in the channel's row. So the list of
+// channels and the checks of the server show a new fault.
 func (s *Service) recordTest(ctx context.Context, tested *fermata.Channel, problem error) error {
 	if problem == nil && tested.LastError == "" {
 		return nil
@@ -86,7 +86,8 @@ func problemOf(err error) fermata.ChannelProblem {
 	return p
 }
 
-// sendTest plans a test message.
+// sendTest plans a test message to each address of the member, and returns the
+// id of the last delivery.
 func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.Channel, k Kind, recipient string) (string, error) {
 	r := s.db.Reader(ctx, c.WorkspaceID)
 	m, err := r.MemberByHandle(recipient)

@@ -6,8 +6,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestForCaller sends the caller a test message over a channel. The result does not
-// tell how the channel is set up, which only admins may see.
+// TestForCaller sends the caller a test message over a channel. The result does
+// not show how the channel is configured, because only admins may see this.
 func (s *Service) TestForCaller(ctx context.Context, c fermata.Caller, name string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
 	if err := c.CheckPermission(fermata.ToChangeOwn, c.OwnResource()); err != nil {

@@ -17,8 +17,8 @@ const (
 	unclaimedGrace = 10 * time.Minute
 )
 
-// checkUnclaimed tells the operators when tasks have waited for [unclaimedGrace] because no running worker takes
-// them. It tells them once for each kind of task, and again if a worker for that kind came and went.
+// checkUnclaimed alerts the operators when tasks have waited for [unclaimedGrace] because no running worker takes them.
+// It raises one alert for each kind of task, and another one after a worker for that kind came and left.
 func (w *workspace) checkUnclaimed(ctx context.Context) error {
 	now, err := w.s.db.Now(ctx)
 	if err != nil {
@@ -60,9 +60,8 @@ func listUnclaimed(r store.Reader, now time.Time) (kinds []unclaimedKind, err er
 	return kinds, nil
 }
 
-// recordGaps records the time from which each kind has no worker, and tells operators of
-// the kinds that have had none for [unclaimedGrace]. It reads the gaps again, because
-// another process may have recorded them first.
+// recordGaps records the time from which each kind has no worker, and alerts operators to the kinds that have had none
+// for [unclaimedGrace]. It reads the gaps again, because another process may have recorded them first.
 func recordGaps(tx *store.Tx, kinds []unclaimedKind) error {
 	gaps, err := tx.WorkerGaps()
 	if err != nil {

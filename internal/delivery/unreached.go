@@ -16,7 +16,8 @@ func (s *Service) unreachedReason(r store.Reader, q *fermata.Question) (string, 
 	w := s.workspace(r.Workspace())
 	plan, err := r.Plan()
 	if err != nil || !w.isActive() && !plan.Chosen && len(q.Channels) == 0 {
-		// Without channels, people read questions in the inbox, unless the question names a channel.
+		// Nothing is configured: there is no channel and no chosen route, and the question names no channel. People
+		// read it in the inbox.
 		return "", err
 	}
 	b := &batch{w: w, channels: w.sortedChannels(), plan: plan}
@@ -43,8 +44,8 @@ func (s *Service) unreachedReason(r store.Reader, q *fermata.Question) (string, 
 	return reason, nil
 }
 
-// isStale reports whether the open channels of this process differ from the stored ones. If so, it cannot yet tell
-// whom they reach.
+// isStale reports whether the open channels of this process differ from the stored ones. If so, this process does not
+// know yet whom the stored ones reach.
 func (w *workspace) isStale(r store.Reader) (bool, error) {
 	rows, err := r.Channels()
 	if err != nil {
@@ -80,7 +81,7 @@ func (w *workspace) cachedPeople(r store.Reader) (*people, error) {
 	return readPeople(r)
 }
 
-// unreachedReason returns why none of the steps tells a person about a question in time, or "" if one does.
+// unreachedReason returns why none of the steps reaches a person in time, or "" if one does.
 func (b *batch) unreachedReason(q *fermata.Question, steps []routeStep, members []*fermata.Member, asked time.Time) string {
 	urgent := q.Type.Urgency() == fermata.UrgencyHigh
 	if len(steps) == 0 && urgent {
@@ -133,8 +134,8 @@ func coversAll(ids map[string]bool, members []*fermata.Member) bool {
 	return !slices.ContainsFunc(members, func(m *fermata.Member) bool { return !ids[m.ID] })
 }
 
-// canReach reports whether a step tells a person at the address about a question in time. held reports whether quiet
-// hours prevent this.
+// canReach reports whether a step reaches the person at the address in time. held reports whether quiet hours prevent
+// this.
 func (b *batch) canReach(q *fermata.Question, s routeStep, a address, asked time.Time) (reached, held bool) {
 	if a.member == "" {
 		return true, false
@@ -147,8 +148,8 @@ func (b *batch) canReach(q *fermata.Question, s routeStep, a address, asked time
 	return !held, held
 }
 
-// describeMissingChannel returns a text that tells that no suitable channel is turned on. These are the channels that the question
-// names, or those of its route if it names none.
+// describeMissingChannel returns a text that says that no suitable channel is enabled. These are the channels that the
+// question names, or those of its route if it names none.
 func describeMissingChannel(q *fermata.Question, route []fermata.RouteStep) string {
 	who, names := "it names", q.Channels
 	if len(names) == 0 {

@@ -168,8 +168,8 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	}
 }
 
-// A kind that a report names is reported as missing, even if no channels are
-// set up.
+// If the question of a run's result names a kind without a channel, the question's reason says so, even if no channels
+// are set up.
 func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
@@ -247,7 +247,7 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	}
 	w.awaitDeferred(q, fermata.WaitsForQuiet)
 	w.awaitMessages("ann", 1)
-	// In the morning the people are told what they missed.
+	// After the quiet hours, the people are told that the question timed out.
 	w.passTime(2 * time.Hour)
 	w.passTime(2 * time.Hour)
 	w.await("ann is told", func() bool {
@@ -260,7 +260,7 @@ func TestADeadlineWithinQuietHours(t *testing.T) {
 	})
 }
 
-// The reason counts the people: quiet hours of some of them do not explain why the others are told nothing.
+// Quiet hours of some people do not explain why the others are told nothing. So the reason covers both groups.
 func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -294,7 +294,7 @@ func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
 	}
 }
 
-// The same holds for the check whether a question arrived.
+// The check whether a question arrived also gives every reason.
 func TestTheArrivalCheckTellsEveryReason(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -421,8 +421,9 @@ func (w *world) awaitState(q *fermata.Question, state fermata.DeliveryState, n i
 	})
 }
 
-// TestNothingIsLostWhenAProcessDies checks that another process continues the
-// work.
+// TestNothingIsLostWhenAProcessDies checks questions that are asked while no
+// service runs. After the next start, the service sends an open question, and
+// does not send a closed one.
 func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

@@ -46,7 +46,7 @@ type setup struct {
 	options  func(*delivery.Options)
 }
 
-// newWorld makes a world with ann and bob, whom the wall knows.
+// newWorld returns a world with ann and bob, whom the wall knows.
 func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	t.Helper()
 	w := &world{T: t, clock: storetest.StandingClock(), members: map[string]*fermata.Member{}, wall: wall.New()}

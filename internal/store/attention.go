@@ -7,9 +7,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// WatchedRuns returns the runs with the ids, each with the data that tells whether
-// there is news for its waiting worker. It leaves out a run that does not
-// exist.
+// WatchedRuns returns the runs with the ids, each with the data that shows
+// whether there is news for its waiting worker. It leaves out a run that does
+// not exist.
 func (r Reader) WatchedRuns(runIDs []string) ([]*fermata.WatchedRun, error) {
 	watched, err := byID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
 		func(w *fermata.WatchedRun) string { return w.Run.ID })

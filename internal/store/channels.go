@@ -74,9 +74,9 @@ func (tx *Tx) DeleteChannel(id string) {
 	tx.execAny("DELETE FROM inbound WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
 }
 
-// ListenAs gives a process the right to fetch what comes back over a channel,
-// until the given instant, or renews this right. It reports whether the process
-// has the right.
+// ListenAs gives a process the lease to fetch the incoming messages of a
+// channel until the given instant, or renews this lease. It reports whether the
+// process has the lease.
 func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error) {
 	tx.execAny(`UPDATE channels SET listener = $1, listens_until = $2 WHERE workspace_id = $3 AND id = $4
 		AND (listener = $1 OR listens_until <= $5)`,
@@ -85,7 +85,7 @@ func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error)
 	return len(holders) == 1 && holders[0] == process, err
 }
 
-// StopListening gives up the right that [Tx.ListenAs] gave.
+// StopListening ends the lease that [Tx.ListenAs] gave.
 func (tx *Tx) StopListening(channelID, process string) {
 	tx.execAny("UPDATE channels SET listener = '', listens_until = 0 WHERE workspace_id = $1 AND id = $2 AND listener = $3",
 		tx.workspace, channelID, process)

@@ -56,7 +56,7 @@ func (db *DB) Check(ctx context.Context) error {
 }
 
 // checkIntegrity opens the heads. It also checks the whole file of SQLite, unless the file is unchanged since it was
-// closed in order.
+// closed cleanly.
 func (db *DB) checkIntegrity(ctx context.Context) error {
 	if err := db.openHeads(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (db *DB) checkIntegrity(ctx context.Context) error {
 	return db.heads.setCloseState(closeState{})
 }
 
-// openHeads opens the head file, if there is a place for one.
+// openHeads opens the head file. On PostgreSQL there is one only if [Options] name it.
 func (db *DB) openHeads() (err error) {
 	path := db.opts.HeadFile
 	if path == "" {
@@ -91,7 +91,8 @@ func (db *DB) openHeads() (err error) {
 	return err
 }
 
-// closeHeads closes the head file, and records in it whether the database is whole.
+// closeHeads closes the head file. If a SQLite database is whole, it first records there that the database was closed
+// cleanly.
 func (db *DB) closeHeads(whole bool) error {
 	if db.heads == nil {
 		return nil
@@ -115,7 +116,8 @@ func (b *sqliteBackend) quickCheck(ctx context.Context) error {
 	return nil
 }
 
-// Losses compares the database with the heads that were kept outside it.
+// Losses compares the database with the heads that were kept outside it. It returns a loss for each workspace whose
+// acknowledged head is missing or differs.
 func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
 	if db.heads == nil {
 		return nil, nil
@@ -181,7 +183,7 @@ func (r Reader) hashBefore(seq int64) (string, error) {
 }
 
 // AcceptLoss records in the chain that events are missing, and accepts the database as it is. The database must be
-// migrated. record makes the event that names the loss, with the operator as its actor.
+// migrated. record creates the event that names the loss, with the operator as its actor.
 func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *fermata.Event) error {
 	if db.heads == nil || len(losses) == 0 {
 		return errors.New("there is no loss to accept")

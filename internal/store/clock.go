@@ -16,7 +16,7 @@ const (
 	ClockConfirmTime = 30 * time.Second
 )
 
-// ClockState tells whether the database's clock can be trusted.
+// ClockState shows whether the database's clock can be trusted.
 type ClockState struct {
 	// Jump is the difference between the clock and the time that it should show. It is positive if the clock is
 	// ahead, and 0 if the clock runs as it should.
@@ -79,7 +79,7 @@ func (c *clock) state() ClockState {
 	return ClockState{Jump: c.jump, Confirmed: c.jump != 0 && c.elapsed()-c.since >= ClockConfirmTime}
 }
 
-// accept makes the jump count: readings of the clock are then the time.
+// accept makes the jump count. From then on, a reading of the clock is the time that counts.
 func (c *clock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,8 @@ const (
 	// SkewPrecision is the unit to which a reported skew is rounded: a reading is wrong by at most half of
 	// slowReading.
 	SkewPrecision = time.Second
-	// slowReading is the duration from which on a reading is too slow to compare: it does not say when it was taken.
+	// slowReading is the duration from which on a reading is not compared, because the instant at which the database
+	// took it is too uncertain.
 	slowReading = time.Second
 )
 

@@ -46,7 +46,7 @@ func (d Dimension) expression() string {
 	return string(d)
 }
 
-// ClosingFilter narrows the questions to count, and tells how to group them.
+// ClosingFilter narrows the questions to count, and says how to group them.
 type ClosingFilter struct {
 	// Asked is the period in which the questions were asked.
 	Asked   fermata.Period
@@ -57,7 +57,8 @@ type ClosingFilter struct {
 	// Step also groups the questions by the time at which they were asked, in
 	// steps of this length from the beginning of the period. 0 makes one step.
 	Step time.Duration
-	// Alike keeps the questions with these words; nil keeps all.
+	// Alike keeps the questions with these title patterns (see
+	// [fermata.TitlePattern]); nil keeps all.
 	Alike []string
 	// OnlyPeople keeps the questions that people answered.
 	OnlyPeople bool
@@ -118,8 +119,8 @@ func scanClosingCount(rs rows) (ClosingCount, error) {
 }
 
 // threeDigits returns the SQL that cuts a number of milliseconds to its first
-// three digits. This bounds the number of different lengths, however many
-// questions there are, so that the database can count each length.
+// three digits. This bounds the number of different answer times, however many
+// questions there are, so that the database can count each time.
 func threeDigits(number string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "CASE WHEN %[1]s < 0 THEN 0 WHEN %[1]s < 1000 THEN %[1]s", number)
@@ -130,9 +131,9 @@ func threeDigits(number string) string {
 	return sb.String()
 }
 
-// ClosingCounts counts the closed questions. The size of the result is bounded by
-// the dimension and by the precision of the lengths, not by the number of
-// questions.
+// ClosingCounts counts the closed questions. The dimension and the precision of
+// the answer times bound the size of the result, and the number of questions
+// does not.
 func (r Reader) ClosingCounts(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "asked_at")
 	took := "CASE WHEN " + answeredByPeople + " THEN " + threeDigits("(closed_at - asked_at)") + " ELSE 0 END"
@@ -140,15 +141,17 @@ func (r Reader) ClosingCounts(f ClosingFilter) ([]ClosingCount, error) {
 		", count(*) FROM closings WHERE "+w.sql()+" GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2", w.args...)
 }
 
-// PendingCounts counts the pending questions. They have no responder, channel or
-// words to group by, and the filter must not set Alike or People.
+// PendingCounts counts the pending questions. They have no responder, channel
+// or title pattern to group by, and the filter must not set Alike or
+// OnlyPeople.
 func (r Reader) PendingCounts(f ClosingFilter) ([]ClosingCount, error) {
 	w := f.conditions(r, "created_at")
 	return list(r, scanClosingCount, "SELECT "+f.GroupBy.expression()+", "+f.stepExpression(w, "created_at")+
 		", 'pending', '', 0, count(*) FROM questions WHERE status = 'pending' AND "+w.sql()+" GROUP BY 1, 2 ORDER BY 1, 2", w.args...)
 }
 
-// CommonQuestion is a question that was asked many times.
+// CommonQuestion is a title pattern, and the number of closed questions that
+// have it.
 type CommonQuestion struct {
 	Alike string
 	N     int64
@@ -156,8 +159,8 @@ type CommonQuestion struct {
 	Newest string
 }
 
-// MostCommonQuestions lists the words in which most closed questions were asked, the
-// most frequent first.
+// MostCommonQuestions lists the title patterns that most closed questions have,
+// the most frequent first.
 func (r Reader) MostCommonQuestions(f ClosingFilter, limit int) ([]CommonQuestion, error) {
 	w := f.conditions(r, "asked_at")
 	return list(r, func(rs rows) (CommonQuestion, error) {

@@ -86,8 +86,9 @@ func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) 
 	if len(questionIDs) == 0 {
 		return nil, nil
 	}
-	// The index of the ids would give the order, but PostgreSQL would read the
-	// whole workspace through it.
+	// The expression on workspace_id keeps PostgreSQL from using the index of
+	// the ids. That index gives the order, but PostgreSQL would read the whole
+	// workspace through it.
 	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id || '' = $1 AND question_id <> '' AND "+
 		fmt.Sprintf(r.d.inList, "question_id", 2)+" ORDER BY id", r.workspace, columnText(questionIDs))
 }

@@ -37,7 +37,7 @@ type EventFilter struct {
 	// and Before bound the rows that are read. See [Reader.SeqAt].
 	From, To *time.Time
 	TaskID   string
-	// Types are whole event types, or nouns; a noun stands for all its types.
+	// Types are whole event types such as question.asked, or nouns such as question. A noun matches all its types.
 	Types []string
 	// Actor is the kind, the id or the name of an actor.
 	Actor string
@@ -83,14 +83,14 @@ func (r Reader) EventsOfQuestion(q *fermata.Question) ([]*fermata.Event, error) 
 	return list(r, r.scanEvent, eventsOfQuestionSQL("$3"), r.workspace, q.ID, q.TaskID)
 }
 
-// eventsOfQuestionSQL returns the query for the events about a question. It uses the index of the events of its task. Before the
-// table is analyzed, PostgreSQL would rate any index that begins with the workspace as high, and would read the whole
-// workspace.
+// eventsOfQuestionSQL returns the query for the events about a question. It uses the index of the events by task. The
+// expression on workspace_id excludes the other indexes: before the table is analyzed, PostgreSQL would prefer one that
+// begins with the workspace, and would read the whole workspace.
 func eventsOfQuestionSQL(task string) string {
 	return "SELECT " + eventColumns + " FROM events WHERE workspace_id || '' = $1 AND question_id = $2 AND task_id <> '' AND task_id = " + task + " ORDER BY seq"
 }
 
-// addTypes keeps events of the whole types, and of all types of the nouns.
+// addTypes keeps the events that match one of the types, as [EventFilter] describes them.
 func (f *filter) addTypes(types []string) {
 	var whole, either []string
 	for _, t := range types {

@@ -187,7 +187,7 @@ func (s *Statements) All() []string {
 	return all
 }
 
-// WithVFS opens SQLite files on another disk.
+// WithVFS returns the options with another virtual file system for SQLite files.
 func WithVFS(o Options, name string) Options {
 	o.vfs = name
 	return o

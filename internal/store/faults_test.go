@@ -171,7 +171,7 @@ func TestSQLiteThatWasKilledOpens(t *testing.T) {
 	}
 }
 
-// A restored backup is behind, and so is another database in its place. Both are refused.
+// A restored backup lacks acknowledged events, and another database in its place has another history. Both are refused.
 func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	t.Parallel()
 	opts := storetest.SQLite(t)
@@ -203,7 +203,7 @@ func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
 	}
 }
 
-// The server stops if a file is cut, overwritten, removed or replaced while it uses the file.
+// The server stops if a file is cut, emptied, removed or replaced while the server uses it.
 func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){

@@ -76,8 +76,8 @@ func (r Reader) GrantKey() ([]byte, error) {
 
 func (r Reader) grantKeyCell() cell { return cell{"grant_keys", "secret", r.workspace, ""} }
 
-// GrantKey returns the key that signs the workspace's grants. It makes the key
-// at the first use.
+// GrantKey returns the key that signs the workspace's grants. It creates the
+// key at the first use.
 func (tx *Tx) GrantKey() ([]byte, error) {
 	key, err := tx.Reader.GrantKey()
 	if err != nil || key != nil {

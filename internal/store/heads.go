@@ -31,10 +31,9 @@ type Head struct {
 	At        time.Time `json:"at"`
 }
 
-// closeState is the first record of the file. It tells how the database was left.
+// closeState is the first record of the file. It says how the database was left.
 type closeState struct {
-	// Closed reports whether the database was closed in order, as a file of this size that was last modified at this
-	// time.
+	// Closed reports whether the database was closed cleanly. Its file then had this size and this modification time.
 	Closed   bool  `json:"closed"`
 	Size     int64 `json:"size,omitempty"`
 	Modified int64 `json:"modified,omitempty"`
@@ -104,7 +103,7 @@ func headError(err error) error {
 	return unavailable("keep the head of the chain", temporaryTrouble(reason, hint, err))
 }
 
-// read takes over every record that is complete.
+// read loads every complete record into h.
 func (h *heads) read(data []byte) {
 	for slot := int64(0); slot*slotSize < int64(len(data)); slot++ {
 		line := data[slot*slotSize : min((slot+1)*slotSize, int64(len(data)))]
@@ -270,7 +269,7 @@ func (h *heads) setCloseState(r closeState) error {
 	return h.sync()
 }
 
-// close closes the file. If the database is whole, it records that first.
+// close closes the file. If r says that the database was closed cleanly, close records r first.
 func (h *heads) close(r closeState) error {
 	err := h.sync()
 	if err == nil && r.Closed {
@@ -300,7 +299,7 @@ func (db *DB) checkHead(workspace string, found counter) error {
 	return nil
 }
 
-// closeStateOf returns the state of a SQLite file that was closed.
+// closeStateOf returns the state of a closed SQLite file. It is the zero state if the write-ahead log is not empty.
 func closeStateOf(path string) closeState {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	probeInterval = 10 * time.Second
 	// watchInterval is how often the files are checked, and how often a write is tried while writes fail.
 	watchInterval = time.Second
-	// slowProbe is how long that row may take before the server reports that it is not ready.
+	// slowProbe is how long a probe, or a sync of the heads, may take before the server reports that it is not ready.
 	slowProbe = 10 * time.Second
 )
 
@@ -23,7 +23,7 @@ type health struct {
 	mu sync.Mutex
 	// trouble is why writes fail, or nil if they do not. headTrouble is why the head file cannot be written.
 	trouble, headTrouble *Trouble
-	// suspected reports whether a write failed, so that the next check tries one.
+	// suspected reports whether a write failed, so that the next check tries another write.
 	suspected bool
 	// diskFull reports whether a write found no space on the disk. Small writes may still succeed, so only a probe that
 	// takes space ends this state.
@@ -67,7 +67,7 @@ func (db *DB) stoppedError() error {
 	return nil
 }
 
-// noteFailure records what the error of a write tells about the database, and returns the error. One failure that may
+// noteFailure records what the error of a write shows about the database, and returns the error. One failure that may
 // pass only raises a suspicion: the watch tries a write at once, and the result of this write decides.
 func (db *DB) noteFailure(err error) error {
 	t := troubleOf(err)
@@ -111,8 +111,8 @@ func (h *health) wakeLocked() {
 	}
 }
 
-// noteRead records what the error of a read tells about the database, and returns the error. A read that fails for a
-// moment tells nothing about writes.
+// noteRead records what the error of a read shows about the database, and returns the error. A failure of a read that
+// may pass shows nothing about writes.
 func (db *DB) noteRead(err error) error {
 	if t := troubleOf(err); t != nil && t.Stopped {
 		return db.noteFailure(err)
@@ -268,7 +268,7 @@ func (h *health) set(field *time.Time, t time.Time) {
 // reminderInterval is how often a trouble that lasts is reported again.
 const reminderInterval = time.Minute
 
-// reporter reports a trouble when it changes, and again while it lasts.
+// reporter reports a trouble when it begins, changes or ends, and regularly while it lasts.
 type reporter struct {
 	changed    func(*Trouble)
 	last       *Trouble

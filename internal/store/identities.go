@@ -153,8 +153,8 @@ func (r Reader) deliveryKeyCell(name string) cell {
 	return cell{"delivery_keys", "secret", r.workspace, name}
 }
 
-// DeliveryKey returns the server's own key with the name. At the first use, create makes the key; if create is nil,
-// the key is 32 random bytes.
+// DeliveryKey returns the server's own key with the name. At the first use, create returns the new key; if create is
+// nil, the key is 32 random bytes.
 func (tx *Tx) DeliveryKey(name string, create func() ([]byte, error)) ([]byte, error) {
 	key, err := tx.Reader.DeliveryKey(name)
 	if err != nil || key != nil {

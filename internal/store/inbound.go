@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// InboundVerdict returns the verdict on a message that came back over a channel, or
+// InboundVerdict returns the verdict on an incoming message of a channel, or
 // nil if the message was not handled yet.
 func (r Reader) InboundVerdict(channelID, id string) (json.RawMessage, error) {
 	found, err := list(r, scanString, "SELECT verdict FROM inbound WHERE workspace_id = $1 AND channel_id = $2 AND id = $3",

@@ -25,7 +25,7 @@ type QuestionFilter struct {
 	Text string
 	// AnswerableBy keeps the questions that the caller may answer.
 	AnswerableBy *fermata.Caller
-	// Snooze tells how to treat the questions that a member snoozed.
+	// Snooze says how to treat the questions that a member snoozed.
 	Snooze Snooze
 	Sort   QuestionSort
 	Limit  int
@@ -34,11 +34,11 @@ type QuestionFilter struct {
 	Until *QuestionPosition
 }
 
-// IsSlow reports whether the database must look into every question for this filter. Read such a list in parts; see
+// IsSlow reports whether the database must read every question for this filter. Read such a list in parts; see
 // [Reader.PositionOfNth].
 func (f QuestionFilter) IsSlow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
 
-// Snooze tells how a list treats the questions that a member snoozed.
+// Snooze says how a list treats the questions that a member snoozed.
 type Snooze struct {
 	Member string
 	// OnlySnoozed keeps these questions instead of leaving them out.
@@ -83,7 +83,7 @@ var questionOrders = map[QuestionSort][]string{
 	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
 }
 
-// addOrder limits the list to its positions, and returns its order.
+// addOrder adds the bounds After and Until of the filter as conditions, and returns the ORDER BY columns.
 func (w *filter) addOrder(f QuestionFilter) string {
 	if f.Sort == "" {
 		f.Sort = SortNewest
@@ -127,8 +127,8 @@ func scanPosition(rs rows) (QuestionPosition, error) {
 	return p, err
 }
 
-// PositionOfNth returns the position of the n-th of the next questions. Of the filter it applies only status, task and
-// order. It returns nil if there are fewer than n questions.
+// PositionOfNth returns the position of the n-th question after the filter's position After. It applies only the
+// filter's status, task and order. It returns nil if there are fewer than n questions.
 func (r Reader) PositionOfNth(f QuestionFilter, n int) (*QuestionPosition, error) {
 	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}
 	w := r.questionConditions(all)
@@ -149,7 +149,7 @@ func (r Reader) questionConditions(f QuestionFilter) *filter {
 		// Snoozed questions are few, and are found by their ids.
 		w.conditions = append(w.conditions, "status || '' = 'pending'")
 	case f.Status == string(fermata.Pending):
-		// The status stands in the text of the statement, so that the database uses the inbox's index.
+		// The status is a literal in the statement, so that the database uses the inbox's index.
 		w.conditions = append(w.conditions, "status = 'pending'")
 	default:
 		w.addEqual("status", f.Status)
@@ -191,8 +191,8 @@ func (w *filter) addTaskCondition(condition string, arg any) {
 		condition+")", arg)
 }
 
-// addTextSearch keeps the questions that contain the text where people read it. The column asked is searched as stored, with
-// the names of its fields.
+// addTextSearch keeps the questions whose title, task title or column asked contains the text. The column asked is
+// searched as stored, so the names of its fields match as well.
 func (w *filter) addTextSearch(s string) {
 	if s == "" {
 		return
@@ -243,7 +243,7 @@ func (w *filter) addForCaller(c *fermata.Caller) {
 	if c.MemberID == "" {
 		return
 	}
-	// The asker may not approve. The cheap comparison comes first.
+	// If approvals is set without self, the asker may not approve. The cheap comparison comes first.
 	w.args = append(w.args, likeAnywhere(columnText(c.MemberID)))
 	w.conditions = append(w.conditions, fmt.Sprintf(`NOT (type = 'approval' AND asked LIKE $%[1]d ESCAPE '\'
 		AND %[2]s LIKE $%[1]d ESCAPE '\' AND %[3]s IS NOT NULL AND %[4]s IS NULL)`,

@@ -81,8 +81,8 @@ func scanGroup(rs rows) (*fermata.Group, error) {
 	return g, nil
 }
 
-// Groups lists the groups that were created. Members may also name groups that
-// were not.
+// Groups lists the groups that were created. A member may also belong to a
+// group that was never created.
 func (r Reader) Groups() ([]*fermata.Group, error) {
 	return list(r, scanGroup, "SELECT name, description, created_at FROM member_groups WHERE workspace_id = $1 ORDER BY name", r.workspace)
 }

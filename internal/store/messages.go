@@ -31,8 +31,8 @@ func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
 	return byID(r, r.scanMessage, messageColumns, "messages", ids, func(m *fermata.Message) string { return m.ID })
 }
 
-// UnhandedMessages lists the messages of a task that no run was handed, oldest first. With a run, it also lists those
-// that this run was handed.
+// UnhandedMessages lists the messages of a task that Fermata has handed to no run, oldest first. If runID is not empty,
+// it also lists the messages that this run got.
 func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
 	return list(r, r.scanMessage, unhandedMessages, r.workspace, taskID, runID)
 }
@@ -51,7 +51,7 @@ func (tx *Tx) readHandOver(taskID string) (questions []*fermata.Question, messag
 // notForRuns is the value of the column handed_to for a message that is handed to no run.
 const notForRuns = "-"
 
-// InsertMessage adds a message to a task's thread. With forRuns, the next run of the task is handed the message.
+// InsertMessage adds a message to a task's thread. If forRuns is true, the next run of the task gets the message.
 func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 	m.WorkspaceID = tx.workspace
 	handedTo := ""
@@ -63,7 +63,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), columnText(actor(m.Author)), m.Body, boolColumn(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
 }
 
-// HandMessages records that a run was handed the task's messages.
+// HandMessages records the hand-off of the task's unhanded messages to the run.
 func (tx *Tx) HandMessages(taskID, runID string) {
 	tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND task_id = $4 AND handed_to = ''",
 		runID, tx.Now().UnixMilli(), tx.workspace, taskID)

@@ -22,8 +22,8 @@ var migrations embed.FS
 // Migrate brings the schema up to date. Replicas that start at the same time
 // migrate one after the other.
 func (db *DB) Migrate(ctx context.Context) error {
-	// A migration that is undone also removes events, so the known heads do not
-	// apply.
+	// If migrations were undone before, events were removed as well, and the
+	// known heads do not apply.
 	db.committedHeads.Clear()
 	if err := db.backend.migrate(ctx, db.opts.Keys); err != nil {
 		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)
@@ -31,8 +31,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// newProvider returns the provider of the migrations: the SQL files, and the
-// migrations that need a program.
+// newProvider returns the provider of the migrations: the SQL files, and those
+// of programMigrations.
 func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -41,7 +41,7 @@ func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Pro
 	return goose.NewProvider(dialect, db, files, goose.WithVerbose(false), goose.WithGoMigrations(programMigrations(ring)...))
 }
 
-// programMigrations are the migrations that SQL alone cannot do.
+// programMigrations returns the migrations that need Go code.
 func programMigrations(ring *keys.Ring) []*goose.Migration {
 	fill := goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)
 	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
@@ -54,7 +54,8 @@ func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	// connection goes back to the pool meanwhile.
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
-	// Closing the connection would also copy the log, but would hide a failure.
+	// Closing the connection would also copy the write-ahead log, but would
+	// hide a failure.
 	if _, err := b.checkpoint(ctx, "TRUNCATE"); err != nil {
 		return err
 	}

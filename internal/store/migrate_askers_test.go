@@ -9,8 +9,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// The idempotency key of an earlier version's question belongs to its asker, and others may use the same key. When
-// the migration is undone, only the first asker keeps the key.
+// After the migration, the idempotency key of an earlier question belongs to that question's asker, and other askers
+// may use the same key. When the migration is undone, only the first asker keeps the key.
 func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 	t.Parallel()
 	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {

@@ -17,8 +17,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// migrate holds a lock while it migrates, so that replicas migrate one after the other. A replica that stands still
-// meanwhile loses the lock and its migration.
+// migrate holds a lock while it migrates, so that replicas migrate one after the other. If a replica stalls meanwhile,
+// it loses the lock, and its migration fails.
 func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	// The lock belongs to a transaction. A pooler may run the next statement outside a transaction on another
 	// connection, and the lock of a session would stay on the first one.

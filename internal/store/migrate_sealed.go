@@ -22,7 +22,7 @@ const (
 func sealMigrations(ring *keys.Ring) []*goose.Migration {
 	return []*goose.Migration{
 		sealMigration(ring, sealVersion, []string{
-			// A sealed value of its own tells a process at once that it has the wrong key.
+			// The one sealed value in key_check shows a process at once that it has the wrong key.
 			"CREATE TABLE key_check (workspace_id TEXT PRIMARY KEY, sealed TEXT NOT NULL)",
 			"INSERT INTO key_check (workspace_id, sealed) SELECT id, 'fermata' FROM workspaces",
 			"UPDATE workspaces SET min_compatible_version = 22",
@@ -32,8 +32,8 @@ func sealMigrations(ring *keys.Ring) []*goose.Migration {
 	}
 }
 
-// sealMigration returns a migration that runs the statements before, and then seals the columns of its version. Its
-// way back opens these columns, and then runs the statement after.
+// sealMigration returns a migration that runs the statements before, and then seals the columns of its version. The
+// down migration unseals these columns, and then runs the statement after.
 func sealMigration(ring *keys.Ring, version int64, before []string, after string) *goose.Migration {
 	up := func(ctx context.Context, tx *sql.Tx) error {
 		for _, text := range before {

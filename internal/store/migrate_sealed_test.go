@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// TestSecretsOfAnOlderDatabaseAreSealed checks that the migration seals the secrets of a database that had none
-// sealed, and that the way back opens them.
+// TestSecretsOfAnOlderDatabaseAreSealed checks that the migration seals the secrets of a database that had none sealed,
+// and that the down migration unseals them.
 func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 	t.Parallel()
 	storetest.EachUnshared(t, func(t *testing.T, opts store.Options) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DueRow is a row whose time has come.
+// DueRow names a row that is due.
 type DueRow struct{ Workspace, ID string }
 
 func scanDue(rs rows) (DueRow, error) {
@@ -22,13 +22,13 @@ type OverdueRows struct {
 	Questions []DueRow
 	// Runs are running runs past their lease.
 	Runs []DueRow
-	// Tasks are deferred or blocked tasks whose instant has come.
+	// Tasks are deferred or blocked tasks whose instant has passed.
 	Tasks []DueRow
 }
 
-// OverdueRows returns what is overdue in all workspaces, at most limit rows of each
-// kind. Every server calls it all the time. It takes one round trip, and costs
-// next to nothing if nothing is due.
+// OverdueRows returns the overdue rows of all workspaces, at most limit rows of
+// each kind. Every server calls it several times a second. It takes one round
+// trip, and costs almost nothing if nothing is due.
 func (db *DB) OverdueRows(ctx context.Context, now time.Time, limit int) (*OverdueRows, error) {
 	o := &OverdueRows{}
 	due := func(found *[]DueRow, sql string) lookup { return scanInto(found, scanDue, sql, now.UnixMilli(), limit) }

@@ -36,21 +36,21 @@ type postgresBackend struct {
 	markPresent func()
 	// replyTimeout is how long a write waits for each reply.
 	replyTimeout time.Duration
-	// stallLimit is how long a write may stand still. The statement limitWrite sets it for a transaction.
+	// stallLimit is how long a write may stall. The statement limitWrite sets it for a transaction.
 	stallLimit time.Duration
 	limitWrite statement
 	// server ends round trips while PostgreSQL does not answer.
 	server *serverLink
-	// pooled reports whether a transaction pooler such as pgbouncer stands before the server. Then settings of a
-	// connection and prepared statements do not last.
+	// pooled reports whether a transaction pooler such as pgbouncer is between this process and the server. Then
+	// settings of a connection and prepared statements do not last.
 	pooled bool
 }
 
 // newProcessName returns a new name for a process.
 func newProcessName() string { return strings.ToLower(rand.Text()[:16]) }
 
-// defaultReplyTimeout is how long the server may take for one round trip of a write. Callers wait for their group even if their
-// context ends, so a server that stands still or a dead connection must not hold them forever.
+// defaultReplyTimeout is how long the server may take for one round trip of a write. Callers wait for their group even
+// if their context ends, so a server that hangs or a dead connection must not hold them forever.
 const defaultReplyTimeout = time.Minute
 
 // errSilent is the cause that ends a round trip that took too long.
@@ -217,8 +217,8 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 // into the workspace. So a value that a rule has read stays true until the commit, and shared transactions of two
 // replicas cannot deadlock.
 //
-// The server ends a holder that is frozen. If the server does not, the first writer whose wait timed out ends the
-// holder.
+// The server ends the session of a frozen holder. If the server does not, the first writer whose wait times out ends
+// it.
 func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	s, head, err := b.lock(ctx, workspace, ahead)
 	if !isLockTimeout(err) {
@@ -330,8 +330,8 @@ func (st statement) guardedSQL() string {
 	return fmt.Sprintf(postgresDialect.guard, st.sql)
 }
 
-// maxStatementsWithCommit is the largest number of statements that are sent together with the commit. The guard costs the
-// server some time for each statement; together they save one round trip.
+// maxStatementsWithCommit is the largest number of statements that are sent together with the commit. Each statement
+// needs a guard, which costs the server some time; sending them together saves one round trip.
 const maxStatementsWithCommit = 24
 
 // commit sends the remaining statements and commits. Few statements go in one round trip with the commit, which the
@@ -396,7 +396,7 @@ func postgresError(err error) error {
 
 const hintPostgres = "see PostgreSQL's log; Fermata goes on by itself when it is back"
 
-// postgresTrouble returns what an error tells about the database itself, or nil if it is about the statement.
+// postgresTrouble returns the trouble of the database that an error shows, or nil if the error is about the statement.
 func postgresTrouble(e *pgconn.PgError) *Trouble {
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case class == "XX" && e.Code != "XX000":

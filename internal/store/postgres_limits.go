@@ -12,7 +12,7 @@ import (
 )
 
 // A write holds the counter row of its workspace, so every other writer waits for it. These limits end a write whose
-// process, machine or network stands still. With the default, the other writers continue within ten seconds.
+// process, machine or network stalls. With the default, the other writers continue within ten seconds.
 const (
 	// defaultStallLimit is how long the server waits for the next statement of a write ([Options.StallLimit]).
 	defaultStallLimit = 5 * time.Second
@@ -90,8 +90,8 @@ func milliseconds(d time.Duration) string { return itoa(int(d.Milliseconds())) }
 
 func seconds(d time.Duration) string { return itoa(int(d.Seconds())) }
 
-// isPooled reports whether a transaction pooler stands before the server. It tests this with a setting: a pooler
-// refuses or drops settings that it does not know.
+// isPooled reports whether a transaction pooler is between this process and the server. It tests this with a setting: a
+// pooler refuses or drops settings that it does not know.
 func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	probe := config.Copy()
 	probe.RuntimeParams["enable_seqscan"] = "off"
@@ -126,7 +126,7 @@ func configureForPooler(config *pgx.ConnConfig, opts Options) error {
 
 func isLockTimeout(err error) bool { return hasCode(err, codeLockTimeout) }
 
-// isStalled reports whether the server ended a transaction because its client stood still.
+// isStalled reports whether the server ended a transaction because its client stalled.
 func isStalled(err error) bool { return hasCode(err, codeIdleInTransaction) }
 
 func hasCode(err error, code string) bool {

@@ -27,7 +27,7 @@ func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	}
 }
 
-// A slow read on PostgreSQL is waited for, because the server answers others meanwhile.
+// The process waits for a slow read on PostgreSQL, because the server answers pings meanwhile.
 func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)

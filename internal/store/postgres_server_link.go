@@ -10,9 +10,9 @@ import (
 )
 
 // A network can stop carrying bytes while a proxy or a firewall keeps its connections. The kernel still gets its
-// acknowledgements, and notices nothing. So when a reply is late, this process asks PostgreSQL on a separate
-// connection. If this question is not answered either, the reply will not come, and all waiting callers get an error
-// within ten seconds. A slow statement is waited for.
+// acknowledgements, and notices nothing. So when a reply is late, this process pings PostgreSQL on a separate
+// connection. If the ping is not answered either, the reply will not come, and all waiting callers get an error within
+// ten seconds. If it is answered, the statement is only slow, and the callers wait for it.
 const (
 	// lateAfter is the time after which a reply is late; pingTimeout is how long the ping on the separate connection
 	// may take.
@@ -34,7 +34,7 @@ type serverLink struct {
 	lastPing time.Time
 }
 
-// newServerLink returns a link that makes its connections with the configuration.
+// newServerLink returns a link that pings over connections with this configuration.
 func newServerLink(config *pgx.ConnConfig) *serverLink {
 	return &serverLink{ping: func(ctx context.Context) error {
 		conn, err := pgx.ConnectConfig(ctx, config.Copy())

@@ -43,7 +43,8 @@ func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
 	return scan(rs, dest, build)
 }
 
-// questionRow returns the destinations for the columns of a question, and a function that makes the question of them.
+// questionRow returns the destinations for the columns of a question, and a function that builds the question from
+// them.
 func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, error)) {
 	q := &fermata.Question{WorkspaceID: r.workspace}
 	var typ, status, assignees, askedJSON, votes, resolution string
@@ -67,8 +68,8 @@ func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, erro
 		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.LeastAssurance, a.Channels, a.Reminders, a.RemindEvery, a.ShareContext
 		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
-			// The action or its hash was changed in the database. The hash of the changed action is marked, so an
-			// approval of it approves no other action. No event names the marked hash.
+			// The action or its hash was changed in the database. The hash of the changed action gets a prefix, so that
+			// an approval covers this action and no other. No event contains a hash with this prefix.
 			q.ActionHash = "changed:" + fermata.HashAction(q.Action)
 		}
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
@@ -159,8 +160,8 @@ func (r Reader) PendingQuestionsOf(taskID string) ([]*fermata.Question, error) {
 		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status || '' = 'pending' ORDER BY id", r.workspace, taskID)
 }
 
-// UnhandedQuestions lists a task's closed questions that no run was handed, oldest first. With a run, it also lists
-// those that this run was handed.
+// UnhandedQuestions lists a task's closed questions that Fermata has handed to no run, oldest first. If runID is not
+// empty, it also lists the questions that this run got.
 func (r Reader) UnhandedQuestions(taskID, runID string) ([]*fermata.Question, error) {
 	return list(r, r.scanQuestion, unhandedQuestions, r.workspace, taskID, runID)
 }
@@ -208,8 +209,8 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 	}
 }
 
-// SetUnreached stores why no person is told of a pending question. The state of the question does not depend on this,
-// so the version stays.
+// SetUnreached stores why no person is told about a pending question. The state of the question does not depend on
+// this, so the version does not change.
 func (tx *Tx) SetUnreached(q *fermata.Question, reason string) {
 	tx.markStale(q.ID, q.TaskID)
 	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, reason, tx.workspace, q.ID)
@@ -224,14 +225,14 @@ func (tx *Tx) SaveLateAnswer(q *fermata.Question) {
 	q.Version++
 }
 
-// HandQuestions records that a run was handed the task's closed questions.
+// HandQuestions records the hand-off of the task's unhanded closed questions to the run.
 func (tx *Tx) HandQuestions(taskID, runID string) {
 	tx.markStale(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
-// HandByID records that a run was handed those of the task's messages and closed questions that have one of the ids.
+// HandByID is [Tx.HandQuestions] and [Tx.HandMessages] for the questions and messages with the ids.
 func (tx *Tx) HandByID(taskID, runID string, ids []string) {
 	tx.markStale(taskID)
 	for _, id := range ids {
@@ -253,7 +254,8 @@ func (tx *Tx) TakeBackByID(taskID, runID string, ids []string) {
 	}
 }
 
-// TakeBack undoes the hand-off to a run that ended without having used it. The next run is handed the same again.
+// TakeBack undoes the hand-off to a run that ended without having used it. The next run gets the same questions and
+// messages again.
 func (tx *Tx) TakeBack(taskID, runID string) {
 	tx.markStale(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",

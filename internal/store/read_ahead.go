@@ -18,7 +18,7 @@ type ReadAhead struct {
 	Events   bool
 	// Run is the id of a run; its task is read with it.
 	Run string
-	// TaskEnd also reads the questions and the dependent tasks that the end of the run's task concerns.
+	// TaskEnd also reads the ids of the questions and dependent tasks that the end of the run's task affects.
 	TaskEnd bool
 	// Claim reads the task that the request would get.
 	Claim *fermata.ClaimRequest
@@ -66,7 +66,8 @@ func (a *readAhead) lookupsFor(r Reader, want ReadAhead) []lookup {
 	return nil
 }
 
-// claimLookups returns look-ups that read as many claimable tasks as the group has claims of one kind.
+// claimLookups returns look-ups for the claims of the group. For equal requests, they read at least as many claimable
+// tasks as there are requests.
 func (a *readAhead) claimLookups(r Reader, calls []*call) []lookup {
 	requests, counts := map[string]fermata.ClaimRequest{}, map[string]int{}
 	for _, c := range calls {
@@ -95,8 +96,8 @@ func (a *readAhead) claimLookups(r Reader, calls []*call) []lookup {
 	return out
 }
 
-// minClaimsForHandOver is the smallest number of claims for which the hand-offs are read ahead. This costs two more queries,
-// and saves a round trip for each claim.
+// minClaimsForHandOver is the smallest number of claims for which the hand-offs are read ahead. Reading them ahead
+// costs two more queries, and saves a round trip for each claim.
 const minClaimsForHandOver = 4
 
 // handOver is the hand-off to a new run of a task.
@@ -105,7 +106,8 @@ type handOver struct {
 	messages  []*fermata.Message
 }
 
-// addClaimable stores the tasks that claims of a kind may take. withHandOver tells whether their hand-offs are read as well.
+// addClaimable stores the tasks that claims of a kind may take. withHandOver reports whether their hand-offs are read
+// as well.
 func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver bool) {
 	if a.claims == nil {
 		a.claims, a.handOvers = map[string][]*fermata.Task{}, map[string]*handOver{}
@@ -118,10 +120,10 @@ func (a *readAhead) addClaimable(key string, tasks []*fermata.Task, withHandOver
 	}
 }
 
-// handOverLookups returns look-ups that read the hand-offs of the offered tasks. The offer itself is read before
-// them, in the same round trip. Only indexes that begin with the task's id fit these queries. Without the expression
-// on workspace_id, PostgreSQL would take an index that begins with the workspace while the tables are small. It would
-// keep that plan, and read the whole workspace when the tables have grown.
+// handOverLookups returns look-ups that read the hand-offs of the claimable tasks. The tasks themselves are read before
+// them, in the same round trip. Only indexes that begin with the task's id fit these queries. Without the expression on
+// workspace_id, PostgreSQL would take an index that begins with the workspace while the tables are small. It would keep
+// that plan, and read the whole workspace when the tables have grown.
 func (a *readAhead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
 	first, args := r.claimableColumnsSQL("id, priority", request, n)
 	ids := "SELECT id FROM (" + first + ") AS claimed"
@@ -282,8 +284,8 @@ func (tx *Tx) Question(id string) (*fermata.Question, error) {
 	return tx.Reader.Question(id)
 }
 
-// EventsOfQuestion is [Reader.EventsOfQuestion], and includes the events that this caller, or one before it in the same transaction,
-// adds.
+// EventsOfQuestion is [Reader.EventsOfQuestion], but includes the events that this caller and earlier callers of the
+// same transaction have appended.
 func (tx *Tx) EventsOfQuestion(q *fermata.Question) ([]*fermata.Event, error) {
 	events, ok := tx.g.readAhead.events[q.ID]
 	if !ok {
@@ -318,8 +320,9 @@ func (tx *Tx) AffectedByTaskEnd(taskID, runID string) (questions, dependents []s
 	return tx.Reader.AffectedByTaskEnd(taskID)
 }
 
-// NextClaimable is [Reader.NextClaimable]. A task that was read ahead can be used while no caller of the transaction has
-// written about it. Callers that share a transaction have no order among them.
+// NextClaimable is [Reader.NextClaimable]. A task that was read ahead can be used while no caller of the transaction
+// has written about it. The order of callers that share a transaction is not defined, so each may get any of these
+// tasks.
 func (tx *Tx) NextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	key := claimKey(c)
 	for len(tx.g.readAhead.claims[key]) > 0 {
@@ -332,8 +335,7 @@ func (tx *Tx) NextClaimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	return tx.Reader.NextClaimable(c)
 }
 
-// PendingHandOver returns the closed questions and the messages that no run of the task was handed; a new run is handed
-// them.
+// PendingHandOver returns the task's closed questions and messages that no run got yet. A new run gets them.
 func (tx *Tx) PendingHandOver(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	h := tx.g.readAhead.handOvers[taskID]
 	if h == nil || tx.isStale(taskID) {

@@ -15,7 +15,7 @@ func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
 }
 
 // runRow returns the destinations for the columns of a run, and a function that
-// makes the run of them.
+// builds the run from them.
 func (r Reader) runRow() (dest []any, build func() (*fermata.Run, error)) {
 	run := &fermata.Run{WorkspaceID: r.workspace}
 	var state, claimedFrom, result, details string
@@ -60,9 +60,9 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 		run.LeaseUntil.UnixMilli(), run.Lease.Milliseconds(), string(run.ClaimedFrom), run.StartedAt.UnixMilli(), run.HandedCount)
 }
 
-// SaveRun writes a run that was running when it was read. The write fails if it
-// does not run any more. The state stands in an expression for the same reason
-// as in [onlyPending].
+// SaveRun writes a run that was running when it was read. The write fails if
+// the run has ended meanwhile. The expression on state has the same reason as
+// the one in [onlyPending].
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.markStale(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7,

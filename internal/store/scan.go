@@ -40,7 +40,7 @@ func scanInto[T any](out *[]T, scan func(rows) (T, error), sql string, args ...a
 	}}
 }
 
-// scan reads a row into dest, and returns the value that build makes of it.
+// scan reads a row into dest, and returns the value that build creates from it.
 func scan[T any](rs rows, dest []any, build func() (T, error)) (T, error) {
 	if err := rs.Scan(dest...); err != nil {
 		var zero T
@@ -97,8 +97,8 @@ func millis(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// instantOf returns the instant of a column, which is in milliseconds. A year in JSON has four digits, so an instant
-// outside of them becomes the nearest one that JSON can write.
+// instantOf returns the instant of a column, which is in milliseconds. A year in JSON has four digits. So an instant
+// outside the years 1 to 9999 becomes the nearest one that JSON can write.
 func instantOf(ms int64) time.Time {
 	return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC()
 }

@@ -111,8 +111,8 @@ func (c sealedColumn) scan(rs rows) (sealedCell, error) {
 // Keys returns the master keys with which the database was opened, or nil if there are none.
 func (db *DB) Keys() *keys.Ring { return db.opts.Keys }
 
-// SealedWith returns the id of the master key that sealed the database. It is empty for a database without secrets,
-// and for one that an older program made.
+// SealedWith returns the id of the master key that sealed the database. It is empty for a database without secrets, and
+// for one that an older program created.
 func (db *DB) SealedWith(ctx context.Context) string {
 	found, err := list(db.Reader(ctx, ""), scanString, "SELECT sealed FROM key_check LIMIT 1")
 	if err != nil || len(found) == 0 {

@@ -141,8 +141,8 @@ type Flow struct {
 	// Kind is oidc, passkey or add_passkey.
 	Kind string
 	Data string
-	// Hash is the hash of a secret. The browser that began the sign-in has this
-	// secret, and proves this with it.
+	// Hash is the hash of a secret. Only the browser that began the sign-in has
+	// this secret, so only this browser can complete the sign-in.
 	Hash      string
 	ExpiresAt time.Time
 }
@@ -162,8 +162,8 @@ func (tx *Tx) InsertFlow(f Flow) {
 		tx.workspace, f.Kind, f.Data, f.Hash, f.ExpiresAt.UnixMilli())
 }
 
-// TakeFlow returns a flow and deletes it, so that it can be completed only
-// once, with or without success.
+// TakeFlow returns a flow and deletes it, so that there is only one attempt to
+// complete it, whether or not the attempt succeeds.
 func (tx *Tx) TakeFlow(kind, hash string) (Flow, error) {
 	f, err := scanOne(tx.Reader, "sign-in", "", scanFlow,
 		"SELECT workspace_id, kind, data, hash, expires_at FROM sign_in_flows WHERE workspace_id = $1 AND kind = $2 AND hash = $3",
@@ -206,7 +206,8 @@ func (tx *Tx) InsertPasskey(p *fermata.Passkey) {
 		tx.workspace, p.ID, p.MemberID, p.Name, p.CredentialID, p.Credential, p.CreatedAt.UnixMilli())
 }
 
-// UpdatePasskey stores the data of a passkey that a sign-in changed: its counter.
+// UpdatePasskey stores the data of a passkey that a sign-in changed: the
+// credential with its counter, and the last use.
 func (tx *Tx) UpdatePasskey(p *fermata.Passkey) {
 	tx.exec("UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE workspace_id = $3 AND id = $4",
 		p.Credential, millis(p.LastUsedAt), tx.workspace, p.ID)

@@ -59,7 +59,7 @@ func (l *serverLink) serve(busy *sync.WaitGroup) {
 	}
 }
 
-// pass copies data while the link is alive.
+// pass copies data. While the link is dead, it drops the data.
 func (l *serverLink) pass(to io.WriteCloser, from io.Reader) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 32<<10)

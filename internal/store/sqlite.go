@@ -123,8 +123,8 @@ func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
 	return nil
 }
 
-// closedChannel is a closed channel: no process will watch this one, so there
-// is nothing to wait for.
+// closedChannel is a closed channel. On SQLite, presenceSettled returns it,
+// because no other process watches this process.
 var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)

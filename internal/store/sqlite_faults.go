@@ -8,8 +8,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sqliteError marks an error that tells something about the database itself as unavailable. It returns other errors
-// as they are.
+// sqliteError wraps an error as unavailable if it shows a trouble of the database itself. It returns other errors as
+// they are.
 func sqliteError(err error) error {
 	if troubleOf(err) != nil {
 		return err
@@ -20,8 +20,8 @@ func sqliteError(err error) error {
 	return err
 }
 
-// sqliteTrouble returns the error as a [Trouble] if it tells something about the database itself, otherwise
-// unchanged.
+// sqliteTrouble returns the error as a [Trouble] if it shows a trouble of the database itself. It returns other errors
+// as they are.
 func sqliteTrouble(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) || troubleOf(err) != nil {

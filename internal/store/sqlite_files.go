@@ -113,7 +113,8 @@ func (b *sqliteBackend) inspectSizes() error {
 	if err = errors.Join(err, logErr); err != nil {
 		return unavailable("inspect", temporaryTrouble("the files of the database cannot be looked at", "see the server's log", err))
 	}
-	// Pages that the file lacks may be in the log. But the checkpoints of this server make no file shorter.
+	// A healthy file may also lack pages that are still in the log. But inspectSizes runs only after a file became
+	// shorter, and no checkpoint of this server makes a file shorter.
 	if database < count*size {
 		return unavailable("inspect", damageTrouble(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
 	}

@@ -47,7 +47,8 @@ func TestSQLiteReadersOnlyRead(t *testing.T) {
 	}
 }
 
-// The texts of lists differ with every combination of filters and limits.
+// The number of kept statements is bounded, although the texts of lists differ
+// with every combination of filters and limits.
 func TestSQLiteKeepsSoManyStatements(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))

@@ -1,4 +1,4 @@
-// Package store keeps all data in one SQL database, SQLite or PostgreSQL.
+// Package store stores all data in one SQL database, SQLite or PostgreSQL.
 //
 // There is one store for both databases: they share the SQL text, and dialect.go lists the differences. Every write
 // goes through [DB.Write]. Every read goes through a [Reader], which is bound to one workspace and cannot leave it.
@@ -32,9 +32,9 @@ type Options struct {
 	HeadFile string
 	// MaxConns is the largest number of connections for reads; 0 means 8.
 	MaxConns int
-	// StallLimit is how long a write on PostgreSQL may stand still before the server ends it; 0 means five seconds.
+	// StallLimit is how long a write on PostgreSQL may stall before the server ends it; 0 means five seconds.
 	StallLimit time.Duration
-	// Clock replaces the database's clock if it is set. Tests use it to stop the time and to move it themselves.
+	// Clock replaces the database's clock if it is set. Tests use it to stop and to move the time.
 	Clock func() time.Time
 	// ClockOffset is added to the time. Tests use it to travel in time.
 	ClockOffset func() time.Duration
@@ -47,7 +47,7 @@ type Options struct {
 	Keys *keys.Ring
 	// Log records which file permissions were corrected; nil discards this.
 	Log *slog.Logger
-	// vfs is the disk that SQLite uses. Tests use one whose calls fail.
+	// vfs is the name of the virtual file system (VFS) that SQLite uses. Tests use one whose calls fail.
 	vfs string
 }
 
@@ -196,7 +196,7 @@ type querier interface {
 	runLookups(ctx context.Context, lookups ...lookup) error
 }
 
-// lookup is a query and the function that takes its rows.
+// lookup is a query and the function that reads its rows.
 type lookup struct {
 	sql  string
 	args []any

@@ -32,7 +32,7 @@ type TaskPosition struct {
 	ID  string `json:"i"`
 }
 
-// TaskPositionOf returns the position of a task in an order. The key is empty if
+// TaskPositionOf returns the position of a task in an order. The key is 0 if
 // the order has no sort column.
 func TaskPositionOf(t *fermata.Task, sort fermata.TaskSort) TaskPosition {
 	place := TaskPosition{ID: t.ID}
@@ -70,7 +70,7 @@ func (o taskOrder) sql() string {
 	return o.by + way + ", id" + way
 }
 
-// addAfter adds the condition that a task stands after a position.
+// addAfter adds the condition that a task comes after a position.
 func (o taskOrder) addAfter(w *filter, place TaskPosition) {
 	if place.ID == "" {
 		return
@@ -100,9 +100,9 @@ const (
 const suspendedTasks = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
 	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
 
-// receivedTasks joins tasks to those that wait with input for a new run. The
-// index of these begins with the runner, and without the join SQLite would read
-// the whole workspace.
+// receivedTasks joins tasks to those in the state input_received. The index of
+// these begins with the runner, and without the join SQLite would read the
+// whole workspace.
 const receivedTasks = ` FROM (SELECT id AS received_id FROM tasks WHERE workspace_id || '' = $1 AND state = 'input_received') AS q
 	CROSS JOIN tasks WHERE id = received_id AND `
 

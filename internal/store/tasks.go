@@ -19,7 +19,7 @@ func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 	return scan(rs, dest, build)
 }
 
-// taskRow returns the destinations for the columns of a task, and a function that makes the task of them.
+// taskRow returns the destinations for the columns of a task, and a function that builds the task from them.
 func (r Reader) taskRow() (dest []any, build func() (*fermata.Task, error)) {
 	t := &fermata.Task{WorkspaceID: r.workspace}
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
@@ -68,7 +68,7 @@ func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	return filterVisible(r, found, projectOfTask), err
 }
 
-// originColumns are the columns that tell who made a task, what it was made as, and who holds it.
+// originColumns are the columns that show who created a task, how it was created, and which run and tokens hold it.
 const originColumns = "id, project, parent_id, runner, isolated, agent, spec, ends_with_answer, session_key, created_by, run_id, worker_token_id, agent_token_id"
 
 // TaskOrigins returns the tasks with the ids. It fills in only the fields of originColumns.
@@ -89,7 +89,7 @@ func scanTaskOrigin(rs rows) (*fermata.Task, error) {
 }
 
 // FindID returns the id in the noun's table that ends with the typed text. If there are several, it returns an error
-// that lists some of them. It looks a complete id up only if the reader cannot see every project.
+// that lists some of them. If the reader can see every project, it returns a complete id without a look-up.
 func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
 	whole := fermata.IsID(prefix, typedID)
 	if whole && r.visible.HasAll() {
@@ -126,15 +126,15 @@ func (r Reader) Children(id string) ([]*fermata.Task, error) {
 	return filterVisible(r, found, projectOfTask), err
 }
 
-// AffectedByTaskEnd lists the rows that the end of a task concerns, in one round trip: the task's pending questions, and the tasks
-// that wait for it.
+// AffectedByTaskEnd lists the ids of the rows that the end of a task affects, in one round trip: the task's pending
+// questions, and the tasks that wait for it.
 func (r Reader) AffectedByTaskEnd(id string) (questions, dependents []string, err error) {
 	links, err := list(r, scanEndLink, taskEndSQL("$2"), r.workspace, id)
 	questions, dependents = splitLinks(links)
 	return questions, dependents, err
 }
 
-// endLink is a row that the end of a task concerns.
+// endLink names a row that the end of a task affects.
 type endLink struct{ kind, id string }
 
 func scanEndLink(rs rows) (endLink, error) {
@@ -173,7 +173,7 @@ func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
 }
 
 // TasksOfSession returns the tasks that are not ended and hold an external session's questions, the newest first.
-// There is one task for each user of the key.
+// Several actors may use the same key; each has a task of its own.
 func (r Reader) TasksOfSession(key string) ([]*fermata.Task, error) {
 	return r.sessionTasks(key, "NOT IN")
 }
@@ -211,7 +211,7 @@ func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
 	return r.claimableColumnsSQL(taskColumns, c, n)
 }
 
-// claimableColumnsSQL is claimableSQL for some columns, which must include id and priority. The states stand in the text of
+// claimableColumnsSQL is claimableSQL for some columns, which must include id and priority. The states are literals in
 // the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
 // So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {

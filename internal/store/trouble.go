@@ -9,9 +9,9 @@ import (
 
 // Trouble is the reason why the database takes no writes, in words for an operator.
 type Trouble struct { //nolint:errname // it is a state of the database that operators are told of
-	// Reason is a text that tells what happened.
+	// Reason is a text that says what happened.
 	Reason string
-	// Hint is a text that tells what to do.
+	// Hint is a text that says what to do.
 	Hint string
 	// Since is when the trouble began.
 	Since time.Time
@@ -21,7 +21,8 @@ type Trouble struct { //nolint:errname // it is a state of the database that ope
 	Malformed bool
 	// full reports whether the disk has no space.
 	full bool
-	// shownByFiles reports whether the files themselves show the trouble. This tells more than the error of a statement.
+	// shownByFiles reports whether the files themselves show the trouble. This is stronger evidence than the error of a
+	// statement.
 	shownByFiles bool
 	// cause is the error of the driver.
 	cause error

@@ -37,7 +37,7 @@ type Tx struct {
 	// lastEvent is the event that was added last, until [Tx.TakeLastEvent] returns it.
 	lastEvent *fermata.Event
 	stale     map[string]bool
-	// statementErr is why a statement could not be made. The write fails with this error.
+	// statementErr is why a statement could not be built. The write fails with this error.
 	statementErr error
 	// sent reports whether some statements of this caller reached the database.
 	sent bool
@@ -59,8 +59,8 @@ func (tx *Tx) Append(e *fermata.Event) {
 	tx.lastEvent = e
 }
 
-// HasAppended reports whether this caller, or one before it in the same transaction, adds an event of the type. Events are
-// numbered at the end of the transaction, and no look-up finds them before.
+// HasAppended reports whether this caller, or an earlier caller of the same transaction, has appended an event of the
+// type. Events are numbered at the end of the transaction, and no look-up finds them before.
 func (tx *Tx) HasAppended(kind fermata.EventType) bool {
 	is := func(e *fermata.Event) bool { return e.Type == kind }
 	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
@@ -90,7 +90,7 @@ func (tx *Tx) execAny(sql string, args ...any) {
 	tx.statements = append(tx.statements, statement{sql: sql, args: args})
 }
 
-// queueSaves makes statements of the saved tasks.
+// queueSaves turns the saved tasks into statements.
 func (tx *Tx) queueSaves() {
 	for _, t := range tx.savedTasks {
 		tx.updateTask(t)
@@ -148,8 +148,8 @@ func (g *group) commit(ctx context.Context) error {
 	return nil
 }
 
-// unavailable wraps a failure of the database. If the failure tells something about the database itself, the caller
-// sees it.
+// unavailable wraps a failure of the database. If the failure is a [Trouble], the error shows its reason and its hint
+// to the caller.
 func unavailable(act string, err error) error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "the database is not available")
 	e.RetryAfter = time.Second

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// ReaderFor returns a reader that reads only what the caller may see of the workspace.
+// ReaderFor returns a reader that reads only those rows of the workspace that the caller may see.
 func (db *DB) ReaderFor(ctx context.Context, c fermata.Caller) Reader {
 	return db.Reader(ctx, c.WorkspaceID).WithVisibleProjects(c.VisibleProjects())
 }

@@ -15,7 +15,7 @@ const workerRetention = 7 * 24 * time.Hour
 // maxWorkers is the largest number of workers in the list.
 const maxWorkers = 1000
 
-// workerOffer tells which tasks a worker takes, as its row stores it.
+// workerOffer says which tasks a worker takes, in the form that the worker's row stores.
 type workerOffer struct {
 	Runners  []string           `json:"runners,omitempty"`
 	Projects []string           `json:"projects,omitempty"`

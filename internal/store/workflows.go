@@ -84,14 +84,13 @@ func (tx *Tx) SaveDefinition(name, hash, source string, by fermata.Actor) {
 		ON CONFLICT (workspace_id, name, hash) DO NOTHING`, tx.workspace, name, hash, source, columnText(actor(by)), tx.Now().UnixMilli())
 }
 
-// Schedule is a trigger that fires at times of the clock.
+// Schedule is a trigger that fires at the times of a cron expression.
 type Schedule struct {
 	WorkspaceID, Workflow string
 	// Trigger is the index of the trigger in the workflow.
 	Trigger        int
 	Cron, Timezone string
-	// Catchup tells which missed times fire later: none, latest or all. Times
-	// older than CatchupAge never fire.
+	// Catchup says which missed times fire later: none, latest or all. Times older than CatchupAge never fire.
 	Catchup    string
 	CatchupAge time.Duration
 	NextAt     *time.Time
@@ -115,7 +114,7 @@ func (r Reader) Schedules(workflow string) ([]Schedule, error) {
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
 
-// DueSchedules lists the schedules whose time has come, in all workspaces.
+// DueSchedules lists the due schedules of all workspaces, the longest overdue first.
 func (db *DB) DueSchedules(ctx context.Context, now time.Time, limit int) ([]Schedule, error) {
 	return list(db.Reader(ctx, ""), scanSchedule, "SELECT "+scheduleColumns+` FROM schedules WHERE next_at > 0 AND next_at <= $1
 		ORDER BY next_at LIMIT $2`, now.UnixMilli(), limit)
@@ -357,7 +356,7 @@ func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 		s.QuestionID, s.ChildID, millis(s.Until), s.StartedAt.UnixMilli(), millis(s.EndedAt))
 }
 
-// EndWaits clears the instants for which the waiting steps of a run wait.
+// EndWaits clears the instants until which the waiting steps of a run wait.
 func (tx *Tx) EndWaits(taskID string) {
 	tx.execAny("UPDATE steps SET until_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND state = 'waiting' AND until_at > 0", tx.workspace, taskID)
 }

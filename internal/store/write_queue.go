@@ -18,8 +18,8 @@ const maxGroup = 256
 // Write runs fn in a transaction, and returns when the commit is durable. No other transaction writes into the
 // workspace meanwhile.
 //
-// Callers that come together share one transaction and one fsync. The function may run more than once, and must have
-// no effect outside the process. It must read and write only through tx. Its writes are sent later, with the next
+// Callers that wait at the same time share one transaction and one fsync. The function may run more than once, and must
+// have no effect outside the process. It must read and write only through tx. Its writes are sent later, with the next
 // read or at the end. If it returns an error, none of its writes stays.
 //
 // After an error with [fermata.CodeUnavailable], it is unknown whether the commit happened. The caller should try
@@ -32,8 +32,8 @@ func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error
 	if err := db.enqueue(workspace, c); err != nil {
 		return err
 	}
-	// The caller waits for the result even if ctx ends meanwhile. The result is on its way, and only it tells whether
-	// the write counts.
+	// The caller waits for the result even if ctx ends meanwhile. Only the result shows whether the write was
+	// committed.
 	return <-c.done
 }
 
@@ -126,8 +126,9 @@ type failedCall struct {
 // left statements in the transaction. It also happens if the database broke the transaction before its commit, so
 // that a call that cannot be written fails alone.
 //
-// A call that fails after other calls have written saw their writes. It gets its error only after the commit: if
-// the commit fails, those writes never happened, and neither did the reason for the error.
+// If a call fails after earlier calls of the group have written, its error may depend on their writes. So it gets its
+// error only after the commit. If the commit fails, the call is treated like the others: it runs again, or gets the
+// error of the commit.
 func (db *DB) tryGroup(workspace string, calls []*call) (retries [][]*call) {
 	ctx := context.Background()
 	rowsAhead := readAhead{stale: map[string]bool{}}

@@ -123,7 +123,7 @@ func clockEndsLeases(s *suite) {
 	left(map[string]bool{ended.ID: false, other.ID: true})
 }
 
-// clockLetsGo checks rows that were written by a clock that was an hour ahead and was then set back.
+// clockLetsGo checks rows that were written while the clock was an hour ahead, after the clock was set back.
 func clockLetsGo(s *suite) {
 	before := s.countedTime(s.db).Add(time.Hour)
 	q := s.addQuestion(func(*fermata.Question) {})

@@ -88,8 +88,9 @@ func inboxFor(s *suite) {
 	s.equalIDs(nil, s.questionsFor(fermata.Caller{Role: fermata.RoleViewer}))
 }
 
-// inboxRoles checks that a member's role depends on the project, as
-// [fermata.Question.CheckMayAnswer] says.
+// inboxRoles checks callers with every combination of roles in three projects.
+// The store must find exactly the questions that
+// [fermata.Question.CheckMayAnswer] lets them answer.
 func inboxRoles(s *suite) {
 	var all []*fermata.Question
 	for _, project := range []string{"default", "web", "shop"} {

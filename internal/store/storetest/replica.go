@@ -97,8 +97,8 @@ func replicasHear(s *suite) {
 	}
 }
 
-// replicasNotice checks that a process is seen from the moment when it listens
-// until it ends.
+// replicasNotice checks that other processes see a process from the moment when
+// it listens until it stops listening.
 func replicasNotice(s *suite) {
 	s.skipUnlessPostgres()
 	other := s.config.Open(s.T, s.opts)
@@ -142,8 +142,8 @@ func replicasMigrate(s *suite) {
 	s.equal(0, len(verify(s, s.config.Open(s.T, opts))))
 }
 
-// replicasEmptied checks that a schema that the next test takes keeps no row of
-// this test. A table that a migration adds must be emptied as well.
+// replicasEmptied checks that a schema that the next test takes contains no row
+// of this test. A table that a migration adds must be emptied as well.
 func replicasEmptied(s *suite) {
 	s.skipUnlessPostgres()
 	conn, err := pgx.Connect(s.Context(), s.opts.URL)

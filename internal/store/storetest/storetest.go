@@ -104,9 +104,8 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 var schemas atomic.Int64
 
 // Postgres returns the options of a PostgreSQL schema without rows. The schema is dropped after the test. If [Main]
-// drops all schemas at the end, the next test gets this one, because creating a schema costs more than most tests.
-// The stall limit is longer than the default of five seconds, because on a busy machine a write may stand still for
-// longer.
+// drops all schemas at the end, the next test gets this one, because creating a schema costs more than most tests. The
+// stall limit is longer than the default of five seconds, because on a busy machine a write may stall for longer.
 func Postgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url := postgresURL(tb)

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// Config tells the suite how to open a database.
+// Config says how the suite opens a database.
 type Config struct {
 	// Options returns the options of a new, empty database.
 	Options func(tb testing.TB) store.Options
@@ -41,7 +41,7 @@ var testGroups = map[string]map[string]func(*suite){
 	"inbox": inboxTests, "clock": clockTests, "visible": visibilityTests, "worker": workerTests,
 }
 
-// Run checks that a database keeps every guarantee of the store.
+// Run checks that a database provides every guarantee of the store.
 func Run(t *testing.T, config Config) {
 	for noun, facts := range testGroups {
 		for fact, test := range facts {
@@ -54,7 +54,7 @@ func Run(t *testing.T, config Config) {
 	}
 }
 
-// noon is an instant with the precision that both databases keep.
+// noon is an instant with the precision that both databases store.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 123_000_000, time.UTC)
 
 // hardText is a text with characters that are often damaged by wrong encoding or quoting.

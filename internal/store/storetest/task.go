@@ -208,8 +208,8 @@ func taskFilters(s *suite) {
 	}
 }
 
-// taskOrders checks that the pages of every order together are one list, with
-// states and without.
+// taskOrders checks for every order that the pages together are the whole list
+// in this order, with and without a filter on states.
 func taskOrders(s *suite) {
 	var made []*fermata.Task
 	for i, place := range []struct{ priority, minutes int }{{2, 3}, {0, 1}, {2, 2}, {4, 2}, {0, 5}, {2, 2}} {
@@ -398,9 +398,9 @@ func taskOtherWorkspace(s *suite) {
 	s.code(err, fermata.CodeNotFound)
 }
 
-// taskChangedByTheWay checks a write that changes rows which it did not read by
-// their id. It must make stale the rows that the next write of the group has
-// read ahead.
+// taskChangedByTheWay checks writes that change a row without having read it by
+// its id. Such a write must mark the row as stale if the next write of the
+// group has read it ahead.
 func taskChangedByTheWay(s *suite) {
 	t := s.addTask(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
 	q := s.addQuestion(func(q *fermata.Question) { q.TaskID = t.ID })

@@ -29,8 +29,8 @@ func (s *suite) blindReader() store.Reader {
 	return s.read().WithVisibleProjects(fermata.ProjectSet{Only: true})
 }
 
-// addTasksInProjects makes a task with a question in each of the projects. It also makes, in each project, a task that waits
-// for the task in web.
+// addTasksInProjects adds a task with a question to each of the projects. It also adds, to each project, a task that
+// waits for the task in web.
 func (s *suite) addTasksInProjects() (tasks, waiting map[string]*fermata.Task, questions map[string]*fermata.Question) {
 	s.Helper()
 	tasks, waiting, questions = map[string]*fermata.Task{}, map[string]*fermata.Task{}, map[string]*fermata.Question{}

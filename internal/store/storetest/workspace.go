@@ -82,7 +82,7 @@ func workspaceProbe(s *suite) {
 	s.equal(int64(0), s.head())
 }
 
-// workspaceHeads checks that a database may have more events than were acknowledged to this process, but never fewer.
+// workspaceHeads checks that a database may have more events than its head file records, but never fewer.
 func workspaceHeads(s *suite) {
 	s.opts.HeadFile = filepath.Join(s.TempDir(), "heads")
 	db := s.config.Open(s.T, s.opts)
