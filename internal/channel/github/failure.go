@@ -60,7 +60,7 @@ func apiFailure(act string, err error) error {
 	}
 }
 
-// unsureFailure returns a failure after which the comment may have been written.
+// unsureFailure marks an error after which the comment may have been written.
 func unsureFailure(err error) *notice.SendError {
 	e := &notice.SendError{Err: err}
 	var known *notice.SendError
