@@ -20,7 +20,7 @@ import (
 type reply struct {
 	status  int
 	payload any
-	// afterResponse is called when Slack has the response.
+	// afterResponse is called after Slack has received the response.
 	afterResponse func(ctx context.Context)
 }
 

@@ -58,9 +58,11 @@ type Channel struct {
 	people   peopleCache
 	messages messageStates
 	requests deduplicator
-	// patience is how long Slack waits for the outcome of a click.
+	// patience is how long the channel waits for the outcome of a click before
+	// it acknowledges.
 	patience time.Duration
-	// talks remembers the people who were told that a thread is also for talk.
+	// talks remembers the people who were told that talk in a thread is no
+	// answer.
 	talks talkNotices
 }
 
