@@ -43,8 +43,8 @@ type Config struct {
 	Kinds []delivery.Kind
 	// Name is the name of a channel that the server has by default. If it is empty, the suite adds a channel.
 	Name string
-	// Join makes the person reachable over the channel, signed in with the
-	// token. It is nil if the person's identity in the remote system is enough.
+	// Join makes the person reachable over the channel. It acts with the token of the person. It is nil if the person's
+	// identity in the remote system is enough.
 	Join func(tb testing.TB, r standin.Remote, url, token, person string)
 	// AnswersOnPage reports whether a question without buttons is answered on its page.
 	AnswersOnPage bool
@@ -52,7 +52,7 @@ type Config struct {
 	// shows them knows the server's address.
 	WithoutLinks bool
 	// Forge answers the message with "toml" by forged requests: with a bad signature, too old, or in another person's
-	// name. The person never gave this answer. It is nil if the channel brings no answers back.
+	// name. The person never gave this answer. Forge is nil if people cannot answer over the channel.
 	Forge AnswerFunc
 	// Replay answers "toml" as the person, and then sends exactly the same
 	// again.

@@ -192,7 +192,7 @@ func (b *mailbox) text(uid imap.UID) (splitReply, error) {
 	return found, nil
 }
 
-// fileMail marks a mail as read, and moves it to the folder named to. It stays where it is if to is "".
+// fileMail marks a mail as read, and moves it to the folder named to. If to is "", the mail stays in the mailbox.
 func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	set := imap.UIDSetNum(uid)
 	flags := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{imap.FlagSeen}}

@@ -94,7 +94,7 @@ func (c *config) readMailID(n *replyTarget, id string) {
 
 func stamp(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
 
-// digest makes an id from any text.
+// digest returns an id that is derived from any text.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))

@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// noticeOf returns a notice whose content is the same in every run, except for
-// the items.
+// noticeOf returns a notice about a question with these items. Its content is
+// the same in every run.
 func noticeOf(items ...fermata.Item) *notice.Notice {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	until := at.Add(30 * time.Minute)

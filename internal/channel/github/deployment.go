@@ -22,8 +22,8 @@ type deployment struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// callback matches the address at which GitHub takes the decision. Only the id of the run is read from it, because the
-// rest is known.
+// callback matches the address at which GitHub receives the decision. Only the id of the run is read from it, because
+// the rest is known.
 var callback = regexp.MustCompile(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
 
 // actionsRun returns the id of the run of GitHub Actions that waits, or 0 if the event names none.

@@ -125,8 +125,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// isRefused reports whether GitHub refused the request for good: the object does not exist, or the account may not
-// touch it.
+// isRefused reports whether GitHub refused the request for good: the object does not exist, the account may not access
+// it, or GitHub rejects the content.
 func isRefused(err error) bool {
 	switch statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:

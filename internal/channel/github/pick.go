@@ -20,8 +20,8 @@ const (
 	command = "/answer"
 	// shortestEnding is how many characters at the end of an id are enough to name a question.
 	shortestEnding = 6
-	// lateWindow begins when a question closes. Within it, a comment without /answer can still be an answer to that
-	// question. Later, such a comment is not an answer.
+	// lateWindow is the time after the end of a question in which a comment without /answer can still be an answer to
+	// it. Later, such a comment is not an answer.
 	lateWindow = 24 * time.Hour
 )
 

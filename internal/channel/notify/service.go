@@ -29,7 +29,7 @@ import (
 // private network.
 type service struct {
 	name string
-	// title reports whether the service shows a title apart from the text.
+	// title reports whether the service shows a title separately from the text.
 	title bool
 	// guard gives the library an HTTP client that refuses private addresses.
 	guard func(types.Service, *http.Client)

@@ -198,8 +198,7 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 	return conversation, audience{}, err
 }
 
-// unknownName returns the name of the person that a message to a place is for,
-// if Slack does not know that person.
+// unknownName returns the name of the person for whom a message to a place is, if Slack does not know that person.
 func unknownName(to *notice.Recipient) string {
 	if to.Member != "" {
 		return ""

@@ -72,7 +72,7 @@ func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
 	return err == nil && (m.User != "" && m.User == me.UserID || m.BotID != "" && m.BotID == me.BotID)
 }
 
-// identity asks Slack for the identity of a user.
+// identity returns the identity of a user, from the cache or from Slack.
 func (p *peopleCache) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
 	if who, found := recall(p, &p.users, id); found {
 		return who, nil

@@ -66,7 +66,7 @@ type Channel struct {
 	talks talkNotices
 }
 
-// Open makes a channel from settings that fit the schema. It connects to
+// Open creates a channel from settings that fit the schema. It connects to
 // nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env, patience: patience}
