@@ -26,7 +26,8 @@ type Info struct {
 	Input json.RawMessage
 	// Output is the JSON Schema of the output, or nil.
 	Output json.RawMessage
-	// Idempotent says that two calls with the same key have the effect of one.
+	// Idempotent reports whether two calls with the same key have the effect of
+	// one.
 	Idempotent bool
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // RunByLink checks a channel that cannot vouch for the person who answers. An
-// answer there may decide only what a link may decide.
+// answer over it may decide only the questions that an answer by a link may
+// decide.
 func RunByLink(t *testing.T, c Config) {
 	l := newHarness(t, c)
 	for name, value := range map[string]any{"format": "toml", "colour": "yaml"} {

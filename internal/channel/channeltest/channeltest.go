@@ -26,35 +26,33 @@ import (
 
 // Config says how to drive a channel.
 type Config struct {
-	// New makes the stand-in, and stops it after the test.
+	// New creates the stand-in, and stops it after the test.
 	New func(tb testing.TB) standin.Remote
 	// PeopleByName reports whether the stand-in knows people by their names instead
 	// of their ids.
 	PeopleByName bool
 	// SharedMessages reports whether all people see the same message.
 	SharedMessages bool
-	// ConfirmsAnswer reports whether the person who answers is told so, and sees no
-	// message change.
+	// ConfirmsAnswer reports whether the channel confirms an answer by another message to its author, and does not
+	// change the message with the question.
 	ConfirmsAnswer bool
 	// Settings are added to the settings of the stand-in. The value nil removes
 	// a setting.
 	Settings map[string]any
 	// Kinds are channel kinds that the server does not have by default.
 	Kinds []delivery.Kind
-	// Name is a channel that exists by default. If it is empty, the suite adds
-	// a channel.
+	// Name is the name of a channel that the server has by default. If it is empty, the suite adds a channel.
 	Name string
-	// Join makes the person reachable over the channel, signed in with the
-	// token. It is nil if the person's identity in the remote system is enough.
+	// Join makes the person reachable over the channel. It acts with the token of the person. It is nil if the person's
+	// identity in the remote system is enough.
 	Join func(tb testing.TB, r standin.Remote, url, token, person string)
 	// AnswersOnPage reports whether a question without buttons is answered on its page.
 	AnswersOnPage bool
 	// WithoutLinks reports whether messages contain no address. The device that
 	// shows them knows the server's address.
 	WithoutLinks bool
-	// Forge sends the answer "toml" to the message, which the person never
-	// gave: with a bad signature, too old, or in another person's name. It is
-	// nil if the channel brings no answers back.
+	// Forge answers the message with "toml" by forged requests: with a bad signature, too old, or in another person's
+	// name. The person never gave this answer. Forge is nil if people cannot answer over the channel.
 	Forge AnswerFunc
 	// Replay answers "toml" as the person, and then sends exactly the same
 	// again.
@@ -275,8 +273,8 @@ func (l *harness) awaitWords(person string, parts ...string) {
 	})
 }
 
-// awaitClosed waits until every message about the question says that it is
-// closed.
+// awaitClosed waits until every message about the question says that the question is closed. It skips the messages of
+// the answerer if the channel only confirms the answer.
 func (l *harness) awaitClosed(q *fermata.Question, answerer string) {
 	l.Helper()
 	l.await("every message says that it is closed", func() bool {
@@ -342,7 +340,7 @@ func testEveryQuestion(l *harness) {
 	}
 }
 
-// answerAndCheck answers the question as ann, and checks what became of the answer.
+// answerAndCheck answers the question as ann. It checks the resolution, and that every message shows the end.
 func (l *harness) answerAndCheck(q *fermata.Question, answers map[string]any) {
 	l.Helper()
 	m := l.awaitMessage("ann", q)
@@ -423,8 +421,7 @@ func testNotEligible(l *harness) {
 	l.checkPending(q)
 }
 
-// testForged runs the hooks, and checks that forged answers do not count and
-// repeated ones count once.
+// testForged calls Forge and Replay, and checks that forged answers do not count and repeated ones count once.
 func testForged(l *harness) {
 	if l.Forge == nil {
 		return
@@ -434,8 +431,7 @@ func testForged(l *harness) {
 	l.checkPending(q)
 	again := l.ask(fermata.Ask{Question: "Which format again?", Options: choice})
 	l.Replay(l.T, l.remote, l.url+inboundPath, l.people["ann"], l.awaitMessage("ann", again))
-	// Messages arrive in order. So all of them have arrived when the last
-	// answer counts.
+	// Messages arrive in order. So all forged and repeated answers have arrived when the last answer counts.
 	last := l.ask(fermata.Ask{Question: "And which format last?", Options: choice})
 	l.answerAndCheck(last, map[string]any{"answer": "toml"})
 	l.checkPending(q)

@@ -51,7 +51,7 @@ func withHeader(h http.Header, name, value string) http.Header {
 	return h
 }
 
-// staleAge is longer than any system accepts a request.
+// staleAge is an age at which no system accepts a request.
 const staleAge = 10 * time.Minute
 
 func forgeClicks(tb testing.TB, r standin.Remote, _, person string, m standin.Message) {
@@ -163,7 +163,7 @@ func forgeMail(tb testing.TB, r standin.Remote, _, person string, m standin.Mess
 	tb.Helper()
 	s := r.(*email.Remote)
 	raw, to := reply(tb, s, person, m, "toml")
-	// An outsider and a colleague both send it in the person's name.
+	// An outsider and a colleague both send the reply in the person's name.
 	check(tb, s.Inject(email.Address(person), raw, to))
 	check(tb, s.Submit("bob", raw, to))
 	// Another person uses the reply address from the person's mail.

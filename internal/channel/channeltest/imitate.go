@@ -18,9 +18,9 @@ var imitations = []string{
 	"---\nAnswered by ann: toml\n---", "```\nend of the text\n```\n## Approve\n- [x] toml", "\u202edesolC\u202c \u200bAnswered by ann", "<!-- fermata --> <details><summary>Answered</summary>",
 }
 
-// testImitation asks with texts that imitate the channel's own. The message must
-// have the same buttons, headings and lines as a message with plain words, and
-// no others.
+// testImitation asks questions whose bodies imitate the channel's own messages.
+// The message must have the same buttons, headings and lines as a message with
+// plain words, and no others.
 func testImitation(l *harness) {
 	honest := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: "Some words.", Options: choice})
 	open := l.awaitMessage("ann", honest)
@@ -57,8 +57,8 @@ func buttonLabels(buttons []string) []string {
 	return all
 }
 
-// shortLine is the length in bytes below which a line is too short to pass for
-// one of ours.
+// shortLine is the length in bytes below which a line is too short to look like
+// a line of Fermata.
 const shortLine = 6
 
 // unmarkedLines lists the lines of the body that appear unchanged in the message,
@@ -92,8 +92,9 @@ func count(lines []string, line string) int {
 	return n
 }
 
-// isOurLine reports whether the line belongs to the message itself. A body that
-// copies a real message is full of such lines.
+// isOurLine reports whether Fermata may have written the line itself, because
+// no imitation contains it. A body that copies a real message is full of such
+// lines.
 func isOurLine(line string) bool {
 	return !slices.ContainsFunc(imitations, func(e string) bool { return strings.Contains(e, line) })
 }

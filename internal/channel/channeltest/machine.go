@@ -16,9 +16,10 @@ import (
 type HeardMessage struct{ ID, Type, Question string }
 
 // RunMachine checks the promises of a channel to machines, which do not answer.
-// A machine hears of a question once and of its end once, for every kind of
-// end. It hears of it again, under the same id, when an operator redelivers it.
-// The function heard must return only signed messages.
+// A machine receives one message about a question and one about its end, for
+// every kind of end. If an operator redelivers a message, the machine receives
+// it again under the same id. The function heard must return only signed
+// messages.
 func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remote) []HeardMessage) {
 	t.Parallel()
 	for name, end := range ends {

@@ -128,7 +128,7 @@ func (l *harness) fetch(method, path, body, cookie string) *http.Response {
 	return res
 }
 
-// describeSent describes what became of every message, for the failure message
+// describeSent describes the state of every delivery, for the failure message
 // of a test.
 func (l *harness) describeSent() string {
 	rows, _, err := l.admin.Deliveries(context.Background(), client.DeliveryQuery{Limit: 100})

@@ -18,7 +18,7 @@ import (
 // scanner opens the addresses that it finds, as link previews, mail scanners
 // and curious programs do. It uses HEAD and GET, without a sign-in and without
 // scripts, and then opens the addresses that the pages lead to. None of these
-// requests is a decision.
+// requests may change a question.
 type scanner struct {
 	tb   testing.TB
 	base *url.URL
@@ -32,8 +32,8 @@ const maxAddresses = 400
 
 var links = regexp.MustCompile(`https?://[^\s<>"'|\\)]+`)
 
-// openers are the User-Agent headers of such programs. The last one passes for
-// a browser.
+// openers are User-Agent headers of such programs. The last one is the header
+// of a browser.
 var openers = []string{
 	"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
@@ -99,8 +99,9 @@ func (s *scanner) request(method, address, opener string) []string {
 	return linkTargets(page, res.Request.URL)
 }
 
-// linkTargets lists the targets of the links and forms of a page. A form's address
-// carries the values that its fields already have.
+// linkTargets lists the targets of the links and forms of a page. If the page
+// has fields with names, the list also holds the page's own address with the
+// values of these fields as its query.
 func linkTargets(page []byte, at *url.URL) []string {
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
@@ -121,7 +122,7 @@ func linkTargets(page []byte, at *url.URL) []string {
 		}
 	}
 	if len(filled) > 0 {
-		// A form with the method GET would send its buttons in this way.
+		// A form with the method GET sends its fields and buttons in this way.
 		to := *at
 		to.RawQuery = filled.Encode()
 		found = append(found, to.String())

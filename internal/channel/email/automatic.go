@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// autoReplySubject matches the beginning of the subject of an automatic reply that no
-// header declares as one. A person's reply begins with the subject of our mail.
+// autoReplySubject matches the subject of an automatic reply whose headers do not declare it as one. The subject of a
+// person's reply does not match, because it begins with the subject of our mail.
 var autoReplySubject = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
 
-// automaticReason says why a mail was not written by a person. It is empty if a
-// person wrote it. An automatic mail never counts and is never answered,
-// because two machines could write to each other forever.
+// automaticReason returns why the mail is automatic, or "" if a person wrote it. An automatic mail never counts as an
+// answer, and Fermata never replies to it, because two machines could write to each other forever.
 func (r *reply) automaticReason() string {
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(r.header.Get(name))) }
 	if kind, _, _ := r.header.ContentType(); kind == "multipart/report" || kind == "message/delivery-status" || r.header.Has("X-Failed-Recipients") {

@@ -17,14 +17,15 @@ type Channel struct {
 	*config
 	env notice.Env
 	log *slog.Logger
-	// tellLimiters limits the mails about replies, per person. toldEnds holds the
-	// ends that a person was told. Only Listen uses them.
+	// tellLimiters limits the mails about replies, per person. toldEnds holds
+	// the keys of the ends that people were told about (see [Channel.endKey]).
+	// Only Listen uses them.
 	tellLimiters map[string]*rate.Limiter
 	toldEnds     map[string]bool
 	now          func() time.Time
 }
 
-// Open makes a channel from its settings. It connects to nothing.
+// Open creates a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c, err := readSettings(raw)
 	if err != nil {
@@ -43,7 +44,7 @@ type mailRef struct {
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject"`
 	To         string   `json:"to"`
-	// Ended is the end that the person was told already.
+	// Ended identifies the end that the person was told about.
 	Ended string `json:"ended,omitempty"`
 }
 
@@ -62,9 +63,9 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 }
 
 // Update sends a short mail into the same thread when the question has ended,
-// because mails cannot be changed. It sends none to a person who answered by
-// mail, because the confirmation said so already. It never sends the same end
-// twice.
+// because a sent mail cannot be changed. It sends nothing to a person who
+// answered by mail, because the confirmation has told that person. It also
+// sends nothing if the receipt says that a mail about this end was sent.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Receipt) (notice.Receipt, error) {
 	if n.Outcome == nil {
 		return before, nil
@@ -102,7 +103,7 @@ func answeredByMail(n *notice.Notice) bool {
 	return r.AnsweredBy != nil && r.AnsweredBy.ID != "" && r.AnsweredBy.ID == n.To.Member && r.Channel == Kind
 }
 
-// deliver sends a letter over the mail server.
+// deliver stores the words of a letter, and sends it over the mail server.
 func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
 	msg, err := l.message(c.config)
 	if err != nil {

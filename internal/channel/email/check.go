@@ -50,8 +50,8 @@ func (c *Channel) checkIMAP(ctx context.Context) error {
 	return nil
 }
 
-// explain turns a connection error into one that says what is wrong and what to
-// do.
+// explain turns a connection error into one that names the problem and the
+// remedy.
 func explain(what, field string, err error) error {
 	var (
 		dns         *net.DNSError

@@ -8,10 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// classifySendError makes an error final if the server refuses the recipient for good.
-// Other errors may go away, so they are retried. That includes a failed
-// sign-in, because operators can repair it. SMTP has no way to say how long to
-// wait.
+// classifySendError makes an error final if the server refuses the recipient or the mail for good. Other errors may go
+// away, so they are retried. That includes a failed sign-in, because operators can repair it. A server cannot say how
+// long to wait, because SMTP has no way for it.
 func classifySendError(err error) error {
 	var refused *gomail.SendError
 	if !errors.As(err, &refused) || refused.IsTemp() || refused.ErrorCode() < 500 {

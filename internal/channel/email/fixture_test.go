@@ -18,7 +18,8 @@ import (
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
-// fixture is a channel with a real mail server, and the replies that it heard.
+// fixture is a real mail server for a channel, and the replies that the channel
+// passed on.
 type fixture struct {
 	*mailserver.Server
 	t     *testing.T

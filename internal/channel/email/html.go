@@ -8,11 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlText returns the text of an HTML mail. A line that begins with > replaces
-// an element that the mail program marks as quoted. The line of an original
-// message begins a quoted mail whose end is not marked. The result doubtful
-// reports whether the person may not have seen all of the text, or may have
-// seen it differently.
+// htmlText returns the text of an HTML mail. quoteLine replaces an element that the mail program marks as quoted.
+// originLine begins a quoted mail whose end is not marked. The result doubtful reports whether the person may not have
+// seen all of the text, or may have seen it differently.
 func htmlText(s string) (text string, doubtful bool) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {
@@ -25,8 +23,7 @@ func htmlText(s string) (text string, doubtful bool) {
 
 type htmlWriter struct {
 	b strings.Builder
-	// doubtful reports whether an element above an original may hide or alter
-	// text.
+	// doubtful reports whether an element above the quoted mail may hide or alter text.
 	doubtful bool
 	// original reports whether all that follows belongs to a quoted mail.
 	original bool
@@ -80,8 +77,8 @@ func (w *htmlWriter) writeNode(n *html.Node) {
 	}
 }
 
-// replaceElement writes the line that replaces an element. done reports whether nothing
-// below the element is text of the person.
+// replaceElement writes the line that replaces an element. done reports whether the caller must skip what is inside the
+// element.
 func (w *htmlWriter) replaceElement(n *html.Node) (done bool) {
 	switch {
 	case isQuote(n):
@@ -93,7 +90,7 @@ func (w *htmlWriter) replaceElement(n *html.Node) (done bool) {
 	case hasName(n, "gmail_signature", "moz-signature", "signature"):
 		w.writeLine(signatureLine)
 	case hasName(n, "moz-cite-prefix", "gmail_attr"):
-		// It introduces the quotation that comes next.
+		// This element introduces the next quotation.
 		return true
 	case hasName(n, "gmail_quote", "protonmail_quote", "tutanota_quote", "yahoo_quoted"):
 		return w.writeContainer(n)
@@ -104,8 +101,9 @@ func (w *htmlWriter) replaceElement(n *html.Node) (done bool) {
 	return false
 }
 
-// writeContainer writes an element that holds a quotation and its introduction. The
-// text after the quotation is the person's.
+// writeContainer writes an element that holds an introduction and a quotation. It leaves out the introduction. It
+// writes the text after the quotation, which is the person's. If the element contains no quotation, everything from its
+// beginning on counts as a quoted mail.
 func (w *htmlWriter) writeContainer(n *html.Node) (done bool) {
 	if !hasQuote(n) {
 		w.writeLine(originLine)

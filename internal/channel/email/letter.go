@@ -17,7 +17,7 @@ type letter struct {
 	InReplyTo  string
 	References []string
 	ReplyTo    string
-	// Auto is the kind of automatic mail (RFC 3834).
+	// Auto is the value of the header Auto-Submitted (RFC 3834).
 	Auto string
 	// Delivery, Question and Status help people to filter mails, and help in
 	// support.

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Before Listen connects to an unreachable mailbox again, it pauses. The pause doubles from minReconnectDelay to
-// maxReconnectDelay, and each pause is randomized.
+// Listen pauses before it connects again to a mailbox that it could not read. The pause doubles from minReconnectDelay
+// to maxReconnectDelay, and each pause is randomized.
 const (
 	minReconnectDelay = time.Second
 	maxReconnectDelay = 5 * time.Minute
@@ -69,7 +69,7 @@ func (c *Channel) listenOnce(ctx context.Context, hear notice.InboundHandler) er
 	}
 }
 
-// readNewMails reads the mails that came since the last look, and returns how far the mailbox was read.
+// readNewMails reads the mails that came since the last call, and returns the new position in the mailbox.
 func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.InboundHandler) (*mailboxPosition, error) {
 	pos, err := c.loadPosition(ctx, box.validity)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Channel) readNewMails(ctx context.Context, box *mailbox, hear notice.In
 	return pos, c.sendPending(ctx, pos)
 }
 
-// read processes one mail. done is false if the mail must be looked at again.
+// read processes one mail. done is false if the mail must be read again.
 func (c *Channel) read(ctx context.Context, box *mailbox, m incomingMail, pos *mailboxPosition, hear notice.InboundHandler) (done bool, err error) {
 	r, err := c.readHeader(m.header)
 	if err != nil || !r.isOurs() {

@@ -96,7 +96,7 @@ func TestARefusedReplyCanBeSaidAgain(t *testing.T) {
 	if !strings.Contains(told.Plain, `"C" is no option`) || !strings.Contains(told.Plain, "https://fermata.example/questions/q_1") {
 		t.Errorf("told %q", told.Plain)
 	}
-	// A reply to the answer is bound in the same way as a reply to the question.
+	// A reply to this answer has the secret, as a reply to the question has.
 	w.reply(mailserver.Outlook, told, "A")
 	if in := w.nextHeard(); in.Text != "A" || in.Reply != secret || in.From.Email == "" {
 		t.Errorf("heard %+v", in)
@@ -199,7 +199,8 @@ func TestTheSenderIsWhomTheServerVouchesFor(t *testing.T) {
 	w.awaitSeen("fermata", 5)
 	stop()
 
-	// Without a named server, the header can count against a mail, and the secret must bind the mail to the question.
+	// If the settings name no server, the header can only count against a mail. The secret must bind the mail to the
+	// question.
 	w.store.values = map[string]string{}
 	stop = w.listen(w.open(map[string]any{"authserv_id": nil}))
 	inject("secret", "")
@@ -254,7 +255,7 @@ func TestARepeatedMailCountsOnce(t *testing.T) {
 func TestReadingGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, mailserver.Options{})
-	// Unread mails from before the channel was made are read, once.
+	// Unread mails from before the channel was created are read once.
 	w.submit("ada", plainMail("before", adaFrom, replyTo, ""), replyTo)
 	w.awaitMails("fermata", 1)
 	stop := w.listen(w.open(nil))
@@ -308,7 +309,7 @@ func TestAReplyThatCannotBeTakenYetIsBroughtAgain(t *testing.T) {
 	w.awaitSeen("fermata", 1)
 	stop()
 
-	// The open work survives a restart.
+	// A reply that must be read again survives a restart.
 	w.setVerdict(notice.Verdict{Counted: true, Words: "It counted."}, 1000)
 	stop = w.listen(w.open(nil))
 	w.submit("ada", plainMail("two", adaFrom, replyTo, ""), replyTo)
@@ -457,7 +458,7 @@ func TestHTMLThatMayHideTextDecidesNothing(t *testing.T) {
 	}
 }
 
-// If the person's words cannot be told from other text, the reply decides nothing. The person is told why.
+// If the person's words cannot be distinguished from other text, the reply decides nothing. The person is told why.
 func TestAReplyThatIsNotReadWholeDecidesNothing(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, mailserver.Options{})

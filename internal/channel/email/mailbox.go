@@ -14,8 +14,8 @@ import (
 
 const (
 	connectTimeout = 30 * time.Second
-	// idleTimeout is the longest wait without a command to the server. A connection
-	// that died unnoticed is found after it.
+	// idleTimeout is the longest time without a command to the server. So a connection that broke silently is noticed
+	// after this time.
 	idleTimeout = 4 * time.Minute
 	// initialLookback is how far back unread mails are read in a mailbox that Fermata
 	// does not know yet.
@@ -28,8 +28,7 @@ const (
 type mailbox struct {
 	client   *imapclient.Client
 	validity uint32
-	// next is the UID that the next mail was to get when the mailbox was
-	// opened.
+	// next is the UID that the server announced for the next new mail (UIDNEXT) when the mailbox was opened.
 	next imap.UID
 	// supportsIdle reports whether the server announces new mail (IDLE). newMail
 	// receives a value for each announcement.
@@ -84,7 +83,7 @@ func (b *mailbox) handler() *imapclient.UnilateralDataHandler {
 	}}
 }
 
-// dial connects. It uses TLS, except for a server on this machine.
+// dial connects over TLS or STARTTLS. Only a connection to a server on this machine may be unencrypted.
 func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHandler) (*imapclient.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -93,8 +92,7 @@ func (s *server) dial(ctx context.Context, handler *imapclient.UnilateralDataHan
 	if err != nil {
 		return nil, err
 	}
-	// A server of another kind may never send the greeting that the library
-	// waits for.
+	// A server of another protocol may never send the greeting that the library waits for.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if s.tls {
 		secured := tls.Client(conn, s.config)
@@ -121,7 +119,7 @@ func (b *mailbox) close() {
 	_ = b.client.Close()
 }
 
-// find returns the mails to look at, in the order in which they arrived.
+// find returns the mails to read, in the order in which they arrived.
 func (b *mailbox) find(pos *mailboxPosition) ([]imap.UID, error) {
 	criteria := &imap.SearchCriteria{UID: []imap.UIDSet{{{Start: pos.Next, Stop: 0}}}}
 	if pos.isNew {
@@ -145,7 +143,7 @@ func (b *mailbox) find(pos *mailboxPosition) ([]imap.UID, error) {
 	return slices.Compact(uids), nil
 }
 
-// headers fetches the headers of mails. A mail may have been deleted meanwhile.
+// headers fetches the headers of mails. The header of a mail that was deleted meanwhile is empty.
 func (b *mailbox) headers(uids []imap.UID) ([]incomingMail, error) {
 	section := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true}
 	found, err := b.client.Fetch(imap.UIDSetNum(uids...), &imap.FetchOptions{
@@ -161,7 +159,7 @@ func (b *mailbox) headers(uids []imap.UID) ([]incomingMail, error) {
 	mails := make([]incomingMail, 0, len(uids))
 	for _, uid := range uids {
 		m := have[uid]
-		m.uid = uid // a deleted mail is passed like any other
+		m.uid = uid // a deleted mail has no header, so it counts as a mail that is not ours
 		mails = append(mails, m)
 	}
 	return mails, nil
@@ -194,8 +192,7 @@ func (b *mailbox) text(uid imap.UID) (splitReply, error) {
 	return found, nil
 }
 
-// fileMail marks a mail as read, and moves it to the folder to, if one is
-// given.
+// fileMail marks a mail as read, and moves it to the folder named to. If to is "", the mail stays in the mailbox.
 func (b *mailbox) fileMail(uid imap.UID, to string) error {
 	set := imap.UIDSetNum(uid)
 	flags := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{imap.FlagSeen}}

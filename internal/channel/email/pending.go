@@ -11,10 +11,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// pendingMessage is a message about a reply that a person has not received yet.
+// pendingMessage is a message that tells a person what became of a reply, and that was not sent yet.
 type pendingMessage struct {
 	To string `json:"to"`
-	// ID is the Message-ID of that message. References are the ids of its thread.
+	// ID is the Message-ID that the mail will have. References are the ids of its thread.
 	ID         string   `json:"id"`
 	References []string `json:"references,omitempty"`
 	Subject    string   `json:"subject"`
@@ -24,8 +24,8 @@ type pendingMessage struct {
 }
 
 const (
-	// maxPending is how many messages are gathered at most. maxPendingPerPerson is how many are gathered for one person.
-	// Messages of the same thread with the same words are gathered once.
+	// maxPending is how many messages are pending at most. maxPendingPerPerson is the limit for one person. Messages to
+	// a person with the same subject, words and page count once.
 	maxPending          = 2000
 	maxPendingPerPerson = 100
 )
@@ -38,7 +38,8 @@ func (c *Channel) newPendingMessage(r *reply, v notice.Verdict) pendingMessage {
 	}
 }
 
-// addPending stores what to tell a person later.
+// addPending adds a message to send later. It replaces an equal one. If there are too many messages, it drops an old
+// one.
 func (pos *mailboxPosition) addPending(o pendingMessage) {
 	same := func(other pendingMessage) bool {
 		return other.To == o.To && other.Subject == o.Subject && other.Words == o.Words && other.Open == o.Open
@@ -52,7 +53,7 @@ func (pos *mailboxPosition) addPending(o pendingMessage) {
 	}
 }
 
-// dropPending drops a gathered message, and counts it for the next mail.
+// dropPending drops a pending message, and counts it. The next mail to the person says how many messages were dropped.
 func (pos *mailboxPosition) dropPending(o pendingMessage) {
 	if pos.Dropped == nil {
 		pos.Dropped = map[string]int{}
@@ -61,8 +62,8 @@ func (pos *mailboxPosition) dropPending(o pendingMessage) {
 	pos.removePending([]pendingMessage{o})
 }
 
-// oldestPending returns the oldest message to a person with more than one. So every person keeps at least one mail, which
-// says how many were left out.
+// oldestPending returns the oldest message to a person who has more than one. So each person has at least one message
+// left. The mail with it says how many were dropped.
 func (pos *mailboxPosition) oldestPending() pendingMessage {
 	count := map[string]int{}
 	for _, o := range pos.Pending {
@@ -76,7 +77,7 @@ func (pos *mailboxPosition) oldestPending() pendingMessage {
 	return pos.Pending[0]
 }
 
-// pendingFor lists the gathered messages to one person.
+// pendingFor lists the pending messages to one person.
 func (pos *mailboxPosition) pendingFor(address string) []pendingMessage {
 	var messages []pendingMessage
 	for _, o := range pos.Pending {
@@ -94,7 +95,7 @@ func (pos *mailboxPosition) removePending(sent []pendingMessage) {
 	})
 }
 
-// sendPending mails the gathered messages to every person who may be mailed again.
+// sendPending mails the pending messages to every person whose limit allows another mail.
 func (c *Channel) sendPending(ctx context.Context, pos *mailboxPosition) error {
 	var people []string
 	for _, o := range pos.Pending {
@@ -157,7 +158,7 @@ func (c *Channel) mailSummary(ctx context.Context, all []pendingMessage, dropped
 	return c.post(ctx, l)
 }
 
-// waitTime returns how long to wait for new mail: maxWait, but at most pendingCheckInterval while messages are gathered.
+// waitTime returns how long to wait for new mail: maxWait, but at most pendingCheckInterval while messages are pending.
 func (pos *mailboxPosition) waitTime(maxWait time.Duration) time.Duration {
 	if len(pos.Pending) > 0 {
 		return min(maxWait, pendingCheckInterval)
@@ -165,5 +166,5 @@ func (pos *mailboxPosition) waitTime(maxWait time.Duration) time.Duration {
 	return maxWait
 }
 
-// pendingCheckInterval is the interval at which the channel checks whether gathered messages may be sent.
+// pendingCheckInterval is the interval at which the channel checks whether pending messages may be sent.
 const pendingCheckInterval = time.Minute

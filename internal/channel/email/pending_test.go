@@ -15,8 +15,8 @@ func TestNothingOwedIsDroppedInSilence(t *testing.T) {
 	if kept := len(at.pendingFor("ada@x.test")); kept != maxPendingPerPerson || at.Dropped["ada@x.test"] != said-kept {
 		t.Errorf("%d are kept and %d counted", kept, at.Dropped["ada@x.test"])
 	}
-	// Even if there are many people with several messages, each person keeps
-	// one.
+	// Even if there are many people with several messages, each person has one
+	// left.
 	const people = 900
 	for n := range 3 {
 		for i := range people {

@@ -10,11 +10,11 @@ import (
 
 const (
 	positionKey = "mailbox"
-	// maxSeen is how many ids of mails are remembered, so that a mail that
-	// arrives twice counts once. The delivery side remembers them longer.
+	// maxSeen is how many ids of mails are remembered, so that a mail that arrives twice counts once. The package
+	// delivery remembers them longer.
 	maxSeen = 200
-	// maxTellAttempts is how many attempts are made to tell a person. After that, the
-	// message is gathered for a later mail.
+	// maxTellAttempts is how many attempts are made to tell a person. After that, the message is added to the pending
+	// ones.
 	maxTellAttempts = 5
 	maxRetryMails   = 1000
 )
@@ -26,8 +26,7 @@ type mailboxPosition struct {
 	Validity uint32 `json:"validity"`
 	// Next is the first UID that was not seen yet.
 	Next imap.UID `json:"next"`
-	// Retry are the mails before Next that must be looked at again, with the
-	// number of attempts.
+	// Retry are the mails before Next that must be read again, with the number of attempts.
 	Retry map[imap.UID]int `json:"again,omitempty"`
 	Seen  []string         `json:"seen,omitempty"`
 	// Pending are the messages about replies that people have not received yet.
@@ -72,8 +71,8 @@ func (c *Channel) storePosition(ctx context.Context, pos *mailboxPosition) error
 	return c.env.Store(ctx, positionKey, string(text))
 }
 
-// start begins with the existing mails: the last maxRetryMails of them, if there
-// are more. It continues at next with the mails that arrive later.
+// start returns the existing mails that are read first: the last maxRetryMails of them, if there are more. It sets the
+// position to next, the UID of the first mail that arrives later.
 func (pos *mailboxPosition) start(uids []imap.UID, next imap.UID) []imap.UID {
 	uids = uids[max(0, len(uids)-maxRetryMails):]
 	for _, uid := range uids {
@@ -83,7 +82,8 @@ func (pos *mailboxPosition) start(uids []imap.UID, next imap.UID) []imap.UID {
 	return uids
 }
 
-// advance moves the position past a mail.
+// advance moves the position past a mail. If the mail is not done, it is read again later, unless too many mails wait
+// for that.
 func (pos *mailboxPosition) advance(uid imap.UID, done bool) {
 	pos.Next = max(pos.Next, uid+1)
 	switch {

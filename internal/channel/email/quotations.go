@@ -12,9 +12,8 @@ type splitReply struct {
 	// aboveQuote is the text above every quotation. afterQuote is the text after
 	// a quotation with marked lines.
 	aboveQuote, afterQuote string
-	// original is the text below the head of a quoted mail whose lines are not
-	// marked. Only Fermata's own words may be left out of a reply, and only a
-	// comparison can tell which these are.
+	// original is the text below the head of a quoted mail whose lines are not marked. Fermata may leave out only words
+	// that it sent itself. So it compares this text with the mails that it sent.
 	original string
 	// doubt says why the text may differ from what the person saw. It is empty
 	// if it does not. remedy says how to reply instead.
@@ -50,9 +49,8 @@ func splitQuotations(s string) splitReply {
 	return found
 }
 
-// read returns the person's words and the signature below them. unknown reports
-// whether a part of the mail was left out as quoted although Fermata did not
-// send it.
+// read returns the person's words and the signature below them. unknown reports whether read left out a part as quoted
+// that Fermata did not send.
 func (s splitReply) read(sent wordSet, name string) (text, signature string, unknown bool) {
 	if text, _ = notice.SplitSignature(s.aboveQuote, name); text == "" {
 		return "", "", false
@@ -109,8 +107,8 @@ var (
 // maxHeadFields is how many lines the head of a quoted mail has at most.
 const maxHeadFields = 8
 
-// beginsOriginal reports whether a quoted mail without marked lines begins
-// here: with a line that says so, with its head, or with an introduction.
+// beginsOriginal reports whether the lines begin a quoted mail whose own lines are not marked: with a line that says
+// so, with its head, or with an introduction.
 func beginsOriginal(lines []string) bool {
 	line := strings.TrimSpace(lines[0])
 	if originalLine.MatchString(line) || isMailHead(lines) || introductionLength(lines) > 0 {
@@ -153,8 +151,8 @@ func followedByQuote(lines []string) bool {
 	return false
 }
 
-// introductionLength returns how many lines introduce a quotation here, whatever
-// follows: author, address and date.
+// introductionLength returns how many lines at the beginning introduce a quotation, or 0. They must have a verb, an
+// address and a date. What follows them does not matter.
 func introductionLength(lines []string) int {
 	if !introduction.MatchString(lines[0]) && !nameFirst.MatchString(lines[0]) {
 		return 0
@@ -177,8 +175,8 @@ func endsIntroduction(line string) bool {
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
-// isIntroduction reports whether a line introduces the quotation below it. The
-// line must have two of a verb, a date and an address.
+// isIntroduction reports whether a line introduces the quotation below it. The line must have at least two of these: a
+// verb, a date, an address.
 func isIntroduction(line string) bool {
 	if !endsIntroduction(line) || !introduction.MatchString(line) && !nameFirst.MatchString(line) {
 		return false
@@ -192,9 +190,8 @@ func isIntroduction(line string) bool {
 	return n > 1
 }
 
-// isMailHead reports whether the head of a quoted mail begins here: From, which may
-// come second, and at least two other fields. At least one of the lines must
-// have an address or a year.
+// isMailHead reports whether the lines begin with the head of a quoted mail: From, which may come second, and at least
+// two other fields. At least one of the lines must have an address or a year.
 func isMailHead(lines []string) bool {
 	if len(lines) < 3 {
 		return false

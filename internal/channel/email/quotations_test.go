@@ -123,7 +123,8 @@ func FuzzTextOf(f *testing.F) {
 	})
 }
 
-// Words below a quotation or a signature are text. So are lines that only begin like the signature of a program.
+// Words below a quotation or a line of dashes are text, unless they are a signature. Lines that only begin like the
+// signature of a mail program are text, too.
 func TestWordsBelowAreText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -144,7 +145,7 @@ func TestWordsBelowAreText(t *testing.T) {
 	}
 }
 
-// Below the head of a quoted mail without marked lines, only Fermata's own words are left out.
+// Below the head of a quoted mail whose lines are not marked, only words that Fermata sent are left out.
 func TestAnOriginalIsWhatWeSent(t *testing.T) {
 	t.Parallel()
 	l := &letter{Subject: "Approval: Deploy 4.2?"}

@@ -84,9 +84,9 @@ func (r *reply) id(raw []byte) string {
 }
 
 const (
-	// initialReadSize is how many bytes of a mail are read at first. The person's
-	// words are mostly at the top. If a file comes before them, maxReadSize bytes
-	// are read, as many as mail servers accept.
+	// initialReadSize is how many bytes of a mail are read at first. The
+	// person's words are mostly at the top. If the mail is longer, maxReadSize
+	// bytes are read, which is as much as mail servers accept.
 	initialReadSize = 256 << 10
 	maxReadSize     = 64 << 20
 	// longestPart is how many bytes of a text are read, with its quotations.
@@ -107,8 +107,8 @@ const (
 	quoteRemedy   = "reply with the answer alone, and delete the mail that your program quotes"
 )
 
-// textOf returns the text of a mail, cut at its quotations. It has a doubt if
-// the person may have seen a different text.
+// textOf returns the text of a mail, cut at its quotations. The result has a
+// doubt if the person may have seen a different text.
 func textOf(raw []byte) splitReply {
 	e, err := message.Read(bytes.NewReader(raw))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {

@@ -59,8 +59,7 @@ type option struct {
 	Recommended, Danger      bool
 }
 
-// instructionPart is one part of an instruction. If Code is set, Text is to be typed
-// exactly.
+// instructionPart is one part of an instruction. If Code is set, the person types Text exactly as it is shown.
 type instructionPart struct {
 	Text string
 	Code bool
@@ -80,7 +79,7 @@ func (l *letter) render(n *notice.Notice, canReply bool, publicURL string) error
 	p := page{Subject: l.Subject, Preheader: notice.ShortText(n), Note: note(n, canReply), Buttons: buttons(n)}
 	view := *n
 	if !canReply {
-		// Otherwise the plain text would ask for a reply.
+		// If Decide stayed set, the plain text would ask for a reply.
 		view.Decide = false
 	}
 	p.Text = strings.TrimRight(notice.Text(&view), "\n")
@@ -292,7 +291,7 @@ func clipText(s string) string {
 	return notice.Clean(s)
 }
 
-// splitInstruction splits an instruction at its backquotes and its indented lines.
+// splitInstruction splits an instruction at its backquotes. The text between two backquotes becomes a part with Code.
 func splitInstruction(s string) []instructionPart {
 	var list []instructionPart
 	for i, part := range strings.Split(s, "`") {
@@ -303,9 +302,8 @@ func splitInstruction(s string) []instructionPart {
 	return list
 }
 
-// breakLinks writes text of an agent so that mail programs find no address in it
-// and make no link of it. It puts an element that shows nothing and is not
-// copied at the places where they look.
+// breakLinks writes text of an agent so that mail programs detect no address in it and make no link of it. It inserts
+// <wbr> into everything that looks like an address. This element is invisible and is not copied.
 func breakLinks(s string) template.HTML {
 	escaped := template.HTMLEscapeString(s)
 	return template.HTML(linkBreaker.Replace(escaped)) //nolint:gosec // the text is escaped, and only <wbr> is added

@@ -237,7 +237,7 @@ func TestMailsOfAQuestionAreOneThread(t *testing.T) {
 	if _, err := c.Update(t.Context(), first, receipt); err != nil {
 		t.Error(err)
 	}
-	// A person who answered by mail was told there.
+	// A person who answered by mail has received a confirmation.
 	if _, err := c.Update(t.Context(), answeredNotice(first, "ada", "email"), receipt); err != nil {
 		t.Error(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// Any sender can be written into a mail. The only evidence is what our own mail server found out and wrote into
-// Authentication-Results (RFC 8601).
+// A mail can name any sender. The only evidence is the result of the checks that our own mail server writes into the
+// header Authentication-Results (RFC 8601).
 
 // proof says how well the sender of a mail is verified.
 type proof int
@@ -22,9 +22,10 @@ const (
 	forged
 )
 
-// verifySender reads the findings of the server about the sender, and says why a mail counts as forged. If the settings
-// name the server, only its headers count and they must vouch for the sender. Otherwise only the topmost header is
-// read, because the last server wrote it. It can only count against a mail, because the sender may have written it.
+// verifySender returns how well the sender is verified by the results of the mail server, and why a mail counts as
+// forged. If the settings name the server, only its headers count, and they must vouch for the sender. Otherwise only
+// the topmost header is read, because a server that adds a header adds it at the top. If no server added one, the
+// sender may have written it. So this header can make a mail count as forged, but never as proven.
 func (c *config) verifySender(r *reply) (p proof, why string) {
 	results, found := c.results(r)
 	if !found {
@@ -46,7 +47,7 @@ func (c *config) verifySender(r *reply) (p proof, why string) {
 	return p, ""
 }
 
-// Vouches reports whether a mail server vouches for the authors of replies.
+// Vouches reports whether the settings name a mail server that vouches for the authors of replies.
 func (c *config) Vouches() bool { return c.authServID != "" }
 
 // findings lists the findings of the server, such as "dmarc=fail, spf=pass for evil.test".
@@ -79,8 +80,8 @@ func (c *config) remedy(r *reply) string {
 	return advice
 }
 
-// results collects the results that the server wrote. Everything below its own Received header came with the mail, so
-// it is not read.
+// results collects the results that the server wrote. Everything below this server's own Received header came with the
+// mail, so it is not read.
 func (c *config) results(r *reply) (all []result, found bool) {
 	for fields := r.header.Fields(); fields.Next(); {
 		if found && (!c.Vouches() || strings.EqualFold(fields.Key(), "Received")) {
@@ -111,8 +112,8 @@ type result struct {
 var keyword = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 // readResults reads the header. It removes comments and quoted texts first, because servers write the sender's words
-// into them, and those words could look like results. So could an address that a server did not quote: then the header
-// has a part that is not a result, and counts as malformed. Only version 1 of the header is known.
+// into them, and those words could look like results. An address that a server did not quote could look like a result,
+// too. Such a header has a part that is not a result, and counts as malformed. Only version 1 of the header is known.
 func readResults(s string) (id string, results []result) {
 	head, rest, _ := strings.Cut(stripComments(s), ";")
 	words := strings.Fields(head)
@@ -216,7 +217,7 @@ func (r result) matchSender(from string) (fits, known bool) {
 	}
 }
 
-// isAligned reports whether a mail's domain is the proven one, or below it.
+// isAligned reports whether a domain is the proven domain or one of its subdomains.
 func isAligned(proved, domain string) bool {
 	proved, domain = strings.Trim(proved, "<>."), strings.ToLower(domain)
 	return strings.Contains(proved, ".") && (proved == domain || strings.HasSuffix(domain, "."+proved))

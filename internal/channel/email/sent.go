@@ -17,7 +17,7 @@ import (
 // each mail it stores the hashes of every three words in a row.
 
 const (
-	// runLength is how many words in a row make one piece.
+	// runLength is how many words in a row form one piece.
 	runLength = 3
 	hashBytes = 3
 	// sentKey is the prefix of the key. The id of the delivery follows it.
@@ -26,7 +26,7 @@ const (
 
 var links = regexp.MustCompile(`(?i)<?\b(https?://|mailto:|www\.)[^\s<>]*>?`)
 
-// wordSet holds the pieces of mails that Fermata sent.
+// wordSet holds the hashes of the pieces of mails that Fermata sent.
 type wordSet map[uint32]bool
 
 // wordsOf returns the words of a text without its links, because programs add
@@ -36,7 +36,7 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// pieces returns the hash of each run of words.
+// pieces returns the hash of every runLength words in a row.
 func pieces(words []string) []uint32 {
 	var all []uint32
 	for i := 0; i+runLength <= len(words); i++ {
@@ -48,8 +48,8 @@ func pieces(words []string) []uint32 {
 }
 
 // has reports whether every word of a text belongs to a run of words that
-// Fermata sent. It is true for a text without words, unless a sign in it may
-// have a meaning.
+// Fermata sent. For a text without words, it is true unless the text has a
+// symbol that may be an answer, such as 👎.
 func (s wordSet) has(text string) bool {
 	words := wordsOf(text)
 	if len(words) == 0 {
@@ -64,7 +64,7 @@ func (s wordSet) has(text string) bool {
 	return covered == len(words)
 }
 
-// dropPlainSigns keeps the signs that may have a meaning, such as 👎, and drops
+// dropPlainSigns keeps the symbols that may be an answer, such as 👎, and drops
 // all other characters.
 func dropPlainSigns(r rune) rune {
 	if unicode.Is(unicode.So, r) {
@@ -117,8 +117,8 @@ func (c *Channel) sentWords(ctx context.Context, delivery string) (wordSet, erro
 	return readWordSet(text), err
 }
 
-// storeWords stores the pieces of a mail before it is sent, so that a reply to
-// it is understood.
+// storeWords stores the pieces of a mail before it is sent, so that its words
+// are recognized in a reply.
 func (c *Channel) storeWords(ctx context.Context, l *letter) error {
 	if c.imap == nil || c.env.Store == nil || l.Delivery == "" || l.Question == "" {
 		return nil

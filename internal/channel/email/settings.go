@@ -138,7 +138,7 @@ func (c *config) readReplies(s settings, trust *x509.CertPool) error {
 	case c.replyTo == "":
 		c.replyTo = c.from.Address
 	}
-	// A token of letters replaces the real one while the address is checked.
+	// The check replaces the placeholder by letters.
 	a, err := mail.ParseAddress(strings.Replace(c.replyTo, tokenPlaceholder, "token", 1))
 	if err != nil || a.Name != "" || strings.Contains(a.Address, "{") {
 		return invalid("reply_to", "must be a mail address, such as answers+{token}@example.com")
@@ -166,7 +166,8 @@ func readServer(field, address, password string, ports map[string]string, trust 
 	return s, nil
 }
 
-// trustedAuthorities returns the certificate authorities of the system together with those of the settings.
+// trustedAuthorities returns the certificate authorities of the system together with those of the settings. If the
+// settings have none, it returns nil, which means those of the system.
 func trustedAuthorities(pem string) (*x509.CertPool, error) {
 	if pem == "" {
 		return nil, nil //nolint:nilnil // no pool stands for the system's

@@ -45,8 +45,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestTheSchemaHasEverySetting compares the schema of the form with the
-// settings of the program.
+// TestTheSchemaHasEverySetting compares the JSON Schema with the fields of
+// settings.
 func TestTheSchemaHasEverySetting(t *testing.T) {
 	t.Parallel()
 	var have struct {

@@ -13,8 +13,8 @@ import (
 // sendTimeout is the time limit for one mail.
 const sendTimeout = 30 * time.Second
 
-// client makes a client of the server. Mails go over TLS; a server on this
-// machine may do without.
+// client returns a client of the server. It sends mails over TLS. Only a server
+// on this machine may do without.
 func (s *server) client() (*gomail.Client, error) {
 	port, err := strconv.Atoi(s.port)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	// An error after the server has accepted the mail is no reason to send it
-	// again.
+	// The server has accepted the mail if it is delivered. A later error must
+	// not make Fermata send it again.
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
 		return classifySendError(err)
 	}

@@ -14,17 +14,17 @@ import (
 )
 
 // Mails about single replies are limited for each person, so that two machines
-// do not write to each other forever. Other messages are gathered and sent in
-// one mail.
+// do not write to each other forever. Messages beyond the limit become pending,
+// and are sent later in one mail.
 const (
 	tellBurst      = 10
 	tellInterval   = 6 * time.Minute
 	maxTellEntries = 10_000
 )
 
-// tell mails a person what became of a reply. If the person had too many mails,
-// it gathers the message for the next one. The mail about the same reply always
-// has the same Message-ID.
+// tell mails a person what became of a reply. If the person has reached the
+// limit, the message becomes pending. The mail about the same reply always has
+// the same Message-ID.
 func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, pos *mailboxPosition) error {
 	if v.Words == "" {
 		return nil
@@ -54,18 +54,18 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, pos *mai
 	return nil
 }
 
-// limitWords returns the text that announces the limit, in the last mail before
-// it.
+// limitWords returns the text that announces the limit. The last mail before
+// the limit contains it.
 func limitWords() string {
 	return fmt.Sprintf("This is the last mail about a single reply of yours for now. What becomes of the next ones is gathered and mailed "+
 		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellInterval.Minutes()))
 }
 
-// endKey names the end that a person is told in answer to a reply: that the
-// reply counted, or that the question is closed. Each end is told to a person
-// once, whatever the limit. A question has few ends, so two machines cannot
-// continue forever. It is empty for any other verdict, and for an end that was
-// told before.
+// endKey returns a key for the end that a verdict reports: the reply counted,
+// or the question is closed. The first mail to a person about an end does not
+// count against the limit. A question has few ends, so two machines cannot use
+// this forever. The key is empty for any other verdict, and for an end that the
+// person was told about before.
 func (c *Channel) endKey(r *reply, v notice.Verdict) string {
 	if v.Question == nil || !v.Counted && v.Code != fermata.CodeQuestionClosed {
 		return ""

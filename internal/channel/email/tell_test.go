@@ -53,7 +53,7 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 		}
 	}
 
-	// The gathered messages survive a restart, and are sent when the limit
+	// The pending messages survive a restart, and are sent when the limit
 	// allows it.
 	stop()
 	stored, err := w.store.load(t.Context(), "mailbox")

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// The ids of Fermata's mails carry what a reply must name. Mail programs put
-// the id of the mail that they reply to, and of all mails before it, into
-// In-Reply-To and References.
+// The ids of Fermata's mails contain the data that a reply must bring back.
+// Mail programs put the id of the mail that they reply to, and the ids of all
+// mails before it, into In-Reply-To and References.
 const (
-	// replyID is the prefix of a notice's secret, questionID of a thread's
-	// question and person, and responseID of an answer to a reply.
+	// These are prefixes of ids. After replyID comes the secret of a notice.
+	// After questionID come the question and the person of a thread. responseID
+	// begins the id of a mail about a reply.
 	replyID    = "reply."
 	questionID = "thread."
 	responseID = "told."
@@ -45,8 +46,8 @@ func token(reply string, whole bool) string {
 	return reply
 }
 
-// replyAddress returns the address for a reply. It contains the secret if the
-// settings have a place for it and it fits.
+// replyAddress returns the address for a reply. It contains the token if the
+// settings have a placeholder for it and the address does not get too long.
 func (c *config) replyAddress(token string) string {
 	if !strings.Contains(c.replyTo, tokenPlaceholder) {
 		return c.replyTo
@@ -76,8 +77,8 @@ func (c *config) tokenOf(address string) string {
 // replyTarget holds what the headers of a reply name.
 type replyTarget struct{ token, delivery string }
 
-// readMailID reads the token and the delivery from an id of Fermata's. The first
-// values found stay.
+// readMailID reads the token and the delivery from an id of Fermata's. It keeps
+// a value that an earlier id gave.
 func (c *config) readMailID(n *replyTarget, id string) {
 	local, domain, ok := strings.Cut(strings.Trim(id, "<> \t"), "@")
 	if !ok || !strings.EqualFold(domain, c.domain()) {
@@ -93,7 +94,7 @@ func (c *config) readMailID(n *replyTarget, id string) {
 
 func stamp(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 36) }
 
-// digest makes an id from any text.
+// digest returns an id that is derived from any text.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))

@@ -21,8 +21,8 @@ var harmlessElements = map[atom.Atom]bool{
 	atom.Table: true, atom.Tbody: true, atom.Thead: true, atom.Tfoot: true, atom.Tr: true, atom.Td: true, atom.Th: true, atom.Colgroup: true, atom.Col: true, atom.Blockquote: true,
 }
 
-// harmlessAttributes change only the look of text. [isHarmlessAttribute] checks
-// the attributes with colours.
+// harmlessAttributes change only the look of text. [isHarmlessAttribute] checks the values of other attributes, such as
+// style and colours.
 var harmlessAttributes = map[string]bool{
 	"class": true, "id": true, "dir": true, "lang": true, "align": true, "valign": true, "href": true, "target": true, "rel": true, "title": true, "name": true, "size": true,
 	"border": true, "cellpadding": true, "cellspacing": true, "role": true, "type": true, "src": true, "alt": true, "nowrap": true, "xmlns": true, "content": true, "charset": true, "http-equiv": true,
@@ -88,13 +88,14 @@ func isHarmlessStyle(style string) bool {
 	return true
 }
 
-// displayNone matches the one way to hide an element that no other style undoes.
+// displayNone matches the one declaration that hides an element so that no style of an element inside it can show it
+// again.
 var displayNone = regexp.MustCompile(`(^|;)display:none(!important)?(;|$)`)
 
 var (
 	harmlessProperty = regexp.MustCompile(`^(margin|padding|border|font|mso-(?:[a-gi-z]|h[a-hj-z])|-webkit-(?:text-size-adjust|tap|nbsp|line-break|font)|-ms-text-size)[a-z-]*$|^(line-height|text-align|word-wrap|word-break|overflow-wrap|white-space|vertical-align|caret-color|` +
 		`letter-spacing|word-spacing|orphans|widows|width|height|min-width|min-height|max-width|tab-interval|page|list-style[a-z-]*|text-decoration-color|text-decoration-thickness|text-decoration-style|text-size-adjust|line-break|hyphens)$`)
-	// signFont matches fonts that draw other signs in place of letters.
+	// signFont matches fonts that draw symbols in place of letters.
 	signFont = regexp.MustCompile(`(?i)dings|symbol|barcode`)
 	// largeLength matches a length that may move text out of sight. tinySize
 	// matches a font size or line height at which text cannot be read.
@@ -154,8 +155,8 @@ var (
 	rgbColour = regexp.MustCompile(`^rgb\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\)$`)
 )
 
-// lightness returns the lightness of a colour, from 0 to 255. It is negative if
-// the colour is inherited from around the text, and if there is none.
+// lightness returns the lightness of a colour, from 0 to 255. It is negative if the colour is inherited or transparent.
+// known is false if the colour cannot be read.
 func lightness(colour string) (light int, known bool) {
 	if light, known = colours[colour]; known {
 		return light, true
@@ -180,7 +181,8 @@ func lightness(colour string) (light int, known bool) {
 	return (299*parts[0] + 587*parts[1] + 114*parts[2]) / 1000, true
 }
 
-// lightestText and darkestPaper keep text and its background apart.
+// lightestText and darkestPaper limit the lightness of text and of its background. Their difference keeps the text
+// readable.
 const (
 	lightestText = 150
 	darkestPaper = 200

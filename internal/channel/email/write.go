@@ -12,7 +12,7 @@ import (
 // cut longer ones anyway.
 const longestSubject = 120
 
-// compose makes the mail of a notice.
+// compose creates the mail of a notice.
 func (c *Channel) compose(n *notice.Notice) (*letter, error) {
 	l := &letter{
 		To: mail.Address{Name: cleanName(n.To.Name), Address: n.To.Email}, Subject: subject(n),
@@ -31,7 +31,7 @@ func (c *Channel) compose(n *notice.Notice) (*letter, error) {
 }
 
 // thread puts the mail into the thread of its question. It writes the secret
-// where a reply brings it back.
+// into the headers that a reply repeats.
 func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
 	l.addQuestion(n.Question)
 	member := n.To.Member
@@ -49,7 +49,7 @@ func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
 	}
 }
 
-// composeOutcome makes the short mail that says how a question ended.
+// composeOutcome creates the short mail that says how a question ended.
 func (c *Channel) composeOutcome(n *notice.Notice, ref mailRef) (*letter, error) {
 	local := strings.Trim(ref.MessageID, "<>")
 	local, _, _ = strings.Cut(local, "@")
@@ -87,8 +87,8 @@ func cut(s string, maxRunes int) string {
 // cleanName returns a name in a form that a header can hold.
 func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
 
-// sentence makes a sentence: a capital letter at the beginning, and a full stop
-// at the end.
+// sentence makes s a sentence, with a capital letter at the beginning and a
+// full stop at the end.
 func sentence(s string) string {
 	if s == "" {
 		return s

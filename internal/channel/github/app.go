@@ -19,8 +19,8 @@ func (s *Settings) key() (*rsa.PrivateKey, error) {
 	return jwt.ParseRSAPrivateKeyFromPEM([]byte(strings.ReplaceAll(s.PrivateKey, `\n`, "\n")))
 }
 
-// bearer is a transport that signs requests to one host only, so that a
-// redirect cannot carry the token away.
+// bearer is a transport that adds the token to the requests to one host only.
+// So a redirect to another host does not reveal the token.
 type bearer struct {
 	host  string
 	token func(ctx context.Context) (string, error)

@@ -22,8 +22,8 @@ type Channel struct {
 	env          notice.Env
 	pollInterval time.Duration
 
-	// issues are locks for single issues, so that two readers of one comment do
-	// not say the same thing twice.
+	// issues are locks for issues, chosen by the issue number. With them, a
+	// comment that arrives in two ways at the same time gets one reply.
 	issues [64]sync.Mutex
 	// processed are the comments and deliveries that were already processed.
 	processed recentKeys
@@ -31,7 +31,7 @@ type Channel struct {
 	views viewCache
 }
 
-// Open makes a channel from its settings. It connects to nothing.
+// Open creates a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	s, err := readSettings(raw)
 	if err != nil {
@@ -113,7 +113,8 @@ func (r ref) receipt(body string) (notice.Receipt, error) {
 }
 
 // Update makes the comment show the current notice. When the question has
-// ended, it also takes back the label and the assignments that were set for it.
+// ended, it also removes the label and the assignments that were set for it.
+// After a timeout the assignments stay.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	var to ref
 	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
@@ -204,13 +205,13 @@ func (c *Channel) lock(at Place) func() {
 	return m.Unlock
 }
 
-// sinceKey returns the key under which the channel stores since when an issue
-// has questions.
+// sinceKey returns the key under which the channel stores the time since which
+// an issue has questions.
 func (p Place) sinceKey() string { return "issue/" + p.String() }
 
-// rememberIssue stores the fact that the issue has questions, before the first
-// comment is written. It is stored once. Comments on issues without questions
-// are ignored.
+// rememberIssue stores once that the issue has questions, before the channel
+// writes its first comment. The channel ignores comments on issues without
+// questions.
 func (c *Channel) rememberIssue(ctx context.Context, at Place, since time.Time) error {
 	known, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || known != "" {
@@ -221,8 +222,8 @@ func (c *Channel) rememberIssue(ctx context.Context, at Place, since time.Time) 
 	return c.env.Store(ctx, at.sinceKey(), since.Add(-time.Hour).UTC().Format(time.RFC3339))
 }
 
-// knownSince returns since when the issue has questions. It returns false if
-// the issue has none.
+// knownSince returns the time since which the issue has questions. It returns
+// false if the issue has none.
 func (c *Channel) knownSince(ctx context.Context, at Place) (time.Time, bool, error) {
 	text, err := c.env.Load(ctx, at.sinceKey())
 	if err != nil || text == "" {

@@ -119,7 +119,7 @@ func (c *Client) Issue(ctx context.Context, at Place) (*gh.Issue, error) {
 	return issue, apiFailure("read "+at.String(), err)
 }
 
-// maxPages is how many pages of a list are read at once.
+// maxPages is how many pages of a list are read at most.
 const maxPages = 50
 
 // Comments returns the comments of an issue that were written or changed after

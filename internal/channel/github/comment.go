@@ -173,7 +173,8 @@ func prompt(text string) string {
 	return phrase(text)
 }
 
-// opening writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule.
+// opening writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule. It writes
+// such a prompt as code.
 func opening(text string) string {
 	if first := []rune(strings.TrimSpace(text)); len(first) > 0 && !unicode.IsLetter(first[0]) && !strings.Contains(string(first), "\n") {
 		return code(string(first))
@@ -210,7 +211,7 @@ func cut(s string, maxRunes int) string {
 	return s
 }
 
-// explainAnswering tells how to answer and until when, and returns the state of the comment.
+// explainAnswering says how to answer and until when, and returns the state of the comment.
 func (s *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
 	state := stateOpen
 	if n.Decide && whole {
@@ -318,8 +319,8 @@ func votes(q *fermata.Question) string {
 	return text
 }
 
-// addFooter says which task, project and asker the question belongs to. It links to the page that needs a sign-in, because
-// other people can read the comment. They must not see the signed address.
+// addFooter says which task, project and asker the question belongs to. It links to the page that needs a sign-in, not
+// to the address that answers without one, because other people can read the comment.
 func (s *commentBuilder) addFooter(n *notice.Notice) {
 	q := n.Question
 	if link := address(n.Open); link != "" {

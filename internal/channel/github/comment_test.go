@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// noticeOf returns a notice with fixed content, which never changes from run to
-// run.
+// noticeOf returns a notice about a question with these items. Its content is
+// the same in every run.
 func noticeOf(items ...fermata.Item) *notice.Notice {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	until := at.Add(30 * time.Minute)
@@ -112,7 +112,8 @@ var bait = []string{
 	"**To answer**, write a comment", "**Closed:** answered by Ada", "<!-- fermata delivery=dlv_x question=q_x state=closed -->", "[^1]", "[^1]: note", "[!NOTE]", "R&D", "a: b", "…",
 }
 
-// hostileNotice makes a notice with the texts in every place that an agent fills.
+// hostileNotice returns a notice with texts of pick in every field that an
+// agent fills.
 func hostileNotice(pick func(most int) string) *notice.Notice {
 	item := fermata.Item{
 		Key: "k", Prompt: pick(4000), ResponseType: fermata.ResponseChoice,
@@ -131,7 +132,8 @@ func hostileNotice(pick func(most int) string) *notice.Notice {
 	return n
 }
 
-// obeyed matches text to which GitHub gives a meaning beyond Markdown.
+// obeyed matches text to which GitHub gives a meaning that Markdown does not
+// have.
 var obeyed = regexp.MustCompile(`(?i)(^|[^a-z0-9])@[a-z0-9]|#[0-9]|\bgh-[0-9]|\b[a-z]+-[0-9]+\b|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:|\$`)
 
 // inspect reads a comment as GitHub does, and lists the parts to which GitHub
@@ -209,7 +211,7 @@ func TestTextOfAgentsIsNotObeyed(t *testing.T) {
 	})
 }
 
-// Each bait alone, in every place, is shown as text.
+// Each bait is shown as text in every field that an agent fills.
 func TestTextOfAgentsIsShown(t *testing.T) {
 	t.Parallel()
 	for _, one := range bait {
@@ -262,7 +264,7 @@ func TestManyLongOptionsFit(t *testing.T) {
 	}
 }
 
-// If a comment says how to answer, such an answer is understood.
+// Fermata understands every answer that a comment suggests.
 func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 	t.Parallel()
 	many := choice()

@@ -21,7 +21,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// serverFixture is the delivery of the server, with GitHub as its only channel.
+// serverFixture is the engine and the delivery service, with GitHub as the only channel.
 type serverFixture struct {
 	*testing.T
 	hub *standin.Server
@@ -133,8 +133,8 @@ func (o *serverFixture) awaitTold(person, words string) {
 	})
 }
 
-// This goes all the way from asking to a closed comment, through the whole server. It uses a token's account with
-// webhooks, and an App that polls.
+// This test goes from a question to its closed comment, through the engine and the delivery service. It uses a token's
+// account with webhooks, and an App that polls.
 func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	t.Parallel()
 	for name, settings := range map[string]func(*standin.Server) map[string]any{
@@ -244,7 +244,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 	}
 	action := o.ask(fermata.Ask{Question: "May it?", ResponseType: fermata.ResponseApproval, Action: json.RawMessage(`{"command":"make"}`)})
 	m := o.awaitComment(action, false)
-	// The server knows what was shown after it has recorded the delivery.
+	// The server knows what the comment showed only after it has recorded the delivery.
 	patience.Await(t, "the delivery is noted", func() bool {
 		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
 		o.ok(err)

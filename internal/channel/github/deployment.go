@@ -22,11 +22,11 @@ type deployment struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// callback matches the address at which GitHub takes the decision. Only the id of the run is read from it, because the
-// rest is known.
+// callback matches the address at which GitHub receives the decision. Only the id of the run is read from it, because
+// the rest is known.
 var callback = regexp.MustCompile(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
 
-// actionsRun returns the id of the run of Actions that waits, or 0 if the event names none.
+// actionsRun returns the id of the run of GitHub Actions that waits, or 0 if the event names none.
 func (e *event) actionsRun() int64 {
 	m := callback.FindStringSubmatch(e.CallbackURL)
 	if m == nil {
@@ -72,7 +72,7 @@ func (e *event) runURL(run int64) string {
 	return fmt.Sprintf("%s/actions/runs/%d", e.Repository.HTMLURL, run)
 }
 
-// deploymentIgnoreReason says why the channel need not decide on an event. It is empty if the channel must decide.
+// deploymentIgnoreReason returns why the channel ignores an event, or "" if the event is a new request to deploy.
 func (c *Channel) deploymentIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -96,7 +96,7 @@ const (
 const longestReport = 1024
 
 // ReviewDeployment tells a run of Actions whether it may deploy to an environment. Without a state, it only reports
-// progress. waited reports whether the run was waiting. GitHub accepts ten reports without a state.
+// progress. waited reports whether the run was waiting. GitHub accepts at most ten reports without a state for a run.
 func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, environment, state, comment string) (waited bool, err error) {
 	body := map[string]string{"environment_name": environment, "comment": shortenText(comment, longestReport)}
 	if state != "" {

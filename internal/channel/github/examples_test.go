@@ -40,7 +40,7 @@ func examples(t *testing.T) map[string][]json.RawMessage {
 	return found
 }
 
-// Of all of GitHub's events, only new comments on issues are read.
+// Of all published examples, the channel reads only new comments on issues.
 func TestPublishedExamples(t *testing.T) {
 	t.Parallel()
 	settings := map[string]any{"poll": "off", "repository": "Codertocat/Hello-World", "issue": nil}

@@ -60,7 +60,7 @@ func apiFailure(act string, err error) error {
 	}
 }
 
-// unsureFailure returns a failure after which the comment may have been written.
+// unsureFailure marks an error after which the comment may have been written.
 func unsureFailure(err error) *notice.SendError {
 	e := &notice.SendError{Err: err}
 	var known *notice.SendError
@@ -125,8 +125,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// isRefused reports whether GitHub refused the request for good: the object does not exist, or the account may not
-// touch it.
+// isRefused reports whether GitHub refused the request for good: the object does not exist, the account may not access
+// it, or GitHub rejects the content.
 func isRefused(err error) bool {
 	switch statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:

@@ -20,8 +20,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// fixture is a channel with its GitHub, and a server that takes what the channel
-// hears.
+// fixture is a channel with a stand-in for GitHub, and a fake server that
+// receives what the channel passes on.
 type fixture struct {
 	t       *testing.T
 	hub     *standin.Server
@@ -49,8 +49,8 @@ func (k *memoryStore) store(_ context.Context, key, value string) error {
 	return nil
 }
 
-// fakeServer does what the server's delivery does with the messages that it
-// hears: it counts an id once, and the first answer to a question.
+// fakeServer processes messages as the delivery service does: it counts
+// messages with the same id once, and only the first answer to a question.
 type fakeServer struct {
 	mu        sync.Mutex
 	questions map[string]*fermata.Question
@@ -186,7 +186,7 @@ func (w *fixture) listenWith(channel *github.Channel) (stop func()) {
 	return stop
 }
 
-// question makes a question that waits on the default issue.
+// question creates a question, and returns its notice for the default issue.
 func (w *fixture) question(id string, items ...fermata.Item) *notice.Notice {
 	q := &fermata.Question{
 		ID: id, TaskID: "task_1", RunID: "run_00000000000000000001", Type: fermata.Blocking, Status: fermata.Pending,

@@ -31,9 +31,9 @@ func (a *inboundComment) key() string {
 	return fmt.Sprintf("comment/%d", a.ID)
 }
 
-// readComment passes an answer on and tells its author what became of it. A comment
-// that answers nothing is left alone. It returns an error if the comment must
-// be read again.
+// readComment passes an answer to the server, and tells its author what became
+// of it. It ignores a comment that answers nothing. It returns an error if the
+// comment must be read again.
 func (c *Channel) readComment(ctx context.Context, hear notice.InboundHandler, a inboundComment) error {
 	if c.processed.has(a.key()) || a.isByProgram() || firstWords(a.Body) == "" {
 		return nil
@@ -106,8 +106,9 @@ func (c *Channel) passOnAnswer(ctx context.Context, hear notice.InboundHandler, 
 	return c.tell(ctx, a, seen, feedback{counted: v.Counted, words: escapeText(v.Words), questionURL: picked.HTMLURL})
 }
 
-// bindAction binds an answer to the action that the comment shows. It uses the hash
-// in the mark of that comment, even if the server has sent a newer one since.
+// bindAction binds an answer to the action that the question's comment showed.
+// It uses the hash in the mark of that comment, even if the server has sent a
+// newer comment since.
 func bindAction(ctx context.Context, hear notice.InboundHandler, in *notice.Inbound, action string) error {
 	if action == "" {
 		return nil
@@ -126,8 +127,9 @@ func bindAction(ctx context.Context, hear notice.InboundHandler, in *notice.Inbo
 	return nil
 }
 
-// rejectEdited tells the author that a changed comment does not count, unless the
-// author has already been told what became of it.
+// rejectEdited tells the author that a changed comment does not count. A
+// reaction of the channel shows that the author was told before; then
+// rejectEdited does nothing.
 func (c *Channel) rejectEdited(ctx context.Context, a inboundComment, seen *issueView, picked answerTarget) error {
 	alreadyTold, err := false, error(nil)
 	if a.kind == "" {
@@ -139,7 +141,7 @@ func (c *Channel) rejectEdited(ctx context.Context, a inboundComment, seen *issu
 	return c.tell(ctx, a, seen, feedback{questionURL: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
 }
 
-// escapeText writes words that may contain text of other people.
+// escapeText returns words as Markdown. They may contain text of other people.
 func escapeText(words string) string {
 	if !strings.Contains(strings.TrimSpace(words), "\n") {
 		return escapeVisible(words)
@@ -166,13 +168,13 @@ const (
 	replyWindow = time.Hour
 )
 
-// lastReply announces the limit in the last reply before it.
+// lastReply announces the limit. The last reply before the limit contains it.
 const lastReply = "This is the last reply to you here for an hour. A comment of yours that does not count still gets 😕, and one that counts 👍; " +
 	"what becomes of a review is added here. " +
 	"The question's page says how to answer."
 
-// tell adds a reaction to the comment. If the comment did not count, it also
-// says why.
+// tell adds a reaction to the comment. If the comment did not count, tell also
+// replies with the reason.
 func (c *Channel) tell(ctx context.Context, a inboundComment, seen *issueView, v feedback) error {
 	reaction := "confused"
 	if v.counted {

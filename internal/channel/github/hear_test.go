@@ -159,7 +159,8 @@ func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 	})
 }
 
-// The machine's own comments never count, even if a person writes them with its account. That person is told.
+// Comments of the channel's own account never count, even if a person writes them with that account. That person is
+// told.
 func TestOwnAccountIsToldThatItDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, nil)
@@ -242,7 +243,7 @@ func TestPermissionIsLookedUp(t *testing.T) {
 	}
 }
 
-// If the account cannot look up write access, nobody has it.
+// If the account may not look up who has write access, no answer counts.
 func TestPermissionThatCannotBeLookedUpIsNone(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, nil)
@@ -280,7 +281,7 @@ func TestSeveralQuestionsOnAnIssue(t *testing.T) {
 	}
 }
 
-// Of several open questions, an answer goes to the only one that accepts it.
+// If several questions are open, an answer goes to the only one that accepts it.
 func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	t.Parallel()
 	yesNo := fermata.Item{Key: "go", Prompt: "Deploy?", ResponseType: fermata.ResponseBoolean}
@@ -312,8 +313,8 @@ func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
 	})
 }
 
-// A question can close without a person's decision and be replaced by another one. A comment that does not name a
-// question may be about the first one, so it decides nothing.
+// A question can close, and another one can take its place. A comment that does not name a question may be about the
+// first one, so it decides nothing.
 func TestACommentDoesNotAnswerTheQuestionInAnotherOnesPlace(t *testing.T) {
 	t.Parallel()
 	for status, words := range map[fermata.QuestionStatus]string{

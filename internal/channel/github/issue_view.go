@@ -12,7 +12,7 @@ import (
 // issueView is everything that the channel's own account has written on an issue.
 type issueView struct {
 	self Account
-	// at is the time at which it was read. asOf is the time of the view, see [issueView.viewAt].
+	// at is the time at which the view was read. asOf is the time that the view shows, see [issueView.viewAt].
 	at, asOf time.Time
 	comments []ownComment
 }
@@ -47,8 +47,8 @@ func (c *Channel) readView(ctx context.Context, at Place) (*issueView, error) {
 	return w, nil
 }
 
-// findSent finds the comment that an earlier attempt wrote. A question that is on the issue for one person is there for
-// everybody.
+// findSent finds the comment that an earlier attempt wrote. For a question, it also finds the comment that was written
+// for another person, because everybody on the issue sees it.
 func (w *issueView) findSent(n *notice.Notice) *Comment {
 	for i := range w.comments {
 		m := w.comments[i].mark
@@ -61,7 +61,8 @@ func (w *issueView) findSent(n *notice.Notice) *Comment {
 	return nil
 }
 
-// viewAt returns the view at an earlier time. A comment cannot answer a question that was asked after it.
+// viewAt returns the part of the view that existed at an earlier time. A comment cannot answer a question that was
+// asked after it.
 func (w *issueView) viewAt(at time.Time) *issueView {
 	view := &issueView{self: w.self, at: w.at, asOf: at}
 	for _, one := range w.comments {
@@ -97,8 +98,8 @@ const (
 	clocksDiffer = time.Minute
 )
 
-// viewFor returns what the channel had written when a comment was written. A cached view from after the comment is good
-// enough, because it contains everything that the author could see.
+// viewFor returns a view that contains everything that the author of a comment could see. A cached view is good enough
+// if it was read after the comment was written.
 func (c *Channel) viewFor(ctx context.Context, a inboundComment) (*issueView, error) {
 	c.views.mu.Lock()
 	kept := c.views.byPlace[a.place]

@@ -52,8 +52,8 @@ type labelling struct {
 // longestTitle is how many characters of an issue's title are stored.
 const longestTitle = 300
 
-// reportLabel tells the server about a label. It skips the labels of the
-// channel's own account: otherwise a workflow could start itself.
+// reportLabel reports a label to the server. It skips labels that the channel's own account added: otherwise a workflow
+// could start itself.
 func (c *Channel) reportLabel(ctx context.Context, hear notice.InboundHandler, l *labelling) error {
 	self, err := c.client.Self(ctx)
 	if err != nil || self.ID == l.actor.ID {
@@ -81,9 +81,8 @@ func shortenText(text string, maxRunes int) string {
 	return string([]rune(text)[:maxRunes-1]) + "…"
 }
 
-// handleLabel processes the webhook of a label. If the channel also polls, the
-// same label is in GitHub's list. Then both use the number of that list entry,
-// so that the label counts once.
+// handleLabel processes the webhook of a label. If the channel also polls, it finds the same label in GitHub's list. So
+// the webhook uses the number of the list entry, too, and the label counts once.
 func (c *Channel) handleLabel(ctx context.Context, hear notice.InboundHandler, id string, e *event) (int, string) {
 	if ignored := c.labelIgnoreReason(e); ignored != "" {
 		return http.StatusOK, "ignored: " + ignored
@@ -103,8 +102,7 @@ func (c *Channel) handleLabel(ctx context.Context, hear notice.InboundHandler, i
 	return c.finishDelivery(ctx, id, err, "issue", e.Issue.Number)
 }
 
-// labelIgnoreReason says why an event is not a new label on an issue of this
-// channel.
+// labelIgnoreReason returns why an event is not a new label on an issue of this channel, or "" if it is one.
 func (c *Channel) labelIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -119,7 +117,7 @@ func (c *Channel) labelIgnoreReason(e *event) string {
 }
 
 const (
-	// listLag is how long GitHub's list may lag behind a webhook.
+	// listLag is the pause between two reads of GitHub's list, which may lag behind a webhook.
 	listLag = time.Second
 	// maxListReads is how many times the list is read for one webhook.
 	maxListReads = 4

@@ -14,8 +14,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// labels returns the labels that the fake server heard of, the oldest first, as
-// "login label issue".
+// labels returns the labels that were reported to the fake server, the oldest
+// first, as "login label issue".
 func (d *fakeServer) labels() []string {
 	var list []string
 	for _, in := range d.heardMessages() {

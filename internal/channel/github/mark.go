@@ -28,9 +28,8 @@ type mark struct {
 	action string
 	// words are digests of the words with which an answer can begin.
 	words []string
-	// reply is the id of the comment that this one replies to. person is the id
-	// of the person. note identifies another comment that must not be written
-	// twice.
+	// reply is the id of the comment that this one replies to. person is the id of its author. note identifies another
+	// kind of comment that must not be written twice.
 	reply, person int64
 	note          string
 }
@@ -106,9 +105,8 @@ func readMark(body string) (mark, bool) {
 	return m, true
 }
 
-// wordsOf returns digests of all words with which an answer to the question can
-// begin. With them, the channel can tell answers from talk even after a
-// restart.
+// wordsOf returns digests of all words with which an answer to the question can begin. With them, the channel can
+// distinguish answers from other comments even after a restart.
 func wordsOf(q *fermata.Question) []string {
 	var words []string
 	add := func(list ...string) {
@@ -169,8 +167,8 @@ func digest(word string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// beginsAnswer reports whether the line begins like an answer: with one of the words.
-// The line must end after it, or a sign must separate a comment.
+// beginsAnswer reports whether the line begins like an answer: with one of the words. The line must end after the word,
+// or a sign such as a colon must follow it.
 func (m mark) beginsAnswer(line string) bool {
 	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
 	head, _, _ := strings.Cut(line, ":")

@@ -10,7 +10,8 @@ import (
 // keyLookback is how far back a comment with the same key is searched.
 const keyLookback = 365 * 24 * time.Hour
 
-// keyMark returns a mark with the key, by which the text is found again.
+// keyMark returns a mark with the hash of the key. The mark identifies the text
+// later.
 func keyMark(key string) mark {
 	sum := sha256.Sum256([]byte(key))
 	return mark{note: "key_" + hex.EncodeToString(sum[:16])}

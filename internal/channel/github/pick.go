@@ -18,10 +18,10 @@ type answerTarget struct {
 
 const (
 	command = "/answer"
-	// shortestEnding is how many characters at the end of an id name a question.
+	// shortestEnding is how many characters at the end of an id are enough to name a question.
 	shortestEnding = 6
-	// lateWindow is how long after a question has closed a comment without /answer is taken for an answer to it. Later it
-	// is taken for talk.
+	// lateWindow is the time after the end of a question in which a comment without /answer can still be an answer to
+	// it. Later, such a comment is not an answer.
 	lateWindow = 24 * time.Hour
 )
 
@@ -99,16 +99,15 @@ func questionsFor(open []ownComment, text string, explicit bool) []ownComment {
 	return found
 }
 
-// These are the times for which a closed question can still be the one that a comment means. A question that no person
-// decided can close when its asker likes. The asker could then put another question in its place, so its time is
-// longer.
+// For this time after a question closed, a comment can still mean that question. The asker can close a question that
+// nobody has answered at any moment, and ask another one in its place. So undecidedWindow is longer.
 const (
 	undecidedWindow = 10 * time.Minute
 	decidedWindow   = 30 * time.Second
 )
 
-// targetUnnamed returns the target for a question that the comment does not name. It is a problem if another question
-// closed shortly before the comment, because the author may have read that one.
+// targetUnnamed returns the target for a question that the comment does not name. The target has a problem if another
+// question closed shortly before the comment, because the author may mean that one.
 func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
 	closedBefore := slices.ContainsFunc(w.comments, func(other ownComment) bool {
 		m, window := other.mark, decidedWindow

@@ -13,16 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// overlap is how far back each round reads, because GitHub may show a comment a
-// little later than a younger one.
+// overlap is how far back each round reads, because GitHub may list a comment a little later than a newer one.
 const overlap = time.Minute
 
 // initialLookback is how far back the first round reads.
 const initialLookback = 10 * time.Minute
 
-// Listen polls for comments, labels and reviews until ctx ends. It replaces a
-// webhook, or finds what a webhook lost, because GitHub delivers each event
-// once.
+// Listen polls for comments, labels and reviews until ctx ends. It replaces a webhook, or finds the events that a
+// webhook lost, because GitHub delivers each event once.
 func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error {
 	var pollers []*poller
 	for _, name := range c.settings.namedRepositories() {
@@ -66,7 +64,7 @@ type poller struct {
 	loggedCode string
 }
 
-// report logs an error once, and returns how long GitHub asks to wait.
+// report logs an error, unless the last logged error had the same code. It returns how long GitHub asks to wait.
 func (p *poller) report(ctx context.Context, err error) time.Duration {
 	if err == nil || ctx.Err() != nil {
 		p.loggedCode = ""
@@ -83,14 +81,13 @@ func (p *poller) report(ctx context.Context, err error) time.Duration {
 	return 0
 }
 
-// position says how far the comments of a repository were read.
+// position says how far a list of a repository was read, such as its comments.
 type position struct {
-	// Since is the change time of the last comment that was read. Done is the
-	// value that Since had at the end of the last complete round.
+	// Since is the change time of the last entry that was read. Done is the value that Since had at the end of the last
+	// complete round.
 	Since time.Time `json:"since"`
 	Done  time.Time `json:"done"`
-	// Seen are the comments that were read since Done, and in the overlap
-	// before it.
+	// Seen are the entries that were read since Done, and in the overlap before it.
 	Seen map[int64]time.Time `json:"seen,omitempty"`
 }
 
@@ -128,9 +125,9 @@ func (c *Channel) savePosition(ctx context.Context, key string, pos *position) e
 	return c.env.Store(ctx, key, string(raw))
 }
 
-// pollOnce reads everything new. It continues from the change time of the last
-// comment, not from the page number. A comment that changes meanwhile moves to
-// the end of the list, and would push other comments over the edge of a page.
+// pollOnce reads everything new. It continues from the change time of the last comment, not from the page number. If a
+// comment changes meanwhile, it moves to the end of the list, and the comments after it move to an earlier place. By
+// page number, some of them would be skipped.
 func (p *poller) pollOnce(ctx context.Context) error {
 	pos, err := p.load(ctx)
 	if err != nil {
@@ -161,8 +158,7 @@ func (p *poller) pollOnce(ctx context.Context) error {
 	}
 }
 
-// finish stores that everything was read, and forgets comments that cannot come
-// again.
+// finish stores that everything was read, and forgets the comments that no later round reads.
 func (p *poller) finish(ctx context.Context, pos *position, changed bool) error {
 	if !changed {
 		return nil
@@ -171,7 +167,7 @@ func (p *poller) finish(ctx context.Context, pos *position, changed bool) error 
 	return p.save(ctx, pos)
 }
 
-// markRead records that everything was read so far.
+// markRead records that everything was read so far, and forgets entries that no later round reads.
 func (pos *position) markRead() {
 	pos.Done = pos.Since
 	for id, at := range pos.Seen {

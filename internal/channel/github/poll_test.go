@@ -44,7 +44,7 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	}
 	wait.Wait()
 	stop()
-	// The next process does not read the same comments again as new.
+	// The next process does not report the same comments again.
 	w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
 	patience.Await(t, "all are heard", func() bool { return len(w.server.heardMessages()) == people*each })
 	ids := map[string]bool{}

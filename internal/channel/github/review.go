@@ -28,9 +28,9 @@ type Review struct {
 	HTMLURL     string    `json:"html_url"`
 }
 
-// decision returns what a review answers to an approval, by GitHub's own Approve
-// and Request changes. It is empty for a review that only comments, or that was
-// dismissed.
+// decision returns the answer of a review to an approval: approve for GitHub's
+// Approve, and reject for Request changes. It is empty for a review that only
+// comments, or that was dismissed.
 func (r *Review) decision() string {
 	switch strings.ToLower(r.State) {
 	case "approved":
@@ -54,9 +54,9 @@ func (r *Review) toInbound(at Place) inboundComment {
 	return a
 }
 
-// findReviewTarget finds the approval that a review answers. Reviews are also about
-// the code. So if no approval is open on the pull request, the review is left
-// alone.
+// findReviewTarget finds the approval that a review answers. Reviews are also
+// about the code. So if no approval is open on the pull request, the review is
+// ignored.
 func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	var open []ownComment
 	for _, o := range w.openQuestions() {
@@ -92,8 +92,9 @@ const maxExtendedReply = 50_000
 // furtherReviewsText ends a reply that is not extended further.
 const furtherReviewsText = "for the reasons above. The question's page says how to answer."
 
-// extendLastReply adds to the last reply that a review does not count. There is no
-// new reply beyond the limit, and GitHub has no reactions for reviews.
+// extendLastReply extends the last reply by the text that a review does not
+// count, and why. Beyond the limit there is no new reply, and GitHub has no
+// reactions for reviews.
 func (c *Channel) extendLastReply(ctx context.Context, a inboundComment, latest *ownComment, v feedback) error {
 	link := address(a.HTMLURL)
 	if a.kind != kindReview || link != "" && strings.Contains(latest.Body, "]("+link+")") {
@@ -166,9 +167,9 @@ type reviewPoller struct {
 	repository string
 	seen       etagCache
 	// latest is the last list of pull requests that was read. The next round
-	// reads these pull requests again if rereadLatest is set. GitHub gives times
-	// in whole seconds. So a review later in the second of a change does not
-	// change the list.
+	// reads these pull requests again if rereadLatest is set. GitHub gives
+	// times in whole seconds. So a second change within the same second does
+	// not change the list.
 	latest       []pullSummary
 	rereadLatest bool
 }

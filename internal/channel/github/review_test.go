@@ -52,8 +52,8 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 	}
 }
 
-// GitHub gives times in whole seconds. If a round reads the list in the second in which the pull request was opened, a
-// later review in that second leaves the list unchanged.
+// GitHub gives times in whole seconds. A round may read the list in the second in which the pull request was opened.
+// Then a later review in that second leaves the list unchanged.
 func TestAReviewInTheSecondOfALookIsRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, map[string]any{"webhook_secret": nil, "poll": "1s"})

@@ -10,7 +10,8 @@ import (
 )
 
 // beginWaiting labels the issue and assigns the people who are asked. If the
-// account may not do that, the question is asked all the same.
+// account may not do that, it logs the refusal, and the question is still
+// asked.
 func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
 	if label := c.settings.WaitingLabel; label != "" {
 		if err := c.tolerateRefusal(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
@@ -50,8 +51,8 @@ func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) err
 	return nil
 }
 
-// announceTimeout says on the issue that nobody answered, because editing a comment
-// notifies nobody.
+// announceTimeout labels and assigns the issue as the settings say. It writes a
+// new comment that nobody answered, because editing a comment notifies nobody.
 func (c *Channel) announceTimeout(ctx context.Context, to *ref, n *notice.Notice, seen *issueView) error {
 	if label := c.settings.TimeoutLabel; label != "" {
 		if err := c.tolerateRefusal(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
@@ -72,9 +73,9 @@ func (c *Channel) announceTimeout(ctx context.Context, to *ref, n *notice.Notice
 	return c.tolerateRefusal(ctx, err)
 }
 
-// tolerateRefusal logs a request that GitHub refuses for good and returns nil. It
-// returns errors that may go away. A missing permission to label must not keep
-// a question from people.
+// tolerateRefusal logs an error and returns nil if GitHub refused the request
+// for good. It returns any other error. A missing permission to label must not
+// keep a question from people.
 func (c *Channel) tolerateRefusal(ctx context.Context, err error) error {
 	if err == nil || !isRefused(err) {
 		return err

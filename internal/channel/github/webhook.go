@@ -18,8 +18,8 @@ import (
 const (
 	// largestEvent is the largest body that is read, in bytes.
 	largestEvent = 1 << 20
-	// oldestEvent is how old a comment in a webhook may be. GitHub can deliver
-	// again for three days. After that, a captured request has no effect.
+	// oldestEvent is how old a comment in a webhook may be. GitHub can redeliver a webhook for three days. Because of
+	// the limit, a captured request has no effect after that.
 	oldestEvent = 72 * time.Hour
 	// webhookTime is the time limit for one delivery. GitHub gives up after ten
 	// seconds.
@@ -142,8 +142,8 @@ func (c *Channel) handleComment(ctx context.Context, hear notice.InboundHandler,
 	return c.finishDelivery(ctx, id, err, "comment", e.Comment.ID)
 }
 
-// finishDelivery ends a webhook delivery. If it failed, GitHub or the poller
-// brings the event again, and the log names what it was about.
+// finishDelivery ends a webhook delivery. If it failed, the log names the object of the event. Then a redelivery at
+// GitHub or the poller can bring the event again.
 func (c *Channel) finishDelivery(ctx context.Context, id string, err error, kind string, number any) (int, string) {
 	if err != nil {
 		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, kind, number, "error", err)
@@ -153,8 +153,7 @@ func (c *Channel) finishDelivery(ctx context.Context, id string, err error, kind
 	return http.StatusOK, "heard"
 }
 
-// commentIgnoreReason says why an event is not a new comment in a place of this channel. It
-// is empty if it is one.
+// commentIgnoreReason returns why an event is not a new comment in a place of this channel, or "" if it is one.
 func (c *Channel) commentIgnoreReason(e *event) string {
 	_, _, named := cutRepository(e.Repository.FullName)
 	switch {
@@ -168,8 +167,8 @@ func (c *Channel) commentIgnoreReason(e *event) string {
 	return c.placeIgnoreReason(e, "the comment", e.Comment.CreatedAt)
 }
 
-// placeIgnoreReason says why an event is not from a place of this channel, or why it
-// is too old.
+// placeIgnoreReason returns why an event is not from a place of this channel, or that it is too old. It returns "" for
+// any other event.
 func (c *Channel) placeIgnoreReason(e *event, what string, since time.Time) string {
 	at := Place{Number: e.Issue.Number}
 	at.Owner, at.Repo, _ = strings.Cut(e.Repository.FullName, "/")

@@ -1,6 +1,5 @@
-// Package notify sends a short text to one of the many services that a
-// notification URL reaches. It only sends: nothing is answered there, and a
-// sent message is not changed when the question closes.
+// Package notify sends a short text to one of the many services that a notification URL reaches. It only sends: people
+// cannot answer there, and a sent message is not changed when the question closes.
 package notify
 
 import (
@@ -57,7 +56,7 @@ type Channel struct {
 	http    *http.Client
 }
 
-// Open makes a channel from its settings. It connects to nothing.
+// Open creates a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{name: env.Name, http: env.HTTP}
 	if err := strictjson.UnmarshalSettings(raw, &c.settings); err != nil {
@@ -78,8 +77,8 @@ func wrongURL(message string) *fermata.Error {
 	return fermata.Invalid(fermata.Problem{Field: "settings.url", Message: message})
 }
 
-// openService makes the library's service for the URL. It makes a new one for each
-// message, because a service keeps its parameters for the next message.
+// openService creates the library's service for the URL. It creates a new one for each message, because a service keeps
+// its parameters for the next message.
 func (c *Channel) openService() (types.Service, error) {
 	var s types.Service
 	err := recoverPanic(func() (err error) {
@@ -153,7 +152,7 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	return c.sendFailure(err)
 }
 
-// applyURLPriority lets a priority in the URL override the weight of the text.
+// applyURLPriority resets the weight of the text if the URL has a priority, so that the priority of the URL applies.
 func (c *Channel) applyURLPriority(t text) text {
 	if u, err := url.Parse(c.URL); err == nil && u.Query().Has("priority") {
 		t.weight = weightUsual

@@ -29,7 +29,7 @@ import (
 // private network.
 type service struct {
 	name string
-	// title reports whether the service shows a title apart from the text.
+	// title reports whether the service shows a title separately from the text.
 	title bool
 	// guard gives the library an HTTP client that refuses private addresses.
 	guard func(types.Service, *http.Client)
@@ -40,11 +40,12 @@ type service struct {
 	publicHosts []string
 	// extras returns the parameters that the service takes besides the text.
 	extras func(t text) map[string]string
-	// send replaces the library's own sending if that is not reliable.
+	// send replaces the library's own method to send, if that is not reliable.
 	send func(context.Context, types.Service, *http.Client, text) error
 }
 
-// noHost returns no host. It is for services that run in a private network.
+// noHost returns no host. It is for services that have no public hosts, so they
+// need the setting allow_private.
 func noHost(types.Service) string { return "" }
 
 // services are all the services that can be reached. The service smtp is left
@@ -86,13 +87,15 @@ func find(u *url.URL) (service, error) {
 	}
 	s.name = name
 	if name == "matrix" && u.User.Username() != "" {
-		// The library would sign in with them each time it opens the URL.
+		// With a name and a password, the library would sign in each time it
+		// opens the URL.
 		return s, wrongURL("has a name and a password").WithHint("matrix takes an access token: matrix://:TOKEN@HOST/?rooms=ROOM")
 	}
 	return s, nil
 }
 
-// protect keeps the service of the library away from private addresses.
+// protect makes the library's service refuse private addresses. If it cannot do
+// that, it returns an error, unless the host is fixed or certainly public.
 func (s service) protect(opened types.Service, client *http.Client) error {
 	if s.guard != nil {
 		s.guard(opened, client)

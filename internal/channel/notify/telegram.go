@@ -24,7 +24,7 @@ const telegramAPI = "https://api.telegram.org/bot"
 const maxReplyBytes = 64 << 10
 
 // sendTelegram writes to every chat in a URL. The library only reads the URL
-// here, because it takes a missing response for a success.
+// here, because it treats a missing response as a success.
 func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t text) error {
 	config := s.(*telegram.Service).GetConfig()
 	for _, chat := range config.Chats {

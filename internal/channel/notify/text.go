@@ -71,8 +71,8 @@ func (t text) joinTitle() string {
 	return t.body
 }
 
-// textOf returns the text of a notice. What to answer, and how, is on the page
-// at the address, because nothing can be answered here.
+// textOf returns the text of a notice. The options are only on the question's
+// page, because people cannot answer in this message.
 func textOf(n *notice.Notice) text {
 	if n.Question == nil {
 		t := text{title: line(n.Title), weight: weightOf(n), openURL: n.Open, button: "Open"}
@@ -113,7 +113,7 @@ func button(n *notice.Notice) string {
 	return "Answer"
 }
 
-// outcomeText tells how a question ended.
+// outcomeText returns the text that says how a question ended.
 func outcomeText(n *notice.Notice) text {
 	t := text{title: "Closed", weight: weightOf(n), bodyNeedsTitle: true, openURL: n.Open, button: "Open"}
 	if n.Question != nil {
@@ -130,8 +130,8 @@ func join(lines []string, open string) string {
 	return strings.Join(lines, "\n")
 }
 
-// line makes one short line of a text, so that another person's text cannot
-// look like a line of ours.
+// line turns a text into one short line, so that another person's text cannot
+// look like a line of Fermata.
 func line(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) }), " ")
 	if utf8.RuneCountInString(s) > maxLineLength {

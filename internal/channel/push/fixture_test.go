@@ -17,7 +17,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/push"
 )
 
-// fixture is a channel, and a push service with a device of Ada.
+// fixture is a channel and a push service, with Ada's device.
 type fixture struct {
 	*push.Channel
 	service *standin.Service

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// longestTTL is how long push services keep a message at most.
+	// longestTTL is the longest time for which push services store a message.
 	longestTTL = 28 * 24 * time.Hour
-	// closedTTL is how long it is useful to tell a device that a question
-	// closed.
+	// closedTTL is how long the message that a question closed is worth
+	// delivering.
 	closedTTL = 24 * time.Hour
 	// testTTL is short because the person who tests is looking at the device.
 	testTTL = 5 * time.Minute

@@ -11,7 +11,7 @@ import (
 )
 
 // storedKey is the key under which the server stores the private key that it
-// made.
+// created.
 const storedKey = "vapid_private_key"
 
 // PublicKey returns the key that a page gives to the browser when a person adds
@@ -24,9 +24,9 @@ func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	return publicOf(key), nil
 }
 
-// key returns the key of the settings, or else the key that was made at first
-// use. It reads that key each time, because another process may have made it
-// first.
+// key returns the key of the settings, or else the key that was created at the
+// first use. It reads that key each time, because another process may have
+// created it.
 func (c *Channel) key(ctx context.Context) (*ecdh.PrivateKey, error) {
 	if c.PrivateKey != "" {
 		return readKey(c.PrivateKey)
@@ -43,8 +43,9 @@ func (c *Channel) key(ctx context.Context) (*ecdh.PrivateKey, error) {
 	return readKey(kept)
 }
 
-// makeKey makes a key, and returns the one that is stored after that. A device
-// that was given a different key would accept nothing from this server.
+// makeKey creates and stores a key, unless another process has stored one
+// first. It returns the stored key. A device that was given another key would
+// accept nothing from this server.
 func (c *Channel) makeKey(ctx context.Context) (string, error) {
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {

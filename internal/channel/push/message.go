@@ -12,7 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// These are the longest texts, in characters; digestLines is in lines. A lock screen shows less.
+// These are the longest texts, in characters. digestLines is how many questions of a digest are shown. A lock screen
+// shows less.
 const (
 	longestTitle = 120
 	longestBody  = 240
@@ -52,7 +53,7 @@ type action struct {
 	Answer any    `json:"answer"`
 }
 
-// compose makes the message. isNew reports whether it is a new message and not a change of an earlier one.
+// compose creates the message. isNew reports whether it is a new message and not a change of an earlier one.
 func compose(n *notice.Notice, isNew bool) *message {
 	words := wordsIn(n.To.Language)
 	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !isNew, Renotify: isNew}
@@ -124,7 +125,7 @@ func titles(n *notice.Notice) string {
 	return strings.Join(lines, "\n")
 }
 
-// path returns the part of an address that the page itself can open.
+// path returns the path and the query of an address. The service worker opens them on its own host.
 func path(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// blanks are letters and signs that have no visible form.
+// blanks are letters and symbols that have no visible form.
 const blanks = "\u115f\u1160\u2800\u3164\uffa0"
 
-// plainText replaces invisible characters, and characters that turn the
-// direction of the text, by a visible replacement sign. It turns several lines
-// into one. Text that it leaves unchanged shows its true content.
+// plainText replaces invisible characters, and characters that change the
+// direction of the text, by the visible character U+FFFD. It removes variation
+// selectors, and joins several lines into one. Text that it leaves unchanged
+// shows its true content.
 func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -59,7 +59,7 @@ type Channel struct {
 	env notice.Env
 }
 
-// Open makes a channel. It connects to nothing.
+// Open creates a channel. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env}
 	if len(raw) > 0 {
@@ -93,7 +93,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	return c.deliver(ctx, n, compose(n, true))
 }
 
-// Update replaces the message on the device, silently.
+// Update replaces the message on the device without a sound.
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt) (notice.Receipt, error) {
 	return c.deliver(ctx, n, compose(n, false))
 }

@@ -213,7 +213,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// The key is made once and stored. A key in the settings takes precedence.
+// The key is created once and stored. A key in the settings takes precedence.
 func TestKeys(t *testing.T) {
 	w := newFixture(t, `{}`)
 	first, err := w.PublicKey(t.Context())

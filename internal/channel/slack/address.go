@@ -10,8 +10,9 @@ import (
 )
 
 // address says which question a message is about, and for which person. It is
-// stored in the id of a block, which only this app can set. The message keeps
-// it without its buttons, and a reply in its thread finds it there.
+// stored in the id of a block, which only this app can set. The block stays
+// when the buttons of the message are removed. For a reply in the thread, the
+// channel reads the address from the first message.
 type address struct {
 	question, delivery, reply string
 	stage                     stage
@@ -21,10 +22,10 @@ type address struct {
 type stage string
 
 const (
-	// stageDecide marks a message that shows everything that the decision is about.
-	// stageOpen marks one that leads to the question's page. stageClosed marks one
-	// that says how the question ended. stageMoved marks one that was sent again:
-	// the decision is made on the new message.
+	// stageDecide marks a message that shows everything that the decision is
+	// about. stageOpen marks one that leads to the question's page. stageClosed
+	// marks one that says how the question ended. stageMoved marks one that was
+	// replaced by a new message: the person answers there.
 	stageDecide stage = "decide"
 	stageOpen   stage = "open"
 	stageClosed stage = "closed"

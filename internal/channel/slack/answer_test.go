@@ -372,7 +372,7 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	l.awaitTold(t, l.ada, "It counted.")
 }
 
-// An agent's question accepts answers beside its options. Talk in its thread is not such an answer.
+// An agent's question accepts answers that are not among its options. Talk in its thread is not such an answer.
 func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)

@@ -42,8 +42,8 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	return c.post(ctx, n, conversation, readers, render(n, readers))
 }
 
-// retireReplaced removes the buttons of the message that is sent again. It comes first:
-// if a later step fails, the retry does both again.
+// retireReplaced removes the buttons of the message that n replaces. It runs before the new message is posted. If the
+// post fails, the retry does both steps again.
 func (c *Channel) retireReplaced(ctx context.Context, n *notice.Notice) error {
 	if len(n.Replaces) == 0 || n.Question == nil {
 		return nil
@@ -127,9 +127,8 @@ func timeOr(at, known time.Time) time.Time {
 	return at
 }
 
-// rewriteMessage rewrites a message. A deleted message has no buttons, so it needs no
-// change. If a message can no longer be changed, the outcome is posted in its
-// thread.
+// rewriteMessage rewrites a message. A deleted message has no buttons, so it needs no change. If Slack refuses to
+// change the message and ends is set, the outcome is posted in its thread.
 func (c *Channel) rewriteMessage(ctx context.Context, r ref, m message, ends bool) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, r.Channel, r.Message, m.options()...)
 	err = callFailure("update a message", err)
@@ -150,7 +149,8 @@ func isFinal(n *notice.Notice) bool {
 	return n.Outcome != nil || n.Question != nil && n.Question.Status != fermata.Pending
 }
 
-// options turn off all the features by which Slack interprets text.
+// options returns the content of the message as options of a call. They turn off all features by which Slack interprets
+// text.
 func (m message) options() []api.MsgOption {
 	return []api.MsgOption{
 		api.MsgOptionText(m.Text, false), api.MsgOptionBlocks(m.Blocks...), api.MsgOptionDisableMarkdown(),
@@ -198,8 +198,7 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 	return conversation, audience{}, err
 }
 
-// unknownName returns the name of the person that a message to a place is for,
-// if Slack does not know that person.
+// unknownName returns the name of the person for whom a message to a place is, if Slack does not know that person.
 func unknownName(to *notice.Recipient) string {
 	if to.Member != "" {
 		return ""

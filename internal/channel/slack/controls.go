@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// These are the ids of buttons and menus. The ids that answer begin with
-// "answer".
+// These are the ids of buttons and menus. The ids of buttons that contain an
+// answer begin with "answer".
 const (
 	actionAnswer = "answer"
 	actionSend   = "send"
@@ -133,7 +133,7 @@ func formButton(label string, p buttonValue) *api.ButtonBlockElement {
 }
 
 // pickAndSend returns a menu or picker, and a button that sends the pick. So a
-// slip in the menu decides nothing.
+// wrong pick in the menu decides nothing by itself.
 func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base buttonValue) ([]api.Block, []api.BlockElement) {
 	send := api.NewButtonBlockElement(actionSend, base.encode(), plainBlock("Send answer")).WithStyle(api.StylePrimary)
 	for i, o := range it.Options {

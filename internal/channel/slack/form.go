@@ -30,8 +30,8 @@ type formData struct {
 	Respond string `json:"u,omitempty"`
 }
 
-// buildForm makes the form of a question. It returns false if the question does not
-// fit.
+// buildForm creates the form of a question. It returns false if the question
+// does not fit, or if its action is not shown completely.
 func buildForm(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
 	data.Key, data.Value = "", nil
 	raw, err := json.Marshal(data)
@@ -161,8 +161,9 @@ func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
 }
 
 // readPicked reads the typed or picked value. An option that is sent by its
-// position is looked up in the item. If the item is nil because the question is
-// not loaded, ok is false.
+// position is looked up in the item. For such an option, ok is false if the
+// item is nil, because the question is not loaded, or if the item has no such
+// position.
 func readPicked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
 	switch a.Type {
 	case "static_select", "radio_buttons":
@@ -220,8 +221,8 @@ func chosenValue(value string, it *fermata.Item) (any, bool) {
 	}
 }
 
-// readForm reads a submitted form. ok is false if the form cannot be read
-// without the question, and q is nil.
+// readForm reads a submitted form. ok is false if an option was sent by its
+// position and cannot be looked up, such as when q is nil.
 func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.Answer, ok bool) {
 	answer = fermata.Answer{Answers: map[string]any{}, ActionHash: hash, Channel: Kind}
 	if view.State == nil {
@@ -252,8 +253,8 @@ func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.
 	return answer, true
 }
 
-// withOther adds a text beside the options: as one more choice, or as the only
-// one.
+// withOther adds the text that the person typed beside the options: as one more
+// choice, or as the only one.
 func withOther(value any, kind api.ActionType, other string) any {
 	if strings.TrimSpace(other) == "" {
 		return value

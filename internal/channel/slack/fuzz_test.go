@@ -14,7 +14,7 @@ import (
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
-// FuzzHandler sends any signed body. It gets a response, and every author who is passed on is a Slack user.
+// FuzzHandler sends any signed body. The handler responds, and passes on only authors who are Slack users.
 func FuzzHandler(f *testing.F) {
 	server := remote.New()
 	f.Cleanup(server.Close)

@@ -20,7 +20,7 @@ import (
 // largestBody is larger than any request of Slack, in bytes.
 const largestBody = 1 << 20
 
-// Handler takes Slack's requests at any path: events, interactions and the
+// Handler processes Slack's requests at any path: events, interactions and the
 // command. It trusts nothing in a request before the signature is verified. The
 // signature covers the exact bytes of the body, and a time within five minutes.
 func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
@@ -40,7 +40,7 @@ func (c *Channel) Handler(hear notice.InboundHandler) http.Handler {
 			http.Error(w, "the request is not signed by Slack", http.StatusUnauthorized)
 			return
 		}
-		// Work that was begun for a person continues even if Slack closes the
+		// Work that has started for a person continues even if Slack closes the
 		// connection.
 		ctx := context.WithoutCancel(r.Context())
 		response := c.handleRequest(ctx, r.Header.Get("Content-Type"), body, hear)

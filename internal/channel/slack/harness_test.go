@@ -27,7 +27,7 @@ var (
 	_ delivery.Listener = (*slack.Channel)(nil)
 )
 
-// fakeServer takes the messages from the channel, by the rules of the domain.
+// fakeServer processes the messages of the channel by the rules of the domain.
 type fakeServer struct {
 	mu            sync.Mutex
 	questions     map[string]*fermata.Question

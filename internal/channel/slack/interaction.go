@@ -26,8 +26,7 @@ type interaction struct {
 	// trigger lets the channel open a form, if the person must see an action
 	// before approving it.
 	trigger string
-	// complete fills in the answer from the question. It returns false if that
-	// is not possible.
+	// complete fills in the answer with the help of the loaded question. It returns false if that is not possible.
 	complete func(q *fermata.Question) bool
 }
 
@@ -49,8 +48,8 @@ func (t *interaction) setAnswer(p buttonValue, value any) {
 	t.in.Answer = &fermata.Answer{Answer: value, ActionHash: p.Hash, Channel: Kind}
 }
 
-// run processes the interaction and returns the response for Slack. It returns
-// false if the same request may come again.
+// run processes the interaction and returns the response for Slack. It returns false if it failed, so that a repeated
+// request is processed again.
 func (t *interaction) run(ctx context.Context, finish func(interactionResult) reply) (reply, bool) {
 	work, cancel := context.WithTimeout(ctx, longestWork)
 	done := make(chan interactionResult, 1)
@@ -144,9 +143,8 @@ func containsValue(answers map[string]any, value string) bool {
 	return false
 }
 
-// finishLate continues after Slack has its response. The message shows that the
-// answer is not counted yet and has no buttons. It gets them back if the work
-// fails.
+// finishLate continues after Slack has its response. Meanwhile, the message has no buttons and says that the answer is
+// not counted yet. If the work fails, finishLate restores the buttons.
 func (t *interaction) finishLate(ctx, work context.Context, done <-chan interactionResult) {
 	t.stripButtons(ctx)
 	h := <-done
@@ -160,7 +158,7 @@ func (t *interaction) finishLate(ctx, work context.Context, done <-chan interact
 			timer.Stop()
 		}
 	}
-	// The person is told even if the work was stopped.
+	// This context is a new one, so that the person is told even if the work was stopped.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	switch {

@@ -10,15 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// repairDelay is how long a question has been closed before a press repairs a
-// message that still has buttons. Before that, the regular update is on its
-// way.
+// repairDelay is the time after the end of a question in which the regular update of a message may still arrive. After
+// that, a press on a leftover button repairs the message.
 const repairDelay = 30 * time.Second
 
 func (t *interaction) key() string { return t.responder.channel + "/" + t.message.Timestamp }
 
-// stripButtons removes the buttons from the message while the answer is processed. If
-// the message stays like that, it says what to do.
+// stripButtons removes the buttons from the message while the answer is processed. The message says what to do if it
+// does not change again.
 func (t *interaction) stripButtons(ctx context.Context) {
 	if t.message == nil {
 		return
@@ -58,8 +57,8 @@ func (t *interaction) showOutcome(ctx context.Context, v notice.Verdict) {
 	t.showClosed(ctx, v.Question)
 }
 
-// closeStaleMessage ends a message that still had buttons although its question
-// closed long ago.
+// closeStaleMessage shows the end in a message that still has buttons, if its question closed more than repairDelay
+// ago.
 func (t *interaction) closeStaleMessage(ctx context.Context, v notice.Verdict) {
 	if q := v.Question; t.message != nil && q != nil && q.Resolution != nil && time.Since(q.Resolution.At) > repairDelay {
 		t.showClosed(ctx, q)

@@ -16,9 +16,9 @@ var (
 	mentionSyntax = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
 )
 
-// mentions writes the people of a question in Slack's notation for a
-// conversation, so that Slack notifies them. A person that Slack does not know
-// is written as plain words.
+// mentions returns the people that a question is for, in Slack's notation, so
+// that Slack notifies them in a conversation. A person whom Slack does not know
+// is a plain name.
 func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, error) {
 	if n.To.Member != "" || n.Question == nil || isFinal(n) {
 		return nil, nil

@@ -24,7 +24,7 @@ type audience struct {
 	// shared reports whether other people read the message too. They must not
 	// see the context.
 	shared bool
-	// unknownMember is the name of the member that Slack does not know.
+	// unknownMember is the name of the member whom Slack does not know.
 	unknownMember string
 	// mentions name people there in Slack's notation, so that they are
 	// notified.

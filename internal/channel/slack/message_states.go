@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// messageStates remembers what each message shows. So if several calls change one
-// message, none of them replaces newer content by older content.
+// messageStates remembers what each message shows. So older content never replaces newer content when several calls
+// change one message.
 type messageStates struct {
 	mu     sync.Mutex
 	states map[string]*messageState
@@ -94,8 +94,8 @@ func (l *messageStates) restoreButtons(key string, do func() error) error {
 	return nil
 }
 
-// isOlder reports whether a new content is older than the shown one. A final
-// content stays, whatever the clocks say.
+// isOlder reports whether a new content is older than the shown one. A content that is not final never replaces a final
+// one, whatever the times are.
 func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool {
 	if shownFinal != final {
 		return shownFinal
@@ -117,12 +117,10 @@ type call struct {
 	failed bool // it failed, so the next caller tries again
 }
 
-// requestRetention is how long a request is remembered. It is longer than a signature
-// is accepted.
+// requestRetention is how long a request is remembered. It is longer than the time for which a signature is valid.
 const requestRetention = 15 * time.Minute
 
-// do calls f once for each id, and returns its result. Repeated calls get the
-// same response, but its work is not done again.
+// do calls f once for each id, and returns its result. Repeated calls get the same response, without its afterResponse.
 func (o *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)) reply {
 	for {
 		t, isFirst := o.startOrJoin(id)

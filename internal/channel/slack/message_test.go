@@ -137,7 +137,8 @@ func manyItems() []fermata.Item {
 	return items
 }
 
-// TestLargestThatFits checks that the longest content keeps Slack's limits.
+// TestLargestThatFits checks that the longest content stays within Slack's
+// limits.
 func TestLargestThatFits(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
@@ -220,8 +221,8 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestUnknown checks that a person that Slack does not know cannot get a
-// message.
+// TestUnknown checks that a direct message fails for good if Slack does not
+// know the person.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
@@ -410,8 +411,8 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	}
 }
 
-// TestDeadButton checks that a leftover button says who was first, and that the
-// message is repaired.
+// TestDeadButton checks that a press on a leftover button repairs the message,
+// and that the person is told.
 func TestDeadButton(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)

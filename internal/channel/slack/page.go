@@ -8,9 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// page collects the blocks of a message or form and keeps Slack's limits. Text
-// of agents and people is put in boxes, and Fermata's own words never are. So
-// no such text can look like Fermata's own.
+// page collects the blocks of a message or form within Slack's limits. Text of
+// agents and people is put in boxes, and Fermata's own words never are. So no
+// such text can look like Fermata's own.
 type page struct {
 	blocks    []api.Block
 	maxBlocks int
@@ -19,7 +19,7 @@ type page struct {
 	truncated bool
 }
 
-// newMessage returns a page that keeps blocks and text free for the buttons and
+// newMessage returns an empty page. Its limits leave room for the buttons and
 // the last lines.
 func newMessage() *page { return &page{maxBlocks: maxBlocks - 8, textLeft: maxMessageText} }
 

@@ -25,7 +25,8 @@ type cacheEntry[T any] struct {
 	at    time.Time
 }
 
-// identityCacheTime is how long an identity is cached. An address that was removed from an account must soon stop to count.
+// identityCacheTime is how long an identity is cached. An address that was removed from an account must soon stop
+// counting.
 const identityCacheTime = 5 * time.Minute
 
 // maxPeople is how many people are cached.
@@ -71,7 +72,7 @@ func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
 	return err == nil && (m.User != "" && m.User == me.UserID || m.BotID != "" && m.BotID == me.BotID)
 }
 
-// identity asks Slack for the identity of a user.
+// identity returns the identity of a user, from the cache or from Slack.
 func (p *peopleCache) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
 	if who, found := recall(p, &p.users, id); found {
 		return who, nil
@@ -109,7 +110,8 @@ func isAddressTrusted(u *api.User, team string) bool {
 	return u.IsEmailConfirmed && u.TeamID == team && !u.IsStranger && !u.Deleted && !u.IsBot
 }
 
-// find returns the id of the user with the mail address. It is empty if there is none.
+// find returns the id of the user with the mail address. It is empty if there is none, or if the workspace does not
+// vouch for the address.
 func (p *peopleCache) find(ctx context.Context, c *Channel, email string) (string, error) {
 	if email == "" {
 		return "", nil

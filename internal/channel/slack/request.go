@@ -20,7 +20,7 @@ import (
 type reply struct {
 	status  int
 	payload any
-	// afterResponse is called when Slack has the response.
+	// afterResponse is called after Slack has received the response.
 	afterResponse func(ctx context.Context)
 }
 
@@ -38,11 +38,9 @@ func (r reply) withoutWork() reply { return reply{status: r.status, payload: r.p
 // Slack sends an event again, and tells a person that a click failed.
 func (r reply) isAcknowledgement() bool { return r.status < http.StatusBadRequest }
 
-// Slack waits three seconds for a response. The channel waits for the outcome
-// of a click for at most patience before it acknowledges. If the process dies
-// in that time, Slack tells the person. Work that takes longer is acknowledged
-// and shown in the message as not counted yet. It continues for at most
-// longestWork.
+// Slack waits three seconds for a response. The channel waits for the outcome of a click for at most patience before it
+// acknowledges. If the process dies in that time, Slack tells the person that the click failed. Work that takes longer
+// is acknowledged and shown in the message as not counted yet. It continues for at most longestWork.
 const (
 	patience    = 1500 * time.Millisecond
 	longestWork = 45 * time.Second

@@ -58,13 +58,15 @@ type Channel struct {
 	people   peopleCache
 	messages messageStates
 	requests deduplicator
-	// patience is how long Slack waits for the outcome of a click.
+	// patience is how long the channel waits for the outcome of a click before
+	// it acknowledges.
 	patience time.Duration
-	// talks remembers the people who were told that a thread is also for talk.
+	// talks remembers the people who were told that talk in a thread is no
+	// answer.
 	talks talkNotices
 }
 
-// Open makes a channel from settings that fit the schema. It connects to
+// Open creates a channel from settings that fit the schema. It connects to
 // nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env, patience: patience}

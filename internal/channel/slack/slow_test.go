@@ -12,9 +12,9 @@ import (
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
-// TestSlow checks that work is acknowledged if it takes longer than Slack
-// waits. Meanwhile, the message says that nothing is counted yet, and cannot be
-// pressed again.
+// TestSlow checks that the channel acknowledges a click in time even if the
+// work takes longer. Meanwhile, the message says that the answer is not counted
+// yet, and its buttons are removed.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {
@@ -61,7 +61,8 @@ func TestSlowAndRefused(t *testing.T) {
 	l.awaitTold(t, l.ada, "viewer may not answer")
 }
 
-// TestSlowAndOutdated checks that an end that was shown meanwhile stays.
+// TestSlowAndOutdated checks that slow work does not overwrite an end that the
+// message shows meanwhile.
 func TestSlowAndOutdated(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)

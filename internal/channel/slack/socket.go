@@ -92,8 +92,8 @@ func (c *Channel) logEvent(ctx context.Context, e *socketmode.Event) {
 	}
 }
 
-// dialer connects like the server's own HTTP client, which knows the allowed
-// addresses.
+// dialer returns a dialer that connects like the server's own HTTP client, which refuses addresses that are not
+// allowed.
 func (c *Channel) dialer() *websocket.Dialer {
 	d := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: callTime, WriteBufferSize: 32 << 10}
 	switch t := c.http.Transport.(type) {

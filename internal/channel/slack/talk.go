@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// isTalk reports whether a text in a thread that did not count is talk among
+// isTalk reports whether a text that did not count looks like talk among
 // people. A command is not talk.
 func isTalk(text string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(text), "/") && notice.LooksLikeTalk(text)
@@ -17,7 +17,8 @@ func isTalk(text string) bool {
 // talkWords begin the message that a person gets once about talk in a thread.
 const talkWords = "What you write here stays among people: it is no answer, and the agent does not read it. To answer: "
 
-// talkNotices remembers the people who were told that a thread is also for talk.
+// talkNotices remembers the people who were told that talk in a thread is no
+// answer.
 type talkNotices struct {
 	mu   sync.Mutex
 	told map[string]bool
@@ -26,8 +27,8 @@ type talkNotices struct {
 // maxTalkNotices is how many entries are remembered.
 const maxTalkNotices = 10_000
 
-// markTold reports whether the person has not been told in this thread yet, and
-// remembers that.
+// markTold records that a person was told in a thread. It reports whether this
+// is the first time.
 func (t *talkNotices) markTold(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

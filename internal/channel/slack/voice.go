@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// privateResponder is a way to tell one person something that other people do not see.
+// privateResponder is a way to send a message that only one person sees.
 type privateResponder struct {
 	// respond is the address for responses that Slack gave with the request.
 	respond               string
@@ -40,8 +40,7 @@ func newEphemeral(words string) ephemeralMessage {
 	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
-// tell tells the person something, at the place of the click or in a direct
-// message.
+// tell sends the words to the person, in the place of the click or in a direct message.
 func (v privateResponder) tell(ctx context.Context, c *Channel, words string) {
 	if strings.TrimSpace(words) == "" {
 		return

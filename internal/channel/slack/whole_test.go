@@ -32,8 +32,7 @@ var (
 	}
 )
 
-// serverFixture is a whole server, from a question to its answer, with Slack as its
-// channel.
+// serverFixture is the engine and the delivery service, with Slack as the only channel.
 type serverFixture struct {
 	*testing.T
 	*remote.Server
@@ -205,9 +204,8 @@ func TestSentAgainByHand(t *testing.T) {
 func isOpen(m standin.Message) bool   { return !m.Closed }
 func isClosed(m standin.Message) bool { return m.Closed }
 
-// TestFromQuestionToAnswer goes the whole way. An agent asks, two people are
-// told, and one answers. Both messages say so, and the second person is told
-// who was first.
+// TestFromQuestionToAnswer checks the way from a question to its answer. An agent asks, two people are told, and one
+// answers. Both messages say so, and the second person is told who was first.
 func TestFromQuestionToAnswer(t *testing.T) {
 	t.Parallel()
 	for _, by := range transports {

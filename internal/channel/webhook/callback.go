@@ -24,7 +24,7 @@ const CallbackSchema = `{
 // It is safe for concurrent use.
 type Callback struct{ poster }
 
-// OpenCallback makes a callback from its settings.
+// OpenCallback creates a callback from its settings.
 func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
 	var k keys
 	if err := strictjson.UnmarshalSettings(raw, &k); err != nil {
@@ -65,8 +65,8 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 	}
 	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
 	if f, ok := errors.AsType[*notice.SendError](err); ok && f.Ended {
-		// Only this address wants no further messages; other addresses are not
-		// concerned.
+		// Only this address wants no further messages, so the callback as a
+		// whole does not end.
 		return notice.Receipt{}, notice.Permanent(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
 			WithHint("this address wants no outcome any more; others are not concerned"))
 	}

@@ -1,5 +1,6 @@
-// Package webhook tells other programs what happens, as Standard Webhooks (standardwebhooks.com). It sends one signed
-// POST for each delivery, and repeats it with the same id until the receiver accepts it.
+// Package webhook sends events and messages to other programs in the format of Standard Webhooks
+// (standardwebhooks.com). It sends one signed POST for each delivery, and repeats it with the same id until the
+// receiver accepts it.
 package webhook
 
 import (
@@ -50,7 +51,7 @@ func newPoster(k keys, env notice.Env) (poster, error) {
 	return p, err
 }
 
-// Open makes a channel from its settings. It connects to nothing.
+// Open creates a channel from its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	s, err := parseSettings(raw)
 	if err != nil {

@@ -16,8 +16,8 @@ type settings struct {
 	keys
 }
 
-// keys are the keys that a channel signs with, and whether it may reach private
-// addresses.
+// keys holds the keys with which a channel signs. It also says whether the
+// channel may reach private addresses.
 type keys struct {
 	Secret            string `json:"secret,omitempty"`
 	PreviousSecret    string `json:"previous_secret,omitempty"`
@@ -63,10 +63,11 @@ func parseSettings(raw json.RawMessage) (settings, error) {
 // Generate is the value that asks for a new secret or key.
 const Generate = "generate"
 
-// Prepare completes settings before they are stored. It makes a secret or key
-// that is missing or asked for, and keeps a replaced secret valid as the
-// previous one. The old settings are nil for a new channel. Added values are
-// shown once, to the person who writes the settings.
+// Prepare completes settings before they are stored. It creates a secret if the
+// settings have neither a secret nor a key, and a secret or key that the
+// settings ask for by [Generate]. A replaced secret stays valid as the previous
+// one. The old settings are nil for a new channel. Added values are shown once,
+// to the person who writes the settings.
 func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	var old, s settings
 	if len(before) > 0 {
@@ -89,7 +90,7 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// prepare makes the keys that are missing or asked for.
+// prepare creates the keys that are missing or that the settings ask for.
 func (s *keys) prepare(old keys) error {
 	if s.Ed25519PrivateKey == Generate {
 		s.Ed25519PrivateKey = newKey()

@@ -49,7 +49,8 @@ func (d *toolCall) issue(w target) (github.Place, error) {
 	return at, err
 }
 
-// findIssue returns the issue as issue does. It reports whether there is one.
+// findIssue returns the same issue as [toolCall.issue]. named reports whether
+// there is one.
 func (d *toolCall) findIssue(w target) (at github.Place, named bool, err error) {
 	name := firstNonBlank(textOf(w.Issue), textOf(d.call.Inputs["issue"]), textOf(d.call.Trigger["issue"]))
 	if name == "" {
@@ -62,8 +63,9 @@ func (d *toolCall) findIssue(w target) (at github.Place, named bool, err error) 
 	return at, true, d.checkAllowed(at)
 }
 
-// checkAllowed refuses repositories that the channel does not name. So the words of
-// an agent cannot make the account write to any other repository.
+// checkAllowed refuses repositories that the settings of the channel do not
+// allow. So the words of an agent cannot make the account write to any other
+// repository.
 func (d *toolCall) checkAllowed(at github.Place) error {
 	if d.settings.Allows(at) {
 		return nil

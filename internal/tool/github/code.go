@@ -119,7 +119,8 @@ var createPull = toolSpec{
 	},
 }
 
-// newPull fills in the fields that the step leaves out.
+// newPull returns the pull request to open. It fills in the fields that the
+// step leaves out.
 func (d *toolCall) newPull(ctx context.Context, at github.Place, in *pullInput) (github.NewPull, error) {
 	p := github.NewPull{
 		Title: in.Title, Body: in.Body, Head: cmp.Or(in.Head, d.workingBranch()), Base: in.Base, Draft: in.Draft, Key: d.call.Key,

@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// defaultLimit is how many issues are returned if the step does not say.
+// defaultLimit is how many issues are returned if the step gives no limit.
 const defaultLimit = 30
 
 // issueFields are the fields that every issue and pull request has in an output.

@@ -68,8 +68,8 @@ func (o *githubTool) Call(ctx context.Context, c tool.Call) (tool.Result, error)
 	return result, nil
 }
 
-// classifyError says whether a retry can help. A missing permission will not appear
-// within a minute.
+// classifyError says whether a retry can help. A missing permission is
+// permanent, because an administrator must grant it.
 func (o *githubTool) classifyError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -90,7 +90,7 @@ func (o *githubTool) classifyError(ctx context.Context, err error) error {
 	return tool.Permanent(e)
 }
 
-// account is a client with the settings from which it was made.
+// account is a client with the settings from which it was created.
 type account struct {
 	settings github.Settings
 	client   *github.Client
@@ -105,7 +105,7 @@ type accounts struct {
 	clients map[string]account
 }
 
-// accountOf returns the account of a workspace with the present settings of its
+// accountOf returns the account of a workspace for the current settings of its
 // channel.
 func (a *accounts) accountOf(ctx context.Context, workspace string) (account, error) {
 	settings, err := a.opts.Settings(ctx, workspace)

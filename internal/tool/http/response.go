@@ -18,7 +18,7 @@ import (
 const (
 	// maxRetryWait is the longest wait before a retry that a server can ask for.
 	maxRetryWait = time.Hour
-	// maxExcerpt is how much of a refusal's body is shown, in bytes.
+	// maxExcerpt is how much of the body an error shows, in bytes.
 	maxExcerpt = 500
 )
 

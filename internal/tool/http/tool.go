@@ -1,5 +1,5 @@
 // Package http implements the tool "http": one request to a URL that a workflow
-// names. The HTTP client that it is given decides which addresses it may reach.
+// names. The HTTP client of the tool decides which addresses it may reach.
 package http
 
 import (
@@ -108,9 +108,9 @@ func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.R
 }
 
 // isRepeatable reports whether a failed request can be sent again without a
-// second effect. Its method may be idempotent (RFC 9110 section 9.2.2). The
-// server may not have been reached, or may have refused the request by its rate
-// limit (RFC 6585 section 4).
+// second effect. That is so if the method is idempotent (RFC 9110 section
+// 9.2.2), if no connection was made, or if the server refused the request by
+// its rate limit (RFC 6585 section 4).
 func isRepeatable(method string, err error) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:

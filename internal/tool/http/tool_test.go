@@ -174,8 +174,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A request that can be sent twice without harm is retried although its step
-// does not say so.
+// A failure is marked as safe to retry if the request can be sent twice without
+// harm.
 func TestFailuresThatAreSafeToRetry(t *testing.T) {
 	t.Parallel()
 	s := server(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// KeyMeta is the name in a call's _meta of its idempotency key. A server can
-// use it to recognize a repeated call.
+// KeyMeta is the name of the idempotency key in the _meta of a call. A server
+// can use it to recognize a repeated call.
 const KeyMeta = "fermata/idempotency_key"
 
 // Call implements [tool.Tool].
@@ -35,8 +35,8 @@ func (o *serverTool) Call(ctx context.Context, c tool.Call) (tool.Result, error)
 	return o.output(result, text, leftOut)
 }
 
-// send calls the tool. If the server has lost the session, it did nothing yet,
-// so the call is repeated once in a new session.
+// send calls the tool. If the server has lost the session, it has done nothing,
+// so send repeats the call once in a new session.
 func (o *serverTool) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	for retried := false; ; retried = true {
 		conn, err := o.link.open(ctx)

@@ -19,7 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// connectTime is the time limit for making a connection.
+// connectTime is the time limit for a new connection.
 const connectTime = 30 * time.Second
 
 // serverLink manages the connection to one server.
@@ -48,7 +48,7 @@ func newLink(name string, s Server, o *Options) *serverLink {
 	return &serverLink{name: name, server: s, opts: o, connecting: make(chan struct{}, 1)}
 }
 
-// open returns the open connection, or makes a new one.
+// open returns the open connection, or opens a new one.
 func (l *serverLink) open(ctx context.Context) (*connection, error) {
 	select {
 	case l.connecting <- struct{}{}:
@@ -66,7 +66,8 @@ func (l *serverLink) open(ctx context.Context) (*connection, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conn = made
-	// This notices that a server went away before the next call does.
+	// This goroutine drops the connection when the server goes away, so that
+	// the next call opens a new one.
 	go func() {
 		_ = made.session.Wait()
 		l.drop(made)
@@ -105,7 +106,7 @@ func (v *connection) close() {
 	v.program.stop()
 }
 
-// connect makes a new connection.
+// connect opens a new connection.
 func (l *serverLink) connect(ctx context.Context) (*connection, error) {
 	v := &connection{}
 	transport, err := l.transport(ctx, v)
@@ -226,13 +227,13 @@ func (l *serverLink) list(ctx context.Context, v *connection) ([]*serverTool, er
 	return all, nil
 }
 
-// headerTransport adds the headers to every request, and remembers why the last one
-// failed.
+// headerTransport adds the headers to every request, and remembers whether the
+// last one was refused or denied.
 type headerTransport struct {
 	base    http.RoundTripper
 	headers http.Header
-	// refused says that the address may not be reached, denied that the server
-	// did not accept the credentials.
+	// refused reports whether the address is not allowed. denied reports
+	// whether the server did not accept the credentials.
 	refused, denied atomic.Bool
 }
 
@@ -256,8 +257,8 @@ func (c *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// maxResponseSize limits how many bytes of one response are read. Its output is
-// then limited by [tool.MaxOutput].
+// maxResponseSize limits how many bytes of one response are read. The output of
+// the tool is then limited by [tool.MaxOutput].
 const maxResponseSize = 8 << 20
 
 // limitedBody is a body whose reading fails after a number of bytes.

@@ -84,8 +84,8 @@ func (p *program) stopReason(err error) string {
 	return clip(err.Error())
 }
 
-// tolerantWriter is a writer that never fails, so that a program can write after
-// nobody reads its output.
+// tolerantWriter is a writer that never fails, so that a program does not fail
+// when nobody reads its output.
 type tolerantWriter struct{ out io.Writer }
 
 // Write implements [io.Writer].

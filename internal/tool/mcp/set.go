@@ -1,6 +1,6 @@
 // Package mcp makes the tools of MCP servers available to workflows. A tool is
-// called server.tool. Connections are made when they are needed, reused, and
-// made again after they broke.
+// called server.tool. A connection is opened when it is needed, reused, and
+// opened again after it broke.
 package mcp
 
 import (
@@ -37,7 +37,7 @@ type Set struct {
 	links map[string]*serverLink
 }
 
-// New returns a set of servers by name. It makes no connection yet. The error
+// New returns a set of servers by name. It opens no connection yet. The error
 // lists all problems of the servers.
 func New(servers map[string]Server, o Options) (*Set, error) {
 	if o.HTTP == nil {

@@ -95,7 +95,7 @@ type remote struct {
 	// versions are the protocol versions that it supports; empty means all.
 	versions []string
 	mu       sync.Mutex
-	// handler serves the present sessions.
+	// handler serves the current sessions.
 	handler http.Handler
 }
 
