@@ -120,7 +120,7 @@ func decodeObject(doc json.RawMessage) map[string]any {
 	return m
 }
 
-// keepLease extends the lease until the returned function is called. If the run was taken away, keepLease cancels ctx.
+// keepLease extends the lease until the returned function is called. If the lease was lost, keepLease cancels ctx.
 func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, cancel context.CancelCauseFunc) (end func()) {
 	done := make(chan struct{})
 	stopped := make(chan struct{})

@@ -89,7 +89,7 @@ func (o *Outcome) err() error {
 // Outcomes are the outcomes of successive calls. The last one repeats.
 type Outcomes []Outcome
 
-// Reply is the answer of a person, or the absence of one.
+// Reply is the answer of a person, or says that nobody answers before the deadline.
 type Reply struct {
 	Answer  any            `yaml:"answer"`
 	Answers map[string]any `yaml:"answers"`

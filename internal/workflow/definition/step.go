@@ -233,7 +233,7 @@ func (l *loader) retry(t *tree, path string) *Retry {
 	return r
 }
 
-// repeat reads where, until when and how often a run goes back after a step.
+// repeat reads to which step, until which condition and how often a run goes back after a step.
 func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 	if t.mapping() == nil {
 		return nil

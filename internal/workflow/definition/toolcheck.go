@@ -132,7 +132,8 @@ func (l *loader) checkChannels(input *tree, name, path string) {
 	}
 }
 
-// hasTemplate reports whether a value contains a template, so that only the run knows it.
+// hasTemplate reports whether a value is a text with a template, so that its result is known only when the workflow
+// runs.
 func hasTemplate(t *tree) bool {
 	text, ok := t.value.(string)
 	return ok && strings.Contains(text, "{{")

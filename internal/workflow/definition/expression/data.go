@@ -203,7 +203,7 @@ func convertForeign(v any) (any, error) {
 	return DecodeJSON(data)
 }
 
-// text returns v as it appears in a text. null has no text.
+// text returns v as it appears in a text. It returns an error for null.
 func (m *meter) text(v any, source string) (string, error) {
 	v, err := m.plainValue(v, 0)
 	if err != nil {
