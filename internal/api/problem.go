@@ -63,8 +63,7 @@ func (e *statusError) Unwrap() error { return e.err }
 
 func withStatus(status int, err *fermata.Error) error { return &statusError{err, status} }
 
-// newProblem is the only function that makes an error into a reply. The reply
-// does not contain the cause.
+// newProblem is the only function that turns an error into a reply. The reply does not contain the cause.
 func newProblem(err error) *ProblemDetails {
 	var e *fermata.Error
 	switch {
@@ -93,7 +92,7 @@ func newProblem(err error) *ProblemDetails {
 	return p
 }
 
-// retryAfter returns whole seconds, and at least one if the error may pass.
+// retryAfter returns the wait before a retry in whole seconds. It is at least one if the error is temporary.
 func retryAfter(e *fermata.Error) int {
 	wait := int(math.Ceil(e.RetryAfter.Seconds()))
 	if e.Code == fermata.CodeRateLimited || e.Code == fermata.CodeUnavailable {
@@ -105,7 +104,7 @@ func retryAfter(e *fermata.Error) int {
 // Error returns the detail of the problem.
 func (p *ProblemDetails) Error() string { return p.Detail }
 
-// Unwrap returns the error from which the problem was made.
+// Unwrap returns the error from which the problem was created.
 func (p *ProblemDetails) Unwrap() error { return p.cause }
 
 // GetStatus returns the HTTP status of the reply, for huma.
@@ -130,8 +129,7 @@ func (p *ProblemDetails) addHeaders(h http.Header) {
 	}
 }
 
-// problem makes an error into a reply of a route, and logs the part that only
-// the operator may read.
+// problem turns an error into a reply of a route, and logs the part that only the operator may read.
 func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	p := newProblem(err)
 	if p.Status == http.StatusInternalServerError {
@@ -153,7 +151,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	}
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_ = writeJSON(w, p)
 }
 
@@ -165,7 +163,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// newHumaError makes huma's own errors into problems of the same form.
+// newHumaError turns huma's own errors into problems of the same form.
 func newHumaError(status int, message string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		var tooLong *http.MaxBytesError

@@ -35,7 +35,8 @@ func (r *refusals) add(err error) {
 	time.AfterFunc(r.interval, r.flush)
 }
 
-// flush logs the replies of the interval. After an interval without any, it stops waiting.
+// flush logs the replies of the interval, and starts the next interval. After an interval without any, it starts no
+// other.
 func (r *refusals) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

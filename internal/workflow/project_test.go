@@ -78,7 +78,7 @@ func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	})
 }
 
-// If the present rules refuse the definition of a run, the run ends with that reason. A retry is refused, because it
+// If the current rules refuse the definition of a run, the run ends with that reason. A retry is refused, because it
 // would not help.
 func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {
