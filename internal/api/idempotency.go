@@ -59,7 +59,7 @@ func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// withPartKey returns a context in which a part of a batch has a key of its own.
+// withPartKey returns a context in which a part of a batch has its own key.
 func withPartKey(ctx context.Context, part int) context.Context {
 	id, ok := ctx.Value(idempotencyKey{}).(idempotency)
 	if !ok {

@@ -36,8 +36,8 @@ type Limits struct {
 	Streams int
 }
 
-// maxBuckets is the largest number of buckets of each limit. The least recently used bucket is dropped. It is full when
-// it is needed again.
+// maxBuckets is the largest number of buckets of each limit. If there are more, the least recently used one is dropped.
+// It is full again at its next use.
 const maxBuckets = 10_000
 
 // limits holds the buckets.

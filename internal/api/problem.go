@@ -51,7 +51,7 @@ var statuses = map[fermata.Code]int{
 	fermata.CodeInternal:              http.StatusInternalServerError,
 }
 
-// statusError gives an error another status than its code's.
+// statusError is an error with another HTTP status than that of its code.
 type statusError struct {
 	err    *fermata.Error
 	status int
@@ -63,7 +63,8 @@ func (e *statusError) Unwrap() error { return e.err }
 
 func withStatus(status int, err *fermata.Error) error { return &statusError{err, status} }
 
-// newProblem is the only function that turns an error into a reply. The reply does not contain the cause.
+// newProblem is the only function that turns an error into a reply. The reply
+// does not contain the cause.
 func newProblem(err error) *ProblemDetails {
 	var e *fermata.Error
 	switch {
@@ -92,7 +93,8 @@ func newProblem(err error) *ProblemDetails {
 	return p
 }
 
-// retryAfter returns the wait before a retry in whole seconds. It is at least one if the error is temporary.
+// retryAfter returns the wait before a retry in whole seconds. It is at least
+// one if the error is temporary.
 func retryAfter(e *fermata.Error) int {
 	wait := int(math.Ceil(e.RetryAfter.Seconds()))
 	if e.Code == fermata.CodeRateLimited || e.Code == fermata.CodeUnavailable {
@@ -129,7 +131,8 @@ func (p *ProblemDetails) addHeaders(h http.Header) {
 	}
 }
 
-// problem turns an error into a reply of a route, and logs the part that only the operator may read.
+// problem turns an error into a reply of a route, and logs the part that only
+// the operator may read.
 func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	p := newProblem(err)
 	if p.Status == http.StatusInternalServerError {
@@ -204,8 +207,8 @@ func invalid(message string, errs []error) *fermata.Error {
 	return fermata.Invalid(problems...)
 }
 
-// problemFromDetail returns a problem with the field as the caller wrote it, and with
-// the message in the words of our own rules.
+// problemFromDetail returns a problem with the field as the caller wrote it,
+// and with a message in the words of Fermata.
 func problemFromDetail(d *huma.ErrorDetail) fermata.Problem {
 	field, message := d.Location, d.Message
 	for _, location := range []string{"body", "query", "path", "header"} {

@@ -212,7 +212,7 @@ func asRefusal(err error) error {
 	}
 }
 
-// question returns the question of a step with its present status.
+// question returns the question of a step with its current status.
 func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*fermata.Question, error) {
 	return x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
 }

@@ -33,7 +33,7 @@ type child struct {
 	create func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error)
 }
 
-// spec is the part of a step's task, beside its text, that the worker reads.
+// spec is the data that the worker reads from a step's task, in addition to the text of the task.
 type spec struct {
 	Command []string `json:"command,omitempty"`
 	// WorkingCopy is the id of the run, because its steps share one working copy. A step with its own working copy has

@@ -147,7 +147,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 	case err == nil && !c.VisibleProjects().Has(before.Project):
 		return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 	case err == nil:
-		// To move a workflow to another project, the caller must be allowed to change it in its present project.
+		// To move a workflow to another project, the caller must be allowed to change it in its current project.
 		if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
 			return nil, err
 		}

@@ -291,8 +291,8 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	return env
 }
 
-// hasOutput reports whether an occurrence of a step gives its output to other steps. A step with foreach gives the list
-// of outputs also if some of its items failed.
+// hasOutput reports whether other steps can read the output of an occurrence. They can read the list of outputs of a
+// step with foreach even if some of its items failed.
 func hasOutput(step *definition.Step, row *fermata.WorkflowStep) bool {
 	switch row.State {
 	case fermata.StepDone, fermata.StepRejected:

@@ -29,8 +29,8 @@ func (s *Service) holderName() string {
 	return unseenHolderPrefix + s.db.ProcessName()
 }
 
-// awaitSeen waits until other processes see this one, for at most [takeOverDelay]. If it claimed a run before that and
-// was killed, the run would wait for the end of its lease.
+// awaitSeen waits until other processes see this one, for at most [takeOverDelay]. If this process claimed a run
+// earlier and was then killed, the run would wait for the end of its lease.
 func (s *Service) awaitSeen(ctx context.Context) {
 	timer := time.NewTimer(takeOverDelay)
 	defer timer.Stop()

@@ -62,7 +62,7 @@ func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 	})
 }
 
-// A workflow that starts itself below its own run, through another workflow, comes to an end.
+// A run that starts its own workflow again through another workflow fails, instead of starting it without end.
 func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: pong\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: ping}}]\n")

@@ -17,7 +17,7 @@ const (
 	forkFormat  = 3
 )
 
-// state is the data of a run beside its steps. It is the checkpoint of the run's task.
+// state is the data of a run besides the rows of its steps. It is the checkpoint of the run's task.
 type state struct {
 	Format int `json:"format"`
 	// position is the current position of the run. Others are the other positions of a run with parallel branches.

@@ -70,7 +70,7 @@ func wideWorkflow() []byte {
 	return []byte(b.String())
 }
 
-// A file that is made to be slow to read is refused before it takes long.
+// A file that was crafted to be slow to parse is refused early.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	fill := func(format string) string {

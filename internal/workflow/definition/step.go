@@ -14,7 +14,7 @@ import (
 // It is reserved in definitions with steps that can read it.
 const FailureName = "failure"
 
-// reservedNames are root names of expressions and words of their language.
+// reservedNames are the root names of expressions and the keywords of the expression language.
 var reservedNames = []string{
 	"inputs", "trigger", "run", "steps", "item", "index", "secrets", "pendingQuestion",
 	"true", "false", "null", "nil", "not", "and", "or", "in", "let", "if", "else", "contains", "startsWith", "endsWith", "matches",

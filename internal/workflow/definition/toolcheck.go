@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// inputReaders returns words for a message that say who reads the input of a tool, or "" if nobody does.
+// inputReaders returns the part of a message that says who reads the input of a tool, or "" if no person does.
 func (l *loader) inputReaders(name string) string {
 	switch {
 	case name == "shell", slices.Contains(l.known.DelegatedTools, name):

@@ -231,7 +231,8 @@ func (m *meter) text(v any, source string) (string, error) {
 	return string(data), nil
 }
 
-// describe returns words for a value in a message: its kind, and its beginning.
+// describe returns the text by which a message names a value: its kind, and the
+// beginning of the value.
 func describe(v any) string {
 	switch v := number(v).(type) {
 	case nil:
