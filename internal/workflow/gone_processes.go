@@ -10,7 +10,7 @@ import (
 )
 
 // A process claims runs under one of these prefixes, followed by its own name. With the first prefix, other processes
-// can see in the database whether this process is still there. With the second they cannot, and must wait until its
+// notice when this process ends (see [store.DB.IsPresent]). With the second they do not notice, and must wait until its
 // leases end.
 const (
 	seenHolderPrefix   = "workflows-"

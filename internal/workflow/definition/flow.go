@@ -231,8 +231,8 @@ func literalText(s *Step, key string) string {
 	return text
 }
 
-// timeoutMoves returns the moves that a run can make if nobody answers in time. If the file has no setting for this, a
-// policy may decide.
+// timeoutMoves returns the moves that a run can make if nobody answers in time. There are none if the file says
+// timeout: never. Without a timeout in the file, a policy may set a deadline, so the moves are possible.
 func (w *Workflow) timeoutMoves(s *Step, answers []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil
