@@ -25,13 +25,13 @@ type AnalyticsInput struct {
 	Format  string    `query:"format" enum:"json,csv" doc:"json, unless given"`
 }
 
-// seriesInput also sets the length of a step.
+// seriesInput is an [AnalyticsInput] with the length of a step.
 type seriesInput struct {
 	AnalyticsInput
 	Interval fermata.SeriesInterval `query:"interval" enum:"hour,day,week" doc:"day, unless given; steps are counted from the beginning of the period"`
 }
 
-// commonInput also sets how many questions to list.
+// commonInput is an [AnalyticsInput] with the number of questions to list.
 type commonInput struct {
 	AnalyticsInput
 	Limit int `query:"limit" minimum:"1" maximum:"100" doc:"default 20"`

@@ -128,8 +128,8 @@ func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, r, p)
 }
 
-// submitAnswer answers the question with the submitted form. It returns the page to
-// show if the answer was not taken, or nil.
+// submitAnswer answers the question with the submitted form. It returns the
+// page to show if the answer was not accepted, or nil.
 func (s *Server) submitAnswer(r *http.Request, v *engine.Visit) *answerPage {
 	p := answerPageOf(v, r.URL.Path)
 	if err := checkForm(r, v); err != nil {
@@ -154,8 +154,8 @@ func (s *Server) submitAnswer(r *http.Request, v *engine.Visit) *answerPage {
 	return s.refusedPage(r, v, err)
 }
 
-// refusedPage returns the page that tells why an answer was not taken, or nil
-// if it was taken.
+// refusedPage returns the page that says why an answer was not accepted, or nil
+// if it was accepted.
 func (s *Server) refusedPage(r *http.Request, v *engine.Visit, err error) *answerPage {
 	if err == nil {
 		return nil
@@ -258,8 +258,8 @@ func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[str
 	return p
 }
 
-// addTooLate tells, on the page of a closed question, that an answer does not
-// count.
+// addTooLate adds a notice to the page of a closed question: the answer does
+// not count, because another person's answer, or a rule, closed the question.
 func addTooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage {
 	if r != nil && (r.AnsweredBy == nil || r.AnsweredBy.ID != memberID) {
 		p.status = http.StatusConflict
@@ -340,7 +340,7 @@ func formValue(it *fermata.Item, form url.Values) (any, error) {
 	}
 }
 
-// normalizeLineEnds restores line ends, because forms send them as CR LF.
+// normalizeLineEnds replaces CR LF, which forms send as line ends, by LF.
 func normalizeLineEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // problemsOf returns the problems by item. A problem that belongs to no item
@@ -360,7 +360,7 @@ func problemsOf(e *fermata.Error) map[string]string {
 	return problems
 }
 
-// sentenceOf returns a text that tells what is wrong, and what to do instead.
+// sentenceOf returns a text that says what is wrong, and what to do instead.
 func sentenceOf(err error) string {
 	text := upperFirst(err.Error()) + "."
 	var e *fermata.Error

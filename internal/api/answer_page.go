@@ -38,7 +38,7 @@ func hashOfStyle() string {
 type answerPage struct {
 	Style          template.CSS
 	Title, Heading string
-	// Notices tell the outcome, or why the question cannot be answered here.
+	// Notices state the outcome, or why the question cannot be answered here.
 	// Role is the ARIA role that tells screen readers how to announce them.
 	Notices     []string
 	Role        string
@@ -86,8 +86,8 @@ func (s *Server) showAnswerPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, r, p)
 }
 
-// openLink opens the link of a request, or returns the page that tells why it
-// cannot be opened.
+// openLink opens the link of a request, or returns the page that says why the
+// link cannot be opened.
 func (s *Server) openLink(r *http.Request) (*engine.Visit, *answerPage) {
 	v, err := s.Engine.OpenAnswerLink(r.Context(), r.PathValue("token"))
 	if err == nil {

@@ -73,8 +73,8 @@ func (s *Server) audit(ctx context.Context, c fermata.Caller, in *auditInput) (*
 }
 
 // exportAudit streams events. A failure before the first event is returned as a
-// problem. A later failure breaks the connection, so that a partial export
-// cannot pass for the whole.
+// problem. A later failure breaks the connection, so that a client cannot take
+// a partial export for a complete one.
 func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodInput) (*streamed, error) {
 	from, to, err := in.bounds()
 	if err != nil {
@@ -92,7 +92,8 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 		// No byte that was hashed may change.
 		lines.SetEscapeHTML(false)
 		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(events []*fermata.Event) error {
-			// A connection without deadlines, as in a test, ends by itself.
+			// An error means that the connection supports no deadlines, as in a
+			// test.
 			_ = conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 			for _, e := range events {
 				if err := lines.Encode(e); err != nil {

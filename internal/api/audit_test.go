@@ -78,7 +78,7 @@ func TestAuditIsExported(t *testing.T) {
 }
 
 // TestBrokenExportIsNoExport checks that an export that fails breaks the
-// connection, so that a partial export cannot pass for the whole.
+// connection, so that a client cannot take a partial export for a complete one.
 func TestBrokenExportIsNoExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

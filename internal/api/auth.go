@@ -16,7 +16,7 @@ func withCaller(r *http.Request, c *fermata.Caller) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
 }
 
-// callerOf returns the caller of the request. The zero caller has no rights.
+// callerOf returns the caller of the request. If there is none, it returns the zero caller, which has no rights.
 func callerOf(ctx context.Context) fermata.Caller {
 	if c, ok := ctx.Value(callerKey{}).(*fermata.Caller); ok {
 		return *c
@@ -62,7 +62,7 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
 	switch {
 	case c.TokenID != "":
-		secret, _ := bearerToken(r) // it was read before
+		secret, _ := bearerToken(r) // the request was authenticated with this token
 		return func(ctx context.Context) (fermata.Caller, error) { return s.Engine.Reauthenticate(ctx, secret) }
 	case c.SessionID != "":
 		secret := sessionSecret(r)

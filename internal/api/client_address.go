@@ -27,7 +27,8 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	case len(plain) == 0 || byPlain == byForwarded:
 		at = byForwarded
 	default:
-		// A proxy writes only one of the two headers. The other one is the client's own, and it is unknown which.
+		// A proxy writes only one of the two headers. The client sent the other one, and it is unknown which one that
+		// is. So neither header is used.
 	}
 	if at.Is6() {
 		network, err := at.WithZone("").Prefix(64)

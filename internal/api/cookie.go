@@ -43,7 +43,7 @@ func browserOf(r *http.Request) engine.Browser {
 }
 
 // checkOwnPage refuses a change that is authorized by a cookie if the browser
-// does not tell which page sends it. [http.CrossOriginProtection] lets requests
+// does not say which page sends it. [http.CrossOriginProtection] lets requests
 // without these headers pass, because programs send them with tokens.
 func checkOwnPage(r *http.Request) error {
 	switch r.Method {
@@ -57,8 +57,8 @@ func checkOwnPage(r *http.Request) error {
 	return nil
 }
 
-// checkCookieSafety refuses to sign in over a connection that others can read. A
-// browser would not keep the cookie there.
+// checkCookieSafety refuses to sign in over a connection that others can read.
+// A browser would not store the cookie there.
 func (s *Server) checkCookieSafety(r *http.Request) error {
 	if r.TLS != nil || s.public.Scheme == "https" || isLoopbackHost(r.Host) {
 		return nil

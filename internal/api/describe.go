@@ -34,11 +34,11 @@ func openAPIConfig(version string) huma.Config {
 // optionObject is an option in its long form.
 type optionObject fermata.Option
 
-// anyOption stands for fermata.Option in the document: a string or an object.
+// anyOption replaces fermata.Option in the document: a string or an object.
 type anyOption struct{}
 
-// Schema documents both forms. Decoding the body tells them apart and names the
-// wrong field, so there is nothing left to validate here.
+// Schema documents both forms. It lets huma validate neither, because the
+// decoder of the body distinguishes them and reports the wrong field.
 func (anyOption) Schema(r huma.Registry) *huma.Schema {
 	return textOr(r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject"))
 }

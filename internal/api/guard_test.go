@@ -13,7 +13,7 @@ import (
 
 func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"box.lan"} }
 
-// createTaskFrom makes a task by calling the handler directly, so that the test can choose the peer.
+// createTaskFrom creates a task by calling the handler directly, so that the test can choose the peer.
 func (w *world) createTaskFrom(peer, host string, body io.Reader, headers ...string) int {
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", body)
 	r.RemoteAddr, r.Host = peer, host

@@ -21,7 +21,7 @@ func (s *Server) registerHealth() {
 	s.mux.HandleFunc("GET /readyz", s.writeReady)
 	s.mux.HandleFunc("GET /openapi.json", s.serveDocument())
 	s.mux.Handle("GET /metrics", s.requireEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
-		// Metrics that cannot be read from a faulty database must not hide that it is faulty.
+		// If a faulty database makes some metrics unreadable, the other metrics must still show the fault.
 		ErrorHandling: promhttp.ContinueOnError,
 	})))
 }
@@ -87,8 +87,8 @@ func (s *Server) clock() *fermata.ClockReadiness {
 	return clock
 }
 
-// notReadyError returns the error that tells why the server is not ready. An error with a hint tells what an operator can
-// do; any other stays in the log.
+// notReadyError returns the error that says why the server is not ready. An error with a hint is returned as it is,
+// because the hint says what an operator can do. The text of any other error is only in the log.
 func notReadyError(err error) error {
 	if known, ok := errors.AsType[*fermata.Error](err); ok && known.Hint != "" {
 		return known
@@ -98,7 +98,7 @@ func notReadyError(err error) error {
 
 func writeHealth(w http.ResponseWriter, r fermata.Readiness) {
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_ = json.NewEncoder(w).Encode(r)
 }
 
@@ -112,7 +112,7 @@ func (s *Server) serveDocument() http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "application/openapi+json")
-		// The client may be gone, and there is no one else to tell.
+		// An error means that the client is gone, so there is nothing to do.
 		_, _ = w.Write(data)
 	}
 }

@@ -17,9 +17,9 @@ import (
 // zebra is a word in every text of the project zebra-works, and in no other text.
 const zebra = "zebra"
 
-// newHiddenProject makes a project with one object of every kind: tasks, questions, a run, messages, a workflow, a rule,
-// and a member with a role there. It returns replacers that fill in the ids of these objects, and the ids of objects
-// that do not exist.
+// newHiddenProject creates a project with one object of every kind: tasks, questions, a run, messages, a workflow, a
+// rule, and a member with a role there. It returns replacers that fill in the ids of these objects, and the ids of
+// objects that do not exist.
 func (w *world) newHiddenProject() (ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	const project = `"project":"zebra-works"`
@@ -119,7 +119,8 @@ func TestAHiddenProjectDoesNotExist(t *testing.T) {
 // namesOne matches the paths that name an object of a project.
 var namesOne = regexp.MustCompile(`/(tasks|questions|runs|workflows|workflow-runs|gate-rules|deliveries)/\{`)
 
-// wantNothingSeen makes a call that reads, or a call that names an object of the hidden project.
+// wantNothingSeen makes a call that reads, or a call that names an object of the hidden project. It checks that the
+// reply shows nothing of that project.
 func (w *world) wantNothingSeen(name string, r reader, call string, ids, nobodys *strings.Replacer) {
 	w.t.Helper()
 	named, reads := namesOne.MatchString(call), strings.HasPrefix(call, "GET ")

@@ -25,9 +25,9 @@ type idempotency struct{ key, fingerprint string }
 
 type idempotencyKey struct{}
 
-// withIdempotency passes the request's idempotency key to the engine, which returns
-// the first result again. The fingerprint covers the caller, the method, the
-// path and the body.
+// withIdempotency passes the request's idempotency key to the engine, which
+// returns the first result to a repeated request. The fingerprint covers the
+// caller, the method, the path and the body.
 func withIdempotency(r *http.Request, c *fermata.Caller) (*http.Request, error) {
 	key := r.Header.Get(idempotencyHeader)
 	if key == "" || r.Method != http.MethodPost {
@@ -59,7 +59,7 @@ func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// withPartKey returns a context in which a part of a batch has a key of its own.
+// withPartKey returns a context in which a part of a batch has its own key.
 func withPartKey(ctx context.Context, part int) context.Context {
 	id, ok := ctx.Value(idempotencyKey{}).(idempotency)
 	if !ok {

@@ -36,7 +36,8 @@ type Limits struct {
 	Streams int
 }
 
-// maxBuckets is the largest number of buckets of each limit. A forgotten bucket begins full again.
+// maxBuckets is the largest number of buckets of each limit. If there are more, the least recently used one is dropped.
+// It is full again at its next use.
 const maxBuckets = 10_000
 
 // limits holds the buckets.
@@ -175,7 +176,7 @@ func newLRUMap[V any](most int) *lruMap[V] {
 	return &lruMap[V]{capacity: most, items: map[string]*list.Element{}, order: list.New()}
 }
 
-// get returns the value of a key. It makes the value if there is none.
+// get returns the value of a key. It creates the value if there is none.
 func (m *lruMap[V]) get(key string, create func() V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()

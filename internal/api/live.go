@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// heartbeatEvery is how often a quiet stream sends a sign of life.
+	// heartbeatEvery is how often a stream without new events sends a heartbeat.
 	heartbeatEvery = 15 * time.Second
 	// maxStreamAge is how long a stream may be open. Then the client connects again, if its token has not expired.
 	maxStreamAge = 15 * time.Minute
@@ -103,7 +103,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	ctx, done := s.waitContext(r.Context())
 	defer done()
 	if c := callerOf(r.Context()); s.Delivery != nil && c.Kind == fermata.ActorHuman && c.TokenID == "" {
-		// A person who has a page open sees new questions there.
+		// While a person has a page open, new questions appear there, and push messages are not needed.
 		defer s.Delivery.TrackPage(c.WorkspaceID, c.MemberID)()
 	}
 	st.run(ctx)
@@ -118,7 +118,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f followRequ
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_ = writeJSON(w, page.Body)
 }
 
@@ -210,15 +210,15 @@ func (st *stream) run(ctx context.Context) {
 		if err != nil || !st.send(events, isVisible) {
 			return
 		}
-		// Events that the filters leave out do not keep the connection open.
+		// Events that the filters leave out send nothing, so a heartbeat may be due.
 		if time.Since(st.lastWrite) >= heartbeatEvery && !st.heartbeat() {
 			return
 		}
 	}
 }
 
-// writeStart tells the client how soon to reconnect and at which number it is. A client that loses the connection before
-// the first event must not miss any event.
+// writeStart sends the client the reconnect delay and the number at which the stream begins. With that number, a client
+// that loses the connection before the first event misses no event.
 func (st *stream) writeStart() bool {
 	st.extendDeadline()
 	st.clientSeq = st.seen
@@ -290,9 +290,10 @@ func (st *stream) matches(e *engine.TailEvent) bool {
 		(len(st.types) == 0 || e.Type.IsOneOf(st.types))
 }
 
-// extendDeadline cuts off a client that does not read, so that no data is kept for it.
+// extendDeadline gives the client [writeTimeout] to read the next write. A slower client is disconnected, so that no
+// data is buffered for it.
 func (st *stream) extendDeadline() {
-	// A connection without deadlines, as in a test, ends by itself.
+	// An error means that the connection supports no deadlines, as in a test.
 	st.lastWrite = time.Now()
 	_ = st.conn.SetWriteDeadline(st.lastWrite.Add(writeTimeout))
 }

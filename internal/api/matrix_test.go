@@ -236,8 +236,8 @@ func TestMatrixOfTheLocalUser(t *testing.T) {
 	}
 }
 
-// isAdmins reports whether the policy sets the assurance of the caller. It does so for all calls that only admins may
-// make, and for changes of gate rules.
+// isAdmins reports whether the policy's sign-in requirement for admins applies to the call. It applies to all calls
+// that only admins may make, and to changes of gate rules.
 func (r row) isAdmins() bool {
 	return strings.HasSuffix(r.scope, "admin") || strings.HasPrefix(r.role, "admin ") || r.verb == "gate.rules_change"
 }

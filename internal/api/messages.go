@@ -17,7 +17,7 @@ type messagesInput struct {
 	PageInput
 }
 
-// handedMessages are messages that an agent was handed.
+// handedMessages names the messages that an agent was handed.
 type handedMessages struct {
 	IDs []string `json:"message_ids" minItems:"1" maxItems:"1000"`
 }

@@ -51,7 +51,7 @@ var statuses = map[fermata.Code]int{
 	fermata.CodeInternal:              http.StatusInternalServerError,
 }
 
-// statusError gives an error another status than its code's.
+// statusError is an error with another HTTP status than that of its code.
 type statusError struct {
 	err    *fermata.Error
 	status int
@@ -63,7 +63,7 @@ func (e *statusError) Unwrap() error { return e.err }
 
 func withStatus(status int, err *fermata.Error) error { return &statusError{err, status} }
 
-// newProblem is the only function that makes an error into a reply. The reply
+// newProblem is the only function that turns an error into a reply. The reply
 // does not contain the cause.
 func newProblem(err error) *ProblemDetails {
 	var e *fermata.Error
@@ -93,7 +93,8 @@ func newProblem(err error) *ProblemDetails {
 	return p
 }
 
-// retryAfter returns whole seconds, and at least one if the error may pass.
+// retryAfter returns the wait before a retry in whole seconds. It is at least
+// one if the error is temporary.
 func retryAfter(e *fermata.Error) int {
 	wait := int(math.Ceil(e.RetryAfter.Seconds()))
 	if e.Code == fermata.CodeRateLimited || e.Code == fermata.CodeUnavailable {
@@ -105,7 +106,7 @@ func retryAfter(e *fermata.Error) int {
 // Error returns the detail of the problem.
 func (p *ProblemDetails) Error() string { return p.Detail }
 
-// Unwrap returns the error from which the problem was made.
+// Unwrap returns the error from which the problem was created.
 func (p *ProblemDetails) Unwrap() error { return p.cause }
 
 // GetStatus returns the HTTP status of the reply, for huma.
@@ -130,7 +131,7 @@ func (p *ProblemDetails) addHeaders(h http.Header) {
 	}
 }
 
-// problem makes an error into a reply of a route, and logs the part that only
+// problem turns an error into a reply of a route, and logs the part that only
 // the operator may read.
 func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	p := newProblem(err)
@@ -153,7 +154,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	}
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_ = writeJSON(w, p)
 }
 
@@ -165,7 +166,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// newHumaError makes huma's own errors into problems of the same form.
+// newHumaError turns huma's own errors into problems of the same form.
 func newHumaError(status int, message string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		var tooLong *http.MaxBytesError
@@ -206,8 +207,8 @@ func invalid(message string, errs []error) *fermata.Error {
 	return fermata.Invalid(problems...)
 }
 
-// problemFromDetail returns a problem with the field as the caller wrote it, and with
-// the message in the words of our own rules.
+// problemFromDetail returns a problem with the field as the caller wrote it,
+// and with a message in the words of Fermata.
 func problemFromDetail(d *huma.ErrorDetail) fermata.Problem {
 	field, message := d.Location, d.Message
 	for _, location := range []string{"body", "query", "path", "header"} {

@@ -9,8 +9,8 @@ import (
 // refusalInterval is how often the log reports requests that could not be served.
 const refusalInterval = time.Minute
 
-// refusals counts replies of 503. The first one is logged at once, and the following ones once in each interval, with
-// their count.
+// refusals counts replies with status 503. The first one is logged at once, and the following ones once in each
+// interval, with their count.
 type refusals struct {
 	log      *slog.Logger
 	interval time.Duration
@@ -35,7 +35,8 @@ func (r *refusals) add(err error) {
 	time.AfterFunc(r.interval, r.flush)
 }
 
-// flush logs the replies of the interval. After an interval without any, it stops waiting.
+// flush logs the replies of the interval, and starts the next interval. After an interval without any, it starts no
+// other.
 func (r *refusals) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

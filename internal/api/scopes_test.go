@@ -26,7 +26,7 @@ var writesNothing = []string{
 }
 
 // writingBodies are the bodies of the calls that need one. {q}, {task} and
-// {run} stand for ids.
+// {run} are replaced by ids.
 var writingBodies = map[string]string{
 	"DELETE /v1/members/{id}/sessions": "", "PATCH /v1/channels/{name}": `{"enabled":false}`, "PATCH /v1/groups/{name}": `{"description":"d"}`,
 	"PATCH /v1/members/{id}": `{"name":"Rob"}`, "PATCH /v1/tasks/{id}": `{"title":"u"}`,
@@ -72,7 +72,7 @@ func (w *world) addDelivery() {
 	}
 }
 
-// realIDs makes one object of every kind that a path can name, most of them
+// realIDs creates one object of every kind that a path can name, most of them
 // rob's. It returns a replacer that fills their ids into paths.
 func (w *world) realIDs() *strings.Replacer {
 	w.t.Helper()

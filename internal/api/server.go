@@ -63,7 +63,7 @@ type Config struct {
 type Mount struct {
 	Path    string
 	Handler http.Handler
-	// Open lets requests without a caller in. The handler must show nothing about people or their work.
+	// Open accepts requests without a caller. The handler must show nothing about people or their work.
 	Open bool
 	// Challenge returns the header WWW-Authenticate for a request without a valid token; nil uses the header of the
 	// API.

@@ -70,7 +70,7 @@ type mailAddress struct {
 	Email string `json:"email" minLength:"3" maxLength:"254"`
 }
 
-// accepted is the reply of a call that does not tell its outcome: 202.
+// accepted is the reply of a call that does not reveal its outcome: 202.
 type accepted struct{}
 
 // signInByEmail replies in the same way and equally fast for every address.

@@ -11,8 +11,8 @@ import (
 const readTimeout = 5 * time.Second
 
 // limitReading returns the request with a body that the client must send in time. The limit ends when the whole body
-// was read. If it was not, the limit stays. net/http reads the rest of the body before it sends a reply, and would
-// wait for it forever. A connection without deadlines, as in a test, has no limit.
+// was read. If a handler does not read the whole body, the limit stays, because net/http reads the rest before it sends
+// a reply, and would wait for it forever. A connection without deadlines, as in a test, has no limit.
 func limitReading(w http.ResponseWriter, r *http.Request) *http.Request {
 	if r.ContentLength == 0 {
 		return r

@@ -74,7 +74,7 @@ func connectTo(t *testing.T, handler http.Handler) net.Conn {
 }
 
 // quiet opens a stream on a server of its own, with a clock that jumps. It
-// returns the client's end, and a function that makes a task.
+// returns the client's end, and a function that creates a task.
 func quiet(t *testing.T) (net.Conn, func()) {
 	t.Helper()
 	return quietFor(t, "")

@@ -12,7 +12,7 @@ import (
 // because huma passes on only the text.
 const decodeMark = "\x1f"
 
-// decodeError tells which field of a body is wrong.
+// decodeError says which field of a body is wrong.
 type decodeError struct{ field, message string }
 
 func (e *decodeError) Error() string { return e.field + decodeMark + e.message }

@@ -68,7 +68,7 @@ func refuseBody(r *http.Request) error {
 	}
 	n := 1
 	if r.ContentLength < 0 {
-		// The request does not tell the length of its body.
+		// The request does not state the length of its body.
 		n, _ = io.ReadFull(r.Body, make([]byte, 1))
 	}
 	if n == 0 {

@@ -58,7 +58,7 @@ func (s *Server) workflowHook(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusAccepted)
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_ = json.NewEncoder(w).Encode(hooked{runID})
 }
 

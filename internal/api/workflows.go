@@ -121,6 +121,6 @@ const workflowSchemaPath = "/schemas/workflow.json"
 
 func workflowSchema(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/schema+json")
-	// The client may be gone, and there is no one else to tell.
+	// An error means that the client is gone, so there is nothing to do.
 	_, _ = w.Write(definition.Schema())
 }

@@ -395,7 +395,7 @@ func TestWebhookStartsOneRunForOneID(t *testing.T) {
 	}
 }
 
-// TestStrangersLearnNothingFromWebhooks compares the refusals: they must not tell whether a workflow exists.
+// TestStrangersLearnNothingFromWebhooks compares the refusals: they must not reveal whether a workflow exists.
 func TestStrangersLearnNothingFromWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,7 +29,8 @@ func deny(format string, args ...any) promptReply {
 	return promptReply{Behavior: "deny", Message: fmt.Sprintf(format, args...)}
 }
 
-// userQuestionTool is the tool of Claude Code that asks the user. Its answers are part of the permission.
+// userQuestionTool is the tool of Claude Code that asks the user. The reply to its permission prompt contains the
+// answers.
 const userQuestionTool = "AskUserQuestion"
 
 // approve decides a permission prompt. Every error denies the call.

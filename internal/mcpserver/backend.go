@@ -30,8 +30,8 @@ type asker interface {
 	AskOutside(ctx context.Context, project, session string, a fermata.Ask) (*fermata.Question, error)
 	// Question returns a question.
 	Question(ctx context.Context, id string) (*fermata.Question, error)
-	// WaitQuestion returns a question as soon as it is closed. If the wait ends
-	// first, it returns the question with its present state.
+	// WaitQuestion returns a question as soon as it is closed. If the wait ends first, it returns the question with its
+	// current state.
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
 	// WaitQuestionOrMessage waits like WaitQuestion. It also returns when a person wrote a
 	// message that the agent of an external task was not handed yet.

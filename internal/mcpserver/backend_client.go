@@ -12,9 +12,9 @@ import (
 // clientBackend is a Backend that uses a server over HTTP.
 type clientBackend struct {
 	*client.Client
-	// hasToken reports whether the client sends a token. Without a token, a
-	// single-user server takes its local user for the caller. That user may not
-	// be the person at this agent.
+	// hasToken reports whether the client sends a token. Without a token, the
+	// caller is the local user of a single-user server. That user may not be
+	// the person at this agent.
 	hasToken bool
 
 	mu            sync.Mutex

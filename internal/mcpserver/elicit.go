@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// formsInResultsVersion is the first version of the protocol in which a server
-	// sends a form in the result of a call. Before, it sends a request of its
-	// own.
+	// formsInResultsVersion is the first version of the protocol in which a
+	// server sends a form in the result of a call. In earlier versions, the
+	// server sends the form in a separate request.
 	formsInResultsVersion = "2026-07-28"
 	// formKey is the name of the only form in a result.
 	formKey = "answer"

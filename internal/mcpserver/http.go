@@ -31,13 +31,13 @@ var MetadataPaths = []string{metadataPath, metadataPath + Path}
 // HTTPOptions configure the MCP endpoint over HTTP.
 type HTTPOptions struct {
 	Engine *engine.Engine
-	// Delivery tells which messages go out for questions; nil if the server sends none.
+	// Delivery returns which messages are sent for questions; nil if the server sends none.
 	Delivery *delivery.Service
 	// Caller returns the caller of a request. The HTTP server must have authenticated the request before.
 	Caller func(context.Context) fermata.Caller
 	// LimitAsk returns an error if a task asks too fast; nil means no limit.
 	LimitAsk func(c fermata.Caller, task string) error
-	// Stopping ends waits early when the server is about to stop.
+	// Stopping is closed when the server is about to stop. Waits then end early.
 	Stopping <-chan struct{}
 	Version  string
 	Log      *slog.Logger
@@ -160,7 +160,7 @@ func Metadata(publicURL string) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		// The client may be gone, and nobody can be told.
+		// An error means that the client is gone, so there is nothing to do.
 		_ = json.NewEncoder(w).Encode(oauthex.ProtectedResourceMetadata{
 			Resource: baseURL(r, publicURL) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
 			ScopesSupported: []string{string(fermata.ScopeAsk), string(fermata.ScopeRead), string(fermata.ScopeWork)},
@@ -178,7 +178,7 @@ func baseURL(r *http.Request, publicURL string) string {
 	return "http" + host
 }
 
-// Challenge returns the function that makes the WWW-Authenticate header of a refused request at [Path]. publicURL is
+// Challenge returns a function that returns the WWW-Authenticate header for a refused request at [Path]. publicURL is
 // the URL at which people open the server.
 func Challenge(publicURL string) func(*http.Request) string {
 	return func(r *http.Request) string {

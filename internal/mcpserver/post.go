@@ -27,8 +27,8 @@ type postResult struct {
 	Notified []string `json:"notified"`
 }
 
-// planWait is how long a reply waits until the deliveries of its question are
-// planned.
+// planWait is the longest time for which a reply waits until the deliveries of
+// its question are planned.
 const planWait = 10 * time.Second
 
 func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult, error) {

@@ -45,7 +45,8 @@ type Options struct {
 	// OnTold is called after the agent of a session was told the state of a
 	// question.
 	OnTold func(session string, q *fermata.Question)
-	// Stopping ends waits early when the server is about to stop.
+	// Stopping is closed when the server is about to stop. Waits then end
+	// early.
 	Stopping <-chan struct{}
 }
 

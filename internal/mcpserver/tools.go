@@ -42,7 +42,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 		case err == nil:
 			return result, nil
 		case ctx.Err() != nil:
-			// The client gave up the call, so nobody can be told.
+			// The client gave up the call, so it does not receive a result.
 			return nil, ctx.Err()
 		default:
 			return s.refusedResult(ctx, err), nil

@@ -16,8 +16,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// questionState identifies the wait of a step. It goes into the question's state, so
-// that the answer is never taken for the answer of another step.
+// questionState returns the data that identifies the run, the step and the occurrence that ask a question. It is stored
+// as the state of the question, so that its answer cannot be taken for the answer of another step.
 func (x *execution) questionState(row *fermata.WorkflowStep) json.RawMessage {
 	return encodeJSON(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
 }
@@ -103,8 +103,8 @@ func (x *execution) askNonBlocking(ctx context.Context, step *definition.Step, r
 	return nil
 }
 
-// suspend stops the run on a question. If the rules refuse the question, the
-// step fails before any person is told of it.
+// suspend asks the question of a step and stops the run until the question closes. If the run has other positions, it
+// continues at those. If the rules refuse the question, the step fails, and no person sees the question.
 func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	x.touch(row)
 	before, st := *row, *x.st
@@ -140,7 +140,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	refusal := asRefusal(err)
 	switch {
 	case isSetAside && err == nil:
-		return nil // the recovery steps come next
+		return nil // the run continues with its other steps
 	case err == nil && x.isAlone():
 		return errStopped
 	case err == nil:
@@ -157,7 +157,7 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	return x.handleFailure(ctx, step, row, refusal)
 }
 
-// setAsideNote returns the note on a step that is left to people, with the confidence and the threshold.
+// setAsideNote returns the note on a step that was set aside, with the confidence and the threshold.
 func (x *execution) setAsideNote(r store.Reader, step *definition.Step, row *fermata.WorkflowStep) string {
 	given := decodeObject(row.Input)["confidence"]
 	policy, err := r.Policy()
@@ -168,9 +168,8 @@ func (x *execution) setAsideNote(r store.Reader, step *definition.Step, row *fer
 	return fmt.Sprintf("the confidence %v is below the threshold %d (both count from 0 to 100): set aside for manual work", given, *threshold)
 }
 
-// setAside leaves a step to people without asking its question. It applies only
-// if the run has more steps to do before it ends. It reports whether it set the
-// step aside.
+// setAside sets a step aside without asking its question, if the confidence is below the threshold. It does so only if
+// the run has other steps to do before it ends. It reports whether it set the step aside.
 func (x *execution) setAside(h *engine.LeasedRun, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
 	if a.Confidence == nil {
 		return false, nil
@@ -213,7 +212,7 @@ func asRefusal(err error) error {
 	}
 }
 
-// question returns the question of a step with its present status.
+// question returns the question of a step with its current status.
 func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*fermata.Question, error) {
 	return x.s.db.Reader(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
 }
@@ -400,8 +399,7 @@ func (x *execution) handleRejection(ctx context.Context, step *definition.Step, 
 	return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
 }
 
-// handleQuestionTimeout continues the run after a question timed out whose timeout
-// outcome is to skip.
+// handleQuestionTimeout continues the run after the step's question timed out with the timeout outcome "skip".
 func (x *execution) handleQuestionTimeout(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	row.Note = "nobody answered in time"
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
@@ -410,9 +408,8 @@ func (x *execution) handleQuestionTimeout(ctx context.Context, step *definition.
 	return x.doTimeoutAction(ctx, step)
 }
 
-// doTimeoutAction does the on_timeout action of a step that nobody answered. If a
-// process was lost after the action began, the action is not begun as a new
-// occurrence.
+// doTimeoutAction does the on_timeout action of a step whose question nobody answered. If the process was lost during
+// the action, the action continues in the same occurrence.
 func (x *execution) doTimeoutAction(ctx context.Context, step *definition.Step) error {
 	action := x.def.Timeout(step)
 	switch {
@@ -448,8 +445,7 @@ func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix 
 
 const timeoutSuffix = ".on_timeout"
 
-// callTimeoutTool calls the tool in the on_timeout action of a step that nobody
-// answered.
+// callTimeoutTool calls the tool in the on_timeout action of a step whose question nobody answered.
 func (x *execution) callTimeoutTool(ctx context.Context, step *definition.Step, action *definition.TimeoutAction) error {
 	actionStep := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
 	row := x.currentRow(actionStep.ID)

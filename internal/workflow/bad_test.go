@@ -236,8 +236,8 @@ func TestWordsToARunAnswerNothing(t *testing.T) {
 }
 
 // TestResumedWithoutAnAnswer checks that a run that a person resumes continues
-// with the default of its question, or without an answer. It never counts as an
-// approval.
+// with the default of its question, or without an answer. The resume never
+// counts as an approval.
 func TestResumedWithoutAnAnswer(t *testing.T) {
 	onBoth(t, func(w *world) {
 		setConfidence(w, 40)

@@ -17,8 +17,8 @@ import (
 // one.
 const defaultCallTimeout = 5 * time.Minute
 
-// namedTool returns the workspace's tool that a step names, or the server that
-// provides it. It returns nil for a tool of this process.
+// namedTool returns the workspace's tool that a step names, or the server that provides it. It returns nil for a tool
+// of this process and for an unknown tool.
 func (x *execution) namedTool(ctx context.Context, name string) (*fermata.NamedTool, error) {
 	if x.s.tools[name] != nil {
 		return nil, nil

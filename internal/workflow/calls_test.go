@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// holdTool makes the calls of a tool wait until let is closed. begun reports the calls that have begun.
+// holdTool makes the calls of a tool wait until let is closed. begun receives each call when it begins.
 func (w *world) holdTool(name string) (begun chan tool.Call, let chan struct{}) {
 	begun, let = make(chan tool.Call, 100), make(chan struct{})
 	w.tools.on(name, func(ctx context.Context, c tool.Call) (any, error) {
@@ -165,7 +165,7 @@ func TestFailFastEndsWaitingCalls(t *testing.T) {
 				cancelled++
 			}
 		}
-		// The step whose turn came at the same time as the failure may have called.
+		// A queued call may have started at the moment of the failure.
 		if called := len(w.tools.calledSteps()); called+cancelled != 10 || cancelled == 0 {
 			w.Fatalf("%d called, %d cancelled", called, cancelled)
 		}

@@ -33,7 +33,7 @@ type child struct {
 	create func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error)
 }
 
-// spec is the part of a step's task, beside its text, that the worker reads.
+// spec is the data that the worker reads from a step's task, in addition to the text of the task.
 type spec struct {
 	Command []string `json:"command,omitempty"`
 	// WorkingCopy is the id of the run, because its steps share one working copy. A step with its own working copy has
@@ -161,7 +161,8 @@ func (x *execution) createTask(h *engine.LeasedRun, step *definition.Step, u uni
 		sp.WorkingCopy, sp.Push = x.run.ID, x.mustPushRunBranch()
 	}
 	if n.Runner == fermata.RunnerShell && step.Retry != nil && step.Retry.Attempts == 1 {
-		// If the worker of a command is lost, nobody knows how much of the command ran.
+		// If the worker of a command is lost, nobody knows how much of the command ran. So a command with one attempt
+		// is not run again.
 		n.MaxAttempts = 1
 	}
 	n.Title, n.Project, n.Spec = truncate(n.Title, fermata.MaxTaskTitle), x.run.Project, encodeJSON(sp)
@@ -235,7 +236,8 @@ func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Ste
 	return h.Tx.Task(id)
 }
 
-// delegate creates the tasks of units. The step waits until one of them ends, or one of the tasks in open.
+// delegate creates a task for each unit. The step waits until one of these tasks ends, or one of the tasks in open,
+// which exist already.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
 	if info, ok := builtInByName[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
@@ -352,7 +354,7 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 	return true, x.storeOutput(step, row, output)
 }
 
-// notePrinted adds notes to a step about what its output does not have of what a command printed.
+// notePrinted adds notes to a step if its output lacks some of the bytes that a command printed.
 func notePrinted(row *fermata.WorkflowStep, output any) {
 	fields, _ := output.(map[string]any)
 	if fields["left_out"] != nil {
@@ -376,7 +378,8 @@ func failureReason(t *fermata.Task) string {
 	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
-// storeItemAnswer stores the answer to the question of an item. The task being done is not enough: the question decides.
+// storeItemAnswer stores the answer to the question of an item. A task that is done does not say how its question
+// ended, so storeItemAnswer reads the resolution.
 func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// order is the order that a process of the crash tests gets.
+// order holds the settings of a process of the crash tests.
 type order struct {
 	URL, Schema string
 	// Keys is the path of the file with the master keys.
@@ -344,7 +344,8 @@ func killAt(w *crashWorld, c crashCase, point int64) {
 	w.judge(c, id)
 }
 
-// runUntil starts a run and a process that kills itself at the point. It reports whether the process got there.
+// runUntil starts a run and a process that kills itself at the point. It reports whether the process reached the point
+// and died.
 func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	w.Helper()
 	w.source = c.source

@@ -49,15 +49,15 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	return validationOf(w, problems), nil
 }
 
-// Check checks a definition without a server. It knows the built-in tools and these ones. A definition may also name
-// others, because a server may have them.
+// Check checks a definition without a server. It knows the built-in tools and the given ones. A definition may also
+// name other tools, because a server may have them.
 func Check(source []byte, tools []tool.Info) Validation {
 	w, problems := definition.Load(source, offlineCatalog(tools))
 	return validationOf(w, problems)
 }
 
-// offlineCatalog returns the tools that a definition may name if no server is asked: these tools, the built-in ones, and
-// any other.
+// offlineCatalog returns the catalog for a check without a server. It has the given tools and the built-in ones, and
+// allows any other tool.
 func offlineCatalog(tools []tool.Info) definition.Catalog {
 	known := definition.Catalog{Tools: maps.Clone(builtInByName), AllowUnknownTools: true}
 	maps.Copy(known.Tools, infosByName(tools))
@@ -147,7 +147,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 	case err == nil && !c.VisibleProjects().Has(before.Project):
 		return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 	case err == nil:
-		// To move a workflow to another project, the caller must be allowed to change it in its present project.
+		// To move a workflow to another project, the caller must be allowed to change it in its current project.
 		if err := c.CheckPermission(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
 			return nil, err
 		}

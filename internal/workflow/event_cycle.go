@@ -7,13 +7,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// maxEventChain limits how long a chain of runs may be in which each run was
-// started by an event of the previous one.
+// maxEventChain limits the length of a chain of runs in which an event of each run started the next one.
 const maxEventChain = 10
 
-// eventCycle returns the reason why a new run would follow a run of the same
-// workflow through a chain of events. It returns nil if there is no such
-// cycle. id is the task that caused the event, name the workflow.
+// eventCycle returns the reason why an event must not start a run: an earlier run of the same workflow led to the
+// event, or the chain of runs is too long. It returns a nil reason if the run may start. id is the task that caused the
+// event, and name is the workflow.
 func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
 	for range maxEventChain {
 		if id == "" {

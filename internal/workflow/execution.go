@@ -120,7 +120,7 @@ func decodeObject(doc json.RawMessage) map[string]any {
 	return m
 }
 
-// keepLease extends the lease until the returned function is called. If the run was taken away, keepLease cancels ctx.
+// keepLease extends the lease until the returned function is called. If the lease was lost, keepLease cancels ctx.
 func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, cancel context.CancelCauseFunc) (end func()) {
 	done := make(chan struct{})
 	stopped := make(chan struct{})
@@ -291,8 +291,8 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	return env
 }
 
-// hasOutput reports whether an occurrence of a step gives its output to other steps. A step with foreach gives the list
-// of outputs also if some of its items failed.
+// hasOutput reports whether other steps can read the output of an occurrence. They can read the list of outputs of a
+// step with foreach even if some of its items failed.
 func hasOutput(step *definition.Step, row *fermata.WorkflowStep) bool {
 	switch row.State {
 	case fermata.StepDone, fermata.StepRejected:

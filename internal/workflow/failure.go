@@ -139,8 +139,8 @@ func isPermanent(err error) bool {
 // runs that failed together would all retry together.
 const jitter = 0.2
 
-// retryDelay returns the time until the next attempt: the step's backoff or the time
-// that the other side asks for, whichever is longer, plus jitter.
+// retryDelay returns the time until the next attempt: the step's backoff or the time that the failed tool asks for,
+// whichever is longer, plus jitter.
 func (x *execution) retryDelay(retry definition.Retry, failures int, cause error) time.Duration {
 	delay := retry.Delay(failures)
 	var f tool.Failure
@@ -232,7 +232,8 @@ func indentJSON(doc json.RawMessage) string {
 	return strings.TrimSpace(out.String())
 }
 
-// applyRemedy continues the run as a person decided about a failed step.
+// applyRemedy continues the run with a person's decision about a failed step. If no person decided, the run ends as
+// failed.
 func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.WaitsFor = ""
 	if row.ChildID == q.TaskID {

@@ -37,8 +37,8 @@ func (x *execution) sentBackText(row *fermata.WorkflowStep) string {
 	return comment + "\nIt gave:\n\n" + quoteLines(truncate(x.hideInText(output), maxFeedback)) + "\n"
 }
 
-// lastAttemptText returns a text with the result of the previous attempt. It is "" on the first attempt, and if that
-// attempt was usable.
+// lastAttemptText returns a text with the result of the previous attempt of an agent. It is "" on the first attempt, if
+// that result was usable, and for a task that no agent did.
 func (x *execution) lastAttemptText(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (string, error) {
 	if row.ChildID == "" {
 		return "", nil

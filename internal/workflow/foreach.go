@@ -88,7 +88,7 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	return list, nil
 }
 
-// beginUnits begins items that are not done yet, at most as many as limit says.
+// beginUnits begins at most limit items that are not done yet.
 func (x *execution) beginUnits(step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
 	known := x.itemRows(row)
 	env := maps.Clone(x.env(row))
@@ -167,8 +167,8 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 	return x.joinItems(ctx, c.step, all, list)
 }
 
-// mustStopItems reports whether an item failed such that its step fails as well, and the definition has fail_fast. Then
-// no more items begin.
+// mustStopItems reports whether no more items may begin: the definition has fail_fast, and an item failed in a way that
+// also fails its step.
 func (x *execution) mustStopItems(step *definition.Step, row *fermata.WorkflowStep) bool {
 	if !x.def.FailFast || step.OnError == definition.OnErrorContinue || step.OnError == definition.OnErrorAsk {
 		return false
@@ -223,8 +223,8 @@ func (x *execution) failAfterItems(ctx context.Context, step *definition.Step, r
 	return x.handleFailure(ctx, step, row, cause)
 }
 
-// askEach asks one question for each item, each in its own thread. The step stops until one of these questions closes,
-// or one that is open already.
+// askEach asks one question for each item, each in its own thread. The step waits until one of these questions closes,
+// or one of the tasks in open ends.
 func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit, open []string) error {
 	asks := make([]fermata.Ask, len(units))
 	for i, u := range units {

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// A step with failed items gives the list of outputs under its output name, and to the run that started this one.
+// Other steps can read the list of outputs of a step with failed items, and so can the run that started this one.
 func TestOutputOfFailedItems(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(_ context.Context, c tool.Call) (any, error) {
@@ -68,7 +68,7 @@ func TestFailFastBeginsNoMoreItems(t *testing.T) {
 	})
 }
 
-// With fail_fast, an item that fails cancels the tasks of the other items and the steps beside them at once.
+// With fail_fast, an item that fails immediately cancels the tasks of the other items and the parallel steps.
 func TestFailFastCancelsItems(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`

@@ -328,7 +328,7 @@ steps:
 	})
 }
 
-// TestABranchIsSetAside leaves one branch to people, because its confidence is below the threshold for asking.
+// TestABranchIsSetAside sets one branch aside, because its confidence is below the threshold for asking.
 func TestABranchIsSetAside(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`
@@ -350,8 +350,8 @@ steps:
 	})
 }
 
-// TestABranchMeetsSilence goes another way after the deadline of one branch. It asks what to do about an error in
-// another one.
+// TestABranchMeetsSilence lets the deadline of one branch pass, so that this branch takes another path. Another branch
+// asks what to do about an error.
 func TestABranchMeetsSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
 		mend := w.breakTool("check")
@@ -404,7 +404,7 @@ steps:
 	})
 }
 
-// TestACancelledRunOfBranches ends all tasks below the run. A retry does them again.
+// TestACancelledRunOfBranches checks that a cancellation ends all tasks below the run. A retry does them again.
 func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
@@ -428,7 +428,7 @@ func TestACancelledRunOfBranches(t *testing.T) {
 	})
 }
 
-// TestItemsSlide begins the next item as soon as any item has ended.
+// TestItemsSlide checks that the next item begins as soon as any item has ended.
 func TestItemsSlide(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(`

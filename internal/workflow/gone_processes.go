@@ -9,14 +9,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A process holds runs under one of these prefixes, followed by its own name. Other processes notice when a seen
-// process ends. For an unseen one they must wait until its leases end.
+// A process claims runs under one of these prefixes, followed by its own name. With the first prefix, other processes
+// notice when this process ends (see [store.DB.IsPresent]). With the second they do not notice, and must wait until its
+// leases end.
 const (
 	seenHolderPrefix   = "workflows-"
 	unseenHolderPrefix = "unseen-workflows-"
 )
 
-// takeOverDelay is how long a process must be out of sight before others take over its runs. A process that lost its
+// takeOverDelay is how long a process must be missing before others take over its runs. A process that lost its
 // connection to the database reconnects within that time.
 const takeOverDelay = 3 * time.Second
 
@@ -28,8 +29,8 @@ func (s *Service) holderName() string {
 	return unseenHolderPrefix + s.db.ProcessName()
 }
 
-// awaitSeen waits until other processes see this one, for at most [takeOverDelay]. If this process is killed, a run that it
-// claimed before then waits for the end of its lease.
+// awaitSeen waits until other processes see this one, for at most [takeOverDelay]. If this process claimed a run
+// earlier and was then killed, the run would wait for the end of its lease.
 func (s *Service) awaitSeen(ctx context.Context) {
 	timer := time.NewTimer(takeOverDelay)
 	defer timer.Stop()
@@ -63,8 +64,8 @@ func (s *Service) watchOthers(ctx context.Context) {
 	}
 }
 
-// untilNextLook returns the time until the next look at other processes. A process that is out of sight is looked at
-// again as soon as [takeOverDelay] has passed.
+// untilNextLook returns the time until the next check for missing processes. A missing process is checked again as soon
+// as [takeOverDelay] has passed.
 func untilNextLook(missingSince map[string]time.Time) time.Duration {
 	wait := rescanInterval
 	for _, since := range missingSince {
@@ -73,8 +74,8 @@ func untilNextLook(missingSince map[string]time.Time) time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// endLeasesOfGone ends the leases of processes that have been out of sight for [takeOverDelay]. The map missingSince
-// holds the time since when each process has been out of sight.
+// endLeasesOfGone ends the leases of processes that have been missing for [takeOverDelay]. The map missingSince holds
+// the time at which each missing process was first found missing.
 func (s *Service) endLeasesOfGone(ctx context.Context, missingSince map[string]time.Time) error {
 	holders, err := s.db.WorkersHoldingRuns(ctx, fermata.RunnerWorkflow)
 	if err != nil {

@@ -38,9 +38,10 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 	})
 }
 
-// askServers asks the tools that are servers for their tools, in parallel, and
-// puts the lists into tools. If a server is down, its list says so, and
-// askServers returns no error.
+// askServers asks the MCP servers among the given tools for their tools, in
+// parallel, and stores the lists. It replaces these entries of tools by the
+// stored versions. If a server is down, its list holds the error, and
+// askServers returns none.
 func (s *Service) askServers(ctx context.Context, c fermata.Caller, tools []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
 	problems := make([]error, len(tools))

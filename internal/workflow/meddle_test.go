@@ -224,8 +224,8 @@ func (w *world) awaitStepQuestion(run, step string) *fermata.Question {
 	return found
 }
 
-// TestNobodyTakesADefaultThatIsNotTheirs checks that the question of a branch is guarded as well as the question of a
-// run.
+// TestNobodyTakesADefaultThatIsNotTheirs checks that the question of a branch is protected in the same way as the
+// question of a run.
 func TestNobodyTakesADefaultThatIsNotTheirs(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.voter("bob")

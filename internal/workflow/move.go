@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Move moves a run to the newest definition of its workflow. The steps that it has begun must be the same there, except
-// for those that it will do again. A run that has ended continues only when it is retried.
+// Move moves a run to the newest definition of its workflow. The steps that it has begun must be the same in the newest
+// definition, except for those that it will do again. A run that has ended continues only when it is retried.
 func (s *Service) Move(ctx context.Context, c fermata.Caller, givenID string) (*fermata.WorkflowRun, error) {
 	id, err := s.changeableRunID(ctx, c, givenID)
 	if err != nil {
@@ -87,8 +87,8 @@ func (x *execution) moveToNewest(tx *store.Tx, c fermata.Caller) error {
 	return nil
 }
 
-// checkCompatible refuses a definition that changes a step which the run has begun and will not do again. It also refuses one
-// with a new step that the run would pass over.
+// checkCompatible returns an error if the newest definition changes a step that the run has begun and will not do
+// again. It also returns one for a new step at a place that the run has already passed.
 func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	if x.def.Forks(definition.MainPhase) != newest.Forks(definition.MainPhase) {
 		return errIncompatible([]string{"steps run side by side in only one of the two definitions"})
@@ -119,9 +119,9 @@ func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	return nil
 }
 
-// moveProblems returns the reasons why a run could not continue with another definition. They are main steps that it
-// would never reach, and steps where it could not continue. The run is at the steps of currentSteps, keeps those of
-// kept, and has passed those of passed.
+// moveProblems returns the reasons why a run cannot continue with the newest definition: main steps that it would never
+// reach, and current steps at which it could not continue. The run is at the steps in currentSteps. kept holds the
+// steps that must not change, and passed says which of them the run has passed.
 func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[string]bool) []string {
 	var problems []string
 	missingSteps := maps.Clone(currentSteps)
@@ -148,7 +148,8 @@ func moveProblems(newest *definition.Workflow, currentSteps, kept, passed map[st
 	return problems
 }
 
-// isHidden reports whether a step was not begun, or will be done again before an expression reads its output.
+// isHidden reports whether expressions cannot read the output of a step: the run has not begun the step, or has gone
+// back to a step before it.
 func (x *execution) isHidden(step string) bool { return x.st.Visits[step] <= x.st.Hidden[step] }
 
 // errIncompatible returns the refusal to move a run, with its reasons.

@@ -61,11 +61,11 @@ func maskValues(values map[string]string) map[string]string {
 	return out
 }
 
-// maskedValue stands in place of a hidden value.
+// maskedValue is shown instead of a hidden value.
 const maskedValue = "•••"
 
-// unmaskValues returns given with the former value for every value that the
-// client sent back hidden.
+// unmaskValues returns a copy of given. Each value that the client sent back as [maskedValue] has its stored value
+// again.
 func unmaskValues(given, before map[string]string) map[string]string {
 	out := maps.Clone(given)
 	for name, v := range out {

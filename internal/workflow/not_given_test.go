@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TestAnApprovalThatNobodyGave checks that steps behind an approval do not run without it: not after a timeout, not
+// TestAnApprovalThatNobodyGave checks that steps after an approval do not run without it: not after a timeout, not
 // after a withdrawal, and not if it could not be requested. The step's on_error does not change that.
 func TestAnApprovalThatNobodyGave(t *testing.T) {
 	for name, tt := range map[string]struct {

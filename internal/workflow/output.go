@@ -34,8 +34,8 @@ func AgentPrompt(prompt string, schema json.RawMessage) string {
 }
 
 // ParseOutput returns the output of a step's task: JSON that fits the schema. It looks in the details of the run and in
-// the text of the agent. In the text it tries the whole text, its last fenced block, and the object in it. The error
-// lists every mismatch with its path.
+// the text of the agent. It tries the whole text, the last fenced block of the text, and the part from the first { to
+// the last }. The error lists every mismatch with its path.
 //
 // Without a schema, the output is the details as they are. If there are none, it is the text as {"summary": …}.
 func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
@@ -139,7 +139,7 @@ func namesCommandOutput(schema json.RawMessage) bool {
 // fencedBlock matches blocks between lines of three backticks.
 var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
 
-// jsonCandidates returns the JSON values that a text can mean, the likeliest first.
+// jsonCandidates returns the JSON values that a text may contain as its result, the likeliest first.
 func jsonCandidates(text string) []any {
 	texts := []string{text}
 	if blocks := fencedBlock.FindAllStringSubmatch(text, -1); len(blocks) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// finishStep claims the only open task, checks what it says about its working copy, and ends it.
+// finishStep claims the only open task, checks the working copy in the spec of the task, and ends the task.
 func (w *world) finishStep(result fermata.Result, want string) *fermata.Task {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}})

@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// outcome is the result of a run so far: done, failed or skipped. The other fields are the reason if it is not done.
-// Expressions read it as failure.
+// outcome is the result of a run so far: done, failed or skipped. The other fields say why the run is not done.
+// Expressions read an outcome that is not done as failure.
 type outcome struct {
 	State  fermata.TaskState `json:"state"`
 	Reason string            `json:"reason,omitempty"`
@@ -43,9 +43,9 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
-// endUnsuccessfully ends the current phase without success, or only the current branch if the phase forks. The run continues with the
-// phase that follows a failure. It ends if there is none. In finally, only the current step ends: each of its steps is tried, because
-// they tidy up after the others.
+// endUnsuccessfully ends the current phase without success, or only the current branch if the phase forks. The run
+// continues with the phase that follows a failure. It ends if there is none. In finally, only the current step ends,
+// because each of these cleanup steps must be tried.
 func (x *execution) endUnsuccessfully(ctx context.Context, state fermata.TaskState, reason, summary string) error {
 	o := x.failureOutcome(state, reason, summary)
 	forks := x.def.Forks(x.phase())
@@ -142,7 +142,7 @@ func (x *execution) postsFailureComment(o *outcome) bool {
 }
 
 // failureComment returns the comment that tells people on the issue why the run failed. Text that an agent or a program
-// may have written stands in a block of code. There it can neither mention people nor contain links.
+// may have written is put into a code block. There it can neither mention people nor contain links.
 func (x *execution) failureComment() string {
 	o := x.st.Outcome
 	verb := "failed"

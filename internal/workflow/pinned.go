@@ -74,8 +74,8 @@ func joinProblems(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// checkPinned returns an error if the run has another definition than the last event that started or moved it. Then the
-// database was changed.
+// checkPinned returns an error if the hash of the run's definition is not the hash in the last event that started or
+// moved the run. In that case somebody changed the database.
 func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	types := []string{string(fermata.EventWorkflowTriggered), string(fermata.EventRunMoved)}
 	events, err := r.Events(store.EventFilter{TaskID: run.ID, Types: types, Newest: true, Limit: 1})
@@ -89,8 +89,8 @@ func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
 	return nil
 }
 
-// pinnedDefinition returns the definition of a run. It returns an error if the definition cannot be loaded. The rules may have
-// become stricter since it was stored, and they hold for it as well.
+// pinnedDefinition returns the definition of a run. It returns an error if the definition cannot be loaded. A
+// definition that was valid when it was stored may break a rule that was added since then.
 func (s *Service) pinnedDefinition(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
 	if err := checkPinned(r, run); err != nil {
 		return nil, err

@@ -18,11 +18,11 @@ var errParked = errors.New("the position waits")
 // continues by itself, or nil if there is none.
 type parkedPositions map[string]*time.Time
 
-// isAlone reports whether the run is at one position only. Only the end of a step changes that.
+// isAlone reports whether the run is at one position only. The number of positions changes only when a step ends.
 func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
-// park stops the current position of the run until one of the tasks that fn returns has ended, and at most until a time.
-// nil means no time limit. fn runs in the same transaction.
+// park stops the current position of the run until one of the tasks that fn returns has ended, or until the given time.
+// If until is nil, there is no such time. fn runs in the transaction that stops the position.
 func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.LeasedRun) ([]string, error)) error {
 	if x.isAlone() {
 		return x.stop(ctx, func(h *engine.LeasedRun) error {

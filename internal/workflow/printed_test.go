@@ -7,7 +7,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A step says what its output does not have of what a command printed.
+// The note of a step says which bytes of a command's output are missing from
+// the output of the step.
 func TestWhatACommandPrintedIsNoted(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run("name: print\ntriggers: [{manual: true}]\nsteps: [{id: image, tool: shell, input: {run: cat image.png}}]\n", nil)

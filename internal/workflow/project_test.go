@@ -62,7 +62,7 @@ func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 	})
 }
 
-// A workflow that starts itself below its own run, through another workflow, comes to an end.
+// A run that starts its own workflow again through another workflow fails, instead of starting it without end.
 func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: pong\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: ping}}]\n")
@@ -78,7 +78,7 @@ func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 	})
 }
 
-// If the present rules refuse the definition of a run, the run ends with that reason. A retry is refused, because it
+// If the current rules refuse the definition of a run, the run ends with that reason. A retry is refused, because it
 // would not help.
 func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {

@@ -11,9 +11,9 @@ import (
 // codeRounds is the error code of a step that used up its rounds.
 const codeRounds = "repeated_in_vain"
 
-// repeat evaluates the condition of a step's repeat, and goes back to the first step of the round until it is true. A
-// step that used up its rounds fails the run, also with on_error: continue. A person that retries the step gives it the
-// same number of rounds again.
+// repeat evaluates the condition of a step's repeat, and goes back to the first step of the round until the condition
+// is true. A step that used up its rounds fails the run, even with on_error: continue. A person that retries the step
+// gives it the same number of rounds again.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	x.st.RepeatStep, x.st.Next = "", step.ID
 	row := x.currentRow(step.ID)

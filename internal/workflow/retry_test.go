@@ -235,7 +235,7 @@ func TestAStepTellsThatItsWorkerWasLost(t *testing.T) {
 	})
 }
 
-// The refusal to try a run again that waits names its question, and how to answer it.
+// The error for a retry of a waiting run names the question of the run, and how to answer it.
 func TestARunThatWaitsNamesItsQuestion(t *testing.T) {
 	for name, steps := range map[string]string{
 		"a step":  `[{id: q, tool: post_question, suspend: true, input: {question: "Ship?", options: [a, b], timeout: never}}]`,

@@ -195,8 +195,8 @@ func (x *execution) rewind(tx *store.Tx, t *fermata.Task, step *definition.Step,
 			continue
 		}
 		if row := x.currentRow(p.Next); row != nil && t.PendingQuestionID != "" && row.QuestionID == t.PendingQuestionID {
-			// While the run was at this position alone, the run itself waited for the question. The question is
-			// asked again, in a task of its own.
+			// The run itself waits for this question, because it had no other position when it asked. The question is
+			// asked again, in a child task.
 			x.cancelRow(row, wentBack, tx.Now())
 			p = p.nextAttempt()
 		}

@@ -254,7 +254,7 @@ func TestWhereRunsDoNotGoBack(t *testing.T) {
 	})
 }
 
-// A waiting run continues with the newest definition if the steps that it has begun are the same there.
+// A waiting run continues with the newest definition if the steps that it has begun are the same in that definition.
 func TestARunMovesToTheNewestDefinition(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(drafting, nil)
@@ -276,7 +276,7 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 }
 
 // A definition is refused if it changes a step that the run has done, and the error names the step. A definition with a
-// new step that the run would pass over is refused, too.
+// new step at a place that the run has already passed is refused, too.
 func TestWhatARunDoesNotMoveTo(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, says string }{
 		"another input":    {`{topic: "{{ inputs.topic }}"}`, `{topic: "coffee"}`, "steps.look is another one there"},

@@ -214,7 +214,7 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, i
 	return s.RunDetails(ctx, c, id)
 }
 
-// errNotRetryable returns the refusal to try a run again that has not failed. Its hint says what the run waits for.
+// errNotRetryable returns the error for a retry of a run that has not failed. Its hint says what the run waits for.
 func errNotRetryable(tx *store.Tx, t *fermata.Task) error {
 	refusal := fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State)
 	if t.State == fermata.TaskDone {

@@ -26,8 +26,8 @@ const (
 	missedAfter = time.Minute
 )
 
-// runSchedules starts the runs of schedules until ctx ends. Any number of processes
-// may do this: each time starts one run.
+// runSchedules starts the runs of schedules until ctx ends. Any number of processes may do this at once: each scheduled
+// time starts only one run.
 func (s *Service) runSchedules(ctx context.Context) {
 	tick := time.NewTicker(rescanInterval)
 	defer tick.Stop()
@@ -227,7 +227,7 @@ func renderInputs(t *definition.Trigger, env definition.Env) (given map[string]a
 	return given, "", nil
 }
 
-// appendSkipEvent appends an event that a trigger started no run, and why.
+// appendSkipEvent appends an event which says that a trigger started no run, and why.
 func appendSkipEvent(tx *store.Tx, name string, trigger fermata.TriggerType, cause error) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTriggerSkipped, Actor: fermata.SystemActor,
@@ -235,9 +235,8 @@ func appendSkipEvent(tx *store.Tx, name string, trigger fermata.TriggerType, cau
 	})
 }
 
-// fillInputs sets the inputs that the trigger leaves out from the cause's fields of
-// the same name, if the type fits. For example, the input "issue" gets the
-// number of the issue.
+// fillInputs sets each input that the trigger leaves out to the field of the cause with the same name, if the type
+// fits. For example, the input "issue" gets the number of the issue.
 func fillInputs(d *definition.Workflow, cause, given map[string]any) {
 	for _, in := range d.Inputs {
 		if _, ok := given[in.Name]; ok {

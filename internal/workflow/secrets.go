@@ -18,13 +18,13 @@ import (
 // used it.
 type secrets struct {
 	read func(name string) (string, error)
-	// forms are the ways in which the values are written, the longest first.
+	// forms are the encoded forms of the secrets to search for, such as JSON and URL encoding, the longest first.
 	forms []form
 }
 
 const (
-	// minSecretLength is the shortest length of a secret that is hidden. A shorter one cannot be told from ordinary
-	// text.
+	// minSecretLength is the shortest length of a secret that is hidden. A shorter one cannot be distinguished from
+	// ordinary text.
 	minSecretLength = 4
 	// minOtherSecretLength is the same limit for a secret that the definition does not name. There, a short one may be an
 	// ordinary word.
@@ -112,8 +112,8 @@ func (k secrets) hideInValue(v any) any {
 	return v
 }
 
-// hideInText returns a text for events, questions and people: without the secrets, and without text that looks like
-// one.
+// hideInText returns a text for events, questions and people: without the secrets, and without text that looks like a
+// secret.
 func (k secrets) hideInText(text string) string {
 	safe, _ := redact.Text(k.hide(text))
 	return safe

@@ -12,7 +12,7 @@ import (
 )
 
 // Run runs workflows until ctx ends: it moves runs forward, follows triggers
-// and starts schedules. At the end it hands runs that are under way back, so
+// and starts schedules. At the end it releases the runs that are under way, so
 // that another process continues them.
 func (s *Service) Run(ctx context.Context) {
 	workspaces, err := s.db.Reader(ctx, "").Workspaces()
@@ -31,8 +31,8 @@ func (s *Service) Run(ctx context.Context) {
 }
 
 // TakeOver makes the runs of another process continue at once, not when their
-// leases end. Call it only if this process is alone with the database, and
-// before [Service.Run].
+// leases end. Call it only if no other process uses the database, and before
+// [Service.Run].
 func (s *Service) TakeOver(ctx context.Context) error {
 	return s.db.EndLeases(ctx, fermata.RunnerWorkflow)
 }
@@ -61,8 +61,8 @@ func (s *Service) runExecutors(ctx context.Context, workspace string) {
 	}
 }
 
-// executeClaim moves a run forward. If that fails, it hands the run back, so that
-// nobody waits for the end of the lease.
+// executeClaim moves a run forward. If that fails, it releases the run, so that
+// it can be claimed again before its lease ends.
 func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	err := s.execute(ctx, claim)
 	if err == nil || fermata.CodeOf(err) == fermata.CodeStaleRun {
@@ -78,7 +78,8 @@ func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	}
 }
 
-// sleep waits, so that an unreachable database does not fill the log.
+// sleep waits for d, or until ctx ends. Loops call it after an error, so that
+// an unreachable database does not fill the log.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -34,8 +34,8 @@ type Options struct {
 	// CheckSecretUse returns an error if workflows of a project may not use a secret. nil allows every secret to all
 	// projects.
 	CheckSecretUse func(project, name string) *fermata.Error
-	// SecretNames returns the names of all secrets of the server. None of their values leaves in the text of a run,
-	// whether its definition names the secret or not.
+	// SecretNames returns the names of all secrets of the server. Their values are removed from everything that a run
+	// stores or sends, even if its definition does not name the secret.
 	SecretNames func() []string
 	// Executors limits how many runs move forward at the same time.
 	Executors int
@@ -46,7 +46,7 @@ type Options struct {
 	// ChannelKinds are the kinds of channels that this server has. If it is empty, the names of channels in definitions
 	// are not checked.
 	ChannelKinds []string
-	// Stub replaces every tool with an effect outside. Simulations of definitions set it.
+	// Stub is called instead of every tool that has an effect outside the database. Simulations set it.
 	Stub func(ctx context.Context, name string, c tool.Call) (tool.Result, error)
 	// CommitHook is called before and after every commit of a run. Tests stop the process there.
 	CommitHook func(name string)
@@ -61,8 +61,8 @@ const (
 	claimWait = 20 * time.Second
 	// errorDelay is the pause after the database did not answer.
 	errorDelay = time.Second
-	// rescanInterval is the interval of looking for changes that cause no wake-up, such as a schedule that is due. Cron
-	// lines count in minutes.
+	// rescanInterval is the time between two checks for changes that cause no wake-up, such as a schedule that is due.
+	// It is short enough for cron expressions, whose unit is one minute.
 	rescanInterval = time.Second
 	// eventRescanInterval is the longest time for which events stay unnoticed when their wake-up was lost.
 	eventRescanInterval = 5 * time.Second

@@ -25,7 +25,7 @@ func newGuesses(tools map[string]tool.Info) guesses {
 	return guesses{tools, map[string]any{}, map[string]any{}}
 }
 
-// madeUpText stands for any text that a person or a tool may write.
+// madeUpText is used for every text that a person or a tool would write.
 const madeUpText = "made up"
 
 // guessInputs makes up the inputs that a run needs to start.
@@ -105,7 +105,7 @@ func guessValue(schema map[string]any) any {
 	return guessObject(schema)
 }
 
-// guessObject makes up the properties of an object, and the keys that it requires beside them.
+// guessObject makes up the properties of an object, and the required keys that are not among its properties.
 func guessObject(schema map[string]any) map[string]any {
 	made := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
@@ -124,8 +124,8 @@ func guessObject(schema map[string]any) map[string]any {
 	return made
 }
 
-// schemaOfExtraKey returns the schema of a key that is not in the properties of an object. It is the one of a text if the
-// object accepts any value.
+// schemaOfExtraKey returns the schema of a key that is not in the properties of an object. If the object accepts any
+// value for that key, schemaOfExtraKey returns the schema of a text.
 func schemaOfExtraKey(schema map[string]any, name string) map[string]any {
 	patterns, _ := schema["patternProperties"].(map[string]any)
 	for _, pattern := range sortedKeys(patterns) {

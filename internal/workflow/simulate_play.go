@@ -151,8 +151,8 @@ func (r *simulation) reply(ctx context.Context, step string, q *fermata.Question
 // would never end.
 const maxRemedies = 50
 
-// answerTo returns the reply as the answer to a question. A single answer to several items is that of the only required
-// one. A text may be what a person types, such as the label of an option.
+// answerTo returns the reply as the answer to a question. If the question has several items, a single answer belongs to
+// the only required one. A text may be what a person types, such as the label of an option.
 func (reply *Reply) answerTo(q *fermata.Question) (fermata.Answer, error) {
 	answer := fermata.Answer{Comment: reply.Comment, ActionHash: q.ActionHash}
 	// Answers are JSON values, and JSON has one type of number.
@@ -179,7 +179,8 @@ func (reply *Reply) answerTo(q *fermata.Question) (fermata.Answer, error) {
 	return answer, nil
 }
 
-// onlyRequiredItem returns the only item, or the only one that is required. It returns nil if several are.
+// onlyRequiredItem returns the only item, or the only one that is required. It returns nil if none or several are
+// required.
 func onlyRequiredItem(q *fermata.Question) *fermata.Item {
 	var found *fermata.Item
 	for i := range q.Items {
@@ -195,8 +196,8 @@ func onlyRequiredItem(q *fermata.Question) *fermata.Item {
 	return found
 }
 
-// typedValue returns the value that a person means by a text. It returns any other value, and a text that fits nothing, as
-// it is.
+// typedValue converts a text that a person may type to a value of the item. It returns a valid value, and a text that
+// it cannot convert, unchanged.
 func typedValue(item *fermata.Item, given any) any {
 	text, isText := given.(string)
 	if _, err := item.Normalize(given); err == nil || !isText {

@@ -22,7 +22,7 @@ import (
 
 // Script describes a simulation of a workflow: its trigger, the replies of tools and people, and the expected result.
 type Script struct {
-	// Now is the time at which the run starts, as RFC 3339. If it is empty, the run starts at the present time.
+	// Now is the time at which the run starts, as RFC 3339. If it is empty, the run starts at the current time.
 	Now    string         `yaml:"now"`
 	Inputs map[string]any `yaml:"inputs"`
 	// Policy holds the settings that differ from the default policy of a workspace.
@@ -37,7 +37,7 @@ type Script struct {
 	isGuessed bool
 }
 
-// readScript parses a script. If it is empty, all replies are made up.
+// readScript parses a script. If the source is empty, all replies are made up.
 func readScript(source []byte) (Script, error) {
 	if len(bytes.TrimSpace(source)) == 0 {
 		return Script{isGuessed: true, Expect: Expectation{State: fermata.TaskDone}}, nil
@@ -89,7 +89,7 @@ func (o *Outcome) err() error {
 // Outcomes are the outcomes of successive calls. The last one repeats.
 type Outcomes []Outcome
 
-// Reply is the answer of a person, or the absence of one.
+// Reply is the answer of a person, or says that nobody answers before the deadline.
 type Reply struct {
 	Answer  any            `yaml:"answer"`
 	Answers map[string]any `yaml:"answers"`

@@ -112,8 +112,8 @@ steps:
 	}
 }
 
-// A script can expect results of the steps at the end of a run, as of all other steps. That includes the comment on the
-// issue, which is in no file.
+// A script can state expectations about the steps at the end of a run. That includes the step that comments on the
+// issue, which no file contains.
 func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const source = "name: x\ntriggers: [{manual: true}]\ninputs: {issue: {type: number}}\nsteps: [{id: build, tool: shell, input: {run: make}}]\n"
@@ -412,8 +412,8 @@ func TestWhatIsMadeUpFitsTheSchema(t *testing.T) {
 	}
 }
 
-// A script answers with the words that fermata respond takes: for a question of several items, the answer alone is that
-// of the required one.
+// A script accepts the same answers as fermata respond. For a question with several items, a single answer belongs to
+// the required item.
 func TestAScriptAnswersWithTheWordsOfRespond(t *testing.T) {
 	t.Parallel()
 	const source = `

@@ -9,18 +9,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Versions of the checkpoint format. A run that has left its main steps has the second. A run with parallel branches
-// has the third. A version of Fermata that does not know them would take the run for done.
+// Versions of the checkpoint format. A run that has left its main steps has format 2, and a run with parallel branches
+// has format 3. An older version of Fermata refuses these formats. Otherwise it would take such a run for done.
 const (
 	stateFormat = 1
 	phaseFormat = 2
 	forkFormat  = 3
 )
 
-// state is the data of a run beside its steps. It is the checkpoint of the run's task.
+// state is the data of a run besides the rows of its steps. It is the checkpoint of the run's task.
 type state struct {
 	Format int `json:"format"`
-	// position is the current position of the run. Others are the positions at which the run is at the same time.
+	// position is the current position of the run. Others are the other positions of a run with parallel branches.
 	position
 	Others []position `json:"others,omitempty"`
 	// Passed are the steps that the run has passed, in phases that fork.
@@ -125,7 +125,7 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 			WithHint("start a new run, or go back to the version that wrote it")
 	}
 	if whole, ok := value.(map[string]any); ok {
-		// This decoding keeps whole numbers whole.
+		// DecodeJSON decodes whole numbers as integers. Unmarshal has made them floating-point numbers.
 		st.Vars, _ = whole["vars"].(map[string]any)
 	}
 	return st, nil

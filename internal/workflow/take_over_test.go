@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A process that is alone with its database does not wait for the leases of the process before it.
+// A process that is the only one on its database does not wait for the leases of the previous process.
 func TestRunsOfAKilledServerGoOnAtOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.stop()

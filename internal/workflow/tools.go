@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Names of the built-in tools. Except for a question without suspend, they stop the run.
+// Names of the built-in tools. A step with one of them waits, except a question without suspend.
 const (
 	toolQuestion = "post_question"
 	toolApproval = "request_approval"
@@ -112,8 +112,8 @@ func (s *Service) addChannels(ctx context.Context, workspace string, known *defi
 	return nil
 }
 
-// neededInputs returns the inputs that the templates of a tool name alone, as {{ inputs.issue }}. The tool cannot be called
-// without them. A longer expression may handle a missing input, so it does not count.
+// neededInputs returns the inputs that the templates of a tool read as plain references, such as {{ inputs.issue }}.
+// The tool cannot be called without them. A longer expression may handle a missing input, so it does not count.
 func neededInputs(n *fermata.NamedTool) definition.NeededInputs {
 	texts := n.Command
 	if n.Agent != nil {

@@ -370,8 +370,8 @@ func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
 	})
 }
 
-// Workflows that follow each other come to an end, and an event says why. No such event is written for a workflow whose
-// condition is false.
+// Workflows that follow each other's runs stop starting new runs, and an event says why. No such event is written for a
+// workflow whose condition is false.
 func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, name := range []string{"ping", "pong", "tail"} {

@@ -92,8 +92,8 @@ func addNextTimes(triggers []fermata.WorkflowTrigger, schedules []store.Schedule
 	return triggers
 }
 
-// startFollowingEvents makes the events from the next one on trigger workflows, if this workflow follows events and none did before.
-// Earlier events start nothing.
+// startFollowingEvents sets the trigger cursor to the last event, if this workflow follows events and no workflow did
+// before. Earlier events start nothing.
 func (s *Service) startFollowingEvents(tx *store.Tx, w *definition.Workflow, enabled bool) error {
 	if !enabled || !slices.ContainsFunc(w.Triggers, followsEvents) {
 		return nil
@@ -198,8 +198,8 @@ func hashLongKey(text string) string {
 // skippedKey is the key of a run that does not start.
 const skippedKey = "\x00skipped"
 
-// applyConcurrency applies the rules for runs that must not run at the same time. It returns the key, and the runs to
-// wait for.
+// applyConcurrency applies the rules for runs that must not run at the same time. It returns the concurrency key, and
+// the runs to wait for. If the run must not start, the key is skippedKey.
 func (s *Service) applyConcurrency(tx *store.Tx, f firing, by fermata.Actor) (key string, waitFor []string, err error) {
 	policy := definition.Skip
 	switch c := f.def.Concurrency; {
@@ -243,7 +243,7 @@ func (s *Service) applyConcurrency(tx *store.Tx, f firing, by fermata.Actor) (ke
 	return skippedKey, nil, nil
 }
 
-// titleOf returns a title by which people can tell the run from others.
+// titleOf returns a title by which people can distinguish the run from other runs.
 func titleOf(f firing) string {
 	title := f.def.Name
 	switch f.trigger {

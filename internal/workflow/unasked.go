@@ -10,8 +10,8 @@ import (
 )
 
 // unaskedQuestion returns the question of a step if a confidence threshold answers it or sets it aside. It uses the
-// parts of the input that can be read, because an agent that is sure leaves out the parts that only a person needs. It
-// reports false if a person must be asked, because a person needs the whole input.
+// parts of the input that can be rendered, because an agent that is sure may leave out the parts that only a person
+// needs. It reports false if a person must be asked.
 func (x *execution) unaskedQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (fermata.Ask, bool, error) {
 	if step.Tool != toolQuestion || !step.Suspend {
 		return fermata.Ask{}, false, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // A question that a threshold answers or sets aside needs only the confidence
-// and the default. An agent that is sure gives no more.
+// and the default. An agent that is sure returns nothing else.
 func TestAQuestionThatAThresholdAnswersNeedsNoText(t *testing.T) {
 	const head = `
 name: unsure

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// wait defers the run.
+// wait makes the step wait for a time or until an instant, as its input says.
 func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	if err := checkSchema(builtInByName[toolWait].Input, input, codeInput); err != nil {
 		return x.handleFailure(ctx, step, row, err)

@@ -20,7 +20,7 @@ const eventsAtOnce = 200
 // cost another commit.
 const maxCursorLag = 1000
 
-// workspaceWatch holds the known triggers of a workspace.
+// workspaceWatch holds what the watcher of one workspace shares with the goroutines that commit.
 type workspaceWatch struct {
 	wake chan struct{}
 	// types are the event types that workflows follow; nil if they are not known.
@@ -146,8 +146,8 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *works
 	return err == nil && more, err
 }
 
-// triggeringEvents returns the events of the given types after the event with the number afterSeq. It also returns
-// the number up to which there are no others.
+// triggeringEvents returns the events of the given types after the event with the number afterSeq. It also returns the
+// number of the last event that was searched.
 func triggeringEvents(r store.Reader, afterSeq, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
 	if len(types) == 0 {
 		return nil, upTo, nil
@@ -229,7 +229,8 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
 	}
 	if e.TaskID == "" {
-		// People that may read the runs of this project may not read events about people, tokens and other projects.
+		// Such an event is about people, tokens or other projects. Readers of this project's runs must not see its
+		// data.
 		cause["data"] = map[string]any{}
 	}
 	person, err := personBehind(tx, e)

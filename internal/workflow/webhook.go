@@ -11,9 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// StartByWebhook starts a run by a request from outside. The request must be signed as
-// Standard Webhooks says, unless the definition asks for no signature. The body
-// is data, never a template. Requests with the same id start one run.
+// StartByWebhook starts a run by a request from outside. The request must be signed as Standard Webhooks says, unless
+// the trigger has auth: none. The body is data, never a template. Requests with the same id start one run.
 func (s *Service) StartByWebhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
 	r := s.db.Reader(ctx, workspace)
 	w, err := r.Workflow(name)

@@ -14,9 +14,9 @@ import (
 // Cron is a schedule: a cron line in the local time of a zone.
 //
 // A local time that is skipped when clocks go forward moves to the first minute
-// after the gap. A local time that comes twice when clocks go back happens at
-// the first of the two. A schedule of every hour, with * in its second field,
-// happens at both, so that it has no gap.
+// after the gap. For a local time that comes twice when clocks go back, the
+// schedule fires only the first time. A schedule for every hour, with * in its
+// second field, fires both times, so that no hour is left out.
 type Cron struct {
 	expr      string
 	zone      *time.Location
@@ -53,8 +53,8 @@ func cronFault(expr, hint string) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%q is no schedule", expr).WithHint("%s", hint)
 }
 
-// loadZone returns a time zone by its name. It refuses "local", because that is
-// another zone on every machine.
+// loadZone returns a time zone by its name. It refuses "local", because its
+// meaning depends on the machine.
 func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errors.New("local is another zone on every machine")
@@ -112,8 +112,8 @@ func (c *Cron) Next(after time.Time) time.Time {
 	return best.UTC()
 }
 
-// wallOf returns the local time that a clock shows, written as UTC, where no
-// clock change happens.
+// wallOf returns the local time that a clock shows, as a UTC time, because UTC
+// has no clock changes.
 func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, time.UTC)
 }
@@ -144,8 +144,9 @@ func (c *Cron) times(wall time.Time) []time.Time {
 	return both
 }
 
-// instantAt returns the instant of a local time under the UTC offset that holds at
-// an instant. It reports whether the clocks show the local time then.
+// instantAt returns the instant of a local time under the UTC offset that holds
+// at an instant. It reports whether the clocks show the local time at the
+// returned instant.
 func (c *Cron) instantAt(wall, at time.Time) (time.Time, bool) {
 	_, offset := at.In(c.zone).Zone()
 	t := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)

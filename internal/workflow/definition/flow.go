@@ -9,7 +9,8 @@ import (
 // jump is a move from a step back to the same step or an earlier one.
 type jump struct{ from, to int }
 
-// checkFlow checks the ways between steps. It finds gotos that never happen or never end, and steps that cannot be reached.
+// checkFlow checks the paths between steps. It reports gotos that never happen, gotos that may not end, and steps that
+// cannot be reached.
 func (l *loader) checkFlow() {
 	suspends := slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend })
 	for _, name := range []string{"on_resume", "on_timeout"} {
@@ -80,14 +81,14 @@ func (l *loader) checkReachable() {
 	}
 }
 
-// move is a way from one step to another. to is the index of the step, the number of steps for the end, or
-// [toDependents] for the steps after it.
+// move is a transition that a run can make from one step to another. to is the index of the step, the number of steps
+// for the end, or [toDependents] for the steps after it.
 type move struct {
 	to    int
 	label string
 }
 
-// toDependents stands for the steps that need a step, or for the end if there are none.
+// toDependents is the target of a move to the steps that need this step, or to the end if no step needs it.
 const toDependents = -2
 
 // moves returns the moves that a run can make from a step.
@@ -177,8 +178,8 @@ func (w *Workflow) answerMoves(s *Step) []move {
 	return all
 }
 
-// optionsOf returns the values of a question's options. It returns nil if only the run knows them, or if any answer is
-// allowed.
+// optionsOf returns the values of a question's options. It returns nil if the options contain a template, or if any
+// answer is allowed.
 func optionsOf(s *Step) []string {
 	v, ok := s.Input.Field("options")
 	list, fixed := v.Literal()
@@ -230,7 +231,8 @@ func literalText(s *Step, key string) string {
 	return text
 }
 
-// timeoutMoves returns the moves of a run after nobody answered. If the file has no setting for this, a policy may decide.
+// timeoutMoves returns the moves that a run can make if nobody answers in time. There are none if the file says
+// timeout: never. Without a timeout in the file, a policy may set a deadline, so the moves are possible.
 func (w *Workflow) timeoutMoves(s *Step, answers []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil

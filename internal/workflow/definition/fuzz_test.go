@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// FuzzLoad checks that Load returns for all bytes, and that every problem has a position in the file.
+// FuzzLoad checks that Load returns for any input, and that every problem has a position in the file.
 func FuzzLoad(f *testing.F) {
 	f.Add(autofix(f))
 	for _, seed := range []string{
@@ -55,7 +55,7 @@ func largeWorkflow() []byte {
 	return []byte(b.String())
 }
 
-// wideWorkflow returns a workflow with as many steps as a file may have. Each step except the first hundred needs a hundred
+// wideWorkflow returns a workflow with as many steps as a file may have. Each step except the first hundred needs 22
 // others.
 func wideWorkflow() []byte {
 	var b strings.Builder
@@ -70,7 +70,7 @@ func wideWorkflow() []byte {
 	return []byte(b.String())
 }
 
-// A file that is made to be slow to read is refused before it takes long.
+// A file that was crafted to be slow to parse is refused early.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	fill := func(format string) string {

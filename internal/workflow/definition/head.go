@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// head reads the part of the file apart from its triggers and steps.
+// head reads the name, the settings and the inputs of the workflow.
 func (l *loader) head() {
 	w := l.w
 	w.Name, w.Description = l.root.get("name").text(), l.root.get("description").text()
@@ -110,8 +110,8 @@ func (l *loader) duration(t *tree, path string, fallback time.Duration) time.Dur
 
 var triggerTypes = []string{LabelAdded, Deployment, Schedule, Webhook, Manual, Event}
 
-// triggers reads what starts runs. An empty list says that only other workflows do; without any list, the author may have
-// forgotten it.
+// triggers reads the triggers. An empty list means that only other workflows start this one. It warns if there is no
+// list, because the author may have forgotten it.
 func (l *loader) triggers() {
 	if l.root.get("triggers") == nil {
 		l.warn(l.root.key("name"), "triggers", "to start it by hand, add triggers: [{manual: true}]; triggers: [] says that this is meant",

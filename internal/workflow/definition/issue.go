@@ -2,7 +2,8 @@ package definition
 
 import "slices"
 
-// issueFields holds the tools that work on the issue of the run unless their input names one, with the field that names it.
+// issueFields maps each tool that works on an issue to the input field that names the issue. Without that field, the
+// tool works on the issue of the run.
 var issueFields = map[string]string{
 	"github_read_issue": "issue", "github_comment": "issue", "github_add_labels": "issue", "github_remove_labels": "issue", "github_assign": "issue",
 	"update_github_issue": "issue", "github_review": "pull",

@@ -28,9 +28,9 @@ type Catalog struct {
 	// CheckSecretUse returns an error if workflows of a project may not use a secret. If it is nil, every project may use every
 	// secret.
 	CheckSecretUse func(project, secret string) *fermata.Error
-	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names are the
-	// workflows that it has, and not nil. After an error the loader checks no inputs, and the run will. InputsOf is nil
-	// if no server is asked.
+	// InputsOf returns the inputs of another workflow. If the project has no workflow of that name, names holds the
+	// names of the workflows that it has, and is not nil. After an error the loader does not check the inputs, but the
+	// run checks them. InputsOf is nil if no server is asked.
 	InputsOf func(project, name string) (inputs []Input, names []string, err error)
 	// Policy is the policy of the workspace. It is nil if no server is asked.
 	Policy *fermata.Policy

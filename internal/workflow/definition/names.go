@@ -142,7 +142,7 @@ func (l *loader) isRoot(s scope, name string) bool {
 	return len(s.onlyRoots) == 0 && (isOutput || l.injected[name] != nil)
 }
 
-// fixedRoots returns the root names of a place that every workflow has.
+// fixedRoots returns the root names that are known at a place in every workflow.
 func (s scope) fixedRoots() []string {
 	if len(s.onlyRoots) > 0 {
 		return s.onlyRoots
@@ -202,8 +202,8 @@ func (l *loader) checkStepRef(u usage, ref expression.Ref, at *tree) {
 	l.reportEarly(u, at, i, "steps."+ref.Path[0])
 }
 
-// reportEarly reports a reference to a step that certainly has not run yet: the step comes later, and no goto leads
-// back from it.
+// reportEarly reports a reference to a step that may not have run yet: the step comes later or runs in parallel, and no
+// goto leads back from it.
 func (l *loader) reportEarly(u usage, at *tree, step int, name string) {
 	if u.scope.step < 0 || l.w.comesAfter(step, u.scope.step) {
 		return

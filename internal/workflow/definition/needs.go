@@ -173,7 +173,7 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 }
 
 // sideStep returns a step that may be under way while a run goes from one of the two steps to the other. That step
-// comes after first, and is on no path with last. sideStep returns "" if there is none.
+// comes after first, does not lead to last, and does not come after last. sideStep returns "" if there is none.
 func (w *Workflow) sideStep(first, last int) string {
 	for i := first; i < last; i++ {
 		if !w.reaches(first, i) || !w.reaches(i, last) {

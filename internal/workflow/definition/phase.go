@@ -50,6 +50,6 @@ func (w *Workflow) hasLaterPhases() bool {
 	return len(w.Steps) > 0 && w.Steps[len(w.Steps)-1].Phase != MainPhase
 }
 
-// FailureComment is the step on failure of a definition without on_failure: it comments on the issue of the run. It is in no
-// file, and its input does not come from one.
+// FailureComment is the only on_failure step of a definition without on_failure. It comments on the issue of the run.
+// No file contains the step, and the engine writes its input.
 var FailureComment = &Step{ID: string(OnFailure) + ".comment", Phase: OnFailure, Tool: "github_comment", OnError: OnErrorContinue, Parallel: 1}

@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// decisiveFields are the fields that the rules of asking judge together. If one of them comes from a template, only the run
-// can check the rules.
+// decisiveFields are the fields that the rules for questions check together. If one of them contains a template, only
+// the run can check the rules.
 var decisiveFields = []string{
 	"type", "responseType", "response_type", "options", "other", "items", "questions", "default", "defaultAnswer",
 	"timeoutAction", "on_timeout", "escalation", "allow_danger_default",
@@ -23,13 +23,14 @@ var decisiveFields = []string{
 // anyDeadline allows every deadline, because the limits of deadlines belong to the workspace.
 var anyDeadline = fermata.Policy{AllowNever: true, AllowLonger: true, AllowShorter: true}
 
-// shapeFields are the fields that decide what the others mean. If one of them is wrong, no rule of asking can be judged.
+// shapeFields are the fields that decide what the other fields mean. If one of them is wrong, no rule for questions can
+// be checked.
 var shapeFields = []string{"type", "responseType", "response_type", "items", "questions", "multiSelect", "other"}
 
-// unreadItem stands for an item with a wrong field.
+// unreadItem replaces an item with a wrong field.
 var unreadItem = map[string]any{"prompt": "…", "response_type": string(fermata.ResponseText), "required": false}
 
-// checkQuestion checks a question against the rules of asking, as far as the file has its values.
+// checkQuestion checks a question against the rules for questions, as far as its values are literals.
 func (l *loader) checkQuestion(s *Step, t *tree, path string) {
 	at := path + ".input"
 	input := t.get("input")
@@ -68,12 +69,12 @@ func (l *loader) checkQuestion(s *Step, t *tree, path string) {
 	}
 }
 
-// openOffline returns the question that a request would open.
+// openOffline returns the question that a request would open under a policy that allows every deadline.
 func openOffline(ask fermata.Ask) (*fermata.Question, error) {
 	return ask.Open("", &fermata.Task{}, fermata.SystemActor, anyDeadline, time.Time{})
 }
 
-// onlyOptions returns a request with the same possible answers, and without what else may be wrong with it.
+// onlyOptions returns a request with the same possible answers, without the fields that may break another rule.
 func onlyOptions(ask fermata.Ask) fermata.Ask {
 	bare := fermata.Ask{Type: ask.Type, Question: "…", ResponseType: ask.ResponseType, Other: ask.Other}
 	if len(ask.Items) == 1 {
@@ -93,7 +94,8 @@ func onlyOptions(ask fermata.Ask) fermata.Ask {
 // isItem reports whether a wrong field is a single item of a question.
 func isItem(name string) bool { return strings.HasPrefix(name, "items[") }
 
-// wrongFields returns the fields of an object that were reported. Of a list of items it returns the items.
+// wrongFields returns the fields of an object for which an error was reported. For an error within an item it returns
+// the item, such as items[0].
 func (l *loader) wrongFields(path string) []string {
 	var names []string
 	for _, p := range l.problems {
@@ -129,8 +131,8 @@ func (l *loader) checkDeadline(timeout fermata.Timeout, input *tree, path string
 	}
 }
 
-// literalQuestion returns the input of a question as the file has it, without the wrong fields, and with placeholders for
-// texts that only the run knows. It reports false if too little is known.
+// literalQuestion returns the input of a question as the file has it, without the wrong fields, and with placeholders
+// for texts that contain templates. It reports false if too little is known.
 func literalQuestion(input *tree, wrong []string) (map[string]any, bool) {
 	m, fields := input.mapping(), map[string]any{}
 	isAsked := false
@@ -157,7 +159,7 @@ func literalQuestion(input *tree, wrong []string) (map[string]any, bool) {
 		}
 	}
 	if !isAsked {
-		fields["question"] = "…" // that it is missing was reported
+		fields["question"] = "…" // the missing question was reported already
 	}
 	return fields, true
 }
@@ -170,11 +172,11 @@ func containsTemplate(t *tree) bool {
 	return t.isUnreadable() || hasTemplate(t) || slices.ContainsFunc(t.list(), containsTemplate)
 }
 
-// fieldAliases are the names that workflows use for fields of questions.
+// fieldAliases maps names of question fields to the names that workflow files may use instead.
 var fieldAliases = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
 
-// reportRefusal reports why the question could not be asked. Nothing is said of wrong fields, nor, if there are such, of
-// fields that are missing: the wrong ones may stand for them.
+// reportRefusal reports why the question could not be asked. It leaves out wrong fields, which were reported already.
+// If there are any, it also leaves out missing fields, because a wrong field may be a misspelt one.
 func (l *loader) reportRefusal(input *tree, path string, wrong []string, err error) {
 	if err == nil {
 		return
@@ -203,7 +205,7 @@ func (l *loader) reportRefusal(input *tree, path string, wrong []string, err err
 	}
 }
 
-// remedies are hints for problems of questions, by a part of the message. The first that fits counts.
+// remedies are hints for problems of questions, by a part of the message. The first match is used.
 var remedies = []struct{ message, hint string }{
 	{"stands twice", "change one of them, or remove it"},
 	{"is not an option", "write one of the options, or add it to them"},
@@ -224,7 +226,7 @@ var remedies = []struct{ message, hint string }{
 	{"may have at most", "shorten it"},
 }
 
-// remedyOf returns what the author does about a problem of a question, or "" if the message says it.
+// remedyOf returns the hint for a problem of a question, or "" if there is none.
 func remedyOf(p fermata.Problem) string {
 	for _, remedy := range remedies {
 		if strings.Contains(p.Message, remedy.message) {

@@ -45,8 +45,8 @@ func ToolInput(name string) json.RawMessage {
 	return doc
 }
 
-// collectDefinitions adds the definitions that a part of a schema refers to, and returns
-// them.
+// collectDefinitions adds the definitions that a part of a schema refers to, directly or indirectly, to found. It
+// returns found.
 func collectDefinitions(part any, defs, found map[string]any) map[string]any {
 	switch v := part.(type) {
 	case []any:

@@ -17,8 +17,8 @@ type scope struct {
 	// hasPendingQuestion says that pendingQuestion is known. hasFailure
 	// says that failure is known.
 	hasPendingQuestion, hasFailure bool
-	// allowsSecrets says that secrets may be used. If readers is not empty, they may
-	// not: it says who reads the value.
+	// allowsSecrets says that secrets may be used here, unless readers is set. readers is the part of a message that
+	// says who reads the value.
 	allowsSecrets bool
 	readers       string
 	// description names the place in messages.
@@ -148,8 +148,8 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	return e
 }
 
-// warnCutOff warns of a comment right after an expression: "a # b" ends at the
-// blank. A comment after two blanks is taken as intended.
+// warnCutOff warns of a comment right after an expression, because YAML reads "a # b" as "a". It takes a comment after
+// two blanks as intended.
 func (l *loader) warnCutOff(t *tree, text, path string, isExpression bool) {
 	if !isExpression || t.style != plainStyle || t.line > len(l.lines) {
 		return

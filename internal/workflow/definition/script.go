@@ -16,7 +16,7 @@ type interpreter struct {
 	// options. Everything after a letter of module is for another program.
 	value, module string
 	longValue     []string
-	// file holds the letters of value whose value names a file with the script.
+	// file holds those letters of value whose option names a file with the script.
 	file string
 	// setting holds the letters of short options whose value is a setting. The value is a script if the setting is a
 	// command.
@@ -85,7 +85,7 @@ var wrappers = []string{
 }
 
 // ScriptsIn returns the indexes of a command's arguments that are scripts for an interpreter, as in sh -c and python
-// -c. It also finds interpreters that another program starts. It knows the usual programs, and no others.
+// -c. It also finds interpreters that another program starts. It knows only common programs.
 func ScriptsIn(command []string) []int {
 	var found []int
 	for i := range command {

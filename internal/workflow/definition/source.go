@@ -16,7 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// placeholder replaces a value that cannot be parsed, so that the rest of the file can be.
+// placeholder replaces a value that cannot be parsed, so that the rest of the file can be parsed.
 const placeholder = "\u2060unreadable\u2060"
 
 // maxRepairs limits how often the file is parsed again. maxReread limits how many bytes are parsed again in total.
@@ -64,8 +64,8 @@ func (r *report) read(source []byte) (root *tree) {
 	}
 }
 
-// CheckYAML returns the problems that keep a file from being read like a definition: it is no YAML, or uses YAML that
-// hides its meaning. Warnings are left out.
+// CheckYAML checks the YAML of any file as strictly as that of a definition. It returns the problems: the file is no
+// YAML, or uses YAML that hides its meaning. Warnings are left out.
 func CheckYAML(source []byte) []Problem {
 	r := &report{}
 	r.read(source)
@@ -127,8 +127,9 @@ func (r *report) checkBounds(tokens token.Tokens) bool {
 	return true
 }
 
-// repairTags reports values that a ! would drop, and replaces them with a stand-in. Otherwise the parser would take the
-// text after it as the value. It reports whether there were any.
+// repairTags reports values that begin with !, which YAML would drop as tags, and replaces them with the placeholder.
+// Otherwise the parser would take the text after the tag as the value. repairTags returns whether it replaced any
+// value.
 func (r *report) repairTags(tokens token.Tokens) bool {
 	found := false
 	for _, t := range tokens {
@@ -150,7 +151,8 @@ func (r *report) repairTags(tokens token.Tokens) bool {
 	return found
 }
 
-// reportSyntaxError reports an error of the parser, and returns the line that caused it.
+// reportSyntaxError reports an error of the parser, and returns the line that caused it. It returns false if the line
+// is not known, or was reported already.
 func (r *report) reportSyntaxError(text string, err error) (int, bool) {
 	wrong, ok := errors.AsType[*yaml.SyntaxError](err)
 	if !ok || wrong.Token == nil || wrong.Token.Position == nil {
@@ -305,7 +307,7 @@ func hintFor(message string) string {
 	return "check the indentation and the quotes around here"
 }
 
-// repair replaces the value of a line with a stand-in, once for each line.
+// repair replaces the value of a line with the placeholder, once for each line.
 func (r *report) repair(line int) bool {
 	at := line - 1
 	m := entry.FindStringSubmatch(r.lines[at])

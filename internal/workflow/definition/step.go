@@ -14,7 +14,7 @@ import (
 // It is reserved in definitions with steps that can read it.
 const FailureName = "failure"
 
-// reservedNames are root names of expressions and words of their language.
+// reservedNames are the root names of expressions and the keywords of the expression language.
 var reservedNames = []string{
 	"inputs", "trigger", "run", "steps", "item", "index", "secrets", "pendingQuestion",
 	"true", "false", "null", "nil", "not", "and", "or", "in", "let", "if", "else", "contains", "startsWith", "endsWith", "matches",
@@ -233,7 +233,7 @@ func (l *loader) retry(t *tree, path string) *Retry {
 	return r
 }
 
-// repeat reads where, until when and how often a run goes back after a step.
+// repeat reads to which step, until which condition and how often a run goes back after a step.
 func (l *loader) repeat(t *tree, path string, step int) *Repeat {
 	if t.mapping() == nil {
 		return nil

@@ -82,8 +82,8 @@ func allRequired(e *jsonschema.ValidationError) bool {
 	})
 }
 
-// isDeeper reports whether the faults a are deeper than b, or fewer. Their form
-// is then the one that the author meant.
+// isDeeper reports whether the faults a are deeper in the value than b, or fewer. In that case the author probably
+// meant the form with the faults a.
 func isDeeper(a, b []*jsonschema.ValidationError) bool {
 	da, db := len(a[0].InstanceLocation), len(b[0].InstanceLocation)
 	if ta, tb := isTypeError(a[0]), isTypeError(b[0]); da == db && ta != tb {

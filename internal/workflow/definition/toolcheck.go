@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
-// inputReaders returns words for a message that say who reads the input of a tool, or "" if nobody does.
+// inputReaders returns the part of a message that says who reads the input of a tool, or "" if no person does.
 func (l *loader) inputReaders(name string) string {
 	switch {
 	case name == "shell", slices.Contains(l.known.DelegatedTools, name):
@@ -132,7 +132,8 @@ func (l *loader) checkChannels(input *tree, name, path string) {
 	}
 }
 
-// hasTemplate reports whether a value contains a template, so that only the run knows it.
+// hasTemplate reports whether a value is a text with a template, so that its result is known only when the workflow
+// runs.
 func hasTemplate(t *tree) bool {
 	text, ok := t.value.(string)
 	return ok && strings.Contains(text, "{{")

@@ -15,7 +15,7 @@ const (
 // tree is a value of the file with its position.
 type tree struct {
 	// value is nil, a bool, an int64, a float64, a string, *mapping, []*tree or
-	// unreadable.
+	// unreadableValue.
 	value  any
 	line   int
 	column int // in characters, from 1
@@ -28,12 +28,12 @@ type mapping struct {
 	values []*tree
 }
 
-// unreadableValue stands for a value that was already reported when the file was
-// parsed. It is not reported again.
+// unreadableValue replaces a value that was reported when the file was parsed,
+// so that it is not reported again.
 type unreadableValue struct{}
 
-// style is how a text is written in the file. Only in a plain text do the
-// positions of characters equal those in the file.
+// style is how a text is written in the file. The positions of characters equal
+// those in the file only for a plain text.
 type style int
 
 const (

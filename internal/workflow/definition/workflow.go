@@ -64,7 +64,7 @@ const (
 	Event      = "event"
 )
 
-// AnyEnvironment stands for every environment.
+// AnyEnvironment as [Trigger.Environment] means every environment.
 const AnyEnvironment = "*"
 
 // Values of [Trigger.Catchup]: which runs start for times that passed while the server was down.
@@ -145,7 +145,7 @@ const (
 	CancelPrevious = "cancel_previous"
 )
 
-// Concurrency prevents that runs with the same key run at the same time.
+// Concurrency prevents runs with the same key from running at the same time.
 type Concurrency struct {
 	// Key renders to a text. It can read inputs and trigger.
 	Key Value
@@ -156,9 +156,9 @@ type Concurrency struct {
 // Confidence holds the thresholds of docs/inside/contract.md#confidence, from 0 to 100. For a nil threshold, the one of the workflow or the
 // workspace applies.
 type Confidence struct {
-	// Auto is the confidence from which on the default is taken without asking.
+	// Auto is the lowest confidence at which the default is taken without asking.
 	Auto *int
-	// Ask is the confidence below which the step is left to manual work.
+	// Ask is the confidence below which the step is set aside for manual work.
 	Ask *int
 }
 

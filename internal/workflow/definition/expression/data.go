@@ -203,7 +203,7 @@ func convertForeign(v any) (any, error) {
 	return DecodeJSON(data)
 }
 
-// text returns v as it appears in a text. null has no text.
+// text returns v as it appears in a text. It returns an error for null.
 func (m *meter) text(v any, source string) (string, error) {
 	v, err := m.plainValue(v, 0)
 	if err != nil {
@@ -231,7 +231,8 @@ func (m *meter) text(v any, source string) (string, error) {
 	return string(data), nil
 }
 
-// describe returns words for a value in a message: its kind, and its beginning.
+// describe returns the text by which a message names a value: its kind, and the
+// beginning of the value.
 func describe(v any) string {
 	switch v := number(v).(type) {
 	case nil:

@@ -135,8 +135,9 @@ func newConfig() *conf.Config {
 	}
 }
 
-// predicateTable holds the library's own functions with a predicate, which are
-// used. disabledFunctions holds the rest, which are switched off.
+// predicateTable holds the functions of the library that take a predicate.
+// disabledFunctions holds all its other functions, which expressions cannot
+// call.
 var predicateTable, disabledFunctions = func() (conf.FunctionsTable, map[string]bool) {
 	used, off := conf.FunctionsTable{}, map[string]bool{}
 	for _, f := range builtin.Builtins {

@@ -275,7 +275,7 @@ func (r *rewriter) unknownFunction(n ast.Node, name string) {
 	r.addFault(n, hint, "there is no function %s", name)
 }
 
-// call returns a call of a function of table, with the meter as first argument.
+// call returns a call of a function of functionTable, with the meter as its first argument.
 func (r *rewriter) call(n ast.Node, name string, arguments ...ast.Node) ast.Node {
 	arguments = slices.Insert(arguments, 0, ast.Node(&ast.IdentifierNode{Value: meterKey}))
 	return withLocation(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
