@@ -22,7 +22,7 @@ func NewPrompts(o Options, askTool string, claim *fermata.Claim, desk Desk) Prom
 // Begin returns the task, for a session that has not seen it. With lost, the session replaces one that is gone.
 func (p Prompts) Begin(ctx context.Context, lost bool) string { return p.p.begin(ctx, lost) }
 
-// Resume returns what a session is told when it goes on.
+// Resume returns the prompt with which a session goes on.
 func (p Prompts) Resume(rc *fermata.ResumeContext) string { return p.p.resume(rc) }
 
 // MarkTold reports to the desk, if the desk records it, that the agent was told rc.
@@ -57,7 +57,7 @@ func FullTextDetails(said string) json.RawMessage {
 	}
 	raw, err := json.Marshal(map[string]string{"text": said})
 	if err != nil {
-		return nil // text cannot fail
+		return nil // a string always has a JSON form
 	}
 	return raw
 }

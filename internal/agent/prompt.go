@@ -67,7 +67,7 @@ func (p prompts) history(ctx context.Context) string {
 	return "Nobody was asked anything or wrote anything so far.\n"
 }
 
-// resume returns what a session is told when it goes on.
+// resume returns the prompt with which a session goes on.
 func (p prompts) resume(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
 		return continuePrompt

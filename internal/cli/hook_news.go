@@ -172,7 +172,7 @@ func newsText(closed []*fermata.Question, messagesByTask []taskMessages) (string
 	return text.String(), err
 }
 
-// newsLine returns a line of JSON that tells how a question ended. If the agent is to decide by itself, the line says
+// newsLine returns a line of JSON that says how a question ended. If the agent is to decide by itself, the line says
 // so.
 func newsLine(q *fermata.Question) ([]byte, error) {
 	news := map[string]any{
@@ -197,5 +197,5 @@ func newsLine(q *fermata.Question) ([]byte, error) {
 	return json.Marshal(news)
 }
 
-// isNews reports whether the event asks for news.
+// isNews reports whether the event is one at which an agent at a desk gets news.
 func (h *gateHook) isNews() bool { return !h.Worker && slices.Contains(newsEvents, h.event.Name) }

@@ -87,7 +87,8 @@ func (h *gateHook) replyAfterAsk() any {
 	return nil
 }
 
-// stopForQuestion ends the turn before a call that a person has to decide. The runner finds the question.
+// stopForQuestion ends the turn before a call that a person has to decide. The runner reads the question's id from the
+// run's folder.
 func (h *gateHook) stopForQuestion(question string) (any, error) {
 	if h.endTurn != nil {
 		return h.endTurn(h, question)

@@ -71,7 +71,7 @@ func (m *inbox) now() time.Time { return m.s.now().Add(m.skew) }
 
 func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), inboxClock()) }
 
-// Update handles a message: of the terminal, the server or the keyboard.
+// Update handles a message from the terminal, the server or the keyboard.
 func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	m.syncView()

@@ -14,7 +14,7 @@ import (
 )
 
 // deskWait is how long hooks wait for a person. hookSeconds is the timeout that the programs get for these hooks. Some
-// programs run the tool after the timeout, so it is longer than deskWait.
+// programs run the tool after the timeout, so hookSeconds is longer than deskWait.
 const (
 	deskWait    = "5m"
 	hookSeconds = 420

@@ -161,7 +161,7 @@ func wrapLines(lines []string, width int) []string {
 	return list
 }
 
-// expandTabs replaces tabs with the spaces that they stand for.
+// expandTabs replaces each tab with the spaces up to the next tab stop. There is one every 8 columns.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text

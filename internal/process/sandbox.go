@@ -72,7 +72,7 @@ func mergeMaps(a, b map[string]string) map[string]string {
 
 // command returns the command that runs p in the sandbox. The worker ends programs with a signal to their process
 // group. The sandbox itself ignores the signal: if it died, the program would be killed before it could stop. The first
-// process of the sandbox locks the file known, if that is not empty.
+// process of the sandbox locks the file lockFile, if that is not empty.
 func (s *Sandbox) command(p Program, lockFile string) []string {
 	args := []string{
 		"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",

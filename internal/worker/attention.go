@@ -91,7 +91,7 @@ func (n *attention) waitingRuns() []fermata.AttentionRun {
 	return runs
 }
 
-// awaitNews waits for news of the runs and passes it on. It ends early when a run begins that it does not name.
+// awaitNews waits for news of the runs and passes it on. It ends early when a run begins that the call does not name.
 func (n *attention) awaitNews(ctx context.Context, runs []fermata.AttentionRun) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -115,7 +115,7 @@ type workingCopy struct {
 	lock         *lock
 }
 
-// open returns the task's working copy as its last run left it, or makes a new one. It waits until no other run works
+// open returns the task's working copy as its last run left it, or creates a new one. It waits until no other run works
 // in it.
 func (cs *copyManager) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
 	spec, err := readCopySpec(t)

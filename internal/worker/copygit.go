@@ -85,7 +85,7 @@ func (g copyGit) ownFiles() map[string]string {
 // them.
 var redirectNames = []string{"commondir", "config.worktree", "hooks"}
 
-// faults describes each difference between the git folder and the one that the worker made.
+// faults describes each difference between the git folder and the one that the worker created.
 func (g copyGit) faults() []string {
 	var faults []string
 	for name, want := range g.ownFiles() {
@@ -187,8 +187,9 @@ func (g copyGit) checkout(ctx context.Context, commit string) error {
 	return g.storeIndex()
 }
 
-// stage adds all changes of the files to the index, and returns the resulting tree. Of a repository inside the copy it
-// records the commit, and runs no git in there: such a git would use the configuration of that repository.
+// stage adds all changes of the files to the index, and returns the resulting tree. For a repository inside the copy,
+// it records only the commit. It runs no git in that repository, because such a git would use the repository's own
+// configuration.
 func (g copyGit) stage(ctx context.Context) (string, error) {
 	if err := g.prepareCommand(ctx); err != nil {
 		return "", err
@@ -250,7 +251,7 @@ const programKeys = `^(filter\..*\.(clean|smudge|process)|credential\.(.*\.)?hel
 func (g copyGit) checkPrograms(ctx context.Context) error {
 	out, err := g.git(ctx, "config", "--includes", "-z", "--get-regexp", programKeys)
 	if err != nil {
-		return nil // git fails where no setting fits
+		return nil // git fails if no setting matches
 	}
 	for entry := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n")

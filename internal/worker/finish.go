@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// finish settles the result with the working copy and tells the server. The working copy always matches what the server
-// accepted. A completed run is committed before it is reported, and the commit is taken back if the report is refused.
-// A failed run is rolled back only after the report was accepted.
+// finish brings the working copy in line with the result, and reports the result to the server. The working copy always
+// matches what the server accepted. A completed run is committed before it is reported, and the commit is taken back if
+// the report is refused. A failed run is rolled back only after the report was accepted.
 func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.finalContext(ctx)
 	defer cancel()
@@ -60,8 +60,8 @@ func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 	}
 }
 
-// commitAndPush commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes stay
-// in the working copy. It returns false if the run was over before the push had ended.
+// commitAndPush commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes
+// stay in the working copy. It returns false if the task went on without this run before the push had ended.
 func (a *activeRun) commitAndPush(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
 	if err := a.copy.commit(ctx, a.claim.Task, a.runLog); err != nil {
 		a.copy.keepAsIs = true
@@ -149,7 +149,7 @@ func (a *activeRun) logDroppedQuestion(q *fermata.Ask, why error) {
 	fmt.Fprintf(a.runLog, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
 }
 
-// isWorkerRefusal reports whether the server takes no report of this worker.
+// isWorkerRefusal reports whether the server accepts no report from this worker.
 func isWorkerRefusal(code fermata.Code) bool {
 	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }

@@ -80,7 +80,7 @@ func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 	return c.git.rebuildFolder()
 }
 
-// faults describes each way in which the worktree itself differs from the one that the worker made.
+// faults describes each way in which the worktree itself differs from the one that the worker created.
 func (c *workingCopy) faults() []string {
 	var faults []string
 	if err := checkWorkDir(c.root, c.root); err != nil {
@@ -100,7 +100,7 @@ func (c *workingCopy) faults() []string {
 	return faults
 }
 
-// readLine returns the rest of the only line of a small file after its prefix.
+// readLine returns the text after the prefix in the only line of a small file. It returns false for any other file.
 func readLine(name, prefix string) (string, bool) {
 	text, ok := readRegular(name)
 	if !ok {

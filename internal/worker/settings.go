@@ -142,7 +142,7 @@ func (s settings) addModules(common string) error {
 }
 
 // harmlessKeys are settings that start no program, and that git, tools and agents write in the course of work. A *
-// stands for one or more parts.
+// matches one or more characters.
 var harmlessKeys = []string{
 	"branch.*.merge", "branch.*.rebase", "branch.*.description", "branch.*.gh-merge-base", "branch.*.vscode-merge-base", "branch.autosetupmerge",
 	"branch.autosetuprebase", "branch.sort", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
@@ -224,7 +224,7 @@ func (s settings) carriedConfig() string {
 	return text.String()
 }
 
-// matchesAny reports whether one of the patterns fits the key.
+// matchesAny reports whether one of the patterns matches the key.
 func matchesAny(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		before, after, star := strings.Cut(pattern, "*")
@@ -279,7 +279,8 @@ type knownSettings struct {
 	byFile map[string]settings
 }
 
-// loadOrSave returns the settings that the file holds. If there is no file, it writes one with the current settings.
+// loadOrSave returns the settings that were noted in the file. If none were noted, it notes the current ones. If the
+// file differs from what this worker has read before, it restores the file.
 func (n *knownSettings) loadOrSave(name string, current settings) (settings, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

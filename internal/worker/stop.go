@@ -12,8 +12,8 @@ import (
 // pauseGrace is how long an agent may take to save its session after a person paused its task.
 const pauseGrace = 5 * time.Second
 
-// stop ends the run for a reason. The first reason counts. Only a run whose task went on without it is ended at once,
-// even if it is stopping already.
+// stop ends the run for a reason. The first reason counts. As a later reason, only [ErrStale] has an effect: it ends a
+// run at once that is stopping already.
 func (a *activeRun) stop(why error) {
 	a.stopped.Store(true)
 	a.kill(a.newHalt(why))

@@ -168,8 +168,8 @@ func (c *workingCopy) removeIncompleteData() {
 	}
 }
 
-// resetToBase resets the copy completely to the commit where the task began. A note in git's data about the worktree lets
-// the next worker finish it.
+// resetToBase resets the copy completely to the commit where the task began. A note in git's data about the worktree
+// lets the next worker finish the reset.
 func (c *workingCopy) resetToBase(ctx context.Context) error {
 	if err := replaceFile(c.resetNote(), []byte(c.base)); err != nil {
 		return err

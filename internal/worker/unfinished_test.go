@@ -94,7 +94,7 @@ func newTestCopies(t *testing.T) *copyManager {
 	return cs
 }
 
-// mustOpen opens the working copy of a task and wants it to be complete.
+// mustOpen opens the working copy of a task and checks that the copy is complete.
 func mustOpen(t *testing.T, cs *copyManager, task *fermata.Task) *workingCopy {
 	t.Helper()
 	c, err := cs.open(t.Context(), task, io.Discard)

@@ -142,7 +142,7 @@ func (w *Worker) runSlot(ctx context.Context) error {
 		claim, err := w.claim(client.WithIdempotencyKey(ctx, key))
 		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
 			// If the reply to a claim was lost, the claim is repeated with the same key until there is a reply: the
-			// task may be ours.
+			// server may have given the task to this worker.
 			key = secret.Text()
 		}
 		switch {
@@ -167,8 +167,8 @@ func (w *Worker) runSlot(ctx context.Context) error {
 	return nil
 }
 
-// claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may make new
-// ones.
+// claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may create
+// new ones.
 func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	waitTime := w.opts.Wait
 	if w.opts.Once {
@@ -194,8 +194,8 @@ func (w *Worker) request() fermata.ClaimRequest {
 // leaveTimeout limits how long a worker that ends waits for the call that removes it from the list.
 const leaveTimeout = 5 * time.Second
 
-// leave tells the server that the worker ends. A worker with Once set does not tell it: such a worker is started again
-// and again, and tasks that arrive in between wait for its next start.
+// leave reports to the server that the worker ends. A worker with Once set reports nothing: such a worker is started
+// again and again, and tasks that arrive in between wait for its next start.
 func (w *Worker) leave(ctx context.Context) {
 	if w.opts.Once {
 		return

@@ -20,8 +20,8 @@ func branchOf(id string) string { return "fermata/" + id }
 // that every worker on the repository knows it, and git keeps the commit.
 func baseRef(id string) string { return "refs/fermata/base/" + id }
 
-// openWorktree opens the worktree of a task, if there is one. Otherwise it makes one: from the task's branch, from the
-// branch of the task that it begins at, or from where the repository stands.
+// openWorktree opens the worktree of a task, if there is one. Otherwise it creates one: from the task's branch, from
+// the branch of the task at which it begins, or from the repository's HEAD.
 func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copySpec, log io.Writer) (*workingCopy, error) {
 	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", spec.id+".lock"))
 	if err != nil {
@@ -31,7 +31,7 @@ func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copy
 	ctx = c.withCopyLock(ctx)
 	c.removeGitLocks()
 	c.removeIncompleteData()
-	// If nothing is committed, going back would lose the work of the other tasks.
+	// If nothing is committed, a rollback would lose the work of the other tasks.
 	c.keepAsIs = c.shared && cs.OnCompleted == Keep
 	if err := cs.prepareWorktree(ctx, c, spec, log); err != nil {
 		held.release()
@@ -45,7 +45,7 @@ func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copy
 	return c, nil
 }
 
-// prepareWorktree finds or makes the worktree and the branch of a copy.
+// prepareWorktree finds or creates the worktree and the branch of a copy.
 func (cs *copyManager) prepareWorktree(ctx context.Context, c *workingCopy, spec copySpec, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -76,7 +76,7 @@ func (cs *copyManager) prepareWorktree(ctx context.Context, c *workingCopy, spec
 	return c.findBase(ctx)
 }
 
-// recreateWorktree makes a worktree from the task's branch. The old worktree is gone, but git may still list it.
+// recreateWorktree creates a worktree from the task's branch. The old worktree is gone, but git may still list it.
 func (c *workingCopy) recreateWorktree(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
 	if old != "" {
 		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, old); err != nil {
@@ -92,7 +92,7 @@ func (c *workingCopy) recreateWorktree(ctx context.Context, seen settings, old s
 	return nil
 }
 
-// createWorktree makes the task's branch and worktree.
+// createWorktree creates the task's branch and worktree.
 func (c *workingCopy) createWorktree(ctx context.Context, seen settings, spec copySpec, log io.Writer) error {
 	start, err := c.startingPoint(ctx, spec.from, log)
 	if err != nil {

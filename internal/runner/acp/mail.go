@@ -19,10 +19,11 @@ type mailbox struct {
 	// openRequests counts the requests that may be about to wait for a question. The answer may arrive before the request
 	// knows the question's id.
 	openRequests int
-	// answersOnly are contexts with answers only. news are contexts that the agent must be told.
+	// answersOnly are contexts with nothing but answers, for which a request waits or may wait. news are contexts that
+	// a prompt must tell the agent.
 	answersOnly, news []*fermata.ResumeContext
-	// hasMore holds the questions whose answer has more than fits in the reply to a request. The agent has such an answer
-	// only after a prompt told it.
+	// hasMore holds the questions whose answer has more than fits in the reply to a request. The agent has such an
+	// answer only after a prompt has told it the rest.
 	hasMore map[string]bool
 	// refusal is signalled when a refusal came with a comment, so that the agent is interrupted.
 	refusal chan struct{}
@@ -54,7 +55,7 @@ func (m *mailbox) takeAnswer(digest string) *fermata.Resolution {
 	return a.Resolution
 }
 
-// put takes a context, and reports whether it is news.
+// put stores a context, and reports whether it is news.
 func (m *mailbox) put(rc *fermata.ResumeContext) bool {
 	m.storeAnswers(rc.Questions)
 	m.mu.Lock()
@@ -121,8 +122,8 @@ func (m *mailbox) markAnswered(id string) {
 	m.dropTold()
 }
 
-// dropTold drops the contexts that the agent knows. Answers that have more become news. The agent is interrupted for a
-// comment that came with a refusal, and is told the others when its turn is over.
+// dropTold drops the contexts that the agent knows. Answers that have more than a reply holds become news. A comment on
+// a refusal interrupts the agent. The agent is told the other news when its turn has ended.
 func (m *mailbox) dropTold() {
 	m.answersOnly = slices.DeleteFunc(m.answersOnly, func(rc *fermata.ResumeContext) bool {
 		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.hasAnswer[a.QuestionID] }) {

@@ -84,8 +84,8 @@ func (c *conversation) isOwn(p *permission) bool {
 }
 
 // isTitledByTool reports whether Gemini CLI made the title from the tool's name. If a call has an argument "command",
-// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the explanation names the argument,
-// or leaves out names.
+// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the content of the call names this
+// argument, or cuts its list of arguments short.
 func (p *permission) isTitledByTool() bool {
 	t := &p.ToolCall
 	tool, _, _ := strings.Cut(t.Title, " ")
@@ -213,7 +213,7 @@ func (p *permission) option(kind acp.PermissionOptionKind) acp.PermissionOptionI
 	return p.Options[i].OptionId
 }
 
-// gateCall returns the call in the form that gates know. Its tool is the protocol's kind of the call (execute, edit,
+// gateCall returns the call in the form that a gate takes. Its tool is the protocol's kind of the call (execute, edit,
 // fetch …). Its input is the arguments, with the agent's own description under "acp".
 func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 	t, known := &p.ToolCall, c.session.announcedCall(p.ToolCall.ID)

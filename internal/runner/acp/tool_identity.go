@@ -29,7 +29,7 @@ func (n toolIdentity) parse() toolMeta {
 func (n toolIdentity) toolName() string { return n.parse().ClaudeCode.ToolName }
 
 // isOurs reports whether the tool's server is the one that the agent was given. A server of the same name from a file
-// of the project is not. isOurs returns true if the program names no server.
+// of the project is not ours. isOurs returns true if the program names no server.
 func (n toolIdentity) isOurs() bool {
 	s := n.parse().ClaudeCode.MCPServer
 	return s == nil || s.Name == server && s.Source == givenSource

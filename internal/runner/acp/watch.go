@@ -68,7 +68,7 @@ var refusals = map[string][]string{
 	claudeName:   {"<tool_use_error>", "```\n<tool_use_error>", "Permission to use"},
 }
 
-// anyTool stands for the name of a tool in a refusal.
+// anyTool is the placeholder for the name of a tool in a refusal.
 const anyTool = "*"
 
 // isRefusal reports whether a known program says that it did not run the call.
