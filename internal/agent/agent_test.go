@@ -70,7 +70,7 @@ func (d *desk) prompt(t *testing.T, name string) string {
 	return string(data)
 }
 
-// pipe makes a pipe in the folder of the program.
+// pipe creates a pipe in the folder of the program.
 func (d *desk) pipe(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(d.dir, name)

@@ -33,7 +33,7 @@ type conversation struct {
 	prompts prompts
 	env     []string
 	session string
-	// lastTurn is the latest turn. A person who opens the session by hand needs its environment variables.
+	// lastTurn is the latest turn. A person who opens the session by hand needs the turn's environment variables.
 	lastTurn *Turn
 	// deferredCall is the id of the call that was deferred at the end of the session's last turn.
 	deferredCall string

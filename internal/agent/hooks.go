@@ -32,8 +32,8 @@ const (
 	GatedFile = "gated"
 	// DeferredFile holds the call that the turn defers.
 	DeferredFile = "deferred"
-	// RefusalReasonFile holds the text that the agent gets when the call of an earlier turn comes again: with its
-	// refusal, or with its result.
+	// RefusalReasonFile holds the text that the agent gets when a deferred call comes again: with the refusal of the
+	// call, or with its result.
 	RefusalReasonFile = "words"
 	// DeferredEnv is the variable with the id of a call that an earlier turn deferred. The reply to this call carries a
 	// text for the agent, so this turn does not defer the call again.
@@ -121,7 +121,8 @@ func (t *Turn) isGated() bool {
 	return err == nil
 }
 
-// readStoppedQuestion reads the id of the question for which a hook stops the agent, and then stops the agent.
+// readStoppedQuestion reads the id of the question for which a hook stops the agent, and stops the agent as soon as
+// possible.
 func (t *turn) readStoppedQuestion(ctx context.Context) {
 	data, err := os.ReadFile(filepath.Join(t.Folder, StoppedFile))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Prompts makes the texts for an agent, for runners with a protocol of their own.
+// Prompts builds the texts for an agent, for runners with a protocol of their own.
 type Prompts struct{ p prompts }
 
 // NewPrompts returns the prompts of a run. They tell the agent how to ask with the tool askTool, if the options enable

@@ -18,7 +18,7 @@ type historian interface {
 // closingPrompt tells the agent that the end of its run becomes the result of the task.
 const closingPrompt = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
 
-// prompts makes the texts for the agent.
+// prompts builds the texts for the agent.
 type prompts struct {
 	claim *fermata.Claim
 	desk  Desk

@@ -64,7 +64,7 @@ func New(k Kind, o Options) *Runner {
 func (r *Runner) Name() string { return r.kind.Name }
 
 // Run talks with the agent until it is done, has failed, or waits for a person. If a session cannot be resumed, Run
-// replaces it with a new one, and tells that one what the old one knew.
+// replaces it with a new one, and hands the history of the task to the new session.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)

@@ -73,7 +73,7 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 	}, o.Channels...), nil
 }
 
-// newDelivery makes the service that delivers questions.
+// newDelivery creates the service that delivers questions.
 func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insight.Metrics) (*delivery.Service, error) {
 	kinds, err := channelKinds(o)
 	if err != nil {

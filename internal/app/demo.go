@@ -65,7 +65,7 @@ func Demo(ctx context.Context, o DemoOptions) error {
 	})
 }
 
-// scratchRepository makes a small project without a configuration file.
+// scratchRepository creates a small project without a configuration file.
 func scratchRepository(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		return nil

@@ -63,7 +63,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	return s, nil
 }
 
-// findProgram returns the program that makes the sandbox, or "" if no sandbox is requested. It refuses the other
+// findProgram returns the program that creates the sandbox, or "" if no sandbox is requested. It refuses the other
 // options if On is not set, paths that do not exist, and a machine that cannot make a sandbox.
 func (i Isolation) findProgram(ctx context.Context) (string, error) {
 	if !i.On {
@@ -194,8 +194,8 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 			homes = append(homes, own, agentHome{dir: settings, readOnlyPaths: entriesOf(settings)}, agentHome{
 				dir:           user,
 				writablePaths: []string{".local/share/opencode/", ".local/state/opencode/"},
-				// Its snapshots and other repositories are git repositories. Their configuration can name programs to
-				// run.
+				// The snapshots and repositories of opencode belong to git, and the configuration of git can name
+				// programs to run.
 				caches: []string{".cache/opencode", ".local/share/opencode/bin", ".local/share/opencode/snapshot", ".local/share/opencode/repos"},
 			})
 		}

@@ -46,8 +46,8 @@ func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	return h.writeReply(h.permissionReply(v))
 }
 
-// awaitOrWithdraw waits as awaitVerdict does. If nobody answered, or the desk was
-// faster, it withdraws the question, so that no person answers it in vain.
+// awaitOrWithdraw waits as awaitVerdict does. If nobody answered, or the desk was faster, it withdraws the question,
+// because an answer would have no effect.
 func (h *gateHook) awaitOrWithdraw(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	verdict, err := h.awaitVerdict(ctx, call, v)
 	if err == nil && verdict.Decision != fermata.GateAsk {

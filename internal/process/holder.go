@@ -26,9 +26,9 @@ func HoldRun(folder string) (release func(), err error) {
 	return release, nil
 }
 
-// IsInRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
-// is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, IsInRun
-// returns false.
+// IsInRun reports whether this process descends from the process that holds the folder of a run. Inside a sandbox the
+// holder is invisible; there it is enough that the sandbox was created for this folder. If this cannot be determined,
+// IsInRun returns false.
 func IsInRun(folder string) bool {
 	holder, err := holderOf(folder)
 	if err != nil {

@@ -108,9 +108,10 @@ func (a *activeRun) fillResult(ctx context.Context, fin fermata.Finish) fermata.
 	return fin
 }
 
-// report sends the result until it is accepted, the run is over, or the server refuses this worker. If the server finds
-// the result wrong, the worker reports a failure that gives the reason, so that the task never hangs. report returns
-// the last report that was sent, and whether the task goes on because the agent was not told everything.
+// report sends the result until the server accepts it, the task has gone on without this run, or the server refuses
+// this worker. If the server rejects the result as invalid, the worker reports a failure that gives the reason, so that
+// the task never hangs. report returns the last report that was sent, and whether the task goes on because the agent
+// was not told everything.
 func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, continues bool, err error) {
 	retry := backoff{}
 	for {

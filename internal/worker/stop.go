@@ -55,13 +55,13 @@ func (a *activeRun) knownStopReason() fermata.StopReason {
 	return a.stopReason
 }
 
-// stopReasonTimeout is the time limit of the call that asks why a run is over. It is short, because the agent must be gone
-// soon.
+// stopReasonTimeout is the time limit of the call that asks why the task went on without the run. It is short, because
+// the agent must be gone soon.
 const stopReasonTimeout = time.Second
 
-// stopOvertaken stops a run after the server said, without a reason, that the run is over. It asks for the reason,
-// because an agent whose task is paused has time to save its session. A run that is stopping already learns from the
-// waiting call whether it has to hurry.
+// stopOvertaken stops a run after the server refused a call as stale, without a reason. It asks for the reason, because
+// an agent whose task is paused has time to save its session. A run that is stopping already learns from the waiting
+// call whether it must hurry.
 func (a *activeRun) stopOvertaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// refusalObserver reports when the server refused output or a heartbeat because the run is over.
+// refusalObserver reports when the server refused output or a heartbeat as stale.
 type refusalObserver struct {
 	worker.Server
 	// mute suppresses the news of the waiting call.
@@ -163,8 +163,8 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 	}
 }
 
-// endDelayer holds up the end of one task's run until the worker knows that the run is over. The worker then no longer
-// waits for news of it.
+// endDelayer delays the end of one task's run until the worker knows that the task went on without it. After that, the
+// worker does not wait for news of the run.
 type endDelayer struct {
 	worker.Server
 	task          string

@@ -69,7 +69,7 @@ func (k *killableGit) exitBefore(words string) {
 	k.write(fmt.Sprintf("case \"$*\" in\n*%q*) exit 137 ;;\nesac\nexec %s \"$@\"\n", words, k.real))
 }
 
-// newTestCopies makes a repository with some files, and returns the copies of it.
+// newTestCopies creates a repository with some files, and returns the manager of its working copies.
 func newTestCopies(t *testing.T) *copyManager {
 	t.Helper()
 	repo := t.TempDir()
@@ -132,7 +132,8 @@ func (c *workingCopy) loseLock(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMakingAWorktree: wherever a worker is killed while it makes a worktree, the next worker completes it.
+// TestKilledWhileMakingAWorktree: wherever a worker is killed while it creates a worktree, the next worker completes
+// the worktree.
 func TestKilledWhileMakingAWorktree(t *testing.T) {
 	k := newKillableGit(t)
 	cs := newTestCopies(t)
@@ -226,7 +227,7 @@ func TestTornWorktreeOfAnotherTask(t *testing.T) {
 	}
 }
 
-// TestKilledWhileRemovingAWorktree: a worktree that was half removed is made again, with all committed changes.
+// TestKilledWhileRemovingAWorktree: a worktree that was half removed is created again, with all committed changes.
 func TestKilledWhileRemovingAWorktree(t *testing.T) {
 	k := newKillableGit(t)
 	cs := newTestCopies(t)

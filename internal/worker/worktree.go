@@ -160,7 +160,7 @@ func (c *workingCopy) addWorktree(ctx context.Context, seen settings, args ...st
 	return err
 }
 
-// fillWorktree checks out the files of a new worktree, and marks it as made by a worker.
+// fillWorktree checks out the files of a new worktree, and marks it as created by a worker.
 func (c *workingCopy) fillWorktree(ctx context.Context, seen settings) (err error) {
 	if c.dataDir, err = c.repo.dataDirOf(c.root); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (c *workingCopy) fillWorktree(ctx context.Context, seen settings) (err erro
 	return nil
 }
 
-// adoptWorktree uses an existing worktree for the copy, if a worker made it. A worker never works in another checkout of the
-// branch, and never rolls one back.
+// adoptWorktree uses an existing worktree for the copy, if a worker created it. A worker never works in another
+// checkout of the branch, and never rolls one back.
 func (c *workingCopy) adoptWorktree(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
 	c.root = dir
 	if c.dataDir, err = c.repo.dataDirOf(dir); err != nil || !exists(c.markerFile()) {
@@ -200,8 +200,8 @@ func (c *workingCopy) adoptWorktree(ctx context.Context, seen settings, dir stri
 	return c.finishReset(ctx, log)
 }
 
-// markerFile returns the file that marks a worktree as made by a worker. The file is in git's own data about the worktree,
-// which is removed with the worktree.
+// markerFile returns the file that marks a worktree as created by a worker. The file is in git's own data about the
+// worktree, which is removed with the worktree.
 func (c *workingCopy) markerFile() string { return filepath.Join(c.dataDir, "fermata-worker") }
 
 // findBase reads the commit where the task began. If none is recorded, it takes the commit that is checked out.

@@ -51,7 +51,7 @@ type modes struct {
 const askingMode = "default"
 
 // setAskingMode switches the session to the mode in which it asks, even if the user's own settings begin it in another
-// mode. A program without such a mode stays as it is: its calls are watched all the same.
+// mode. A program without such a mode stays as it is: its calls are watched in any case.
 func (c *conversation) setAskingMode(ctx context.Context, m modes) error {
 	if m.Modes == nil || m.Modes.Current == askingMode {
 		return nil

@@ -30,8 +30,8 @@ type Behaviour string
 
 // The behaviours.
 const (
-	// HandsBack writes what it was handed to the file handed.json: title, run, attempt, resumed and text. Then it
-	// completes with the summary "done".
+	// HandsBack writes its hand-over to the file handed.json: title, run, attempt, resumed and text. Then it completes
+	// with the summary "done".
 	HandsBack Behaviour = "hands back"
 	// Talks writes "hello" and "oops" as its output, and completes.
 	Talks Behaviour = "talks"
@@ -47,7 +47,7 @@ const (
 	AsksInWords Behaviour = "asks in words"
 	// Fails ends with an error after it wrote "no space left".
 	Fails Behaviour = "fails"
-	// NeverBegins ends with an error before it reads what it is handed: its program cannot be started, or ends at once.
+	// NeverBegins ends with an error before it reads its hand-over: its program cannot be started, or ends at once.
 	NeverBegins Behaviour = "never begins"
 	// Babbles writes zero bytes, broken UTF-8 and three million characters without a line end. Then it completes with
 	// the summary "done".
@@ -79,7 +79,7 @@ func (b Behaviour) Grace() time.Duration {
 	}
 }
 
-// Run tests a runner. newRunner makes a runner whose agent has the behaviour b, and that has the grace of b.
+// Run tests a runner. newRunner returns a runner whose agent has the behaviour b, and that has the grace of b.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *agentRun){
 		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
