@@ -42,7 +42,8 @@ type conversation struct {
 	news []*fermata.ResumeContext
 	// claimTold is true once the agent has the context of the claim.
 	claimTold bool
-	// sessionReplied is true once the agent of the session has replied. Only then is it sure that the session has the task.
+	// sessionReplied is true once the agent of the session has replied. Only then is it sure that the session has the
+	// task.
 	sessionReplied bool
 }
 
@@ -57,7 +58,8 @@ type turnInput struct {
 	news []*fermata.ResumeContext
 }
 
-// runTurns takes turns until the run has a result. The error means that the program could not be started.
+// runTurns takes turns until the run has a result. The error means that a turn could not be started. If ctx has ended,
+// the result is empty.
 func (c *conversation) runTurns(ctx context.Context) (fermata.Finish, error) {
 	next := c.firstInput(ctx)
 	var busySince time.Time
@@ -99,8 +101,8 @@ func (c *conversation) runTurns(ctx context.Context) (fermata.Finish, error) {
 	}
 }
 
-// firstInput returns what the first turn tells the agent. If the session only waits for the answer of a deferred call, it
-// is told nothing: the call returns the answer.
+// firstInput returns what the first turn tells the agent. If the session only waits for the answer of a deferred call,
+// it is told nothing: the call returns the answer.
 func (c *conversation) firstInput(ctx context.Context) turnInput {
 	rc := c.prompts.claim.Context
 	switch {

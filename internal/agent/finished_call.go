@@ -36,8 +36,8 @@ func CallFilePrefix(passed bool, key string) string {
 	return RefusedCall + fermata.Digest(key) + "-"
 }
 
-// checkFinishedCall stops an agent that has run a call that no hook let through. Such a program does not call the hooks for
-// every tool.
+// checkFinishedCall stops an agent that has run a call that no hook let through. Such a program does not call the hooks
+// for every tool.
 func (t *turn) checkFinishedCall(r *FinishedCall) {
 	if t.Fermata == "" || t.ungated {
 		return

@@ -22,13 +22,13 @@ type Kind struct {
 	// Reader returns a function that turns each line of one turn's output into events. The lines come in order. An
 	// unknown line gives no event.
 	Reader func() func(line []byte) []Event
-	// AwaitRecord waits until everything that the turn reported is in the session's record. It has its own time limit. It
-	// may be nil.
+	// AwaitRecord waits until everything that the turn reported is in the session's record. It has its own time limit.
+	// It may be nil.
 	AwaitRecord func(ctx context.Context, t *Turn)
 	// AskTool is this program's name for Fermata's tool ask_user. Empty means ask_user.
 	AskTool string
-	// ReadsInstructions is true if the program gives its model the instructions of MCP servers. Then prompts need not say how
-	// to ask.
+	// ReadsInstructions is true if the program gives its model the instructions of MCP servers. Then prompts need not
+	// say how to ask.
 	ReadsInstructions bool
 	// HooksStop is true if a hook can end a turn of this program. Otherwise the runner ends the program when a hook
 	// leaves a question.
@@ -39,8 +39,8 @@ type Kind struct {
 	// Resume holds the arguments, before the session's id, with which a person opens a session by hand. It is nil if
 	// the program has no such command.
 	Resume []string
-	// SessionEnv names the variables that say where the program keeps its sessions. A person needs the run's values to open
-	// one by hand.
+	// SessionEnv names the variables that say where the program keeps its sessions. A person needs the run's values to
+	// open one by hand.
 	SessionEnv []string
 	// Mode returns the program's own name for what a session may do without asking. It reads the worker's extra
 	// arguments. Mode is nil if the program has no such names.
@@ -131,8 +131,8 @@ func DeskTools(askTool string) []string {
 // another server and its tools may begin like Fermata's.
 func IsOwnTool(name string) bool { return slices.Contains(ownTools, name) }
 
-// AwaitedQuestion returns the id of the question for which an agent has to stop after a call of one of Fermata's tools: a
-// pending question that suspends the task. It returns "" if the agent may go on.
+// AwaitedQuestion returns the id of the question for which an agent has to stop after a call of one of Fermata's tools:
+// a pending question that suspends the task. It returns "" if the agent may go on.
 func AwaitedQuestion(tool string, input json.RawMessage, output string) string {
 	if tool != askTool && tool != AskPerson && tool != "request_approval" {
 		return ""
@@ -160,8 +160,8 @@ type PlanStep struct {
 	Done bool
 }
 
-// TodoProgress returns the progress of a plan in the form in which agents write it into the arguments of a tool. It returns
-// nil if there is no plan.
+// TodoProgress returns the progress of a plan in the form in which agents write it into the arguments of a tool. It
+// returns nil if there is no plan.
 func TodoProgress(input json.RawMessage) *fermata.Progress {
 	var plan struct {
 		Todos []struct {
@@ -180,8 +180,8 @@ func TodoProgress(input json.RawMessage) *fermata.Progress {
 	return PlanProgress(steps)
 }
 
-// PlanProgress returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil for an
-// empty plan.
+// PlanProgress returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil
+// for an empty plan.
 func PlanProgress(steps []PlanStep) *fermata.Progress {
 	if len(steps) == 0 {
 		return nil

@@ -44,8 +44,8 @@ func Summary(s string) string { return Clip(plainText(s), maxSummary) }
 // maxFullText limits how much of the agent's last message is kept besides a summary, in characters.
 const maxFullText = 128 << 10
 
-// FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow may look
-// for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
+// FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow
+// may look for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
 func FullTextDetails(said string) json.RawMessage {
 	said = strings.TrimSpace(plainText(said))
 	over := utf8.RuneCountInString(said)

@@ -34,7 +34,8 @@ type Result struct {
 	Log string
 }
 
-// Checker is the setting of an agent check: a server with a worker that drives the program, and a model that talks to it.
+// Checker is the setting of an agent check: a server with a worker that drives the program, and a model that talks to
+// it.
 type Checker struct {
 	Program string
 	Model   *scriptedmodel.Model

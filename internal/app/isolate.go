@@ -64,7 +64,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 }
 
 // findProgram returns the program that creates the sandbox, or "" if no sandbox is requested. It refuses the other
-// options if On is not set, paths that do not exist, and a machine that cannot make a sandbox.
+// options if On is not set, paths that do not exist, and a machine that cannot create a sandbox.
 func (i Isolation) findProgram(ctx context.Context) (string, error) {
 	if !i.On {
 		if i.Offline || len(i.Read)+len(i.Write) > 0 {
@@ -151,8 +151,8 @@ type agentHome struct {
 	// dir is its folder. In a sandbox, the folder contains only what the other fields name. Other files that the
 	// program writes there are gone after the run.
 	dir string
-	// writablePaths are files and folders in dir that the program can write: the login and the sessions. A name that ends with
-	// a slash is a folder, which is created if it does not exist.
+	// writablePaths are files and folders in dir that the program can write: the login and the sessions. A name that
+	// ends with a slash is a folder, which is created if it does not exist.
 	writablePaths []string
 	// readOnlyPaths are files and folders in dir that the program can only read: the user's settings, instructions and
 	// programs.

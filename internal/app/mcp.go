@@ -63,8 +63,8 @@ func RunMCP(ctx context.Context, o MCPOptions) error {
 	return serveWithOwnToken(ctx, o, c.CreateToken, c.RevokeToken)
 }
 
-// serveWithOwnToken serves an agent on a server where the local user needs no token. It gives the agent a token of its own that
-// cannot answer questions.
+// serveWithOwnToken serves an agent on a server where the local user needs no token. It gives the agent a token of its
+// own that cannot answer questions.
 func serveWithOwnToken(ctx context.Context, o MCPOptions,
 	create func(context.Context, fermata.NewToken) (*fermata.Token, error), revoke func(context.Context, string) (*fermata.Token, error),
 ) error {

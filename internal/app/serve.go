@@ -287,8 +287,8 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 	return token, api.LinkURL(o.PublicURL, l.Secret), nil
 }
 
-// announce prints the server's address, and at the first start how the first admin signs in. It prints all in one
-// write, so that a program that reads the address can read all of it.
+// announce prints the server's address. If there is a new admin token, it also prints how the admin signs in. It prints
+// all in one write, so that a program that reads the address can read all of it.
 func announce(o ServeOptions, db *store.DB, s RunningServer) {
 	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"

@@ -56,8 +56,8 @@ func (h *gateHook) replyWithNews(ctx context.Context) error {
 	return err
 }
 
-// passNews passes the news of the session to report, and records that the agent got it. It returns the questions that are
-// still pending. If several hooks run at the same time, only one reports.
+// passNews passes the news of the session to report, and records that the agent got it. It returns the questions that
+// are still pending. If several hooks run at the same time, only one reports.
 func (h *gateHook) passNews(ctx context.Context, report func(closed []*fermata.Question, messagesByTask []taskMessages) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()
 	if err != nil || !h.isDeskSession() || notes.IsEmpty() {
@@ -118,8 +118,8 @@ func taskIDs(questions []*fermata.Question) []string {
 	return ids
 }
 
-// readQuestions returns the questions that are closed, and those that are pending. It removes the note of a question that
-// does not exist.
+// readQuestions returns the questions that are closed, and those that are pending. It removes the note of a question
+// that does not exist.
 func (h *gateHook) readQuestions(ctx context.Context, notes agent.Notes, ids []string) (closed, waiting []*fermata.Question, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()

@@ -78,7 +78,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 		case reported:
 			return true, err
 		case fermata.CodeOf(err) == fermata.CodeUnavailable, hasNews:
-			// Another hook reported the news, or the news is not for the agent.
+			// The server is away, another hook reported the news, or the news is not for the agent.
 			sleep(ctx, serverRetryDelay)
 			hasNews = false
 		case err != nil || len(waiting) == 0:

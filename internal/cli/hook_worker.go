@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// handleWorkerEvent handles an event of a worker's agent. It leaves a note for the runner about each call that it passed or
-// refused. A call that ran without such a note was not gated.
+// handleWorkerEvent handles an event of a worker's agent. It leaves a note for the runner about each call that it
+// passed or refused. A call that ran without such a note was not gated.
 func (h *gateHook) handleWorkerEvent(ctx context.Context) error {
 	err := h.decideWorkerEvent(ctx)
 	if h.event.Name != h.beforeEvent || h.runFolder == "" {

@@ -36,8 +36,8 @@ type inbox struct {
 	// reading reports whether the chosen question fills the screen, from line scroll on.
 	reading bool
 	scroll  int
-	// linesRead is how many lines of the question were on the screen, from the first one on and without a gap. seen holds
-	// the actions whose lines were all on the screen.
+	// linesRead is how many lines of the question were on the screen, from the first one on and without a gap. seen
+	// holds the actions whose lines were all on the screen.
 	linesRead int
 	seen      map[string]bool
 	comment   string

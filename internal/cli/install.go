@@ -149,7 +149,7 @@ func (c *installCommand) edit(f configFile) (fileEdit, error) {
 	return e, nil
 }
 
-// apply changes one file. In a dry run it prints the change.
+// apply changes one file. In a dry run it only prints what would happen to the file.
 func (c *installCommand) apply(s *session, e fileEdit) error {
 	if c.DryRun {
 		s.stderr().line("dry run: would %s %s", e.verb(), e.name)

@@ -21,8 +21,8 @@ const (
 	gateSeconds = 60
 )
 
-// gateHookLine returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
-// ends with 2: only 0 lets the tool run.
+// gateHookLine returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the
+// line ends with 2: only 0 lets the tool run.
 func (p installTarget) gateHookLine(program, flags string) string {
 	return p.mirrorHookLine(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }

@@ -205,8 +205,8 @@ func (s *session) writeJSONLine(v any) error {
 	return err
 }
 
-// encodeJSON returns JSON in which no character is hidden. Characters that a terminal would obey or not show are escaped,
-// which means the same in JSON.
+// encodeJSON returns JSON in which no character is hidden. Characters that a terminal would obey or not show are
+// escaped, which means the same in JSON.
 func encodeJSON(v any, indent string) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -27,7 +27,8 @@ func (s *session) textOrFile(flag, text string) (string, error) {
 	return string(data), err
 }
 
-// checkNotDash refuses a text that is only a dash. It usually means standard input, whose content would silently be lost.
+// checkNotDash refuses a text that is only a dash. It usually means standard input, whose content would silently be
+// lost.
 func checkNotDash(flag, text string) error {
 	if text != standardInput {
 		return nil

@@ -120,8 +120,8 @@ func (n *attention) awaitNews(ctx context.Context, runs []fermata.AttentionRun) 
 	return nil
 }
 
-// passNews passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls leave it
-// out until it has taken its news.
+// passNews passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls
+// leave it out until it has taken its news.
 func (n *attention) passNews(ctx context.Context, news []fermata.News) {
 	for _, runNews := range news {
 		n.mu.Lock()

@@ -218,8 +218,8 @@ func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// removeAfterSuccess removes the worktree of a task that was committed. The branch stays, and a reopened task begins at its last
-// commit. A worktree that tasks share stays for the next of them.
+// removeAfterSuccess removes the worktree of a task that was committed. The branch stays, and a reopened task begins at
+// its last commit. A worktree that tasks share stays for the next of them.
 func (c *workingCopy) removeAfterSuccess(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnCompleted != Commit {
 		return

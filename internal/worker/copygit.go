@@ -81,8 +81,8 @@ func (g copyGit) ownFiles() map[string]string {
 	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
 }
 
-// redirectNames are the names of files and folders that would make git read another configuration. The worker creates none of
-// them.
+// redirectNames are the names of files and folders that would make git read another configuration. The worker creates
+// none of them.
 var redirectNames = []string{"commondir", "config.worktree", "hooks"}
 
 // faults describes each difference between the git folder and the one that the worker created.
@@ -234,8 +234,8 @@ func (g copyGit) clean(ctx context.Context) error {
 	return err
 }
 
-// prepareCommand rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git command that
-// can start a program.
+// prepareCommand rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git
+// command that can start a program.
 func (g copyGit) prepareCommand(ctx context.Context) error {
 	if err := g.rebuildFolder(); err != nil {
 		return err

@@ -99,8 +99,8 @@ func makeWorkDir(root, workDir string) error {
 	return checkWorkDir(root, workDir)
 }
 
-// checkWorkDir returns an error unless the folder in which an agent works is the copy's own. A link in its place would lead
-// the next agent, and its sandbox, elsewhere.
+// checkWorkDir returns an error unless the folder in which an agent works is the copy's own. A link in its place would
+// lead the next agent, and its sandbox, elsewhere.
 func checkWorkDir(root, workDir string) error {
 	info, err := os.Lstat(root)
 	if err != nil {

@@ -197,8 +197,8 @@ func changedKeys[V any](old, current map[string]V, same func(a, b V) bool) []str
 	return names
 }
 
-// carriedKeys are the settings that the worker's own git uses. None of them makes git run a file of an agent: the programs
-// that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
+// carriedKeys are the settings that the worker's own git uses. None of them makes git run a file of an agent: the
+// programs that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
 var carriedKeys = []string{
 	"core.repositoryformatversion", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.autocrlf", "core.eol", "core.safecrlf", "core.longpaths", "core.quotepath", "core.bigfilethreshold",
@@ -207,7 +207,8 @@ var carriedKeys = []string{
 	"remote.*.promisor", "remote.*.partialclonefilter", "url.*", "http.*", "credential.*", "ssh.variant",
 }
 
-// carriedConfig returns the lines of a configuration with the carried settings. Those of the worktree come last, so they win.
+// carriedConfig returns the lines of a configuration with the carried settings. Those of the worktree come last, so
+// they win.
 func (s settings) carriedConfig() string {
 	var text strings.Builder
 	for _, prefix := range []string{"", ownPrefix} {
@@ -272,8 +273,8 @@ func loadSettings(name string) (s settings, known bool, err error) {
 	return s, true, err
 }
 
-// knownSettings holds the noted settings by the names of their files. Settings that were read once are valid until the worker
-// ends, because an agent that is not isolated can write the files.
+// knownSettings holds the noted settings by the names of their files. Settings that were read once are valid until the
+// worker ends, because an agent that is not isolated can write the files.
 type knownSettings struct {
 	mu     sync.Mutex
 	byFile map[string]settings

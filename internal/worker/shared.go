@@ -127,7 +127,8 @@ func (w *Worker) removeEndedWorktrees(ctx context.Context) {
 // removeWait is how long removeShared waits for a run that is about to end.
 const removeWait = time.Second
 
-// removeShared removes a shared worktree that has no changes, and drops its entry in any case.
+// removeShared removes a shared worktree if it has no uncommitted changes, and removes its entry. After an error the
+// entry stays for the next attempt.
 func (cs *copyManager) removeShared(ctx context.Context, id string) error {
 	entry := filepath.Join(cs.Folder, sharedFolder, id)
 	repo, err := os.ReadFile(entry)

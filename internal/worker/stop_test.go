@@ -50,7 +50,8 @@ func (s *refusalObserver) Attention(ctx context.Context, r fermata.AttentionRequ
 	return s.Server.Attention(ctx, r)
 }
 
-// stoppingAgent is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets it go.
+// stoppingAgent is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets
+// it go.
 type stoppingAgent struct {
 	began, told chan context.Context
 	desk        chan worker.Desk

@@ -158,8 +158,8 @@ func (c *workingCopy) isOwnData(data string) bool {
 	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(gitDir))))) == c.id
 }
 
-// removeIncompleteData removes git's data about this worktree if git was killed before it wrote where the worktree is. Git
-// lists no worktree for such data, and would give the next worktree another name.
+// removeIncompleteData removes git's data about this worktree if git was killed before it wrote where the worktree is.
+// Git lists no worktree for such data, and would give the next worktree another name.
 func (c *workingCopy) removeIncompleteData() {
 	own := filepath.Join(c.repo.common, "worktrees", c.id)
 	gitDir, err := os.ReadFile(filepath.Join(own, "gitdir"))

@@ -20,16 +20,16 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// killableGit is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills the
-// real git after a while.
+// killableGit is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills
+// the real git after a while.
 type killableGit struct {
 	t    *testing.T
 	real string
 	dir  string
 }
 
-// newKillableGit puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run in
-// parallel, because PATH belongs to the process.
+// newKillableGit puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run
+// in parallel, because PATH belongs to the process.
 func newKillableGit(t *testing.T) *killableGit {
 	t.Helper()
 	program, err := exec.LookPath("git")

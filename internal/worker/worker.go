@@ -91,8 +91,8 @@ func New(server Server, opts Options) (*Worker, error) {
 }
 
 // Run claims and runs tasks until ctx ends. Then it stops the agents and hands their tasks back. It returns nil after
-// that, and when Once is set and the work is done. An error means that the server refuses this worker, or that a worker
-// with Once set cannot reach the server.
+// that, and when Once is set and the work is done. An error means that the worker's folder cannot be used, that the
+// server refuses this worker, or that a worker with Once set cannot reach the server.
 func (w *Worker) Run(ctx context.Context) error {
 	unregister, err := w.copies.registerWorker()
 	if err != nil {
@@ -135,7 +135,8 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 	}
 }
 
-// runSlot runs one task after the other. It returns nil when ctx ends, or an error if the server refuses every claim.
+// runSlot runs one task after the other. It returns nil when ctx ends, or when Once is set and there is nothing to do.
+// It returns an error if the server refuses every claim, or if Once is set and a claim fails.
 func (w *Worker) runSlot(ctx context.Context) error {
 	retry, key := backoff{}, secret.Text()
 	for ctx.Err() == nil {

@@ -181,8 +181,8 @@ func letGo(t *testing.T, name string) {
 	must(t, err)
 }
 
-// awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without the
-// limit, the open call would wait for ever.
+// awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without
+// the limit, the open call would wait for ever.
 func awaitReady(t *testing.T, name string) *os.File {
 	t.Helper()
 	comes := time.Now().Add(patience.Limit())

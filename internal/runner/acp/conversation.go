@@ -38,8 +38,8 @@ type conversation struct {
 	askToken chan struct{}
 	// promptWritten gets a token when a prompt was written.
 	promptWritten chan struct{}
-	// refusedHashes holds the hashes of the actions that people refused since the last run. Each is refused once more without
-	// asking.
+	// refusedHashes holds the hashes of the actions that people refused since the last run. Each is refused once more
+	// without asking.
 	refusedHashes map[string]bool
 
 	mu sync.Mutex
@@ -207,8 +207,8 @@ type turnResult struct {
 	err   error
 }
 
-// takeTurn takes one turn. The agent is stopped when it has to wait for a person, when a person interrupts, and when ctx
-// ends.
+// takeTurn takes one turn. It ends the turn early when the agent has to wait for a person, when a person interrupts,
+// when the agent acted against the gate, and when ctx ends.
 func (c *conversation) takeTurn(ctx context.Context, prompt string) turnResult {
 	turn, stop := context.WithCancel(ctx)
 	defer stop()
@@ -335,8 +335,8 @@ func (c *conversation) cancel(ctx context.Context) {
 	}
 }
 
-// stepTimeout returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens the
-// grace.
+// stepTimeout returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens
+// the grace.
 func (c *conversation) stepTimeout(ctx context.Context) time.Duration {
 	return process.GraceOf(ctx, c.r.opts.Grace) / 4
 }

@@ -40,8 +40,8 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// awaitTurnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls end, an
-// answer does not interrupt the agent unless a message comes with it.
+// awaitTurnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls
+// end, an answer does not interrupt the agent unless a message comes with it.
 func (c *conversation) awaitTurnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
 	case <-c.askToken:

@@ -293,8 +293,8 @@ func (c *call) awaitedQuestion(u *update) string {
 	return ""
 }
 
-// collectTexts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the results of
-// tools in many ways.
+// collectTexts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the
+// results of tools in many ways.
 func collectTexts(raw json.RawMessage) []string {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {

@@ -2,8 +2,8 @@ package acp
 
 import "encoding/json"
 
-// toolIdentity is the program's metadata about a tool, in addition to the protocol's own fields. claude-agent-acp reports the
-// name of every tool, and the server of those that have one.
+// toolIdentity is the program's metadata about a tool, in addition to the protocol's own fields. claude-agent-acp
+// reports the name of every tool, and the server of those that have one.
 type toolIdentity struct {
 	Meta json.RawMessage `json:"_meta"`
 }

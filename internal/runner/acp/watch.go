@@ -136,8 +136,8 @@ func (s *session) violationText() string {
 	return s.violation
 }
 
-// checkRunningCalls looks for calls that the agent began without asking and never reported as ended. It runs at the end of a
-// turn that the agent ended by itself.
+// checkRunningCalls looks for calls that the agent began without asking and never reported as ended. It runs at the end
+// of a turn that the agent ended by itself.
 func (s *session) checkRunningCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

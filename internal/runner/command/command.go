@@ -104,8 +104,9 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is for the other runner. If the
-// worker's own program ran in place of the task's command, the task would be done although its command never ran.
+// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is
+// for the other runner. If the worker's own program ran in place of the task's command, the task would be done although
+// its command never ran.
 func (r *Runner) command(t *fermata.Task) (argv []string, isPlain bool, err error) {
 	var spec struct {
 		Command     []string `json:"command"`
@@ -212,8 +213,8 @@ func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), 
 	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an answer
-// that is in its inbox already.
+// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an
+// answer that is in its inbox already.
 func markTold(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
 	l, ok := desk.(toldRecorder)
 	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {

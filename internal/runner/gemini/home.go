@@ -85,8 +85,8 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// addSettings adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a question.
-// The variables of the server come from the environment of the run.
+// addSettings adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a
+// question. The variables of the server come from the environment of the run.
 func addSettings(settings map[string]any, t *agent.Turn) {
 	env := map[string]string{}
 	for _, name := range agent.ServerEnv {
