@@ -273,8 +273,8 @@ func (h *gateHook) decideDeskCall(ctx context.Context, call fermata.GateCall) (b
 	}
 }
 
-// withdrawMirrored withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at
-// the desk.
+// withdrawMirrored withdraws the question of a mirrored dialog if it blocks another call. The person at the desk has
+// decided such a dialog.
 func (h *gateHook) withdrawMirrored(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	if v.Decision != fermata.GateDeny || v.Status != fermata.Pending {
 		return v, nil

@@ -99,7 +99,8 @@ func (h *gateHook) passNews(ctx context.Context, report func(closed []*fermata.Q
 	return waiting, h.markMessagesHanded(ctx, messagesByTask)
 }
 
-// isDeskSession reports whether the hook belongs to a session at a desk, which has notes.
+// isDeskSession reports whether the hook belongs to a session at a desk: an interactive one, which no worker runs. Only
+// such a session has notes.
 func (h *gateHook) isDeskSession() bool { return h.event.SessionID != "" && h.Task == "" }
 
 // notes returns the notes of the session.
