@@ -81,7 +81,8 @@ func (a *activeRun) stopOvertaken(ctx context.Context) {
 	a.applyStopReason(why)
 }
 
-// newHalt returns how long the agent may take to stop for the reason.
+// newHalt returns the [process.Halt] for the reason: how long the agent may take to stop. The agent has to hurry once
+// the task has gone on without this run.
 func (a *activeRun) newHalt(why error) *process.Halt {
 	h := &process.Halt{Why: why, Hurry: a.currentCtx.Done()}
 	switch {
