@@ -70,7 +70,7 @@ func (d *desk) prompt(t *testing.T, name string) string {
 	return string(data)
 }
 
-// pipe makes a pipe in the folder of the program.
+// pipe creates a pipe in the folder of the program.
 func (d *desk) pipe(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(d.dir, name)
@@ -209,8 +209,8 @@ func TestInterruptWaitsForACall(t *testing.T) {
 	}
 }
 
-// If a program is stopped before its agent replied, it may not have kept its prompt. The next turn tells it again, and
-// only then it counts as heard.
+// If a program is stopped before its agent replied, the program may not have saved its prompt. The next turn repeats
+// the text, and only then it counts as heard.
 func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -248,8 +248,8 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	}
 }
 
-// When a turn with a deferred call is cut off, the call may be over or not. So the message comes with a prompt, or with
-// the call.
+// When a turn with a deferred call is cut off, the call may have finished or not. So the message comes with a prompt,
+// or with the call.
 func TestACutOffTurnOfADeferredCall(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{"the call is over": true, "the call is still put off": false} {

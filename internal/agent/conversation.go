@@ -33,31 +33,33 @@ type conversation struct {
 	prompts prompts
 	env     []string
 	session string
-	// lastTurn is the latest turn. Its variables say where the session is kept.
+	// lastTurn is the latest turn. A person who opens the session by hand needs the turn's environment variables.
 	lastTurn *Turn
 	// deferredCall is the id of the call that was deferred at the end of the session's last turn.
 	deferredCall string
 	turns        int
-	// news holds the messages and answers of people that the agent was not told yet.
+	// news holds the messages and answers of people that the agent has not been told yet.
 	news []*fermata.ResumeContext
 	// claimTold is true once the agent has the context of the claim.
 	claimTold bool
-	// sessionReplied is true once the agent of the session has replied. Only then is it sure that the session has the task.
+	// sessionReplied is true once the agent of the session has replied. Only then is it sure that the session has the
+	// task.
 	sessionReplied bool
 }
 
-// turnInput is what a turn tells the agent. The zero turnInput lets a session go on with its deferred call.
+// turnInput is what a turn tells the agent. The zero turnInput resumes a session with its deferred call and no text.
 type turnInput struct {
 	// prompt is the message of the turn.
 	prompt string
-	// refusedCall is a deferred call that is refused once more. refusalReason is the reason that the agent
-	// reads.
+	// refusedCall is a deferred call that comes again, without a prompt. refusalReason is the text that the agent gets
+	// with it: with its refusal, or with its result if it may run.
 	refusedCall, refusalReason string
-	// news is the part of the conversation's news that the turn tells.
+	// news is the part of the conversation's news that the turn tells the agent.
 	news []*fermata.ResumeContext
 }
 
-// runTurns takes turns until the run has a result. The error means that the program could not be started.
+// runTurns takes turns until the run has a result. The error means that a turn could not be started. If ctx has ended,
+// the result is empty.
 func (c *conversation) runTurns(ctx context.Context) (fermata.Finish, error) {
 	next := c.firstInput(ctx)
 	var busySince time.Time
@@ -99,8 +101,8 @@ func (c *conversation) runTurns(ctx context.Context) (fermata.Finish, error) {
 	}
 }
 
-// firstInput returns what the first turn tells the agent. If the session only waits for the answer of a deferred call, it
-// is told nothing: the call returns the answer.
+// firstInput returns what the first turn tells the agent. If the session only waits for the answer of a deferred call,
+// it is told nothing: the call returns the answer.
 func (c *conversation) firstInput(ctx context.Context) turnInput {
 	rc := c.prompts.claim.Context
 	switch {
@@ -121,8 +123,8 @@ func canCallTellAll(a fermata.ResumeAnswer) bool {
 	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
 }
 
-// nextInput returns the turn after one that people interrupted. If the agent had not replied, the program may not have
-// kept what that turn told, so the next turn tells it again.
+// nextInput returns the input of the turn after one that people interrupted. If the agent had not replied, the program
+// may not have saved the text of that turn, so the next turn repeats it.
 func (c *conversation) nextInput(s turnInput, t *turn) turnInput {
 	text := c.newsText(c.untoldNews(s))
 	if t.replied {
@@ -136,7 +138,7 @@ func (c *conversation) nextInput(s turnInput, t *turn) turnInput {
 	return c.followUpInput(before + "\n" + text)
 }
 
-// untoldNews returns the news that a turn does not tell.
+// untoldNews returns the news that the turn does not tell the agent.
 func (c *conversation) untoldNews(s turnInput) []*fermata.ResumeContext {
 	return slices.DeleteFunc(slices.Clone(c.news), func(rc *fermata.ResumeContext) bool { return slices.Contains(s.news, rc) })
 }
@@ -150,8 +152,9 @@ func (c *conversation) newsText(news []*fermata.ResumeContext) string {
 	return strings.Join(texts, "\n")
 }
 
-// markTold records that the agent replied, so that it has the news of its turn. The first reply also shows that it has
-// the context of the claim, which came as the opening or as history.
+// markTold records that the agent replied and so has the news of its turn. The first reply of the run also shows that
+// the agent has the context of the claim. That context was in the first prompt, in its history, or in the answer to a
+// deferred call.
 func (c *conversation) markTold(told []*fermata.ResumeContext) {
 	if rc := c.prompts.claim.Context; rc != nil && !rc.IsEmpty() && !c.claimTold {
 		c.claimTold = true
@@ -203,7 +206,7 @@ func (c *conversation) runTurn(ctx context.Context, s turnInput) (*turn, error) 
 	return t, nil
 }
 
-// newTurn writes the prompt to a file and makes the command.
+// newTurn writes the prompt to a file and builds the command.
 func (c *conversation) newTurn(s turnInput) (*turn, error) {
 	t := &turn{
 		saveSession: func(id string) {

@@ -10,8 +10,8 @@ import (
 
 // FinishedCall is a finished tool call that the program reported.
 type FinishedCall struct {
-	// ID is the call's id, or empty if the program does not give it to hooks. In that case Tool tells the calls of
-	// different tools apart, if hooks and events use the same names of tools.
+	// ID is the call's id, or empty if the program does not give it to hooks. In that case Tool identifies the call.
+	// Tool is empty, too, if hooks and events use different names of tools.
 	ID, Tool string
 	// Failed is true if the call returned an error. A refusal is an error, too.
 	Failed bool
@@ -28,7 +28,7 @@ func (r *FinishedCall) key() string {
 // tally counts the calls that the program reported.
 type tally struct{ succeeded, total int }
 
-// CallFilePrefix returns how the name of a hook's note about a call begins.
+// CallFilePrefix returns the prefix of the file names of a hook's notes about a call.
 func CallFilePrefix(passed bool, key string) string {
 	if passed {
 		return PassedCall + fermata.Digest(key) + "-"
@@ -36,8 +36,8 @@ func CallFilePrefix(passed bool, key string) string {
 	return RefusedCall + fermata.Digest(key) + "-"
 }
 
-// checkFinishedCall stops an agent that has run a call that no hook let through. Such a program does not call the hooks for
-// every tool.
+// checkFinishedCall stops an agent that has run a call that no hook let through. Such a program does not call the hooks
+// for every tool.
 func (t *turn) checkFinishedCall(r *FinishedCall) {
 	if t.Fermata == "" || t.ungated {
 		return

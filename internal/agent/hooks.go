@@ -13,8 +13,8 @@ import (
 
 // The hooks of a run report to its runner by files in a folder. The variable [FolderEnv] names the folder.
 const (
-	// FolderEnv is set only if the runner gates every tool call. By itself it proves nothing: [process.IsInRun] tells
-	// whether the folder is that of a run.
+	// FolderEnv is set by a runner that gates every tool call. Other programs can set it, too, so it proves nothing:
+	// [process.IsInRun] reports whether this process belongs to the run of the folder.
 	FolderEnv = "FERMATA_RUN_FOLDER"
 	// DirEnv names the folder in which the agent of a run works, for hooks whose command line does not name it.
 	DirEnv = "FERMATA_RUN_DIR"
@@ -32,10 +32,11 @@ const (
 	GatedFile = "gated"
 	// DeferredFile holds the call that the turn defers.
 	DeferredFile = "deferred"
-	// RefusalReasonFile holds what the agent is told when that call comes again.
+	// RefusalReasonFile holds the text that the agent gets when a deferred call comes again: with the refusal of the
+	// call, or with its result.
 	RefusalReasonFile = "words"
-	// DeferredEnv names a call that an earlier turn deferred. This turn refuses it, and tells the agent something with
-	// the refusal. So the call is not deferred again.
+	// DeferredEnv is the variable with the id of a call that an earlier turn deferred. The reply to this call carries a
+	// text for the agent, so this turn does not defer the call again.
 	DeferredEnv = "FERMATA_DEFERRED"
 )
 
@@ -44,8 +45,9 @@ const (
 const HookSeconds = 60
 
 // Hook returns the command line of the hook that the program calls for every tool call. The tools in unasked need no
-// question. Whatever happens to the hook, even if fermata is gone, only the exit code 0 lets the tool run. The command
-// line holds everything that the hook needs, so project settings that change the environment have no effect.
+// question, unless a rule of a gate names them or they write outside the agent's folder. Whatever happens to the hook,
+// even if fermata is gone, only the exit code 0 lets the tool run. The command line holds everything that the hook
+// needs, so project settings that change the environment have no effect.
 func (t *Turn) Hook(program string, unasked ...string) string {
 	words := []string{"--run-folder", t.Folder, "--task", t.Getenv("FERMATA_TASK"), "--run", t.Getenv("FERMATA_RUN")}
 	if t.Dir != "" {
@@ -119,7 +121,8 @@ func (t *Turn) isGated() bool {
 	return err == nil
 }
 
-// readStoppedQuestion takes the question for which a hook stops the agent.
+// readStoppedQuestion reads the id of the question for which a hook stops the agent, and stops the agent as soon as
+// possible.
 func (t *turn) readStoppedQuestion(ctx context.Context) {
 	data, err := os.ReadFile(filepath.Join(t.Folder, StoppedFile))
 	if err != nil {

@@ -22,30 +22,31 @@ type Kind struct {
 	// Reader returns a function that turns each line of one turn's output into events. The lines come in order. An
 	// unknown line gives no event.
 	Reader func() func(line []byte) []Event
-	// AwaitRecord waits until everything that the turn reported is in the session's record. It has its own time limit. It
-	// may be nil.
+	// AwaitRecord waits until everything that the turn reported is in the session's record. It has its own time limit.
+	// It may be nil.
 	AwaitRecord func(ctx context.Context, t *Turn)
 	// AskTool is this program's name for Fermata's tool ask_user. Empty means ask_user.
 	AskTool string
-	// ReadsInstructions is true if the program gives its model the instructions of MCP servers. Then prompts need not say how
-	// to ask.
+	// ReadsInstructions is true if the program gives its model the instructions of MCP servers. Then prompts need not
+	// say how to ask.
 	ReadsInstructions bool
 	// HooksStop is true if a hook can end a turn of this program. Otherwise the runner ends the program when a hook
 	// leaves a question.
 	HooksStop bool
-	// TellsEnd is true if the program's last event of a turn is one with Ended set.
+	// TellsEnd is true if the program ends each turn with an event that has Ended set. A turn without that event has
+	// failed.
 	TellsEnd bool
 	// Resume holds the arguments, before the session's id, with which a person opens a session by hand. It is nil if
 	// the program has no such command.
 	Resume []string
-	// SessionEnv names the variables that say where the program keeps its sessions. A person needs the run's values to open
-	// one by hand.
+	// SessionEnv names the variables that say where the program keeps its sessions. A person needs the run's values to
+	// open one by hand.
 	SessionEnv []string
-	// Mode returns what a session may do without asking, in the program's own word, from the worker's extra arguments.
-	// It is nil if the program has no such word.
+	// Mode returns the program's own name for what a session may do without asking. It reads the worker's extra
+	// arguments. Mode is nil if the program has no such names.
 	Mode func(extra []string) string
-	// InUse reports, from the program's last words, whether a turn did not begin because another process uses the
-	// session. It may be nil.
+	// InUse reports whether a turn did not begin because another process uses the session. words are the last lines of
+	// the program's error output. InUse may be nil.
 	InUse func(words string) bool
 }
 
@@ -56,7 +57,8 @@ type Turn struct {
 	Session string
 	// Dir is the working directory. Folder is for the run's own files.
 	Dir, Folder string
-	// DeferredCall is the call that the session's last turn deferred, if this turn refuses it to tell the agent something.
+	// DeferredCall is the call that the session's last turn deferred, if this turn gives the agent a text with the
+	// reply to it.
 	DeferredCall string
 	// AskedQuestion is the id of the question for which the agent is stopped, or empty.
 	AskedQuestion string
@@ -88,14 +90,14 @@ type Event struct {
 	// Acts is true when the agent begins to act, so the hook at the beginning of a session must have run. If it has not
 	// run, there is no gate, and the agent is stopped.
 	Acts bool
-	// Ran is a call that is over. A hook must have let it through.
+	// Ran is a call that has finished. A hook must have let it through.
 	Ran *FinishedCall
 	// Asked is the id of a question for which the agent waits from then on.
 	Asked string
 	// Paused is true if a hook ended the turn. Deferred is the call that the hook deferred.
 	Paused   bool
 	Deferred string
-	// Ended is true if the turn is over. If there are several such events, the last one counts.
+	// Ended is true if the turn has ended. If there are several such events, the last one counts.
 	Ended bool
 	// Trouble is an error that the agent reports. Fatal is true if the turn failed because of it.
 	Trouble string
@@ -129,8 +131,8 @@ func DeskTools(askTool string) []string {
 // another server and its tools may begin like Fermata's.
 func IsOwnTool(name string) bool { return slices.Contains(ownTools, name) }
 
-// AwaitedQuestion returns the id of the question for which an agent has to stop after a call of one of Fermata's tools: a
-// pending question that suspends the task. It returns "" if the agent may go on.
+// AwaitedQuestion returns the id of the question for which an agent has to stop after a call of one of Fermata's tools:
+// a pending question that suspends the task. It returns "" if the agent may go on.
 func AwaitedQuestion(tool string, input json.RawMessage, output string) string {
 	if tool != askTool && tool != AskPerson && tool != "request_approval" {
 		return ""
@@ -158,8 +160,8 @@ type PlanStep struct {
 	Done bool
 }
 
-// TodoProgress returns the progress of a plan in the form in which agents write it into the arguments of a tool. It returns
-// nil if there is no plan.
+// TodoProgress returns the progress of a plan in the form in which agents write it into the arguments of a tool. It
+// returns nil if there is no plan.
 func TodoProgress(input json.RawMessage) *fermata.Progress {
 	var plan struct {
 		Todos []struct {
@@ -178,8 +180,8 @@ func TodoProgress(input json.RawMessage) *fermata.Progress {
 	return PlanProgress(steps)
 }
 
-// PlanProgress returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil for an
-// empty plan.
+// PlanProgress returns a plan as progress: how many steps are done, and the text of the first open step. It returns nil
+// for an empty plan.
 func PlanProgress(steps []PlanStep) *fermata.Progress {
 	if len(steps) == 0 {
 		return nil

@@ -43,7 +43,8 @@ func (l *lines) end() {
 	l.line, l.dropped = l.line[:0], 0
 }
 
-// Limits of the output that the reason of a failure repeats: the number of lines, and the length of a line in characters.
+// Limits of the output that the reason of a failure quotes: the number of lines, and the length of a line in
+// characters.
 const (
 	tailLines   = 10
 	maxTailLine = 1000

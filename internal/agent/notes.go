@@ -11,8 +11,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Notes remember the questions of one interactive session whose answers the agent has not read, and the tasks in which
-// people may write to it. Each note is an empty file, so programs that run at the same time need no lock.
+// Notes record two things about one interactive session: the questions whose answers the agent has not read, and the
+// tasks in which people may write to the agent. Each note is an empty file, so programs that run at the same time need
+// no lock.
 type Notes struct{ dir string }
 
 // OpenNotes returns the notes of the session. Folder holds the notes of all sessions. If it is empty, they are in the
@@ -28,7 +29,7 @@ func OpenNotes(folder, session string) (Notes, error) {
 	return Notes{filepath.Join(folder, fermata.Digest(session))}, nil
 }
 
-// AddQuestion notes that the answer to the question was not read yet.
+// AddQuestion notes that the agent has not read the answer to the question yet.
 func (n Notes) AddQuestion(question string) error { return n.add(question) }
 
 // AddTask notes that the session works on the task.

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Prompts makes the texts for an agent, for runners with a protocol of their own.
+// Prompts builds the texts for an agent, for runners with a protocol of their own.
 type Prompts struct{ p prompts }
 
 // NewPrompts returns the prompts of a run. They tell the agent how to ask with the tool askTool, if the options enable
@@ -22,7 +22,7 @@ func NewPrompts(o Options, askTool string, claim *fermata.Claim, desk Desk) Prom
 // Begin returns the task, for a session that has not seen it. With lost, the session replaces one that is gone.
 func (p Prompts) Begin(ctx context.Context, lost bool) string { return p.p.begin(ctx, lost) }
 
-// Resume returns what a session is told when it goes on.
+// Resume returns the prompt with which a session goes on.
 func (p Prompts) Resume(rc *fermata.ResumeContext) string { return p.p.resume(rc) }
 
 // MarkTold reports to the desk, if the desk records it, that the agent was told rc.
@@ -44,8 +44,8 @@ func Summary(s string) string { return Clip(plainText(s), maxSummary) }
 // maxFullText limits how much of the agent's last message is kept besides a summary, in characters.
 const maxFullText = 128 << 10
 
-// FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow may look
-// for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
+// FullTextDetails returns the details of a run whose agent said more than fits in a summary, as {"text": …}: a workflow
+// may look for a result at the end of the text. If the text fits in the summary, FullTextDetails returns nil.
 func FullTextDetails(said string) json.RawMessage {
 	said = strings.TrimSpace(plainText(said))
 	over := utf8.RuneCountInString(said)
@@ -57,7 +57,7 @@ func FullTextDetails(said string) json.RawMessage {
 	}
 	raw, err := json.Marshal(map[string]string{"text": said})
 	if err != nil {
-		return nil // text cannot fail
+		return nil // a string always has a JSON form
 	}
 	return raw
 }

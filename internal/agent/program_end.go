@@ -8,8 +8,8 @@ import (
 // maxFailureText is the length of the longest reason of a failed program, in characters.
 const maxFailureText = 4096
 
-// ProgramFailureText returns the reason why the task of a program failed: how the program ended, such as "exit status 1",
-// and its last lines. Those are the last lines of its error output, or else of its output.
+// ProgramFailureText returns the reason why the task of a program failed: how the program ended, such as "exit status
+// 1", and its last lines. Those are the last lines of its error output, or else of its output.
 func ProgramFailureText(end string, lastOutput, lastErrors []string) string {
 	last := lastErrors
 	if len(last) == 0 {

@@ -18,7 +18,7 @@ type historian interface {
 // closingPrompt tells the agent that the end of its run becomes the result of the task.
 const closingPrompt = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
 
-// prompts makes the texts for the agent.
+// prompts builds the texts for the agent.
 type prompts struct {
 	claim *fermata.Claim
 	desk  Desk
@@ -67,7 +67,7 @@ func (p prompts) history(ctx context.Context) string {
 	return "Nobody was asked anything or wrote anything so far.\n"
 }
 
-// resume returns what a session is told when it goes on.
+// resume returns the prompt with which a session goes on.
 func (p prompts) resume(rc *fermata.ResumeContext) string {
 	if rc == nil || rc.Text == "" {
 		return continuePrompt

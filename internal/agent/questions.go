@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// AddUserAnswers adds the answers to the input of AskUserQuestion, in the form of that tool: by the text of each question.
-// A comment is added to the last answer. If no person decided, a note about that is added, too.
+// AddUserAnswers adds the answers to the input of AskUserQuestion, in the form of that tool: by the text of each
+// question. A comment is added to the last answer. If no person decided, a note about that is added, too.
 func AddUserAnswers(input json.RawMessage, q *fermata.Question) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(input, &fields); err != nil {

@@ -23,7 +23,8 @@ type report struct {
 	Checkpoint json.RawMessage  `json:"checkpoint"`
 }
 
-// Names of the fields in the other form in which agents write a report.
+// Names of the fields that have two forms. An agent may write status instead of result, and a question as a text, with
+// its context in questionContext.
 const (
 	resultName   = "result"
 	statusName   = "status"
@@ -31,7 +32,7 @@ const (
 	contextName  = "questionContext"
 )
 
-// reportNames are the fields of a report, including those of the other form.
+// reportNames are the fields of a report, in both forms.
 var reportNames = []string{
 	resultName, statusName, "summary", "details", questionName, contextName, "blocked_by", "session", "checkpoint",
 }
@@ -70,9 +71,9 @@ func problemsOf(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// ApplyReport returns the result of a run whose agent ended well with these last words. If they are a report that needs a
-// person, the run asks the question, as with the programs of the runner command. The last words of an agent in a
-// workflow step are not read here: the workflow does that itself.
+// ApplyReport returns the result of a run whose agent ended well with the last message said. If the message ends with a
+// report that needs input, the run asks its question, like a program of the runner command. For a step of a workflow,
+// ApplyReport changes nothing, because the workflow reads the message itself.
 func ApplyReport(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
 	block := endingOf(said)
 	if !hasNeedsInput(block) || isStep(t) {
@@ -90,7 +91,7 @@ func ApplyReport(fin fermata.Finish, t *fermata.Task, said string) fermata.Finis
 	return fin
 }
 
-// endingOf returns the end of the last words: a line, an object or a block of code.
+// endingOf returns the end of a message: a line, an object or a block of code.
 func endingOf(said string) string {
 	said = strings.TrimSpace(said)
 	return LastBlock(said[strings.LastIndexByte(said, '\n')+1:], said)
@@ -108,7 +109,7 @@ func hasNeedsInput(text string) bool {
 	})
 }
 
-// isStep reports whether a step of a workflow made the task.
+// isStep reports whether a step of a workflow created the task.
 func isStep(t *fermata.Task) bool {
 	var spec struct {
 		Key string `json:"key"`
@@ -154,7 +155,7 @@ func readReport(data []byte) (*report, error) {
 	return r, nil
 }
 
-// checkNames refuses a name that no report has.
+// checkNames refuses a field that no report has.
 func checkNames(fields map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(reportNames, name) {
@@ -188,7 +189,7 @@ func describeValue(raw json.RawMessage) string {
 	return Clip(string(raw), 100)
 }
 
-// takeContext turns the question into the form in which it is asked, and returns the text that goes with it.
+// takeContext converts a question that is a text to a [fermata.Ask], and returns the text of questionContext.
 func takeContext(fields map[string]json.RawMessage) (body string, err error) {
 	if prompt, isText := textOf(fields[questionName]); isText {
 		if strings.TrimSpace(prompt) == "" {

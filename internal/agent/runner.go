@@ -31,7 +31,7 @@ type Desk = interface {
 type Options struct {
 	// Program is the agent program. Empty means its usual name, looked up in PATH.
 	Program string
-	// Fermata is the path of the fermata program. The agent asks by the MCP server of that program.
+	// Fermata is the path of the fermata program. The agent asks through the MCP server of that program.
 	Fermata string
 	// URL is the server's address. Token is a token with the scope ask.
 	URL, Token string
@@ -64,7 +64,7 @@ func New(k Kind, o Options) *Runner {
 func (r *Runner) Name() string { return r.kind.Name }
 
 // Run talks with the agent until it is done, has failed, or waits for a person. If a session cannot be resumed, Run
-// replaces it with a new one, and tells that one what the old one knew.
+// replaces it with a new one, and hands the history of the task to the new session.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, err
 }
 
-// NewRunFolder makes the folder of a run. This process holds the folder until remove removes it.
+// NewRunFolder creates the folder of a run. This process holds the folder until remove removes it.
 func NewRunFolder() (folder string, remove func(), err error) {
 	if folder, err = os.MkdirTemp("", process.RunFolderPattern); err != nil {
 		return "", nil, err
@@ -109,7 +109,7 @@ func NewRunFolder() (folder string, remove func(), err error) {
 	}, nil
 }
 
-// lastSession returns the session that the claim continues, or nil if there is none of this kind.
+// lastSession returns the session that the claim continues, or nil if there is none of this runner.
 func (r *Runner) lastSession(claim *fermata.Claim) *fermata.Session {
 	if claim.Context == nil || claim.Context.Session == nil || claim.Context.Session.ID == "" {
 		return nil

@@ -29,10 +29,11 @@ type turn struct {
 	reader func([]byte) []Event
 	stop   context.CancelFunc
 	state  *os.ProcessState
-	// saveSession records the session. onReply records that the agent replied, and gets whether the session is known.
+	// saveSession records the session. onReply records that the agent replied. began reports whether the session is
+	// known.
 	saveSession func(id string)
 	onReply     func(began bool)
-	// replied is true once the agent said or did something: it has what the turn told it.
+	// replied is true once the agent said or did something. Then it has read the text of the turn.
 	replied bool
 	// lastMessage is the last message. fatal is true if the turn failed, and trouble is the reason.
 	lastMessage, trouble string
@@ -41,11 +42,11 @@ type turn struct {
 	// the call that it deferred.
 	ended, paused bool
 	deferredCall  string
-	// openDeferredCall is the call that the last turn deferred, until that call is over.
+	// openDeferredCall is the call that the last turn deferred, until that call has finished.
 	openDeferredCall string
 	// ungated is true if the agent began to act without its hooks.
 	ungated bool
-	// finishedCalls counts the calls that are over, by their keys.
+	// finishedCalls counts the finished calls, by their keys.
 	finishedCalls map[string]tally
 
 	mu sync.Mutex

@@ -20,21 +20,22 @@ const (
 	OK   Status = "ok"
 	Warn Status = "warn"
 	Fail Status = "fail"
-	// Skip marks a step that this program cannot do, and need not do.
+	// Skip marks a check of something that this program cannot do, and need not do.
 	Skip Status = "skip"
 )
 
-// Result is one thing that an agent program was made to do.
+// Result is the outcome of one check.
 type Result struct {
 	// Name is stop, resume, defer or deny.
 	Name   string
 	Status Status
 	Detail string
-	// Log is the output of the run, if the step failed.
+	// Log is the output of the run, if the check failed.
 	Log string
 }
 
-// Checker is the setting of an agent check: a server with a worker that drives the program, and a model that talks to it.
+// Checker is the setting of an agent check: a server with a worker that drives the program, and a model that talks to
+// it.
 type Checker struct {
 	Program string
 	Model   *scriptedmodel.Model
@@ -56,11 +57,11 @@ func (s *Checker) conversationOf(rule string) *scriptedmodel.Conversation {
 	return requests[i].Conversation
 }
 
-// errReached ends a stream when the expected state was seen.
+// errReached ends a stream when the expected state was reached, or when the limit has passed.
 var errReached = errors.New("seen")
 
-// waitUntil follows the task's events until the task has ended, reached returns true, or the limit is over. It returns
-// the task as it is then.
+// waitUntil follows the task's events until the task has ended, reached returns true, or the limit has passed. It
+// returns the task as it is then.
 func (s *Checker) waitUntil(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.Limit, errReached)
 	defer cancel()

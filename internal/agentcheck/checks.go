@@ -12,8 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Check checks a stop, a resume, a deferred call, and a rule that denies everything. After a failed result, the
-// checks that depend on it are left out. The error says why the check could not be made.
+// Check checks a stop, a resume, a deferred call, and a rule that denies everything. After a failed result, the checks
+// that depend on it are left out. The error says why the check could not be run.
 func (s *Checker) Check(ctx context.Context) ([]Result, error) {
 	steps, err := s.checkQuestion(ctx)
 	if err != nil || steps[len(steps)-1].Status == Fail {
@@ -118,7 +118,7 @@ func (s *Checker) checkDeferral(ctx context.Context) (Result, error) {
 	return step, nil
 }
 
-// checkError describes a step that went wrong: what happened, and in which task.
+// checkError describes a failed check: what happened, and in which task.
 type checkError struct {
 	detail string
 	task   *fermata.Task
@@ -126,7 +126,7 @@ type checkError struct {
 
 func (e *checkError) Error() string { return e.detail }
 
-// failResult turns a stepError into a failed step. Any other error is not the agent's fault and is returned.
+// failResult turns a checkError into a failed result. It returns any other error, which is not the agent's fault.
 func (s *Checker) failResult(ctx context.Context, step Result, err error) ([]Result, error) {
 	t, ok := errors.AsType[*checkError](err)
 	if !ok {
@@ -165,7 +165,7 @@ func (s *Checker) runUntilStopped(ctx context.Context, title string) (*fermata.T
 	return task, run, nil
 }
 
-// describeTimeout describes how far an agent came that did not stop in time.
+// describeTimeout describes the progress of an agent that did not stop in time.
 func (s *Checker) describeTimeout(task *fermata.Task) string {
 	switch {
 	case task.PendingQuestionID != "" || s.conversationOf(ruleWentOn) != nil:

@@ -29,7 +29,7 @@ type IsolatedHome struct {
 	Home, Work, Temp string
 }
 
-// NewIsolatedHome makes the folders of an isolated home below base.
+// NewIsolatedHome creates the folders of an isolated home below base.
 func NewIsolatedHome(base, url string) (*IsolatedHome, error) {
 	r := &IsolatedHome{
 		URL: url, Home: filepath.Join(base, "home"), Work: filepath.Join(base, "work"), Temp: filepath.Join(base, "tmp"),

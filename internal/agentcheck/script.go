@@ -2,7 +2,8 @@ package agentcheck
 
 import "github.com/fermata-hq/fermata/internal/scriptedmodel"
 
-// The titles of the tasks of an agent check. The agent is told them, so the script knows by them which task it plays.
+// The titles of the tasks of an agent check. The agent sends them to the model, so the script recognizes its task by
+// them.
 const (
 	askTitle   = "Check a question"
 	deferTitle = "Check a deferred call"
@@ -50,7 +51,7 @@ func Script(program string) scriptedmodel.Script {
 	}...)}
 }
 
-// deniedFile is the file that the agent would make if it were not denied everything.
+// deniedFile is the file that the agent would create if the rule did not deny everything.
 const deniedFile = "denied.txt"
 
 // deniedCalls returns calls of the program that act: a command, a file, the network.

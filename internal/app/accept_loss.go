@@ -66,7 +66,7 @@ func acceptLoss(ctx context.Context, o LossOptions, db *store.DB) error {
 	if err := db.AcceptLoss(ctx, losses, lossEvent); err != nil {
 		return err
 	}
-	// The record cannot convince a witness: who can cut the database can write the record, too.
+	// The record cannot convince a witness: a person who can cut the database can write the record, too.
 	return printLine(o.Out, `accepted, and recorded as database.loss_accepted; start the server again
 a witness of the audit (--audit-witness) that knows what is missing still refuses this database: keep it as evidence, and name a new file or repository`)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// A witness outlives an accepted loss: who can cut the database could otherwise also accept what is missing. So accepting
-// tells the operator to name a new witness.
+// A witness outlives an accepted loss. Otherwise a person who can cut the database could also accept the loss. So the
+// command tells the operator to name a new witness.
 func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 	t.Parallel()
 	folder, witness := t.TempDir(), filepath.Join(t.TempDir(), "audit.witness")

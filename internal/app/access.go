@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// AccessOptions configure the ways to sign in. Links that admins make always work.
+// AccessOptions configure the ways to sign in. Links that admins create always work.
 type AccessOptions struct {
 	// SMTP is the server that sends mails, smtp://user:password@host:port, and MailFrom is their sender. If both are
 	// empty, no mail is sent.
@@ -111,7 +111,7 @@ func newSignInMethods(o ServeOptions, e *engine.Engine) (w signInMethods, err er
 func (w signInMethods) addTo(c api.Config) api.Config {
 	c.OIDC, c.Passkeys = w.oidc, w.passkeys
 	if w.mail != nil {
-		// A nil *access.Mailer would be an interface that is not nil.
+		// An interface that holds a nil *access.Mailer is not nil.
 		c.Mail = w.mail
 	}
 	return c

@@ -28,14 +28,14 @@ type AgentCheckOptions struct {
 	Program string
 }
 
-// The largest times for one step of an agent check, and for the whole check.
+// Time limits of one step of an agent check, and of the whole check.
 const (
 	agentCheckStepTimeout = time.Minute
 	agentCheckTimeout     = 3 * time.Minute
 )
 
 // CheckAgent checks whether an agent program stops when it asks, continues with the answer, and does nothing that a
-// rule denies. Its server, worker, model and home are temporary, and everything runs on loopback. An error tells why
+// rule denies. Its server, worker, model and home are temporary, and everything runs on loopback. The error says why
 // the agent could not be checked.
 func CheckAgent(ctx context.Context, o AgentCheckOptions) (steps []agentcheck.Result, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, agentCheckTimeout, fmt.Errorf("not done within %s", agentCheckTimeout))

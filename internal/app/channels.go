@@ -29,7 +29,7 @@ func adaptOpen[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, er
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
 		c, err := open(settings, env)
 		if err != nil {
-			// A nil channel of the kind would be an interface that is not nil.
+			// An interface that holds a nil C is not nil.
 			return nil, err
 		}
 		return c, nil
@@ -73,7 +73,7 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 	}, o.Channels...), nil
 }
 
-// newDelivery makes the service that delivers questions.
+// newDelivery creates the service that delivers questions.
 func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insight.Metrics) (*delivery.Service, error) {
 	kinds, err := channelKinds(o)
 	if err != nil {

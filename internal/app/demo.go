@@ -35,8 +35,8 @@ type DemoOptions struct {
 	Respond func(ctx context.Context, url, token, question string) int
 }
 
-// demoTimeout is how long those parts of the demonstration may take that do
-// not wait for a person.
+// demoTimeout limits each part of the demonstration that does not wait for a
+// person.
 const demoTimeout = time.Minute
 
 // Demo shows the main use: an agent works on a scratch repository, asks and
@@ -65,7 +65,7 @@ func Demo(ctx context.Context, o DemoOptions) error {
 	})
 }
 
-// scratchRepository makes a small project without a configuration file.
+// scratchRepository creates a small project without a configuration file.
 func scratchRepository(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		return nil
@@ -134,7 +134,7 @@ func (d *demo) run(ctx context.Context) error {
 	return d.finish(ctx, task.ID)
 }
 
-// signIn uses the first admin's token, or makes one for a kept folder.
+// signIn uses the first admin's token, or creates one if an earlier demonstration has left its folder.
 func (d *demo) signIn(ctx context.Context) error {
 	d.token = d.server.FirstToken
 	if d.token == "" {

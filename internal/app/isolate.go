@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/opencode"
 )
 
-// Isolation tells which parts of the machine agents can see.
+// Isolation configures which parts of the machine agents can see.
 type Isolation struct {
 	// On runs agents in a sandbox. Read and Write are further files and folders that they can read or write there.
 	// Offline takes the network away.
@@ -63,8 +63,8 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	return s, nil
 }
 
-// findProgram returns the program that makes the sandbox, or "" if no sandbox is requested. It refuses options that make
-// no sandbox.
+// findProgram returns the program that creates the sandbox, or "" if no sandbox is requested. It refuses the other
+// options if On is not set, paths that do not exist, and a machine that cannot create a sandbox.
 func (i Isolation) findProgram(ctx context.Context) (string, error) {
 	if !i.On {
 		if i.Offline || len(i.Read)+len(i.Write) > 0 {
@@ -95,7 +95,7 @@ func (i Isolation) checkPaths() error {
 	return nil
 }
 
-// checkWrites refuses paths that a sandbox keeps read-only: programs, and files that the programs of the desk read or
+// checkWrites refuses paths that a sandbox keeps read-only: programs, and files that the user's own programs read or
 // run.
 func checkWrites(s *process.Sandbox, paths []string) error {
 	for _, path := range paths {
@@ -145,22 +145,23 @@ func addProgram(s *process.Sandbox, name string) {
 	s.Read = append(s.Read, target)
 }
 
-// agentHome describes where an agent program stores its login and its sessions, and which of its files belong to a
-// person's desk.
+// agentHome describes where an agent program stores its login and its sessions, and which of its files belong to the
+// user's own sessions.
 type agentHome struct {
 	// dir is its folder. In a sandbox, the folder contains only what the other fields name. Other files that the
 	// program writes there are gone after the run.
 	dir string
-	// writablePaths are files and folders in dir that the program can write: the login and the sessions. A name that ends with
-	// a slash is a folder, which is created if it does not exist.
+	// writablePaths are files and folders in dir that the program can write: the login and the sessions. A name that
+	// ends with a slash is a folder, which is created if it does not exist.
 	writablePaths []string
-	// readOnlyPaths are files and folders in dir that the program can only read: settings, instructions and programs of a
-	// person's desk.
+	// readOnlyPaths are files and folders in dir that the program can only read: the user's settings, instructions and
+	// programs.
 	readOnlyPaths []string
-	// maskedFiles are files in dir that the program sees without their contents, each with the text that it sees instead.
-	// They contain the hooks of the desk, which could find neither their server nor their token in a sandbox.
+	// maskedFiles maps files in dir to the text that the program sees in their place. The files contain the hooks of
+	// the user's own sessions, which could find neither their server nor their token in a sandbox.
 	maskedFiles map[string]string
-	// copiedFiles are paths of files. The program can write a copy of each, which is made when the worker starts.
+	// copiedFiles are paths of files. The worker copies each file when it starts, and the program can write only the
+	// copy.
 	copiedFiles []string
 	// caches are folders in dir with files that the program runs. In the sandbox, a folder of the worker replaces
 	// each of them.
@@ -193,7 +194,8 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 			homes = append(homes, own, agentHome{dir: settings, readOnlyPaths: entriesOf(settings)}, agentHome{
 				dir:           user,
 				writablePaths: []string{".local/share/opencode/", ".local/state/opencode/"},
-				// Its snapshots and repositories belong to git, whose configuration can name programs to run.
+				// The snapshots and repositories of opencode belong to git, and the configuration of git can name
+				// programs to run.
 				caches: []string{".cache/opencode", ".local/share/opencode/bin", ".local/share/opencode/snapshot", ".local/share/opencode/repos"},
 			})
 		}
@@ -269,7 +271,7 @@ func (h agentHome) addTo(s *process.Sandbox, state string) error {
 	return nil
 }
 
-// copyFile makes the file to a copy of from. If from does not exist, it removes to.
+// copyFile replaces the file to with a copy of the file from. If from does not exist, it only removes to.
 func copyFile(from, to string) error {
 	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// The first start makes a key file beside the data folder. A sealed database does not start without this file, and no
+// The first start creates a key file beside the data folder. A sealed database does not start without this file, and no
 // new key replaces it.
 func TestALostKeyIsNotReplaced(t *testing.T) {
 	t.Parallel()

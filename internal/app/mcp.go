@@ -34,17 +34,17 @@ type MCPOptions struct {
 	AskTool string
 	// Listen and Data are the address and the data folder of a server that is started.
 	Listen, Data string
-	// ApproveWait is how long a permission prompt waits for a person. With less than 0 it does not wait.
+	// ApproveWait is how long a permission prompt waits for a person. A negative value means that it does not wait.
 	ApproveWait time.Duration
 	Version     string
 	Log         *slog.Logger
 	In          io.ReadCloser
 	Out         io.WriteCloser
-	// Err is the output for the person; it tells where to answer.
+	// Err is the output for the person, such as the address at which to answer.
 	Err io.Writer
 }
 
-// RunMCP serves one agent on standard input and output, until the agent goes away or ctx ends.
+// RunMCP serves one agent on standard input and output, until the agent disconnects or ctx ends.
 func RunMCP(ctx context.Context, o MCPOptions) error {
 	if !o.Configured && !isListening(ctx, o.Listen) {
 		return runEmbeddedMCP(ctx, o)
@@ -63,8 +63,8 @@ func RunMCP(ctx context.Context, o MCPOptions) error {
 	return serveWithOwnToken(ctx, o, c.CreateToken, c.RevokeToken)
 }
 
-// serveWithOwnToken serves an agent on a server where the local user needs no token. It gives the agent a token of its own that
-// cannot answer questions.
+// serveWithOwnToken serves an agent on a server where the local user needs no token. It gives the agent a token of its
+// own that cannot answer questions.
 func serveWithOwnToken(ctx context.Context, o MCPOptions,
 	create func(context.Context, fermata.NewToken) (*fermata.Token, error), revoke func(context.Context, string) (*fermata.Token, error),
 ) error {
@@ -130,7 +130,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	return err
 }
 
-// noteAtDesk returns a function that notes the unread questions and the task of a session at a desk. The hook that
+// noteAtDesk returns a function that notes the unread questions and the task of an interactive session. The hook that
 // tells the agent what people answered and wrote reads these notes. In a worker, the runner does this.
 func noteAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	if o.Task != "" {

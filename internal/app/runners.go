@@ -100,7 +100,8 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 
 // newACP returns the runner for agents that speak the Agent Client Protocol.
 // Their program is named after --. The runner asks with the agents' token,
-// which can never answer. So no asker of an approval can also give it.
+// which can never answer. So the asker of an approval can never give the
+// approval itself.
 func newACP(a agent.Options, wait time.Duration, allowUnknown bool) (worker.Runner, error) {
 	if a.Program == "" {
 		if len(a.ExtraArgs) == 0 {

@@ -1,4 +1,4 @@
-// Package app makes the parts of the programs, connects them, and starts and stops them in order.
+// Package app creates the parts of the programs, connects them, and starts and stops them in order.
 package app
 
 import (
@@ -38,8 +38,7 @@ type ServeOptions struct {
 	// CheckpointEvery is the longest time that an event waits for its signature; 0 means five minutes.
 	AuditWitnesses  []string
 	CheckpointEvery time.Duration
-	// SecretProjects are the projects whose workflows may use a secret, by the name of the secret. The projects are
-	// separated by commas.
+	// SecretProjects maps the name of a secret to the projects whose workflows may use it, separated by commas.
 	SecretProjects map[string]string
 	// PublicURL is the address at which people open the server; empty means the address at which it listens.
 	PublicURL string
@@ -47,7 +46,7 @@ type ServeOptions struct {
 	Access AccessOptions
 	// SingleUser serves one local user without sign-in. Listen must then be a loopback address.
 	SingleUser bool
-	// NewAdminToken makes and prints a new admin token. It is for an operator who has lost the first one.
+	// NewAdminToken creates and prints a new admin token. It is for an operator who has lost the first one.
 	NewAdminToken bool
 	// Workers is the number of tasks that run inside the server at the same time; 0 starts no worker.
 	Workers int
@@ -71,7 +70,7 @@ type ServeOptions struct {
 	Ready func(RunningServer)
 }
 
-// RunningServer tells how a running server can be reached.
+// RunningServer describes how to reach a running server.
 type RunningServer struct {
 	URL string
 	// FirstToken is the first admin's token, and FirstLink is the one-time link with which the first admin signs in.
@@ -170,7 +169,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// checkPort refuses an address at which the server could not listen, before a key or a database is made. The server
+// checkPort refuses an address at which the server could not listen, before a key or a database is created. The server
 // listens later, when it can answer: until then, programs that try to connect are refused and do not wait.
 func checkPort(ctx context.Context, address string) error {
 	listener, err := listen(ctx, address)
@@ -288,8 +287,8 @@ func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, 
 	return token, api.LinkURL(o.PublicURL, l.Secret), nil
 }
 
-// announce prints the server's address, and at the first start how the first admin signs in. It prints all in one
-// write, so that a program that reads the address can read all of it.
+// announce prints the server's address. If there is a new admin token, it also prints how the admin signs in. It prints
+// all in one write, so that a program that reads the address can read all of it.
 func announce(o ServeOptions, db *store.DB, s RunningServer) {
 	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"
@@ -383,8 +382,8 @@ func startWorkers(ctx context.Context, o ServeOptions, s RunningServer, failed c
 	}
 }
 
-// embeddedTokenName returns the name of the token of a server's own workers. With it, the next start finds a token that a
-// crash has left.
+// embeddedTokenName returns the name of the token of a server's own workers. By this name, the next start finds a token
+// that a crash has left.
 func embeddedTokenName(o ServeOptions) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -406,7 +405,7 @@ func checkEmbeddedWorkers(ctx context.Context, o ServeOptions) error {
 	w := o.Worker
 	w.URL = "http://" + o.Listen
 	if w.AgentToken == "" {
-		// The server makes the agents' token when it has a database.
+		// The server creates the agents' token once it has a database.
 		w.AgentToken = fermata.NewSecret()
 	}
 	if _, err := runners(w); err != nil {
@@ -455,7 +454,7 @@ func (o ServeOptions) secretPaths() ([]string, error) {
 	return []string{folder, location.Path}, err
 }
 
-// renewToken makes a token for an agent, and revokes earlier tokens with the same name.
+// renewToken creates a token for an agent, and revokes earlier tokens with the same name.
 func renewToken(ctx context.Context, s RunningServer, name string, scopes ...fermata.Scope) (secret string, err error) {
 	tokens, err := s.Engine.Tokens(ctx, systemCaller)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A server that cannot start makes no key and no database, and does not tell an address.
+// A server that cannot start creates no key and no database, and prints no address.
 func TestServeChecksBeforeItMakesAnything(t *testing.T) {
 	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")

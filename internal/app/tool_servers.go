@@ -13,7 +13,7 @@ import (
 )
 
 // toolServers keeps the connections to the MCP servers that workspaces have
-// configured. If the settings of a server change, it makes a new connection.
+// configured. If the settings of a server change, it opens a new connection.
 type toolServers struct {
 	opts mcp.Options
 

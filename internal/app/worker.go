@@ -45,7 +45,7 @@ type WorkerOptions struct {
 	// PassEnv are the names of environment variables that agents inherit. AgentToken is the token that agents get.
 	PassEnv    []string
 	AgentToken string
-	// Isolation tells which parts of the machine agents can see.
+	// Isolation configures which parts of the machine agents can see.
 	Isolation Isolation
 	// hiddenPaths are files and folders that no agent in a sandbox sees.
 	hiddenPaths []string

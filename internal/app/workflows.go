@@ -68,7 +68,7 @@ func secretCheck(named map[string]string) (checkUse func(project, name string) *
 	}, nil
 }
 
-// newWorkflows makes the service that runs workflows.
+// newWorkflows creates the service that runs workflows.
 func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*workflowService, error) {
 	client, err := outboundClient(o)
 	if err != nil {

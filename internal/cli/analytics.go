@@ -64,8 +64,8 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-// writeCSV prints a table. On a terminal it leaves out characters that the terminal
-// would obey; elsewhere it changes nothing.
+// writeCSV prints a table. On a terminal it replaces the characters that the terminal would obey; elsewhere it changes
+// nothing.
 func (s *session) writeCSV(write func(io.Writer) error) error {
 	if !s.outTerm {
 		return write(s.out)

@@ -84,7 +84,7 @@ type waitFlag struct {
 	limit time.Duration
 }
 
-// IsBool tells kong that the flag may stand without a value.
+// IsBool makes kong accept the flag without a value.
 func (*waitFlag) IsBool() bool { return true }
 
 // Decode reads --wait, --wait=10m and --wait=false.
@@ -97,7 +97,7 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	case bool:
 		w.on = v
 	case string:
-		// A number is not a yes or no here: 0 would mean a wait that is over at once.
+		// A number is not a yes or no here: 0 would mean a wait that ends at once.
 		if on, ok := notice.ParseYesNo(v); ok && strings.Trim(v, "01") != "" {
 			w.on = on
 			return nil
@@ -123,7 +123,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	path, body := "/questions", any(o)
 	if !outside {
 		if c.Task == os.Getenv("FERMATA_TASK") {
-			// In a run, a program asks and not a person.
+			// In a run, a program asks, not a person.
 			o.RunID = cmp.Or(o.RunID, os.Getenv("FERMATA_RUN"))
 		}
 		path, body = "/tasks/"+c.Task+"/questions", o.Ask

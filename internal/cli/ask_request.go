@@ -18,7 +18,7 @@ import (
 // fields holds the parts of a request by their JSON names.
 type fields map[string]json.RawMessage
 
-// request builds the request from the flags and the file. Flags and file together may give every part at most once.
+// request builds the request from the flags and the file. Flags and file together may give each part only once.
 func (c *askCommand) request(s *session) (client.OutsideQuestion, error) {
 	for flag, text := range map[string]string{"question": c.Question, "--title": c.Title, "--step": c.Step} {
 		if err := checkNotDash(flag, text); err != nil {
@@ -102,8 +102,8 @@ func (c *askCommand) fileFields(s *session) (fields, error) {
 	return given, c.checkLists(o.Ask)
 }
 
-// checkLists refuses an empty list. It comes from a script that found nothing, and would make a different question
-// from the intended one.
+// checkLists refuses an empty list. Such a list comes from a script that found nothing, and would change the meaning of
+// the question.
 func (c *askCommand) checkLists(a fermata.Ask) error {
 	emptyListError := func(what string) error {
 		return flagErrorf("--items", "%s has a list of no %s", fileLabel(c.Items), what).WithHint("leave the list out, or put something into it")

@@ -128,7 +128,7 @@ func (s *session) printAnswer(r *fermata.Resolution) {
 	}
 }
 
-// retryUntilUp calls read until the server is up. A server that is away is expected to come back.
+// retryUntilUp calls read until the server is up. It expects that an unreachable server comes back.
 func (s *session) retryUntilUp(ctx context.Context, read func() error) error {
 	for announced := false; ; announced = true {
 		err := read()

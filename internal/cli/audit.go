@@ -96,7 +96,7 @@ func (s *session) verifyFile(name string, witnessCheckpoints []fermata.SignedChe
 	return s.verifyLines(name, bufio.NewReader(file), witnessCheckpoints)
 }
 
-// verifyLines checks the chain in an export. An empty export is an error, not a whole chain.
+// verifyLines checks the chain in an export. An empty export is an error, not an intact chain.
 func (s *session) verifyLines(name string, lines *bufio.Reader, witnessCheckpoints []fermata.SignedCheckpoint) error {
 	if _, err := lines.Peek(1); errors.Is(err, io.EOF) {
 		return flagErrorf("--file", "%s is empty", name)

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// period holds the flags that bound a time.
+// period holds the flags that bound a period of time.
 type period struct {
 	From string `placeholder:"TIME" help:"Since then: 7d ago, a date or an instant."`
 	To   string `placeholder:"TIME" help:"Until before then."`

@@ -54,8 +54,8 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 	return s.changeChannel(ctx, c.write, c.Name, ch, settings)
 }
 
-// changeChannel changes a channel and prints the settings that the server made
-// for it.
+// changeChannel changes a channel and prints the settings that the server
+// generated for it.
 func (s *session) changeChannel(ctx context.Context, w write, name string, ch fermata.ChannelChange, given map[string]any) error {
 	if done, err := s.printDryRun(w, "PATCH", "/channels/"+name, ch); done {
 		return err

@@ -110,8 +110,8 @@ func schemaOf(ctx context.Context, server *client.Client, kind string) (schema c
 	return schema, nil
 }
 
-// printGeneratedSettings prints the settings of a channel whose values are not in known: the server made them, and does
-// not show the secret ones again.
+// printGeneratedSettings prints the settings of a channel whose values are not in known: the server generated them, and
+// does not show the secret ones again.
 func (s *session) printGeneratedSettings(c *fermata.Channel, known map[string]any) {
 	var names []string
 	for name, value := range c.Settings {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// newChannelServer returns the address of a server with one webhook channel. The server makes a secret and a key pair
-// for it whenever a caller writes its settings.
+// newChannelServer returns the address of a server with one webhook channel. The server generates a secret and a key
+// pair for the channel whenever a caller writes its settings.
 func newChannelServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +23,7 @@ func newChannelServer(t *testing.T) string {
 	return server.URL
 }
 
-// The server shows what it made only once, so the command prints it also where the caller named the setting.
+// The server shows generated values only once, so the command prints them even if the caller named the setting.
 func TestSettingsThatTheServerMakesArePrinted(t *testing.T) {
 	t.Parallel()
 	url := newChannelServer(t)

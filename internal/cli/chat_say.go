@@ -87,8 +87,8 @@ func (c *chat) clarify(ctx context.Context, text string) error {
 	return err
 }
 
-// answerQuestion answers the pending question with the typed text. The whole text answers a single item; several items need
-// key=value, or a word for each.
+// answerQuestion answers the pending question with the typed text. The whole text answers a single item; several items
+// need key=value, or a word for each.
 func (c *chat) answerQuestion(ctx context.Context, text string) error {
 	q, err := c.pendingQuestion(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ Examples:
 // finding is the result of one check.
 type finding struct {
 	Check string `json:"check"`
-	// Step is the step that an agent program had to take: stop, resume, defer or deny.
+	// Step is the step of the agent check: stop, resume, defer or deny.
 	Step string `json:"step,omitempty"`
 	// Status is ok, warn, fail or skip.
 	Status string `json:"status"`
@@ -167,7 +167,7 @@ func checkClock(server, before, after time.Time) finding {
 	return finding{Check: "clock", Status: "ok", Detail: detail}
 }
 
-// diagnoseServerError tells a server that is down from a server with database trouble.
+// diagnoseServerError distinguishes a server that is down from a server whose database fails.
 func diagnoseServerError(ctx context.Context, s *session, server *client.Client, err error) []finding {
 	found := []finding{s.failure("server", err)}
 	if fermata.CodeOf(err) == fermata.CodeUnavailable {
@@ -176,7 +176,7 @@ func diagnoseServerError(ctx context.Context, s *session, server *client.Client,
 	return found
 }
 
-// checkReadiness asks the server about its database and the database's clock.
+// checkReadiness reads from the server whether its database is ready, and how exact the database's clock is.
 func checkReadiness(ctx context.Context, s *session, server *client.Client) []finding {
 	ready, err := server.Ready(ctx)
 	if err != nil {

@@ -116,7 +116,7 @@ type AgentCheckOptions struct {
 	Agent, Path string
 }
 
-// AgentCheckResult is the result of one step that an agent program had to take.
+// AgentCheckResult is the result of one step of an agent check.
 type AgentCheckResult struct {
 	// Step is stop, resume, defer or deny. Status is ok, warn, fail or skip.
 	Step, Status, Detail string

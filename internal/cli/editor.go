@@ -116,7 +116,7 @@ func parseEditedText(q *fermata.Question, file string) map[string]string {
 	return texts
 }
 
-// tempFile makes a file that a person can edit.
+// tempFile creates a file that a person can edit.
 func tempFile(pattern, text string) (string, error) {
 	f, err := os.CreateTemp("", pattern)
 	if err != nil {

@@ -67,7 +67,7 @@ func requiredFlags(leaf *kong.Node, tried *kong.Flag) (values []string) {
 	return values
 }
 
-// grammar is the parser of all commands. Tests share it, because making it takes long.
+// grammar is the parser of all commands. Tests share it, because creating it takes long.
 var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session{}) })
 
 // grammarMutex lets only one test at a time use the grammar, because it holds the last parsed arguments.

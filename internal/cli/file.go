@@ -67,7 +67,7 @@ func (s *session) readAtMost(name string, maxSize int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(maxSize)+1))
 }
 
-// readError returns an error that tells why a file cannot be read.
+// readError returns an error that says why a file cannot be read.
 func readError(flag, name string, err error) *fermata.Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -96,7 +96,7 @@ func (s *session) readJSON(name string, into any) error {
 	return unmarshalFile(flag, name, data, into)
 }
 
-// unmarshalFile decodes JSON of a file. If name is "", the JSON stands in the flag itself.
+// unmarshalFile decodes JSON of a file. If name is "", the JSON is the value of the flag itself.
 func unmarshalFile(flag, name string, data []byte, into any) error {
 	err := strictjson.Unmarshal(data, into)
 	fieldErr, ok := errors.AsType[*strictjson.FieldError](err)

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fileFlags are command lines that read a file. FILE stands for its name.
+// fileFlags are command lines that read a file. The test replaces FILE with the name of the file.
 var fileFlags = map[string][]string{
 	"ask --items":           {"ask", "--items", "FILE"},
 	"ask --body":            {"ask", "Go?", "--body", "@FILE"},
@@ -146,7 +146,7 @@ func TestFilesThatAreNoExport(t *testing.T) {
 	}
 }
 
-// TestNobodyElseReadsFiles checks that a single function reads every file that a person names, because its errors tell
+// TestNobodyElseReadsFiles checks that a single function reads every file that a person names, because its errors say
 // what is wrong with the file.
 func TestNobodyElseReadsFiles(t *testing.T) {
 	t.Parallel()

@@ -117,8 +117,8 @@ func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fer
 	}
 }
 
-// noQuestionError returns an error that the task waits for no answer. Its hint leads to the questions of the tasks below
-// it.
+// noQuestionError returns the error for a task that waits for no answer. The hint of the error leads to the questions
+// of the tasks below that task.
 func (s *session) noQuestionError(ctx context.Context, t *fermata.Task) error {
 	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)
 	if t.State != fermata.TaskBlocked {

@@ -36,7 +36,7 @@ func listPath(path string) string {
 	return "[" + path[:digits] + "]" + path[digits:]
 }
 
-// indexPattern matches a list index in a path, with the point after it.
+// indexPattern matches a list index in a path, with the dot after it.
 var indexPattern = regexp.MustCompile(`\[(\d+)\]\.?`)
 
 // flagPath returns a path below the flag that holds it, such as "--escalation, entry 1: assignee" for [0].assignee. A

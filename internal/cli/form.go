@@ -14,7 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// otherValue stands for a free answer among the options of a form. It holds a character that no option may have.
+// otherValue is the value of a form's option for a free answer. It holds a character that no value of an option may
+// have.
 const otherValue = "\x00other"
 
 // maxListLines is the largest number of option lines that a form shows at once.

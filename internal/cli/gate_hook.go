@@ -51,8 +51,8 @@ const (
 // gateDialect defines how hooks talk to one agent program.
 type gateDialect struct {
 	runner string
-	// beforeEvent and afterEvent are the program's names for the events before and after a tool runs. afterEvent is empty
-	// if a hook cannot end the turn.
+	// beforeEvent and afterEvent are the program's names for the events before and after a tool runs. afterEvent is
+	// empty if a hook cannot end the turn.
 	beforeEvent, afterEvent string
 	// mcpPrefix is the prefix of the names of Fermata's own tools.
 	mcpPrefix string
@@ -61,7 +61,8 @@ type gateDialect struct {
 	// verdictReply returns the reply for a verdict of the gate. A nil reply leaves the decision to the program's own
 	// permissions. An error is a refusal.
 	verdictReply func(in *hookEvent, v *fermata.GateReply) (any, error)
-	// permissionReply returns the answer to the program's permission dialog. It is nil if the program has no such dialog.
+	// permissionReply returns the answer to the program's permission dialog. It is nil if the program has no such
+	// dialog.
 	permissionReply func(v *fermata.GateReply) (any, error)
 	// endTurn ends the turn of a worker's agent instead of running a call whose question is pending. If endTurn is nil,
 	// the call is refused, and the worker ends the program.
@@ -198,8 +199,8 @@ func (h *gateHook) requestVerdict(ctx context.Context, call fermata.GateCall) (*
 	}
 }
 
-// recordTask records the task of a session at a desk, so that its agent gets the messages that people write there. An error
-// stops no call; it is printed on standard error.
+// recordTask records the task of a session at a desk, so that its agent gets the messages that people write there. An
+// error stops no call; it is printed on standard error.
 func (h *gateHook) recordTask(task string) {
 	if task == "" || !h.isDeskSession() {
 		return
@@ -272,8 +273,8 @@ func (h *gateHook) decideDeskCall(ctx context.Context, call fermata.GateCall) (b
 	}
 }
 
-// withdrawMirrored withdraws the question of a mirrored dialog if it blocks another call. Such a dialog was decided at the
-// desk.
+// withdrawMirrored withdraws the question of a mirrored dialog if it blocks another call. The person at the desk has
+// decided such a dialog.
 func (h *gateHook) withdrawMirrored(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	if v.Decision != fermata.GateDeny || v.Status != fermata.Pending {
 		return v, nil

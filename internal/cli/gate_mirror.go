@@ -8,10 +8,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mirrorDialog also puts a permission dialog into the inbox. The first answer
-// decides. If nobody answers in time, mirrorDialog writes no reply, and the
-// dialog at the desk decides. An error denies nothing here, because the dialog asks a
-// person anyway.
+// mirrorDialog also puts a permission dialog into the inbox. The first answer decides. If nobody answers in time,
+// mirrorDialog writes no reply, and the dialog at the desk decides. An error denies nothing here, because the dialog
+// asks a person anyway.
 func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	if h.Task != "" {
 		return nil
@@ -46,15 +45,15 @@ func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	return h.writeReply(h.permissionReply(v))
 }
 
-// awaitOrWithdraw waits as awaitVerdict does. If nobody answered, or the desk was
-// faster, it withdraws the question, so that no person answers it in vain.
+// awaitOrWithdraw waits as awaitVerdict does. If nobody answered, or the person at the desk was faster, it withdraws
+// the question, because an answer would have no effect.
 func (h *gateHook) awaitOrWithdraw(ctx context.Context, call fermata.GateCall, v *fermata.GateReply) (*fermata.GateReply, error) {
 	verdict, err := h.awaitVerdict(ctx, call, v)
 	if err == nil && verdict.Decision != fermata.GateAsk {
 		return verdict, nil
 	}
-	// If the desk was faster, the program ends the hook and so ctx. The
-	// withdrawal must still be sent.
+	// If the person at the desk was faster, the program ends the hook and so
+	// ctx. The withdrawal must still be sent.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateTimeout)
 	defer cancel()
 	q, withdrawErr := h.server.Question(ctx, v.QuestionID)

@@ -89,8 +89,8 @@ func (h *gateHook) deferCall(questionID string) (any, error) {
 	return hookOutput{hookSpecificOutput{Event: "PreToolUse", Decision: "defer", Reason: waitReason(questionID)}}, nil
 }
 
-// isDeferred reports whether an earlier turn deferred the call. This turn then gives the agent people's messages with
-// it.
+// isDeferred reports whether an earlier turn deferred the call. The reply to such a call also hands people's messages
+// to the agent.
 func (h *gateHook) isDeferred() bool {
 	return h.event.CallID != "" && h.event.CallID == os.Getenv(agent.DeferredEnv)
 }

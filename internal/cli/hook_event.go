@@ -33,8 +33,8 @@ type hookEvent struct {
 		Tool   string `json:"tool_name"`
 	} `json:"mcp_context"`
 
-	// workDir is the folder below which the agent may write unasked. The folder in the event cannot be used for it,
-	// because the agent can change that one.
+	// workDir is the folder below which the agent may write without asking. It is not the folder in the event, because
+	// the agent can change that one.
 	workDir string
 }
 

@@ -16,8 +16,8 @@ type taskMessages struct {
 	messages []fermata.Message
 }
 
-// newMessages returns the messages in the tasks that the agent has not got. It removes the notes of a task that has ended
-// or does not exist.
+// newMessages returns the messages in the tasks that the agent has not received. It removes the notes of a task that
+// has ended or does not exist.
 func (h *gateHook) newMessages(ctx context.Context, notes agent.Notes, tasks []string) ([]taskMessages, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()

@@ -56,8 +56,8 @@ func (h *gateHook) replyWithNews(ctx context.Context) error {
 	return err
 }
 
-// passNews passes the news of the session to report, and records that the agent got it. It returns the questions that are
-// still pending. If several hooks run at the same time, only one reports.
+// passNews passes the news of the session to report, and records that the agent got it. It returns the questions that
+// are still pending. If several hooks run at the same time, only one reports.
 func (h *gateHook) passNews(ctx context.Context, report func(closed []*fermata.Question, messagesByTask []taskMessages) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()
 	if err != nil || !h.isDeskSession() || notes.IsEmpty() {
@@ -99,7 +99,8 @@ func (h *gateHook) passNews(ctx context.Context, report func(closed []*fermata.Q
 	return waiting, h.markMessagesHanded(ctx, messagesByTask)
 }
 
-// isDeskSession reports whether the hook belongs to a session at a desk, which has notes.
+// isDeskSession reports whether the hook belongs to a session at a desk: an interactive one, which no worker runs. Only
+// such a session has notes.
 func (h *gateHook) isDeskSession() bool { return h.event.SessionID != "" && h.Task == "" }
 
 // notes returns the notes of the session.
@@ -118,8 +119,8 @@ func taskIDs(questions []*fermata.Question) []string {
 	return ids
 }
 
-// readQuestions returns the questions that are closed, and those that are pending. It removes the note of a question that
-// does not exist.
+// readQuestions returns the questions that are closed, and those that are pending. It removes the note of a question
+// that does not exist.
 func (h *gateHook) readQuestions(ctx context.Context, notes agent.Notes, ids []string) (closed, waiting []*fermata.Question, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
@@ -172,7 +173,7 @@ func newsText(closed []*fermata.Question, messagesByTask []taskMessages) (string
 	return text.String(), err
 }
 
-// newsLine returns a line of JSON that tells how a question ended. If the agent is to decide by itself, the line says
+// newsLine returns a line of JSON that says how a question ended. If the agent is to decide by itself, the line says
 // so.
 func newsLine(q *fermata.Question) ([]byte, error) {
 	news := map[string]any{
@@ -197,5 +198,5 @@ func newsLine(q *fermata.Question) ([]byte, error) {
 	return json.Marshal(news)
 }
 
-// isNews reports whether the event asks for news.
+// isNews reports whether the event is one at which an agent at a desk gets news.
 func (h *gateHook) isNews() bool { return !h.Worker && slices.Contains(newsEvents, h.event.Name) }

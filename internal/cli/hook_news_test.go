@@ -52,7 +52,7 @@ func TestDeskIsToldTheAnswers(t *testing.T) {
 	}
 }
 
-// An error with the answers never keeps a person from working.
+// An error while the hook reads the answers never keeps a person from working.
 func TestDeskNewsNeverBlock(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()

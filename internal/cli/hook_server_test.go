@@ -109,7 +109,7 @@ func TestInstalledHookIgnoresTheEnvironment(t *testing.T) {
 	}
 }
 
-// A run's hook reads everything from its own command line, and tells the runner which calls it let through.
+// A run's hook reads everything from its own command line, and reports to the runner which calls it let through.
 func TestWorkerHookIgnoresTheEnvironment(t *testing.T) {
 	server, other, folder, right := newGateServer(t), newGateServer(t), t.TempDir(), fermata.NewSecret()
 	token := filepath.Join(folder, agent.TokenFile)

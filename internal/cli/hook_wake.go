@@ -31,8 +31,8 @@ const (
 	programEnv  = "CLAUDE_PID"
 )
 
-// runWakeHook waits at the end of a turn for news of the session. It prints the news on standard error, and ends with the
-// exit code that wakes the program. In every other case it ends with 0: an error wakes nobody.
+// runWakeHook waits at the end of a turn for news of the session. It prints the news on standard error, and ends with
+// the exit code that wakes the program. In every other case it ends with 0: an error does not wake the program.
 func (s *session) runWakeHook(ctx context.Context, f gateFlags, d gateDialect) error {
 	pid, err := strconv.Atoi(os.Getenv(programEnv))
 	if err != nil || os.Getenv(attendedEnv) != "1" {
@@ -78,7 +78,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 		case reported:
 			return true, err
 		case fermata.CodeOf(err) == fermata.CodeUnavailable, hasNews:
-			// Another hook reported the news, or the news is not for the agent.
+			// The server is away, another hook reported the news, or the news is not for the agent.
 			sleep(ctx, serverRetryDelay)
 			hasNews = false
 		case err != nil || len(waiting) == 0:

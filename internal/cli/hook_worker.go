@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// handleWorkerEvent handles an event of a worker's agent. It leaves a note for the runner about each call that it passed or
-// refused. A call that ran without such a note was not gated.
+// handleWorkerEvent handles an event of a worker's agent. It leaves a note for the runner about each call that it
+// passed or refused. A call that ran without such a note was not gated.
 func (h *gateHook) handleWorkerEvent(ctx context.Context) error {
 	err := h.decideWorkerEvent(ctx)
 	if h.event.Name != h.beforeEvent || h.runFolder == "" {
@@ -87,7 +87,8 @@ func (h *gateHook) replyAfterAsk() any {
 	return nil
 }
 
-// stopForQuestion ends the turn before a call that a person has to decide. The runner finds the question.
+// stopForQuestion ends the turn before a call that a person has to decide. The runner reads the question's id from the
+// run's folder.
 func (h *gateHook) stopForQuestion(question string) (any, error) {
 	if h.endTurn != nil {
 		return h.endTurn(h, question)

@@ -18,11 +18,11 @@ type Hooks struct {
 	Migrate func(context.Context, MigrateOptions) error
 	// AcceptLoss accepts a database that lost acknowledged writes.
 	AcceptLoss func(context.Context, AcceptLossOptions) error
-	// RotateKeys makes a new master key and seals all secrets with it.
+	// RotateKeys creates a new master key and seals all secrets with it.
 	RotateKeys func(context.Context, MigrateOptions) error
 	Demo       func(context.Context, DemoOptions) error
 	MCP        func(context.Context, MCPOptions) error
-	// CheckAgent checks an agent program. The error tells why the check could not be made.
+	// CheckAgent checks an agent program. The error says why the check could not be run.
 	CheckAgent func(context.Context, AgentCheckOptions) ([]AgentCheckResult, error)
 	// CheckWorkflow returns the problems of a definition, without a server.
 	CheckWorkflow func(source []byte) client.WorkflowCheck
@@ -58,7 +58,7 @@ type ServeOptions struct {
 	AccessOptions
 	Workers    int
 	SingleUser bool
-	// NewAdminToken prints a new admin's token.
+	// NewAdminToken creates and prints a new token of the admin.
 	NewAdminToken bool
 	LogLevel      string
 	LogFormat     string
@@ -85,7 +85,7 @@ type AccessOptions struct {
 	OIDCGroupsClaim string            `name:"oidc-groups-claim" env:"FERMATA_OIDC_GROUPS_CLAIM" placeholder:"NAME" help:"Claim of the ID token that lists the groups (default: groups)."`
 }
 
-// IsolationOptions tells whether agents run in a sandbox, and what they see there besides their working copies.
+// IsolationOptions says whether agents run in a sandbox, and what they see there besides their working copies.
 type IsolationOptions struct {
 	On          bool
 	Read, Write []string

@@ -38,7 +38,7 @@ func (f *inboxForm) startReview(values map[string]any) {
 	f.values, f.itemIndex, f.typing = values, len(f.q.Items), false
 }
 
-// isReviewing reports whether every item has an answer and nothing was sent.
+// isReviewing reports whether the form is past all items and shows its last page.
 func (f *inboxForm) isReviewing() bool { return f.itemIndex >= len(f.q.Items) }
 
 func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.itemIndex] }

@@ -36,8 +36,8 @@ type inbox struct {
 	// reading reports whether the chosen question fills the screen, from line scroll on.
 	reading bool
 	scroll  int
-	// linesRead is how many lines of the question were on the screen, from the first one on and without a gap. seen holds
-	// the actions whose lines were all on the screen.
+	// linesRead is how many lines of the question were on the screen, from the first one on and without a gap. seen
+	// holds the actions whose lines were all on the screen.
 	linesRead int
 	seen      map[string]bool
 	comment   string
@@ -71,7 +71,7 @@ func (m *inbox) now() time.Time { return m.s.now().Add(m.skew) }
 
 func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), inboxClock()) }
 
-// Update handles a message: of the terminal, the server or the keyboard.
+// Update handles a message from the terminal, the server or the keyboard.
 func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	m.syncView()

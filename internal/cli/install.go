@@ -74,8 +74,8 @@ func (c *installCommand) Run(s *session) error {
 	return nil
 }
 
-// tellToken tells the person that the hooks have no token. A server that takes programs of its own machine for a
-// person needs none.
+// tellToken tells the person if the hooks have no token. A server in single-user mode needs none: it treats programs on
+// its own machine as the person.
 func (c *installCommand) tellToken(s *session) error {
 	login, file, err := s.login()
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *installCommand) edit(f configFile) (fileEdit, error) {
 	return e, nil
 }
 
-// apply changes one file. In a dry run it prints the change.
+// apply changes one file. In a dry run it only prints what would happen to the file.
 func (c *installCommand) apply(s *session, e fileEdit) error {
 	if c.DryRun {
 		s.stderr().line("dry run: would %s %s", e.verb(), e.name)

@@ -14,15 +14,15 @@ import (
 )
 
 // deskWait is how long hooks wait for a person. hookSeconds is the timeout that the programs get for these hooks. Some
-// programs run the tool after the timeout, so it is longer than deskWait.
+// programs run the tool after the timeout, so hookSeconds is longer than deskWait.
 const (
 	deskWait    = "5m"
 	hookSeconds = 420
 	gateSeconds = 60
 )
 
-// gateHookLine returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the line
-// ends with 2: only 0 lets the tool run.
+// gateHookLine returns the command line of a gate. If the hook fails in any way, even because fermata is missing, the
+// line ends with 2: only 0 lets the tool run.
 func (p installTarget) gateHookLine(program, flags string) string {
 	return p.mirrorHookLine(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }

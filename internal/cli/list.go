@@ -206,8 +206,8 @@ func (s *session) printMoreHint(hasMore bool, shownCount int) {
 	}
 }
 
-// collectPages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so that
-// it is [] in JSON.
+// collectPages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so
+// that it is [] in JSON.
 func collectPages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
 	all := []T{}
 	cursor := ""

@@ -43,7 +43,7 @@ func (s *session) listen(ctx context.Context, taskID string) *eventStream {
 	return l
 }
 
-// notify leaves a note for a reader that may be busy. It never blocks.
+// notify signals a reader that may be busy. It never blocks.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

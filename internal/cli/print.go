@@ -161,7 +161,7 @@ func wrapLines(lines []string, width int) []string {
 	return list
 }
 
-// expandTabs replaces tabs with the spaces that they stand for.
+// expandTabs replaces each tab with the spaces up to the next tab stop. There is one every 8 columns.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -205,8 +205,8 @@ func (s *session) writeJSONLine(v any) error {
 	return err
 }
 
-// encodeJSON returns JSON in which no character is hidden. Characters that a terminal would obey or not show are escaped,
-// which means the same in JSON.
+// encodeJSON returns JSON in which no character is hidden. Characters that a terminal would obey or not show are
+// escaped, which means the same in JSON.
 func encodeJSON(v any, indent string) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

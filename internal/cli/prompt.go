@@ -96,7 +96,8 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 	return values, nil
 }
 
-// noAnswerError returns an error that a question got no answer. Its hint shows how to give one on the command line.
+// noAnswerError returns the error for a command that got no answer from the person. The hint of the error shows how to
+// give the answer on the command line.
 func noAnswerError(q *fermata.Question) error {
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent")
 	if len(q.Items) == 1 {

@@ -141,7 +141,7 @@ func (p printer) printItems(q *fermata.Question) {
 	}
 }
 
-// printOptions writes the options of an item, each with the number that selects it.
+// printOptions writes the options of an item, each with the number that selects it if it can be selected by number.
 func (p printer) printOptions(it *fermata.Item, indent string) {
 	for i, o := range it.Options {
 		mark := "-"

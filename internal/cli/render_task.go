@@ -127,8 +127,8 @@ func stateText(t *fermata.Task) string {
 	return fmt.Sprintf("%s (%s)", t.State, oneLine(t.Reason))
 }
 
-// printMessages writes the messages of a task's thread. If the task has ended, it also marks a clarification that the agent
-// never answered.
+// printMessages writes the messages of a task's thread. If the task has ended, it also marks a clarification that the
+// agent never answered.
 func (p printer) printMessages(list []*fermata.Message, ended bool, now time.Time) {
 	for i, m := range list {
 		p.line("")

@@ -13,9 +13,9 @@ import (
 // longRunningCommands are the commands that run for a long time.
 var longRunningCommands = []string{"serve", "worker", "mcp", "demo"}
 
-// checkRepeatedFlags refuses a flag that stands twice on the command line although only one value is read. The other value
-// would silently be lost. A switch that is set twice loses nothing. For long-running commands the last value counts,
-// so that a unit or a script can override a flag.
+// checkRepeatedFlags refuses a flag that stands twice on the command line although only one value is read. The other
+// value would silently be lost. A switch that is set twice loses nothing. For long-running commands the last value
+// counts, so that a unit or a script can override a flag.
 func checkRepeatedFlags(parsed *kong.Context, args []string) error {
 	if slices.Contains(longRunningCommands, parsed.Selected().Name) {
 		return nil

@@ -159,8 +159,8 @@ type consentRequest struct {
 	confirmCommand string
 }
 
-// obtain asks a person at a terminal to confirm. Without a terminal, the command line must confirm, so that an unattended
-// program releases nothing by accident.
+// obtain asks a person at a terminal to confirm. Without a terminal, the command line must confirm, so that an
+// unattended program releases nothing by accident.
 func (n consentRequest) obtain(ctx context.Context, s *session, answer string) error {
 	if !n.needed || n.given {
 		return nil

@@ -16,7 +16,7 @@ type column struct {
 
 // table is a list for people and for scripts. On a terminal it is aligned and
 // cut to the width. Elsewhere it is separated by tabs, complete and without a
-// head.
+// header.
 type table struct {
 	columns []column
 	rows    [][]string

@@ -7,7 +7,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fileMark is the prefix of a text that names a file. A doubled mark stands for the mark itself.
+// fileMark is the prefix of a text that names a file. A text with a doubled mark begins with the mark itself.
 const fileMark = "@"
 
 // textOrFile returns the text of a flag, or the content of the file after an @. The file @- is standard input. A text
@@ -27,7 +27,8 @@ func (s *session) textOrFile(flag, text string) (string, error) {
 	return string(data), err
 }
 
-// checkNotDash refuses a text that is only a dash. It usually means standard input, whose content would silently be lost.
+// checkNotDash refuses a text that is only a dash. It usually means standard input, whose content would silently be
+// lost.
 func checkNotDash(flag, text string) error {
 	if text != standardInput {
 		return nil

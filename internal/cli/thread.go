@@ -32,7 +32,8 @@ func (s *session) newThread(taskID string) *thread {
 	return &thread{s: s, taskID: taskID, messages: map[string]*fermata.Message{}}
 }
 
-// loadEntry loads the objects that an event refers to. It returns nil for an event that does not belong to a conversation.
+// loadEntry loads the objects that an event refers to. It returns nil for an event that does not belong to a
+// conversation.
 func (t *thread) loadEntry(ctx context.Context, e *fermata.Event) (*entry, error) {
 	x := &entry{Event: e}
 	var err error

@@ -174,7 +174,7 @@ func (v *treeView) details(t *fermata.Task) []row {
 	return list
 }
 
-// questionFacts returns the type, the assignees and the deadline of a question.
+// questionFacts returns the type, the assignees, the deadline and other facts of a question.
 func (v *treeView) questionFacts(q *fermata.Question) string {
 	whom := "anybody"
 	if len(q.Assignees) > 0 {

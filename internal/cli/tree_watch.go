@@ -22,14 +22,14 @@ type drawing interface {
 	isOver() bool
 }
 
-// connectionLostText tells the person that the connection broke, and so nothing new is shown.
+// connectionLostText tells the person that the connection broke, so the screen shows nothing new.
 const connectionLostText = "(the connection broke; connecting again)"
 
 // retryDelay is the pause before a drawing is read again after the server was unreachable.
 const retryDelay = time.Second
 
-// watch shows a drawing and its changes until it is over or ctx ends. A server that is away for a while does not end
-// it.
+// watch shows a drawing and its changes until the drawing cannot change again or ctx ends. A server that is away for a
+// while does not end the watch.
 func (s *session) watch(ctx context.Context, d drawing) error {
 	l := s.listen(ctx, "")
 	show := s.drawFunc(d)
@@ -129,7 +129,7 @@ func (s *session) screenDrawFunc(d drawing) func() error {
 		height := s.updateSize()
 		lines := s.drawingLines(d)
 		if !d.isOver() {
-			// Cut a drawing that still changes to the screen. One that is over stays complete, and scrolls.
+			// Cut a drawing that can still change to the screen. One that cannot stays complete, and scrolls.
 			lines = s.cropLines(lines, lastActiveRow(d), max(height-3, 3))
 		}
 		if s.disconnected {

@@ -193,7 +193,7 @@ func TestInputsAreReadByType(t *testing.T) {
 	}
 }
 
-// All mistakes of the inputs are told at once, and where a list or an object is no JSON.
+// All mistakes of the inputs are reported at once, with the place at which a list or an object is not valid JSON.
 func TestAllMistakesOfTheInputsAreTold(t *testing.T) {
 	t.Parallel()
 	w := &fermata.Workflow{Name: "deploy", Inputs: []fermata.WorkflowInput{

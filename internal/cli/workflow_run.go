@@ -70,8 +70,8 @@ func (s *session) printStarted(ctx context.Context, run *fermata.WorkflowRun, wa
 	return nil
 }
 
-// inputs returns the inputs with the types of the workflow. --input has precedence over the file of --inputs. The error
-// lists every input that is wrong or missing.
+// inputs returns the inputs with the types of the workflow. --input has precedence over the file of --inputs. If an
+// input is wrong, the error lists every input that is wrong or missing.
 func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string]any, error) {
 	inputs := map[string]any{}
 	if c.Inputs != "" {

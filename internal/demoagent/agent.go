@@ -1,6 +1,6 @@
-// Package demoagent is the agent that `fermata demo` runs. It is a small program that does real work in a folder,
-// cannot decide something, asks, stops, and goes on with the answer. It uses only the protocol of the command runner,
-// which docs/reference/worker.md describes.
+// Package demoagent is the agent that `fermata demo` runs. It is a small program that does real work in a folder. It
+// meets a decision that it cannot make, asks, stops, and goes on with the answer. It uses only the protocol of the
+// command runner, which docs/reference/worker.md describes.
 package demoagent
 
 import (
@@ -70,7 +70,7 @@ func write(r report, stdout io.Writer, file string) error {
 	return err
 }
 
-// run reads what was handed over and does the next part of the work.
+// run reads the hand-over and does the next part of the work.
 func (a *agent) run(stdin io.Reader) (report, error) {
 	var h handover
 	if err := json.NewDecoder(stdin).Decode(&h); err != nil {
@@ -143,7 +143,7 @@ func (a *agent) progress(message string, step int) {
 	}
 }
 
-// files lists the entries of the repository without git's own.
+// files lists the entries of the repository except .git.
 func (a *agent) files() ([]string, error) {
 	entries, err := os.ReadDir(a.dir)
 	if err != nil {

@@ -37,7 +37,7 @@ type choice struct {
 	By string
 }
 
-// question returns the question about the two things that the repository does not tell.
+// question returns the question about the two things that the repository does not show.
 func question(name string, files []string) *fermata.Ask {
 	preview := ""
 	for _, format := range []string{yaml, toml, jsonText} {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// inheritedEnv are the variables that every program gets. Tokens and other private variables of this process are not among
-// them.
+// inheritedEnv are the variables that every program gets. Tokens and other private variables of this process are not
+// among them.
 var inheritedEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP",
 	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",

@@ -32,8 +32,8 @@ func GraceOf(ctx context.Context, own time.Duration) time.Duration {
 	return haltOf(ctx).grace(cmp.Or(own, DefaultGrace))
 }
 
-// HurryOf returns a channel that is closed when a program that stops at the end of ctx has no more time. The channel is
-// nil if that never happens.
+// HurryOf returns the Hurry channel of the [Halt] for which ctx ended. It returns nil if there is no such channel: then
+// the program is never hurried.
 func HurryOf(ctx context.Context) <-chan struct{} { return haltOf(ctx).Hurry }
 
 // haltOf returns the reason why ctx ended. It returns the zero Halt if the reason does not change the grace.

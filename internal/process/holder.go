@@ -10,9 +10,9 @@ import (
 // holderFile is the file in a run's folder that the run's worker locks.
 const holderFile = "worker"
 
-// HoldRun makes this process hold the folder of a run until the returned function is called. The system itself tells
-// other processes which process holds a folder, so an agent cannot fake it with a file or an environment. This process
-// must not open the file again: closing it would release the folder.
+// HoldRun makes this process hold the folder of a run until the returned function is called. The system itself reports
+// to other processes which process holds a folder, so an agent cannot fake it with a file or an environment. This
+// process must not open the file again: closing it would release the folder.
 func HoldRun(folder string) (release func(), err error) {
 	file, err := os.OpenFile(filepath.Join(folder, holderFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -26,9 +26,9 @@ func HoldRun(folder string) (release func(), err error) {
 	return release, nil
 }
 
-// IsInRun reports whether this process descends from the process that holds the folder of a run. In a sandbox the holder
-// is out of sight; there it is enough that the sandbox was made for this folder. If this cannot be determined, IsInRun
-// returns false.
+// IsInRun reports whether this process descends from the process that holds the folder of a run. Inside a sandbox the
+// holder is invisible; there it is enough that the sandbox was created for this folder. If this cannot be determined,
+// IsInRun returns false.
 func IsInRun(folder string) bool {
 	holder, err := holderOf(folder)
 	if err != nil {
@@ -40,15 +40,16 @@ func IsInRun(folder string) bool {
 	return isAncestor(holder)
 }
 
-// hiddenHolder is the process id that a sandbox, which has its own processes, sees for a process outside.
+// hiddenHolder is the process id that the system reports inside a sandbox for a process outside it. A sandbox has its
+// own process ids.
 const hiddenHolder = 0
 
 // sandboxFile begins the names of the files that the first processes of the run's sandboxes lock. Each sandbox has a
-// file of its own, because the system tells only one holder of a file.
+// file of its own, because the system reports only one holder of a file.
 const sandboxFile = "sandbox-"
 
-// isSandboxOf reports whether the first process of this sandbox has locked a file of the folder. The program that makes
-// sandboxes does so before it starts an agent, and no agent can control that process.
+// isSandboxOf reports whether the first process of this sandbox has locked a file of the folder. That process is
+// bubblewrap. It takes the lock before it starts an agent, and no agent can control it.
 func isSandboxOf(folder string) bool {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

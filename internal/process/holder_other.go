@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// takeLock does nothing: the system does not tell which process holds a lock.
+// takeLock does nothing: the system does not report which process holds a lock.
 func takeLock(*os.File) error { return nil }
 
 // holderOf always fails.

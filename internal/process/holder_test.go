@@ -12,7 +12,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// inRunEnv names a folder. Started again with it, this test program says whether it belongs to the run of that folder.
+// inRunEnv is a variable that names a folder. If it is set, this test program reports whether it belongs to the run of
+// that folder.
 const inRunEnv = "TEST_IN_RUN"
 
 func TestMain(m *testing.M) {

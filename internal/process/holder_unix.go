@@ -11,13 +11,14 @@ import (
 	"syscall"
 )
 
-// The one byte that a worker locks. No program locks it by chance, and a lock of the whole file is a different one.
+// The one byte that a worker locks. No program locks this byte by chance, and a lock of the whole file is a different
+// lock.
 const (
 	lockOffset = math.MaxInt32 - 19
 	lockLength = 1
 )
 
-// takeLock takes the lock.
+// takeLock takes the worker's lock on the file. If another process has the lock, takeLock fails at once.
 func takeLock(file *os.File) error {
 	lock := workerLock()
 	return syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock)

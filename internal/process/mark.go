@@ -26,8 +26,8 @@ func ownMark() string {
 
 var programs atomic.Int64
 
-// RunFolderPattern is the pattern for the names of run folders. It contains the mark, so that the folders of a killed process
-// can be found.
+// RunFolderPattern is the pattern for the names of run folders. It contains the mark, so that the folders of a killed
+// process can be found.
 var RunFolderPattern = RunFolderPatternOf(Mark)
 
 // RunFolderPatternOf returns the pattern for the process with the mark.

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// How often the system is searched again for processes that keep starting others, and how long killed ones get to end.
+// killTries is how often the system is searched for processes that keep starting others. killRetryDelay is how long
+// killed processes get to end before the next search.
 const (
 	killTries      = 100
 	killRetryDelay = 5 * time.Millisecond
@@ -115,7 +116,7 @@ func isMarked(pid, mark string) (marked, unknown bool) {
 	return false, unknown
 }
 
-// environTries is how often an environment is read that seems to be empty.
+// environTries is how often environOf reads an environment that seems to be empty.
 const environTries = 10
 
 // environOf returns the environment of a process. It is unknown while the process executes another program (execve(2)):

@@ -72,8 +72,8 @@ const (
 	noEnvironment = "env -i"
 )
 
-// runWithChild runs a program that starts another one in the way of how. The other one holds the pipe, whose read end is
-// returned.
+// runWithChild runs a program that starts another one with the command how. The other one holds the pipe, whose read
+// end is returned.
 func runWithChild(ctx context.Context, t *testing.T, how, then string) (pipe *os.File, ended <-chan struct{}) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "alive")

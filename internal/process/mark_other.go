@@ -2,7 +2,7 @@
 
 package process
 
-// KillMarked does nothing: only Linux tells with which environment a process was started.
+// KillMarked does nothing: only Linux shows the environment with which a process was started.
 func KillMarked(string) {}
 
 // killProgram does nothing either.

@@ -43,8 +43,8 @@ type Program struct {
 // Run runs the program until it and all processes that it started have ended, and all output was passed on. When ctx
 // ends, the process group gets SIGTERM, and SIGKILL after the grace. A [Halt] as the cause shortens the grace. On
 // Linux, processes that left the group are killed as well. The program dies with this process, but the processes that
-// it started do not: see [KillMarked]. If ctx comes from [WithSandbox], the program runs in that sandbox. The error says why
-// the program could not be started.
+// it started do not: see [KillMarked]. If ctx comes from [WithSandbox], the program runs in that sandbox. The error
+// says why the program could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	argv := p.Argv
 	if s := sandboxOf(ctx); s != nil {

@@ -22,8 +22,8 @@ type Sandbox struct {
 	Program string
 	// Hide lists further folders that the program does not see, even inside a folder that it sees.
 	Hide []string
-	// Read and Write list files and folders that are visible all the same. A path that does not exist is left out. A
-	// path in both can only be read.
+	// Read and Write list files and folders that are visible even if a folder around them is hidden. A path that does
+	// not exist is left out. A path in both can only be read.
 	Read, Write []string
 	// Programs lists the absolute paths of programs, and of links to programs. They are visible even if their folder is
 	// hidden.
@@ -72,7 +72,7 @@ func mergeMaps(a, b map[string]string) map[string]string {
 
 // command returns the command that runs p in the sandbox. The worker ends programs with a signal to their process
 // group. The sandbox itself ignores the signal: if it died, the program would be killed before it could stop. The first
-// process of the sandbox locks the file known, if that is not empty.
+// process of the sandbox locks the file lockFile, if that is not empty.
 func (s *Sandbox) command(p Program, lockFile string) []string {
 	args := []string{
 		"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
@@ -108,7 +108,8 @@ func (s *Sandbox) hiddenFolders() []string {
 	return slices.Compact(existing)
 }
 
-// makeLockFile makes the file that shows that a sandbox belongs to a run. It makes none if the program has no folder.
+// makeLockFile creates the file that shows that a sandbox belongs to a run. It creates none if the program has no
+// folder.
 func makeLockFile(p Program) (string, error) {
 	if p.Folder == "" {
 		return "", nil
@@ -215,8 +216,8 @@ func nameService() string {
 	return at
 }
 
-// FindSandbox returns the path of the program that makes sandboxes, after a test of it. The error says why this machine
-// cannot make a sandbox.
+// FindSandbox returns the path of the program that creates sandboxes, after a test of it. The error says why this
+// machine cannot create a sandbox.
 func FindSandbox(ctx context.Context) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("only Linux has sandboxes")

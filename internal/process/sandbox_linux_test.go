@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// runSandboxed runs a script in a sandbox that was made for the folder own, and returns the output. In the sandbox,
-// "$SELF" is this test program, which says whether it is in the run of the folder asked.
+// runSandboxed runs a script in a sandbox that was created for the folder own, and returns the output. In the sandbox,
+// "$SELF" is this test program, which reports whether it is in the run of the folder asked.
 func runSandboxed(t *testing.T, own, asked, script string) string {
 	t.Helper()
 	program, err := process.FindSandbox(t.Context())
@@ -38,7 +38,7 @@ func runSandboxed(t *testing.T, own, asked, script string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// ask makes the test program say whether it is in the run.
+// ask makes the test program report whether it is in the run.
 const ask = `"$SELF"; true`
 
 // In a hidden folder of PATH, only the programs become visible, and never more than a sandbox can start with.
@@ -68,8 +68,8 @@ func TestOnlyProgramsOfAFolderAreOpened(t *testing.T) {
 	}
 }
 
-// Another process namespace hides the worker. Only processes in the sandbox that the worker made for the folder count
-// as part of its run all the same.
+// Another process namespace hides the worker. Of the processes in sandboxes, only those in a sandbox that the worker
+// created for the folder count as part of its run.
 func TestOnlyItsSandboxIsInTheRun(t *testing.T) {
 	t.Parallel()
 	const inRun = "in the run"

@@ -10,9 +10,9 @@ import (
 // the square of their number, to a third of a second at 400.
 const maxPathPrograms = 400
 
-// OpenPath makes the programs in those folders of the variable PATH visible that are hidden. It shows the programs that
-// are there now, and nothing else in these folders. It returns the folders that it left out because they hold too many
-// programs.
+// OpenPath makes the programs in the folders of the variable PATH visible, if the sandbox hides these folders. It shows
+// the programs that exist now, and nothing else in the folders. It returns the folders that it left out because they
+// hold too many programs.
 func (s *Sandbox) OpenPath(folders []string) (skipped []string) {
 	laid := s.mounts("")
 	for _, folder := range folders {

@@ -24,8 +24,8 @@ type activeRun struct {
 	log    *slog.Logger
 	// progress holds the latest update that was not sent yet.
 	progress chan fermata.Progress
-	// beatRequest asks for a heartbeat at once: the session or the agent's folder is new to the server, or the reply of the
-	// last heartbeat was lost, and perhaps messages with it.
+	// beatRequest asks for a heartbeat at once: the session or the agent's folder is new to the server, or the reply of
+	// the last heartbeat was lost, and perhaps messages with it.
 	beatRequest chan struct{}
 	// reportMu is held while an update is sent.
 	reportMu sync.Mutex

@@ -91,7 +91,7 @@ func (n *attention) waitingRuns() []fermata.AttentionRun {
 	return runs
 }
 
-// awaitNews waits for news of the runs and passes it on. It ends early when a run begins that it does not name.
+// awaitNews waits for news of the runs and passes it on. It ends early when a run begins that the call does not name.
 func (n *attention) awaitNews(ctx context.Context, runs []fermata.AttentionRun) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -120,8 +120,8 @@ func (n *attention) awaitNews(ctx context.Context, runs []fermata.AttentionRun) 
 	return nil
 }
 
-// passNews passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls leave it
-// out until it has taken its news.
+// passNews passes the news on to all runs at the same time. A slow run does not hold up the others: the next calls
+// leave it out until it has taken its news.
 func (n *attention) passNews(ctx context.Context, news []fermata.News) {
 	for _, runNews := range news {
 		n.mu.Lock()

@@ -17,8 +17,8 @@ import (
 type attentionCounter struct {
 	worker.Server
 	mu sync.Mutex
-	// open is the number of calls that wait now, and maxOpen the highest such number. runs is how many runs the last call
-	// named.
+	// open is the number of calls that wait now, and maxOpen the highest such number. runs is how many runs the last
+	// call named.
 	open, maxOpen, runs int
 }
 

@@ -123,8 +123,8 @@ func (c *workingCopy) setBase(ctx context.Context) error {
 	return err
 }
 
-// checkWorktree returns an error unless the task's own branch is checked out in its own worktree. So the worker never touches
-// anything else, whatever the agent did.
+// checkWorktree returns an error unless the task's own branch is checked out in its own worktree. So the worker never
+// touches anything else, whatever the agent did.
 func (c *workingCopy) checkWorktree(ctx context.Context) error {
 	if faults := c.faults(); len(faults) > 0 {
 		return errors.New(strings.Join(faults, "; "))

@@ -115,7 +115,7 @@ type workingCopy struct {
 	lock         *lock
 }
 
-// open returns the task's working copy as its last run left it, or makes a new one. It waits until no other run works
+// open returns the task's working copy as its last run left it, or creates a new one. It waits until no other run works
 // in it.
 func (cs *copyManager) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
 	spec, err := readCopySpec(t)
@@ -218,8 +218,8 @@ func (c *workingCopy) keepCommits(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// removeAfterSuccess removes the worktree of a task that was committed. The branch stays, and a reopened task begins at its last
-// commit. A worktree that tasks share stays for the next of them.
+// removeAfterSuccess removes the worktree of a task that was committed. The branch stays, and a reopened task begins at
+// its last commit. A worktree that tasks share stays for the next of them.
 func (c *workingCopy) removeAfterSuccess(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == nil || c.keepAsIs || c.cs.OnCompleted != Commit {
 		return

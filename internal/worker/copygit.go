@@ -81,11 +81,11 @@ func (g copyGit) ownFiles() map[string]string {
 	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
 }
 
-// redirectNames are the names of files and folders that would make git read another configuration. The worker creates none of
-// them.
+// redirectNames are the names of files and folders that would make git read another configuration. The worker creates
+// none of them.
 var redirectNames = []string{"commondir", "config.worktree", "hooks"}
 
-// faults describes each difference between the git folder and the one that the worker made.
+// faults describes each difference between the git folder and the one that the worker created.
 func (g copyGit) faults() []string {
 	var faults []string
 	for name, want := range g.ownFiles() {
@@ -187,8 +187,9 @@ func (g copyGit) checkout(ctx context.Context, commit string) error {
 	return g.storeIndex()
 }
 
-// stage adds all changes of the files to the index, and returns the resulting tree. Of a repository inside the copy it
-// records the commit, and runs no git in there: such a git would use the configuration of that repository.
+// stage adds all changes of the files to the index, and returns the resulting tree. For a repository inside the copy,
+// it records only the commit. It runs no git in that repository, because such a git would use the repository's own
+// configuration.
 func (g copyGit) stage(ctx context.Context) (string, error) {
 	if err := g.prepareCommand(ctx); err != nil {
 		return "", err
@@ -233,8 +234,8 @@ func (g copyGit) clean(ctx context.Context) error {
 	return err
 }
 
-// prepareCommand rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git command that
-// can start a program.
+// prepareCommand rebuilds the git folder and refuses programs that lie in the working copy. Call it before a git
+// command that can start a program.
 func (g copyGit) prepareCommand(ctx context.Context) error {
 	if err := g.rebuildFolder(); err != nil {
 		return err
@@ -250,7 +251,7 @@ const programKeys = `^(filter\..*\.(clean|smudge|process)|credential\.(.*\.)?hel
 func (g copyGit) checkPrograms(ctx context.Context) error {
 	out, err := g.git(ctx, "config", "--includes", "-z", "--get-regexp", programKeys)
 	if err != nil {
-		return nil // git fails where no setting fits
+		return nil // git fails if no setting matches
 	}
 	for entry := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n")

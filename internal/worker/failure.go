@@ -33,7 +33,7 @@ func (a *activeRun) fail(code, summary string) fermata.Finish {
 	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(summary, maxSummary)}
 }
 
-// codeOf returns the code of a server's error, or other if err is none.
+// codeOf returns the code of a server's error, or other if err is not from the server.
 func codeOf(err error, other string) string {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return string(e.Code)

@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// finish settles the result with the working copy and tells the server. The working copy always matches what the server
-// accepted. A completed run is committed before it is reported, and the commit is taken back if the report is refused.
-// A failed run is rolled back only after the report was accepted.
+// finish brings the working copy in line with the result, and reports the result to the server. The working copy always
+// matches what the server accepted. A completed run is committed before it is reported, and the commit is taken back if
+// the report is refused. A failed run is rolled back only after the report was accepted.
 func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.finalContext(ctx)
 	defer cancel()
@@ -60,8 +60,8 @@ func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 	}
 }
 
-// commitAndPush commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes stay
-// in the working copy. It returns false if the run was over before the push had ended.
+// commitAndPush commits the changes of a completed run, and pushes them if the task says so. If that fails, the changes
+// stay in the working copy. It returns false if the task went on without this run before the push had ended.
 func (a *activeRun) commitAndPush(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
 	if err := a.copy.commit(ctx, a.claim.Task, a.runLog); err != nil {
 		a.copy.keepAsIs = true
@@ -108,9 +108,10 @@ func (a *activeRun) fillResult(ctx context.Context, fin fermata.Finish) fermata.
 	return fin
 }
 
-// report sends the result until it is accepted, the run is over, or the server refuses this worker. If the server finds
-// the result wrong, the worker reports a failure that gives the reason, so that the task never hangs. report returns
-// the last report that was sent, and whether the task goes on because the agent was not told everything.
+// report sends the result until the server accepts it, the task has gone on without this run, or the server refuses
+// this worker. If the server rejects the result as invalid, the worker reports a failure that gives the reason, so that
+// the task never hangs. report returns the last report that was sent, and whether the task goes on because the agent
+// was not told everything.
 func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, continues bool, err error) {
 	retry := backoff{}
 	for {
@@ -149,7 +150,7 @@ func (a *activeRun) logDroppedQuestion(q *fermata.Ask, why error) {
 	fmt.Fprintf(a.runLog, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
 }
 
-// isWorkerRefusal reports whether the server takes no report of this worker.
+// isWorkerRefusal reports whether the server accepts no report from this worker.
 func isWorkerRefusal(code fermata.Code) bool {
 	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }

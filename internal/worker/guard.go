@@ -34,8 +34,8 @@ func (cs *copyManager) dropGitFolder(id string) error {
 	return os.RemoveAll(dir)
 }
 
-// checkedSettings returns the settings that were noted before the first run in the repository. It returns an error if they have
-// changed.
+// checkedSettings returns the settings that were noted before the first run in the repository. It returns an error if
+// they have changed.
 func (cs *copyManager) checkedSettings(ctx context.Context, r repository) (settings, error) {
 	current, err := r.readSettings(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 	return c.git.rebuildFolder()
 }
 
-// faults describes each way in which the worktree itself differs from the one that the worker made.
+// faults describes each way in which the worktree itself differs from the one that the worker created.
 func (c *workingCopy) faults() []string {
 	var faults []string
 	if err := checkWorkDir(c.root, c.root); err != nil {
@@ -100,7 +100,7 @@ func (c *workingCopy) faults() []string {
 	return faults
 }
 
-// readLine returns the rest of the only line of a small file after its prefix.
+// readLine returns the text after the prefix in the only line of a small file. It returns false for any other file.
 func readLine(name, prefix string) (string, bool) {
 	text, ok := readRegular(name)
 	if !ok {
@@ -140,8 +140,8 @@ func (c *workingCopy) tampering(ctx context.Context) string {
 	return strings.Join(reasons, "; ")
 }
 
-// failIfTampered turns the result of a run that changed git's settings or files into a failure. Then nothing is committed, and
-// the copy stays so that people can look at it.
+// failIfTampered turns the result of a run that changed git's settings or files into a failure. Then nothing is
+// committed, and the copy stays so that people can look at it.
 func (a *activeRun) failIfTampered(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	why := a.copy.tampering(ctx)
 	if why == "" {

@@ -7,11 +7,11 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// runHeartbeats renews the lease after every third of it until ctx ends. It sends a heartbeat at once in three cases: at the
-// start, because the claim may have taken long; when the agent's folder or session is known; and after a reply was lost
-// that may have carried messages. It stops the run when the server says that the run is over. It also stops the run
-// when the lease could not be renewed, early enough for the agent to be gone when the lease ends. Times are monotonic,
-// counted from before the request that renewed the lease.
+// runHeartbeats renews the lease after every third of it until ctx ends. It sends a heartbeat early in three cases: at
+// the start, because the claim may have taken long; when the agent's folder or session is known; and after a reply was
+// lost that may have carried messages. It stops the run when the server reports that the task went on without it. It
+// also stops the run when the lease could not be renewed, early enough for the agent to be gone when the lease ends.
+// Times are monotonic, counted from before the request that renewed the lease.
 func (a *activeRun) runHeartbeats(ctx context.Context) {
 	lease := a.w.opts.Lease
 	margin := a.w.margin()

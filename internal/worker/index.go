@@ -12,8 +12,8 @@ import (
 // indexFile returns the file in which the worker's git keeps the changes to commit.
 func (g copyGit) indexFile() string { return filepath.Join(g.dir, "index") }
 
-// loadIndex copies the index as the agent left it, with the files that it added by force or took out. The copy cannot
-// change while git reads it. loadIndex returns the repositories inside the working copy that the index names.
+// loadIndex copies the index as the agent left it, with the files that the agent added by force or removed. The copy
+// cannot change while git reads it. loadIndex returns the repositories inside the working copy that the index names.
 func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
 	if err := ignoreMissing(os.Remove(g.indexFile() + ".lock")); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func isInsideCopy(path string) bool {
 	return true
 }
 
-// makeWorkDir makes the folder in which an agent works. It never makes a folder outside the copy.
+// makeWorkDir creates the folder in which an agent works. It never creates a folder outside the copy.
 func makeWorkDir(root, workDir string) error {
 	if err := checkWorkDir(root, workDir); err != nil {
 		return err
@@ -99,8 +99,8 @@ func makeWorkDir(root, workDir string) error {
 	return checkWorkDir(root, workDir)
 }
 
-// checkWorkDir returns an error unless the folder in which an agent works is the copy's own. A link in its place would lead
-// the next agent, and its sandbox, elsewhere.
+// checkWorkDir returns an error unless the folder in which an agent works is the copy's own. A link in its place would
+// lead the next agent, and its sandbox, elsewhere.
 func checkWorkDir(root, workDir string) error {
 	info, err := os.Lstat(root)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // the mark of the worker's process, and the process holds its lock.
 const workersFolder = ".workers"
 
-// registerWorker records that this worker runs. If the worker is killed, another one can then end the programs that it started.
+// registerWorker records that this worker runs. If the worker is killed, another one can then end the programs that it
+// started.
 func (cs *copyManager) registerWorker() (unregister func(), err error) {
 	folder := filepath.Join(cs.Folder, workersFolder)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -35,8 +36,8 @@ func (cs *copyManager) registerWorker() (unregister func(), err error) {
 	}, nil
 }
 
-// cleanUpKilledWorkers ends the programs that the agents of killed workers left running. Otherwise two runs of a task would work in
-// one folder. It removes the files of these runs as well.
+// cleanUpKilledWorkers ends the programs that the agents of killed workers left running. Otherwise two runs of a task
+// would work in one folder. It removes the files of these runs as well.
 func (cs *copyManager) cleanUpKilledWorkers(log *slog.Logger) {
 	folder := filepath.Join(cs.Folder, workersFolder)
 	entries, err := os.ReadDir(folder)

@@ -4,7 +4,7 @@ package worker
 
 import "log/slog"
 
-// registerWorker does nothing: only Linux can tell which programs a killed worker had started.
+// registerWorker does nothing: only Linux shows which programs a killed worker had started.
 func (cs *copyManager) registerWorker() (unregister func(), err error) { return func() {}, nil }
 
 func (cs *copyManager) cleanUpKilledWorkers(*slog.Logger) {}

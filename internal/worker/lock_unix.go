@@ -19,8 +19,8 @@ type lock struct{ file *os.File }
 // release frees the lock.
 func (l *lock) release() { l.file.Close() } //nolint:errcheck // nothing was written
 
-// shareWith makes a program hold the lock as well until it ends. So the next worker never disturbs a program that a killed
-// worker had started.
+// shareWith makes a program hold the lock as well until it ends. So the next worker never disturbs a program that a
+// killed worker had started.
 func (l *lock) shareWith(cmd *exec.Cmd) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.file) }
 
 // lockFile takes the lock with this name against every other worker on this machine. It waits for the lock until ctx

@@ -235,7 +235,7 @@ func (l *runLog) wakeWriters() {
 }
 
 // sendChunk sends a chunk until the server takes it. A chunk that the server refuses is skipped. sendChunk returns
-// false when the run or the log is over.
+// false when the run or the log has ended.
 func (l *runLog) sendChunk(text string) bool {
 	retry := backoff{}
 	for {

@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// newBranchedTask makes a task with a working copy of its own that begins at the branch of another task.
+// newBranchedTask creates a task with a working copy of its own that begins at the branch of another task.
 func (w *world) newBranchedTask(of *fermata.Task, script string) *fermata.Task {
 	w.t.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}, "from": of.ID})
@@ -46,7 +46,7 @@ func TestATaskBeginsAtTheBranchOfAnother(t *testing.T) {
 	}
 }
 
-// The first step that works in the copy of the run makes the run's branch.
+// The first step that works in the copy of the run creates the run's branch.
 func TestATaskBeginsAtABranchThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

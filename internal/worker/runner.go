@@ -11,7 +11,7 @@ import (
 // Runner drives one kind of agent. One Runner serves many runs at the same time.
 //
 // The packages of runners import only the root, so they name the same types as here: each repeats [Desk] as an alias,
-// and a test asserts that it is a Runner.
+// and its tests assert that its type is a Runner.
 type Runner interface {
 	// Name is the value of a task's field runner, and the name under which the worker claims tasks for it.
 	Name() string

@@ -22,7 +22,7 @@ type Server interface {
 	Messages(ctx context.Context, taskID, cursor string, limit int) ([]*fermata.Message, string, error)
 }
 
-// isStale reports whether the server says that the run is over.
+// isStale reports whether the server refused a call because the task went on without this run.
 func isStale(err error) bool {
 	switch fermata.CodeOf(err) {
 	case fermata.CodeStaleRun, fermata.CodeNotFound, fermata.CodeIllegalTransition:

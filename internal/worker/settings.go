@@ -142,7 +142,7 @@ func (s settings) addModules(common string) error {
 }
 
 // harmlessKeys are settings that start no program, and that git, tools and agents write in the course of work. A *
-// stands for one or more parts.
+// matches one or more characters.
 var harmlessKeys = []string{
 	"branch.*.merge", "branch.*.rebase", "branch.*.description", "branch.*.gh-merge-base", "branch.*.vscode-merge-base", "branch.autosetupmerge",
 	"branch.autosetuprebase", "branch.sort", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
@@ -197,8 +197,8 @@ func changedKeys[V any](old, current map[string]V, same func(a, b V) bool) []str
 	return names
 }
 
-// carriedKeys are the settings that the worker's own git uses. None of them makes git run a file of an agent: the programs
-// that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
+// carriedKeys are the settings that the worker's own git uses. None of them makes git run a file of an agent: the
+// programs that they name belong to the user, and [copyGit.checkPrograms] refuses one that lies in the working copy.
 var carriedKeys = []string{
 	"core.repositoryformatversion", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.protecthfs",
 	"core.protectntfs", "core.autocrlf", "core.eol", "core.safecrlf", "core.longpaths", "core.quotepath", "core.bigfilethreshold",
@@ -207,7 +207,8 @@ var carriedKeys = []string{
 	"remote.*.promisor", "remote.*.partialclonefilter", "url.*", "http.*", "credential.*", "ssh.variant",
 }
 
-// carriedConfig returns the lines of a configuration with the carried settings. Those of the worktree come last, so they win.
+// carriedConfig returns the lines of a configuration with the carried settings. Those of the worktree come last, so
+// they win.
 func (s settings) carriedConfig() string {
 	var text strings.Builder
 	for _, prefix := range []string{"", ownPrefix} {
@@ -224,7 +225,7 @@ func (s settings) carriedConfig() string {
 	return text.String()
 }
 
-// matchesAny reports whether one of the patterns fits the key.
+// matchesAny reports whether one of the patterns matches the key.
 func matchesAny(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		before, after, star := strings.Cut(pattern, "*")
@@ -272,14 +273,15 @@ func loadSettings(name string) (s settings, known bool, err error) {
 	return s, true, err
 }
 
-// knownSettings holds the noted settings by the names of their files. Settings that were read once are valid until the worker
-// ends, because an agent that is not isolated can write the files.
+// knownSettings holds the noted settings by the names of their files. Settings that were read once are valid until the
+// worker ends, because an agent that is not isolated can write the files.
 type knownSettings struct {
 	mu     sync.Mutex
 	byFile map[string]settings
 }
 
-// loadOrSave returns the settings that the file holds. If there is no file, it writes one with the current settings.
+// loadOrSave returns the settings that were noted in the file. If none were noted, it notes the current ones. If the
+// file differs from what this worker has read before, it restores the file.
 func (n *knownSettings) loadOrSave(name string, current settings) (settings, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

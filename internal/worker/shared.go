@@ -20,13 +20,12 @@ type copySpec struct {
 	task *fermata.Task
 	// id names the working copy.
 	id string
-	// from is the task at whose branch the working copy begins. If it is "", the copy begins where the repository
-	// stands.
+	// from is the task at whose branch the working copy begins. If it is "", the copy begins at the repository's HEAD.
 	from string
 	push bool
 }
 
-// isShared reports whether the working copy is named after something else than the task.
+// isShared reports whether the working copy has another id than the task, so that several tasks may use it.
 func (w copySpec) isShared() bool { return w.id != w.task.ID }
 
 // readCopySpec reads the copy spec from the task's spec: {"working_copy": "id", "push": true}. Tasks that name the same
@@ -95,8 +94,8 @@ func (cs *copyManager) register(c *workingCopy) error {
 // tidyInterval is how often an idle worker looks for worktrees to remove.
 const tidyInterval = time.Minute
 
-// removeEndedWorktrees removes the shared worktrees whose task has ended: the task with the id that the worktree is named by. Their
-// branches stay, and so does a worktree with changes that were not committed.
+// removeEndedWorktrees removes the shared worktrees whose task has ended or is unknown to the server. The id of a
+// worktree is the id of its task. The branches stay, and so does a worktree with changes that were not committed.
 func (w *Worker) removeEndedWorktrees(ctx context.Context) {
 	if !w.copies.tidyMu.TryLock() {
 		return
@@ -128,7 +127,8 @@ func (w *Worker) removeEndedWorktrees(ctx context.Context) {
 // removeWait is how long removeShared waits for a run that is about to end.
 const removeWait = time.Second
 
-// removeShared removes a shared worktree that has no changes, and drops its entry in any case.
+// removeShared removes a shared worktree if it has no uncommitted changes, and removes its entry. After an error the
+// entry stays for the next attempt.
 func (cs *copyManager) removeShared(ctx context.Context, id string) error {
 	entry := filepath.Join(cs.Folder, sharedFolder, id)
 	repo, err := os.ReadFile(entry)

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// newStepTask makes a task that works in the working copy of another task.
+// newStepTask creates a task that works in the working copy of another task.
 func (w *world) newStepTask(of *fermata.Task, script string, more map[string]any) *fermata.Task {
 	w.t.Helper()
 	spec := map[string]any{"command": []string{"sh", "-c", script}, "working_copy": of.ID}
@@ -29,7 +29,7 @@ func (w *world) newStepTask(of *fermata.Task, script string, more map[string]any
 	return t
 }
 
-// newFlowTask makes the task that represents the whole run. No worker claims it.
+// newFlowTask creates the task that represents the whole run. No worker claims it.
 func (w *world) newFlowTask() *fermata.Task {
 	w.t.Helper()
 	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})

@@ -12,8 +12,8 @@ import (
 // pauseGrace is how long an agent may take to save its session after a person paused its task.
 const pauseGrace = 5 * time.Second
 
-// stop ends the run for a reason. The first reason counts. Only a run whose task went on without it is ended at once,
-// even if it is stopping already.
+// stop ends the run for a reason. The first reason counts. As a later reason, only [ErrStale] has an effect: it ends a
+// run at once that is stopping already.
 func (a *activeRun) stop(why error) {
 	a.stopped.Store(true)
 	a.kill(a.newHalt(why))
@@ -55,13 +55,13 @@ func (a *activeRun) knownStopReason() fermata.StopReason {
 	return a.stopReason
 }
 
-// stopReasonTimeout is the time limit of the call that asks why a run is over. It is short, because the agent must be gone
-// soon.
+// stopReasonTimeout is the time limit of the call that asks why the task went on without the run. It is short, because
+// the agent must be gone soon.
 const stopReasonTimeout = time.Second
 
-// stopOvertaken stops a run after the server said, without a reason, that the run is over. It asks for the reason,
-// because an agent whose task is paused has time to save its session. A run that is stopping already learns from the
-// waiting call whether it has to hurry.
+// stopOvertaken stops a run after the server refused a call as stale, without a reason. It asks for the reason, because
+// an agent whose task is paused has time to save its session. A run that is stopping already learns from the waiting
+// call whether it must hurry.
 func (a *activeRun) stopOvertaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return
@@ -81,7 +81,8 @@ func (a *activeRun) stopOvertaken(ctx context.Context) {
 	a.applyStopReason(why)
 }
 
-// newHalt returns how long the agent may take to stop for the reason.
+// newHalt returns the [process.Halt] for the reason: how long the agent may take to stop. The agent has to hurry once
+// the task has gone on without this run.
 func (a *activeRun) newHalt(why error) *process.Halt {
 	h := &process.Halt{Why: why, Hurry: a.currentCtx.Done()}
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// refusalObserver reports when the server refused output or a heartbeat because the run is over.
+// refusalObserver reports when the server refused output or a heartbeat as stale.
 type refusalObserver struct {
 	worker.Server
 	// mute suppresses the news of the waiting call.
@@ -50,7 +50,8 @@ func (s *refusalObserver) Attention(ctx context.Context, r fermata.AttentionRequ
 	return s.Server.Attention(ctx, r)
 }
 
-// stoppingAgent is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets it go.
+// stoppingAgent is an agent that reports when it is told to stop. It ends when it has to hurry, or when the test lets
+// it go.
 type stoppingAgent struct {
 	began, told chan context.Context
 	desk        chan worker.Desk
@@ -163,8 +164,8 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 	}
 }
 
-// endDelayer holds up the end of one task's run until the worker knows that the run is over. The worker then no longer
-// waits for news of it.
+// endDelayer delays the end of one task's run until the worker knows that the task went on without it. After that, the
+// worker does not wait for news of the run.
 type endDelayer struct {
 	worker.Server
 	task          string

@@ -45,8 +45,8 @@ func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeTheWorktreeHasAPlace: git lists no worktree for a data folder that it had only just made. The next
-// worker makes the worktree under its own name.
+// TestKilledBeforeTheWorktreeHasAPlace: git lists no worktree for a data folder that it has only just created. The next
+// worker creates the worktree under its own name.
 func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
 	t.Parallel()
 	cs := newTestCopies(t)

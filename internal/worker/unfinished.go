@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// A worker may be killed between any two system calls. The next worker that opens the working copy finishes what it was
-// making, removing or rolling back, or begins it again. The lock of the working copy shows that no worker uses the
-// copy: git holds the lock too, and a run releases it last.
+// A worker may be killed between any two system calls. The next worker that opens the working copy completes the
+// interrupted creation, removal or rollback, or begins it again. The lock of the working copy shows that no worker uses
+// the copy: git holds the lock too, and a run releases it last.
 
-// unfinishedReason is the reason in the lock of a worktree that is being made or removed. No agent has worked in it, or all
-// work in it is committed.
+// unfinishedReason is the reason in the lock of a worktree that is being created or removed. No agent has worked in it,
+// or all work in it is committed.
 const unfinishedReason = "fermata: unfinished"
 
 // withCopyLock makes every git that is started with the returned context hold the lock of the working copy.
 func (c *workingCopy) withCopyLock(ctx context.Context) context.Context { return withLock(ctx, c.lock) }
 
 // listCheckouts returns where branches are checked out: the folders by the full names of the branches. It removes a
-// worktree of this copy that a worker left half made or half removed.
+// worktree of this copy that a worker left half created or half removed.
 func (c *workingCopy) listCheckouts(ctx context.Context) (map[string]string, error) {
 	all, err := c.listWorktrees(ctx)
 	if err != nil {
@@ -105,9 +105,9 @@ func isTorn(data string) bool {
 	return err != nil || len(commonDir) == 0
 }
 
-// isUnfinished reports whether a worker was killed while it made or removed the worktree. At the end of making a
-// worktree, git locks it for a moment with a reason of its own. A worktree that git removes is unlocked before git has
-// forgotten it.
+// isUnfinished reports whether a worker was killed while it created or removed the worktree. When git has created a
+// worktree, it locks the worktree for a moment with a reason of its own. A worktree that git removes is unlocked before
+// git has forgotten it.
 func (c *workingCopy) isUnfinished(w worktree) bool {
 	return w.lockReason == unfinishedReason || w.dir == c.root && (w.lockReason == "initializing" || !exists(w.dir))
 }
@@ -158,8 +158,8 @@ func (c *workingCopy) isOwnData(data string) bool {
 	return err == nil && filepath.Base(filepath.Dir(resolveIn(data, strings.TrimSpace(string(gitDir))))) == c.id
 }
 
-// removeIncompleteData removes git's data about this worktree if git was killed before it wrote where the worktree is. Git
-// lists no worktree for such data, and would give the next worktree another name.
+// removeIncompleteData removes git's data about this worktree if git was killed before it wrote where the worktree is.
+// Git lists no worktree for such data, and would give the next worktree another name.
 func (c *workingCopy) removeIncompleteData() {
 	own := filepath.Join(c.repo.common, "worktrees", c.id)
 	gitDir, err := os.ReadFile(filepath.Join(own, "gitdir"))
@@ -168,8 +168,8 @@ func (c *workingCopy) removeIncompleteData() {
 	}
 }
 
-// resetToBase resets the copy completely to the commit where the task began. A note in git's data about the worktree lets
-// the next worker finish it.
+// resetToBase resets the copy completely to the commit where the task began. A note in git's data about the worktree
+// lets the next worker finish the reset.
 func (c *workingCopy) resetToBase(ctx context.Context) error {
 	if err := replaceFile(c.resetNote(), []byte(c.base)); err != nil {
 		return err

@@ -20,16 +20,16 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// killableGit is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills the
-// real git after a while.
+// killableGit is a git that is killed in the middle of its work. It comes first in PATH. It skips one command, or kills
+// the real git after a while.
 type killableGit struct {
 	t    *testing.T
 	real string
 	dir  string
 }
 
-// newKillableGit puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run in
-// parallel, because PATH belongs to the process.
+// newKillableGit puts a git into PATH that runs the real one until a test says otherwise. Tests that use it do not run
+// in parallel, because PATH belongs to the process.
 func newKillableGit(t *testing.T) *killableGit {
 	t.Helper()
 	program, err := exec.LookPath("git")
@@ -69,7 +69,7 @@ func (k *killableGit) exitBefore(words string) {
 	k.write(fmt.Sprintf("case \"$*\" in\n*%q*) exit 137 ;;\nesac\nexec %s \"$@\"\n", words, k.real))
 }
 
-// newTestCopies makes a repository with some files, and returns the copies of it.
+// newTestCopies creates a repository with some files, and returns the manager of its working copies.
 func newTestCopies(t *testing.T) *copyManager {
 	t.Helper()
 	repo := t.TempDir()
@@ -94,7 +94,7 @@ func newTestCopies(t *testing.T) *copyManager {
 	return cs
 }
 
-// mustOpen opens the working copy of a task and wants it to be complete.
+// mustOpen opens the working copy of a task and checks that the copy is complete.
 func mustOpen(t *testing.T, cs *copyManager, task *fermata.Task) *workingCopy {
 	t.Helper()
 	c, err := cs.open(t.Context(), task, io.Discard)
@@ -132,7 +132,8 @@ func (c *workingCopy) loseLock(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMakingAWorktree: wherever a worker is killed while it makes a worktree, the next worker completes it.
+// TestKilledWhileMakingAWorktree: wherever a worker is killed while it creates a worktree, the next worker completes
+// the worktree.
 func TestKilledWhileMakingAWorktree(t *testing.T) {
 	k := newKillableGit(t)
 	cs := newTestCopies(t)
@@ -226,7 +227,7 @@ func TestTornWorktreeOfAnotherTask(t *testing.T) {
 	}
 }
 
-// TestKilledWhileRemovingAWorktree: a worktree that was half removed is made again, with all committed changes.
+// TestKilledWhileRemovingAWorktree: a worktree that was half removed is created again, with all committed changes.
 func TestKilledWhileRemovingAWorktree(t *testing.T) {
 	k := newKillableGit(t)
 	cs := newTestCopies(t)

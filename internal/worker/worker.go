@@ -91,8 +91,8 @@ func New(server Server, opts Options) (*Worker, error) {
 }
 
 // Run claims and runs tasks until ctx ends. Then it stops the agents and hands their tasks back. It returns nil after
-// that, and when Once is set and the work is done. An error means that the server refuses this worker, or that a worker
-// with Once set cannot reach the server.
+// that, and when Once is set and the work is done. An error means that the worker's folder cannot be used, that the
+// server refuses this worker, or that a worker with Once set cannot reach the server.
 func (w *Worker) Run(ctx context.Context) error {
 	unregister, err := w.copies.registerWorker()
 	if err != nil {
@@ -135,14 +135,15 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 	}
 }
 
-// runSlot runs one task after the other. It returns nil when ctx ends, or an error if the server refuses every claim.
+// runSlot runs one task after the other. It returns nil when ctx ends, or when Once is set and there is nothing to do.
+// It returns an error if the server refuses every claim, or if Once is set and a claim fails.
 func (w *Worker) runSlot(ctx context.Context) error {
 	retry, key := backoff{}, secret.Text()
 	for ctx.Err() == nil {
 		claim, err := w.claim(client.WithIdempotencyKey(ctx, key))
 		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
 			// If the reply to a claim was lost, the claim is repeated with the same key until there is a reply: the
-			// task may be ours.
+			// server may have given the task to this worker.
 			key = secret.Text()
 		}
 		switch {
@@ -167,8 +168,8 @@ func (w *Worker) runSlot(ctx context.Context) error {
 	return nil
 }
 
-// claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may make new
-// ones.
+// claim waits for a task. If Once is set, it waits only while another slot runs a task, because that task may create
+// new ones.
 func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	waitTime := w.opts.Wait
 	if w.opts.Once {
@@ -194,8 +195,8 @@ func (w *Worker) request() fermata.ClaimRequest {
 // leaveTimeout limits how long a worker that ends waits for the call that removes it from the list.
 const leaveTimeout = 5 * time.Second
 
-// leave tells the server that the worker ends. A worker with Once set does not tell it: such a worker is started again
-// and again, and tasks that arrive in between wait for its next start.
+// leave reports to the server that the worker ends. A worker with Once set reports nothing: such a worker is started
+// again and again, and tasks that arrive in between wait for its next start.
 func (w *Worker) leave(ctx context.Context) {
 	if w.opts.Once {
 		return

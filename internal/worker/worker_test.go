@@ -122,8 +122,8 @@ func (b beatObserver) Heartbeat(ctx context.Context, run string, h fermata.Heart
 	return reply, err
 }
 
-// If making a working copy takes longer than the first heartbeat waits, the server knows its place as soon as it is
-// made, not a heartbeat later.
+// If the first heartbeat does not wait long enough for a slow working copy, the server gets the folder as soon as the
+// copy exists, not a heartbeat later.
 func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -330,7 +330,7 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	w.wantPartialWork(task)
 }
 
-// wantPartialWork wants the last run of the task to have the place of its work.
+// wantPartialWork checks that the last run of the task names the place of its work.
 func (w *world) wantPartialWork(task *fermata.Task) {
 	w.t.Helper()
 	runs, err := w.person.Runs(w.t.Context(), task.ID)

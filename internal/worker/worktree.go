@@ -20,8 +20,8 @@ func branchOf(id string) string { return "fermata/" + id }
 // that every worker on the repository knows it, and git keeps the commit.
 func baseRef(id string) string { return "refs/fermata/base/" + id }
 
-// openWorktree opens the worktree of a task, if there is one. Otherwise it makes one: from the task's branch, from the
-// branch of the task that it begins at, or from where the repository stands.
+// openWorktree opens the worktree of a task, if there is one. Otherwise it creates one: from the task's branch, from
+// the branch of the task at which it begins, or from the repository's HEAD.
 func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copySpec, log io.Writer) (*workingCopy, error) {
 	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", spec.id+".lock"))
 	if err != nil {
@@ -31,7 +31,7 @@ func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copy
 	ctx = c.withCopyLock(ctx)
 	c.removeGitLocks()
 	c.removeIncompleteData()
-	// If nothing is committed, going back would lose the work of the other tasks.
+	// If nothing is committed, a rollback would lose the work of the other tasks.
 	c.keepAsIs = c.shared && cs.OnCompleted == Keep
 	if err := cs.prepareWorktree(ctx, c, spec, log); err != nil {
 		held.release()
@@ -45,7 +45,7 @@ func (cs *copyManager) openWorktree(ctx context.Context, r repository, spec copy
 	return c, nil
 }
 
-// prepareWorktree finds or makes the worktree and the branch of a copy.
+// prepareWorktree finds or creates the worktree and the branch of a copy.
 func (cs *copyManager) prepareWorktree(ctx context.Context, c *workingCopy, spec copySpec, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -76,7 +76,7 @@ func (cs *copyManager) prepareWorktree(ctx context.Context, c *workingCopy, spec
 	return c.findBase(ctx)
 }
 
-// recreateWorktree makes a worktree from the task's branch. The old worktree is gone, but git may still list it.
+// recreateWorktree creates a worktree from the task's branch. The old worktree is gone, but git may still list it.
 func (c *workingCopy) recreateWorktree(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
 	if old != "" {
 		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, old); err != nil {
@@ -92,7 +92,7 @@ func (c *workingCopy) recreateWorktree(ctx context.Context, seen settings, old s
 	return nil
 }
 
-// createWorktree makes the task's branch and worktree.
+// createWorktree creates the task's branch and worktree.
 func (c *workingCopy) createWorktree(ctx context.Context, seen settings, spec copySpec, log io.Writer) error {
 	start, err := c.startingPoint(ctx, spec.from, log)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *workingCopy) addWorktree(ctx context.Context, seen settings, args ...st
 	return err
 }
 
-// fillWorktree checks out the files of a new worktree, and marks it as made by a worker.
+// fillWorktree checks out the files of a new worktree, and marks it as created by a worker.
 func (c *workingCopy) fillWorktree(ctx context.Context, seen settings) (err error) {
 	if c.dataDir, err = c.repo.dataDirOf(c.root); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (c *workingCopy) fillWorktree(ctx context.Context, seen settings) (err erro
 	return nil
 }
 
-// adoptWorktree uses an existing worktree for the copy, if a worker made it. A worker never works in another checkout of the
-// branch, and never rolls one back.
+// adoptWorktree uses an existing worktree for the copy, if a worker created it. A worker never works in another
+// checkout of the branch, and never rolls one back.
 func (c *workingCopy) adoptWorktree(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
 	c.root = dir
 	if c.dataDir, err = c.repo.dataDirOf(dir); err != nil || !exists(c.markerFile()) {
@@ -200,8 +200,8 @@ func (c *workingCopy) adoptWorktree(ctx context.Context, seen settings, dir stri
 	return c.finishReset(ctx, log)
 }
 
-// markerFile returns the file that marks a worktree as made by a worker. The file is in git's own data about the worktree,
-// which is removed with the worktree.
+// markerFile returns the file that marks a worktree as created by a worker. The file is in git's own data about the
+// worktree, which is removed with the worktree.
 func (c *workingCopy) markerFile() string { return filepath.Join(c.dataDir, "fermata-worker") }
 
 // findBase reads the commit where the task began. If none is recorded, it takes the commit that is checked out.

@@ -85,7 +85,7 @@ func (w *world) client(secret string) *client.Client {
 	return c
 }
 
-// task makes a task whose agent is a shell script.
+// task creates a task whose agent is a shell script.
 func (w *world) task(title, script string) *fermata.Task {
 	w.t.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}})
@@ -162,7 +162,7 @@ func (w *world) answer(t *fermata.Task, value any) {
 // worktree returns the folder in which a task is worked on.
 func (w *world) worktree(t *fermata.Task) string { return filepath.Join(w.folder, t.ID) }
 
-// pipe makes a named pipe by which an agent and the test synchronize.
+// pipe creates a named pipe by which an agent and the test synchronize.
 func pipe(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
@@ -181,8 +181,8 @@ func letGo(t *testing.T, name string) {
 	must(t, err)
 }
 
-// awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without the
-// limit, the open call would wait for ever.
+// awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without
+// the limit, the open call would wait for ever.
 func awaitReady(t *testing.T, name string) *os.File {
 	t.Helper()
 	comes := time.Now().Add(patience.Limit())
@@ -212,7 +212,7 @@ func awaitGone(t *testing.T, file *os.File) {
 	must(t, err)
 }
 
-// newRepo makes a repository with one commit.
+// newRepo creates a repository with one commit.
 func newRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

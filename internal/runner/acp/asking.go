@@ -50,8 +50,8 @@ type modes struct {
 // askingMode is the mode in which Claude Code and Gemini CLI ask about every call that acts.
 const askingMode = "default"
 
-// setAskingMode switches the session to the mode in which it asks, whatever mode the user's own settings begin it in. A
-// program without such a mode is left as it is: its calls are watched all the same.
+// setAskingMode switches the session to the mode in which it asks, even if the user's own settings begin it in another
+// mode. A program without such a mode stays as it is: its calls are watched in any case.
 func (c *conversation) setAskingMode(ctx context.Context, m modes) error {
 	if m.Modes == nil || m.Modes.Current == askingMode {
 		return nil

@@ -38,8 +38,8 @@ type conversation struct {
 	askToken chan struct{}
 	// promptWritten gets a token when a prompt was written.
 	promptWritten chan struct{}
-	// refusedHashes holds the hashes of the actions that people refused since the last run. Each is refused once more without
-	// asking.
+	// refusedHashes holds the hashes of the actions that people refused since the last run. Each is refused once more
+	// without asking.
 	refusedHashes map[string]bool
 
 	mu sync.Mutex
@@ -60,8 +60,8 @@ func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	return c
 }
 
-// start connects to the agent and launches it. The folder is the run's. By it, hooks that a person installed for their
-// own sessions know that they must leave the gate to this runner.
+// start launches the agent and connects to it. The agent's environment names the folder of the run. So hooks that a
+// person installed for their own sessions leave the gate to this runner.
 func (c *conversation) start(ctx context.Context, folder string) error {
 	env, err := environ(c.r.opts.Options, c.claim)
 	if err != nil {
@@ -207,8 +207,8 @@ type turnResult struct {
 	err   error
 }
 
-// takeTurn takes one turn. The agent is stopped when it has to wait for a person, when a person interrupts, and when ctx
-// ends.
+// takeTurn takes one turn. It ends the turn early when the agent has to wait for a person, when a person interrupts,
+// when the agent acted against the gate, and when ctx ends.
 func (c *conversation) takeTurn(ctx context.Context, prompt string) turnResult {
 	turn, stop := context.WithCancel(ctx)
 	defer stop()
@@ -269,8 +269,8 @@ func (c *conversation) takeTurn(ctx context.Context, prompt string) turnResult {
 const promptSaveTime = 100 * time.Millisecond
 
 // haltTurn ends a turn for a question. The returned channel fires when the program must be stopped. If the agent would
-// forget a cancelled turn, the turn is not cancelled: the program is stopped with the session in the state that it has
-// by then.
+// forget a cancelled turn, the turn is not cancelled: the program is stopped, and the session keeps the state that it
+// has at that time.
 func (c *conversation) haltTurn(ctx context.Context, stop context.CancelFunc) <-chan time.Time {
 	if c.forgetsCancelled {
 		return time.After(promptSaveTime)
@@ -298,12 +298,12 @@ func (c *conversation) setTurn(turn context.Context) {
 	c.turn = turn
 }
 
-// sendPrompt starts a turn and returns a channel for its end. When prompt returns, the prompt was written, so no later
-// message can overtake it.
+// sendPrompt starts a turn and returns a channel for its end. When sendPrompt returns, the prompt has been written, so
+// no later message can overtake it.
 func (c *conversation) sendPrompt(ctx context.Context, text string) <-chan turnResult {
 	ends, ended := make(chan turnResult, 1), make(chan struct{})
 	go func() {
-		// The turn is cancelled by the protocol's own message, never by giving up the request.
+		// Only the protocol's own message cancels a turn, so the request ignores the end of ctx.
 		res, err := acp.SendRequest[acp.PromptResponse](c.conn, context.WithoutCancel(ctx), acp.AgentMethodSessionPrompt, acp.PromptRequest{
 			SessionId: c.session.id(), Prompt: []acp.ContentBlock{acp.TextBlock(agent.PlainText(text))},
 		})
@@ -335,8 +335,8 @@ func (c *conversation) cancel(ctx context.Context) {
 	}
 }
 
-// stepTimeout returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens the
-// grace.
+// stepTimeout returns how long to wait for one step of ending. It is shorter if the cause for which ctx ended shortens
+// the grace.
 func (c *conversation) stepTimeout(ctx context.Context) time.Duration {
 	return process.GraceOf(ctx, c.r.opts.Grace) / 4
 }

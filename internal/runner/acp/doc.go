@@ -3,5 +3,5 @@
 // that, the turn is cancelled, and a later run loads the session again and hands over the answer.
 //
 // The client gives the agent no access to files or terminals: the agent has its own in its working directory, and
-// cannot misuse what it is not offered.
+// cannot misuse access that it does not have.
 package acp

@@ -60,7 +60,7 @@ func TestAFormIsFilledInAfterAMessage(t *testing.T) {
 	})
 }
 
-// wantAskedOnce lets the agent elicit. It wants the person to be asked once, and the agent to get the answer.
+// wantAskedOnce lets the agent elicit. It checks that the person is asked once, and that the agent gets the answer.
 func wantAskedOnce(t *testing.T, p *quickPerson) {
 	t.Helper()
 	o := standInOptions(t, elicits, 10*time.Second, sessionsEnv+"="+t.TempDir())

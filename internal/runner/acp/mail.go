@@ -9,25 +9,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// mailbox is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question, it
-// gets the answer as the result of its request, so such an answer is no news.
+// mailbox is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question,
+// it gets the answer as the result of its request, so such an answer is no news.
 type mailbox struct {
 	desk Desk
 	mu   sync.Mutex
 	// hasAnswer maps each question that this run waited for to whether the agent has its answer.
 	hasAnswer map[string]bool
-	// openRequests counts the requests that may be about to wait for a question. The answer may arrive before the request
-	// knows the question's id.
+	// openRequests counts the requests that may be about to wait for a question. The answer may arrive before the
+	// request knows the question's id.
 	openRequests int
-	// answersOnly are contexts with answers only. news are contexts that the agent must be told.
+	// answersOnly are contexts with nothing but answers, for which a request waits or may wait. news are contexts that
+	// a prompt must tell the agent.
 	answersOnly, news []*fermata.ResumeContext
-	// hasMore holds the questions whose answer has more than fits in the reply to a request. The agent has such an answer
-	// only after a prompt told it.
+	// hasMore holds the questions whose answer has more than fits in the reply to a request. The agent has such an
+	// answer only after a prompt has told it the rest.
 	hasMore map[string]bool
 	// refusal is signalled when a refusal came with a comment, so that the agent is interrupted.
 	refusal chan struct{}
-	// lateAnswers holds the answers that arrived after their elicitation had ended, by the digest of the elicitation. The
-	// agent gets such an answer when it repeats the elicitation.
+	// lateAnswers holds the answers that arrived after their elicitation had ended, by the digest of the elicitation.
+	// The agent gets such an answer when it repeats the elicitation.
 	lateAnswers map[string]fermata.ResumeAnswer
 }
 
@@ -54,7 +55,7 @@ func (m *mailbox) takeAnswer(digest string) *fermata.Resolution {
 	return a.Resolution
 }
 
-// put takes a context, and reports whether it is news.
+// put stores a context, and reports whether it is news.
 func (m *mailbox) put(rc *fermata.ResumeContext) bool {
 	m.storeAnswers(rc.Questions)
 	m.mu.Lock()
@@ -73,8 +74,8 @@ func (m *mailbox) isAwaited(rc *fermata.ResumeContext) bool {
 	return !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { _, ok := m.hasAnswer[a.QuestionID]; return !ok })
 }
 
-// beginRequest records that a request of the agent may wait for a question until the returned function is called. Answers for
-// which no request waited become news then.
+// beginRequest records that a request of the agent may wait for a question until the returned function is called.
+// Answers for which no request waited become news then.
 func (m *mailbox) beginRequest() (end func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,8 +122,8 @@ func (m *mailbox) markAnswered(id string) {
 	m.dropTold()
 }
 
-// dropTold drops the contexts that the agent knows. Answers that have more become news. The agent is interrupted for a
-// comment that came with a refusal, and is told the others when its turn is over.
+// dropTold drops the contexts that the agent knows. Answers that have more than a reply holds become news. A comment on
+// a refusal interrupts the agent. The agent is told the other news when its turn has ended.
 func (m *mailbox) dropTold() {
 	m.answersOnly = slices.DeleteFunc(m.answersOnly, func(rc *fermata.ResumeContext) bool {
 		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.hasAnswer[a.QuestionID] }) {

@@ -135,9 +135,9 @@ func (c *conversation) loadSession(ctx context.Context, hello greeting, last *fe
 // geminiName is the name by which Gemini CLI introduces itself.
 const geminiName = "gemini-cli"
 
-// waitOutMinute waits until the minute in which the session began is over. Gemini CLI names the file of a session by that
-// minute. Before it loads the session, it begins another one with the same id. In the same minute, this overwrites the
-// file that it is about to read, and the load fails with "No previous sessions found".
+// waitOutMinute waits until the minute in which the session began has passed. Gemini CLI names the file of a session by
+// that minute. Before it loads the session, it begins another one with the same id. In the same minute, this overwrites
+// the file that it is about to read, and the load fails with "No previous sessions found".
 func (c *conversation) waitOutMinute(ctx context.Context) {
 	began, err := time.Parse(time.RFC3339, c.beganAt)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *conversation) isDisconnected() bool {
 	}
 }
 
-// lastSession returns the session that the claim continues, or nil if there is none of this kind.
+// lastSession returns the session that the claim continues, or nil if there is none of this runner.
 func (c *conversation) lastSession() *fermata.Session {
 	if c.claim.Context == nil || c.claim.Context.Session == nil || c.claim.Context.Session.ID == "" {
 		return nil
@@ -212,8 +212,8 @@ func (c *conversation) servers() []acp.McpServer {
 	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Env: env}}}
 }
 
-// loadDecisions records what people decided since the last run, because a session that was cancelled in the middle asks for it
-// again.
+// loadDecisions records the decisions of people since the last run. A session that was cancelled in the middle of a
+// request repeats that request.
 func (c *conversation) loadDecisions(ctx context.Context) {
 	if c.claim.Context == nil {
 		return

@@ -28,7 +28,7 @@ var openCodePermission = []openCodeRule{
 type openCodeRule struct{ name, action string }
 
 // environ returns the environment of the agent. It contains the settings that make known programs ask, for every
-// program: the command does not tell which program it is.
+// program: the command does not show which program it is.
 func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
 	env := agent.Environ(o, claim)
 	config, err := openCodeConfig(lookUp(env, contentEnv))
@@ -56,7 +56,7 @@ func lookUp(env []string, name string) string {
 	return ""
 }
 
-// openCodeAgents are the agents of opencode that a session may begin with. A project's settings could let each of them
+// openCodeAgents are the agents of opencode with which a session may begin. A project's settings could let each of them
 // act without asking.
 var openCodeAgents = []string{"build", "plan"}
 
@@ -96,7 +96,8 @@ func openCodeConfig(given string) (string, error) {
 	return string(data), err
 }
 
-// withAgentAskRules returns the agents of an opencode configuration with the permission to ask added to each.
+// withAgentAskRules returns the agents of an opencode configuration with the entries that make opencode ask added to
+// each.
 func withAgentAskRules(given json.RawMessage) (json.RawMessage, error) {
 	agents := map[string]map[string]json.RawMessage{}
 	if len(given) > 0 {
@@ -165,7 +166,7 @@ func sortedByWidth(fields map[string]json.RawMessage) []string {
 func quote(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
-		return `""` // text cannot fail
+		return `""` // a string always has a JSON form
 	}
 	return string(data)
 }

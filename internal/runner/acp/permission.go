@@ -62,7 +62,7 @@ var ownTools = agent.DeskTools(agent.AskPerson)
 
 // isOwn reports whether the call is of one of Fermata's own tools, on the server that the agent was given. If the
 // agent's program reports the name of the tool, only the name decides. Other programs put the name into the title. For
-// these the call must have the kind "other", which no command and no edit has.
+// these the call must have the kind "other", which no command and no edit has. isOwn also records such a call.
 func (c *conversation) isOwn(p *permission) bool {
 	if c.r.opts.Fermata == "" {
 		return false
@@ -84,8 +84,8 @@ func (c *conversation) isOwn(p *permission) bool {
 }
 
 // isTitledByTool reports whether Gemini CLI made the title from the tool's name. If a call has an argument "command",
-// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the explanation names the argument,
-// or leaves out names.
+// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the content of the call names this
+// argument, or cuts its list of arguments short.
 func (p *permission) isTitledByTool() bool {
 	t := &p.ToolCall
 	tool, _, _ := strings.Cut(t.Title, " ")
@@ -115,7 +115,8 @@ func isOwnName(name string) bool {
 	return ok && slices.Contains(ownTools, tool)
 }
 
-// isOwnTitle reports whether title is the exact title that opencode or Gemini CLI gives a call of one of Fermata's tools.
+// isOwnTitle reports whether title is the exact title that opencode or Gemini CLI gives a call of one of Fermata's
+// tools.
 func isOwnTitle(title string) bool {
 	return slices.ContainsFunc(ownTools, func(tool string) bool {
 		return title == server+"_"+tool || title == tool+" ("+server+" MCP Server)"
@@ -187,8 +188,8 @@ func (c *conversation) awaitDecision(ctx context.Context, p *permission, call fe
 	return nil
 }
 
-// allowOutcome picks the option that permits only this call. It never picks an option that permits more, because people were
-// asked about this call only.
+// allowOutcome picks the option that permits only this call. It never picks an option that permits more, because people
+// were asked about this call only.
 func (p *permission) allowOutcome(c *conversation) acp.RequestPermissionOutcome {
 	if o := p.option(acp.PermissionOptionKindAllowOnce); o != "" {
 		return acp.NewRequestPermissionOutcomeSelected(o)
@@ -213,7 +214,7 @@ func (p *permission) option(kind acp.PermissionOptionKind) acp.PermissionOptionI
 	return p.Options[i].OptionId
 }
 
-// gateCall returns the call in the form that gates know. Its tool is the protocol's kind of the call (execute, edit,
+// gateCall returns the call in the form that a gate takes. Its tool is the protocol's kind of the call (execute, edit,
 // fetch …). Its input is the arguments, with the agent's own description under "acp".
 func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 	t, known := &p.ToolCall, c.session.announcedCall(p.ToolCall.ID)
@@ -252,8 +253,8 @@ type description struct {
 	RawInput json.RawMessage `json:"raw_input,omitempty"`
 }
 
-// gateInput returns the arguments, in the order in which they came, with the description added. If there are no arguments,
-// the title replaces them: some agents put the command only there.
+// gateInput returns the arguments, in the order in which they came, with the description added. If there are no
+// arguments, the title replaces them: some agents put the command only there.
 func (p *permission) gateInput() (json.RawMessage, error) {
 	t := &p.ToolCall
 	d := description{Title: t.Title}

@@ -150,7 +150,7 @@ func TestAnAgentThatCannotLoad(t *testing.T) {
 	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
 }
 
-// wantTold wants the texts in the prompts of the task's last session.
+// wantTold checks that the texts are in the prompts of the task's last session.
 func (w *world) wantTold(t *fermata.Task, texts ...string) {
 	w.t.Helper()
 	told, err := os.ReadFile(filepath.Join(w.sessions, t.Session.ID))

@@ -41,8 +41,8 @@ func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdi
 	return a
 }
 
-// endGracefully lets the program end by itself for a while, and then ends it with all processes that it started. It does so at
-// once when hurry is closed.
+// endGracefully gives the program the timeout to end by itself. After that, or when hurry is closed, it ends the
+// program with all processes that the program started.
 func (a *program) endGracefully(timeout time.Duration, hurry <-chan struct{}) {
 	a.stdin.Close() //nolint:errcheck // a pipe
 	timer := time.NewTimer(timeout)

@@ -40,8 +40,8 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// awaitTurnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls end, an
-// answer does not interrupt the agent unless a message comes with it.
+// awaitTurnToAsk waits until no other request asks. It reports whether the turn still lasts. Until the caller calls
+// end, an answer does not interrupt the agent unless a message comes with it.
 func (c *conversation) awaitTurnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
 	case <-c.askToken:
@@ -60,8 +60,8 @@ func (c *conversation) awaitTurnToAsk(ctx context.Context) (end func(), ok bool)
 	}
 }
 
-// awaitAnswer waits for the answer as long as the agent is kept alive for it. It returns nil if the answer is left to another
-// run, or if the turn is over.
+// awaitAnswer waits for the answer as long as the agent is kept alive for it. It returns nil if the answer is left to
+// another run, or if the turn has ended.
 func (c *conversation) awaitAnswer(ctx context.Context, id string, deadline time.Time) (*fermata.Question, error) {
 	c.mail.addAwaited(id)
 	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(deadline)))
@@ -92,5 +92,5 @@ func (c *conversation) suspend(ctx context.Context, id string) {
 	}
 }
 
-// deadline returns until when the agent is kept alive for an answer.
+// deadline returns the time until which the agent is kept alive for an answer.
 func (c *conversation) deadline() time.Time { return time.Now().Add(c.r.opts.Wait) }

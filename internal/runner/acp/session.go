@@ -27,7 +27,7 @@ type session struct {
 	mu        sync.Mutex
 	sessionID acp.SessionId
 	replaying bool
-	// message is the latest message so far. open is true if it may continue.
+	// message is the latest message so far. messageOpen is true if it may continue.
 	message     strings.Builder
 	messageOpen bool
 	calls       map[string]*call
@@ -41,7 +41,7 @@ type session struct {
 
 // call is a tool call, as far as the agent has reported it.
 type call struct {
-	// title is the latest title, first the first one, and titles are all of them.
+	// title is the latest title, firstTitle the first one, and allTitles all of them.
 	title, firstTitle, allTitles string
 	kind, status                 string
 	// decision is the decision about the request for permission.
@@ -77,14 +77,14 @@ func (s *session) setReplaying(on bool) {
 	s.replaying = on
 }
 
-// A replay is over when no update has come for replayPause, or after maxReplay.
+// A replay has ended when no update has come for replayPause, or after maxReplay.
 const (
 	replayPause = 500 * time.Millisecond
 	maxReplay   = 5 * time.Second
 )
 
-// awaitReplayEnd waits for the end of a replay. Some agents continue it after they have said that the session is
-// loaded, and old messages would be taken for new ones.
+// awaitReplayEnd waits for the end of a replay. Some agents continue the replay after they have reported the session as
+// loaded. Without the wait, old messages would be taken for new ones.
 func (s *session) awaitReplayEnd(ctx context.Context) {
 	pause, limit := time.NewTimer(replayPause), time.NewTimer(maxReplay)
 	defer pause.Stop()
@@ -293,8 +293,8 @@ func (c *call) awaitedQuestion(u *update) string {
 	return ""
 }
 
-// collectTexts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the results of
-// tools in many ways.
+// collectTexts returns all texts in a value, and all objects with a question_id as JSON, because agents wrap the
+// results of tools in many ways.
 func collectTexts(raw json.RawMessage) []string {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {

@@ -52,7 +52,8 @@ const (
 	wantsAlways = "wants always"
 	// elicits asks for a colour and a count, and reports the reply.
 	elicits = "elicits"
-	// When a prompt contains the task, hears is runs, and hearsForm is elicits. To other prompts they say "heard".
+	// When a prompt contains the task, hears behaves like runs, and hearsForm like elicits. To other prompts they reply
+	// "heard".
 	hears     = "hears"
 	hearsForm = "hears form"
 	// wantsLogin refuses to begin a session.

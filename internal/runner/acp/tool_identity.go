@@ -2,8 +2,8 @@ package acp
 
 import "encoding/json"
 
-// toolIdentity is the program's metadata about a tool, in addition to the protocol's own fields. claude-agent-acp reports the
-// name of every tool, and the server of those that have one.
+// toolIdentity is the program's metadata about a tool, in addition to the protocol's own fields. claude-agent-acp
+// reports the name of every tool, and the server of those that have one.
 type toolIdentity struct {
 	Meta json.RawMessage `json:"_meta"`
 }
@@ -29,7 +29,7 @@ func (n toolIdentity) parse() toolMeta {
 func (n toolIdentity) toolName() string { return n.parse().ClaudeCode.ToolName }
 
 // isOurs reports whether the tool's server is the one that the agent was given. A server of the same name from a file
-// of the project is not. isOurs returns true if the program names no server.
+// of the project is not ours. isOurs returns true if the program names no server.
 func (n toolIdentity) isOurs() bool {
 	s := n.parse().ClaudeCode.MCPServer
 	return s == nil || s.Name == server && s.Source == givenSource

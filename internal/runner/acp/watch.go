@@ -68,7 +68,7 @@ var refusals = map[string][]string{
 	claudeName:   {"<tool_use_error>", "```\n<tool_use_error>", "Permission to use"},
 }
 
-// anyTool stands for the name of a tool in a refusal.
+// anyTool is the placeholder for the name of a tool in a refusal.
 const anyTool = "*"
 
 // isRefusal reports whether a known program says that it did not run the call.
@@ -136,8 +136,8 @@ func (s *session) violationText() string {
 	return s.violation
 }
 
-// checkRunningCalls looks for calls that the agent began without asking and never reported as ended. It runs at the end of a
-// turn that the agent ended by itself.
+// checkRunningCalls looks for calls that the agent began without asking and never reported as ended. It runs at the end
+// of a turn that the agent ended by itself.
 func (s *session) checkRunningCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

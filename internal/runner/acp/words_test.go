@@ -95,7 +95,7 @@ func (g *gatekeeper) WaitQuestion(ctx context.Context, id string, _ time.Duratio
 	return &fermata.Question{ID: id, Type: g.answer.Type, Status: g.answer.Resolution.Status, Resolution: g.answer.Resolution}, nil
 }
 
-// If the worker has the comment in time, the same run tells it.
+// If the worker has the comment in time, the same run tells the agent.
 func TestWordsWithADecisionAreToldInTheSameRun(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*fermata.Resolution{

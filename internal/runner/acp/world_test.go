@@ -84,7 +84,7 @@ func (w *world) task(body string) *fermata.Task {
 	return t
 }
 
-// patient keeps an agent that asks alive for an hour, impatient not at all.
+// With patient, the runner keeps an agent that asks alive for an hour. With impatient, it stops the agent at once.
 const (
 	patient   = time.Hour
 	impatient = -time.Second
@@ -175,7 +175,7 @@ func (w *world) wantState(id string, state fermata.TaskState, summary string) *f
 	return t
 }
 
-// wantRan wants exactly these commands to have run in the task's folder.
+// wantRan checks that exactly these commands ran in the task's folder.
 func (w *world) wantRan(t *fermata.Task, commands ...string) {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.folder, t.ID, "ran"))

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// reader translates the lines of a turn.
+// reader translates the lines of a turn to events.
 type reader struct {
 	// announced is the assistant's latest text until the assistant acts.
 	announced string
@@ -61,7 +61,7 @@ func (r *reader) block(b block) agent.Event {
 	}
 }
 
-// malformedPrefix begins the result of a call that Claude Code could not make. No hook is called for such a call.
+// malformedPrefix begins the result of a call that Claude Code could not run. No hook is called for such a call.
 const malformedPrefix = "<tool_use_error>"
 
 // progress returns the agent's plan if the agent writes one, or else the text that it said before it acted. Its last

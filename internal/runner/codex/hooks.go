@@ -16,8 +16,8 @@ import (
 const flagsFile = "/<session-flags>/config.toml"
 
 // hooks returns the hooks of a run as a TOML table: the gate before every tool, and a hook that shows the runner that
-// the gate is there. Codex runs only trusted hooks, and knows each by the hash of its definition. So this makes no
-// other hook trusted.
+// the gate is there. Codex runs only trusted hooks, and identifies each by the hash of its definition. So these
+// settings make no other hook trusted.
 func hooks(t *agent.Turn) string {
 	line := t.Hook(Name, unaskedTools(t.ExtraArgs)...)
 	var events, states []string

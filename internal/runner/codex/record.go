@@ -19,7 +19,7 @@ const (
 )
 
 // awaitRecord waits until the session's record holds a result for every call in it. Codex reports a result before it
-// writes the result down. If Codex is stopped in between, it takes the call for aborted.
+// writes the result down. If Codex is stopped in between, it treats the call as aborted.
 func awaitRecord(ctx context.Context, t *agent.Turn) {
 	ctx, cancel := context.WithTimeout(ctx, maxRecordWait)
 	defer cancel()
@@ -34,8 +34,8 @@ func awaitRecord(ctx context.Context, t *agent.Turn) {
 	}
 }
 
-// isRecordWhole reports whether the record of a session holds a result for every call, including the one that names the
-// question.
+// isRecordWhole reports whether the record of a session holds a result for every call, and the result that names the
+// question that was asked.
 func isRecordWhole(t *agent.Turn) bool {
 	names, err := filepath.Glob(filepath.Join(codexHome(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
 	if err != nil || len(names) == 0 {

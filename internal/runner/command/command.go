@@ -55,8 +55,8 @@ type Runner struct {
 // New returns the runner of the worker's own program.
 func New(opts Options) *Runner { return newRunner(Name, opts) }
 
-// NewShell returns the runner of the command lines in the specs of tasks. Then everybody with the right to make a task
-// can run programs on this machine.
+// NewShell returns the runner of the command lines in the specs of tasks. Then everybody with the right to create a
+// task can run programs on this machine.
 func NewShell(opts Options) *Runner { return newRunner(ShellName, opts) }
 
 func newRunner(name string, opts Options) *Runner {
@@ -104,8 +104,9 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is for the other runner. If the
-// worker's own program ran in place of the task's command, the task would be done although its command never ran.
+// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is
+// for the other runner. If the worker's own program ran in place of the task's command, the task would be done although
+// its command never ran.
 func (r *Runner) command(t *fermata.Task) (argv []string, isPlain bool, err error) {
 	var spec struct {
 		Command     []string `json:"command"`
@@ -189,8 +190,9 @@ type toldRecorder interface {
 	MarkTold(rc *fermata.ResumeContext)
 }
 
-// fillInbox appends each context that arrives to the inbox, as a line in one write, until end is called. end returns
-// the contexts that were written before ended was called: the program was not told those that came after it had ended.
+// fillInbox appends each context that arrives to the inbox, as a line in one write. The caller calls ended once the
+// program has ended, and then end. end returns the contexts that were written before the call of ended: the program
+// cannot have read later ones.
 func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
 	done := make(chan struct{})
 	var filling sync.WaitGroup
@@ -211,8 +213,8 @@ func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), 
 	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an answer
-// that is in its inbox already.
+// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an
+// answer that is in its inbox already.
 func markTold(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
 	l, ok := desk.(toldRecorder)
 	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {
@@ -234,9 +236,9 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// appendToInbox adds a line to the inbox and reports whether the program can read it there. A program that removed or renamed
-// its inbox reads no more, so the file is never made again. If the program took its inbox away during the write, it may
-// not have read the line, so the line counts as not told.
+// appendToInbox adds a line to the inbox and reports whether the program can read it there. A program that removed or
+// renamed its inbox reads no more, so the file is never created again. If the program took its inbox away during the
+// write, it may not have read the line, so the line counts as not told.
 func (p *runFiles) appendToInbox(rc *fermata.ResumeContext) bool {
 	line, err := fermata.ExactJSON(rc)
 	if err != nil {

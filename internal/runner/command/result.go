@@ -56,7 +56,7 @@ func printedDetails(state *os.ProcessState, out *scanner) map[string]any {
 func encodeDetails(details map[string]any) json.RawMessage {
 	raw, err := json.Marshal(details)
 	if err != nil {
-		return nil // a number and valid text cannot fail
+		return nil // numbers and strings always have a JSON form
 	}
 	return raw
 }

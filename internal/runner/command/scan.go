@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
-// maxLine is where lines are cut, in bytes.
+// maxLine is the length at which lines are cut, in bytes.
 const maxLine = 1 << 20
 
 // maxOutput is how much of the end of a program's output goes into its result, in bytes.
@@ -89,7 +89,7 @@ func (s *scanner) outputEnd() string {
 	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-maxOutput):]), "")
 }
 
-// droppedBytes returns how many bytes at the beginning of the output are not in its ending.
+// droppedBytes returns how many bytes at the beginning of the output are missing from outputEnd.
 func (s *scanner) droppedBytes() int { return s.written - len(s.outputEnd()) }
 
 // report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the

@@ -28,8 +28,8 @@ func New(o agent.Options) *agent.Runner {
 	}, o)
 }
 
-// command lets the agent use every tool, unless the user says otherwise, because the gate checks each call. The working
-// copy belongs to the worker, so it is trusted.
+// command lets the agent use every tool, unless the user says otherwise, because the gate checks each call. Without the
+// gate, it allows only edits. The working copy belongs to the worker, so it is trusted.
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"--output-format", "stream-json"}
 	switch {
@@ -51,8 +51,8 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	return args, append(env, homeVariable+"="+home), err
 }
 
-// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
-// so. The tool that saves memories for later runs is not among them, because it changes the user's own files.
+// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule
+// says so. The tool that saves memories for later runs is not among them, because it changes the user's own files.
 var unaskedTools = []string{
 	"read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "write_todos",
 	"get_internal_docs", "activate_skill", "codebase_investigator", "cli_help", "write_file", "replace",

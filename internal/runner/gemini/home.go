@@ -22,7 +22,7 @@ const toolTimeout = 24 * 60 * 60 * 1000
 // ownEntries are the entries of .gemini that are not links to the user's: the settings, and the files of sessions.
 var ownEntries = map[string]bool{"settings.json": true, "tmp": true, "history": true, "projects.json": true, "projects.json.lock": true}
 
-// makeHome makes the home for Gemini CLI, or updates it.
+// makeHome creates the home for Gemini CLI, or updates it.
 func makeHome(t *agent.Turn) (string, error) {
 	home := t.Options.Folder
 	if home == "" {
@@ -51,7 +51,8 @@ func makeHome(t *agent.Turn) (string, error) {
 	return home, write(filepath.Join(runDir, "settings.json"), settings)
 }
 
-// linkUserFiles makes the user's files appear in the home of the runs. It keeps the files that Gemini CLI itself has put there.
+// linkUserFiles puts links to the user's files into the home of the runs. It keeps the files that Gemini CLI itself has
+// put there.
 func linkUserFiles(userDir, runDir string) error {
 	entries, err := os.ReadDir(userDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,8 +85,8 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// addSettings adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a question.
-// The variables of the server come from the environment of the run.
+// addSettings adds Fermata's settings: its server, the gate before every tool, and a hook that ends the turn after a
+// question. The variables of the server come from the environment of the run.
 func addSettings(settings map[string]any, t *agent.Turn) {
 	env := map[string]string{}
 	for _, name := range agent.ServerEnv {
@@ -110,7 +111,7 @@ func addHook(hooks map[string]any, event, tools, command string) {
 	}})
 }
 
-// childObject returns the object of that name, and makes it if there is none.
+// childObject returns the object of that name, and creates it if there is none.
 func childObject(parent map[string]any, name string) map[string]any {
 	child, ok := parent[name].(map[string]any)
 	if !ok {

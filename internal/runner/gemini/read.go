@@ -34,7 +34,7 @@ type call struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// notMadeErrors are the errors of calls that Gemini CLI could not make. No hook is called for such a call.
+// notMadeErrors are the errors of calls that Gemini CLI could not run. No hook is called for such a call.
 var notMadeErrors = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
 
 // stoppedError is the error of a call after which a hook stopped the agent.

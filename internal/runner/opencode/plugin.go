@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule says
-// so.
+// unaskedTools are the tools that look, plan, or edit files of the working copy. They need no question unless a rule
+// says so.
 var unaskedTools = []string{
 	"read", "glob", "grep", "list", "lsp", "todowrite", "todoread", "skill", "task", "invalid", "edit", "write", "multiedit", "patch", "apply_patch",
 }

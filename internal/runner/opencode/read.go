@@ -37,7 +37,7 @@ type part struct {
 }
 
 // read translates a line. A step of the agent, which is a message and the calls in it, is in progress from its start to
-// its finish: opencode reports calls only when they are over.
+// its finish: opencode reports calls only when they have finished.
 func read(line []byte) []agent.Event {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
@@ -62,7 +62,7 @@ func read(line []byte) []agent.Event {
 	return []agent.Event{out}
 }
 
-// addCall handles a call that is over.
+// addCall handles a finished call.
 func (p part) addCall(out *agent.Event) {
 	out.Note = agent.OneLine("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
 	if p.State.Status == "error" {

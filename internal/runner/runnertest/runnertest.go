@@ -30,8 +30,8 @@ type Behaviour string
 
 // The behaviours.
 const (
-	// HandsBack writes what it was handed to the file handed.json: title, run, attempt, resumed and text. Then it
-	// completes with the summary "done".
+	// HandsBack writes its hand-over to the file handed.json: title, run, attempt, resumed and text. Then it completes
+	// with the summary "done".
 	HandsBack Behaviour = "hands back"
 	// Talks writes "hello" and "oops" as its output, and completes.
 	Talks Behaviour = "talks"
@@ -47,7 +47,7 @@ const (
 	AsksInWords Behaviour = "asks in words"
 	// Fails ends with an error after it wrote "no space left".
 	Fails Behaviour = "fails"
-	// NeverBegins ends with an error before it reads what it is handed: its program cannot be started, or ends at once.
+	// NeverBegins ends with an error before it reads its hand-over: its program cannot be started, or ends at once.
 	NeverBegins Behaviour = "never begins"
 	// Babbles writes zero bytes, broken UTF-8 and three million characters without a line end. Then it completes with
 	// the summary "done".
@@ -58,7 +58,7 @@ const (
 	IgnoresStop Behaviour = "is deaf"
 	// IgnoresStopLonger is IgnoresStop with a long grace.
 	IgnoresStopLonger Behaviour = "stays deaf"
-	// StopsWell writes "ready" into the pipe. When it is asked to stop, it makes the file "stopped" and ends.
+	// StopsWell writes "ready" into the pipe. When it is asked to stop, it creates the file "stopped" and ends.
 	StopsWell Behaviour = "stops well"
 	// Listens writes "ready" into the pipe, waits for a message and completes with its text as the summary.
 	Listens Behaviour = "listens"
@@ -79,7 +79,7 @@ func (b Behaviour) Grace() time.Duration {
 	}
 }
 
-// Run tests a runner. newRunner makes a runner whose agent has the behaviour b, and that has the grace of b.
+// Run tests a runner. newRunner returns a runner whose agent has the behaviour b, and that has the grace of b.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *agentRun){
 		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
@@ -215,7 +215,7 @@ func testCancel(t *testing.T, play func(Behaviour) *agentRun) { stopAndWait(t, p
 
 func testCancelDeaf(t *testing.T, play func(Behaviour) *agentRun) { stopAndWait(t, play(IgnoresStop)) }
 
-// testCancelAtOnce: a deaf agent gets no long grace if its run is over for good.
+// testCancelAtOnce: an agent that ignores the stop gets no long grace if its task went on without the run.
 func testCancelAtOnce(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(IgnoresStopLonger)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -346,7 +346,7 @@ func (s *agentRun) run(ctx context.Context) fermata.Finish {
 	return fin
 }
 
-// start plays the run in the background. The channel gets the error when the run is over. fin is set before that.
+// start plays the run in the background. The channel gets the error when the run has ended. fin is set before that.
 func (s *agentRun) start(ctx context.Context) <-chan error {
 	end := make(chan error, 1)
 	go func() {
@@ -385,7 +385,7 @@ func (s *agentRun) awaitGone() {
 	}
 }
 
-// wantCompleted wants a run that ended well: its result is completed or empty, and its summary is the given one.
+// wantCompleted checks that the run ended well: its result is completed or empty, and its summary is the given one.
 func (s *agentRun) wantCompleted(fin fermata.Finish, summary string) {
 	s.t.Helper()
 	if fin.Result != fermata.ResultCompleted && fin.Result != "" || fin.Summary != summary {
