@@ -23,7 +23,7 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
-  // The worker leaves pages of answer links and replies of the API alone.
+  // The worker handles neither the pages of answer links nor calls of the API.
   if (/^\/(a|v1)\//.test(url.pathname)) return;
   if (request.mode === 'navigate') event.respondWith(fetchPage(request));
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(fetchFile(request));

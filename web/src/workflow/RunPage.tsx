@@ -161,7 +161,7 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
     case 'done':
       return waits.done(durationText(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
     default:
-      // The words of the step are shown below.
+      // The summary of the run gives the reason. It is shown below.
       return [waits[run.state], !(run.summary && run.reason === 'step_failed') && reasonWords(run.reason, text)].filter(Boolean).join(' ');
   }
 }
