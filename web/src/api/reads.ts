@@ -2,8 +2,8 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { receivedAfter, lastReceivedSeq, type ReceivedEvent } from './receivedEvents';
 
 // A page shows data that was read at some time. Events may come during the
-// read, or while no component shows the data. They are not lost: each query
-// knows the last event before its read.
+// read, or while no component shows the data. They are not lost, because this
+// file stores the last event before each read.
 
 /** The number of the last event that the page had received when the latest read of a query began. */
 const seqBeforeRead = new WeakMap<Query, number>();

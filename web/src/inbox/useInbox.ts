@@ -127,9 +127,7 @@ function useNewCount(key: readonly unknown[], filter: Filter, questions: Questio
   }, [data, questions]);
 }
 
-/**
- * Reads a question again after each of its events, and updates its row. So the row of a question that ended shows how.
- */
+/** Reads a question again after each of its events, and updates its row. So the row shows how its question ended. */
 function useEndedRows(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());

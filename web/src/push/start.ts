@@ -4,8 +4,8 @@ import { onSignOut } from '@/sign-in/session';
 const cacheName = 'fermata-device';
 
 /**
- * Renews the push subscription of this browser if it belongs to the signed-in person, and else ends it. It also ends it
- * at each sign-out.
+ * Renews the push subscription of this browser if it belongs to the signed-in person. Otherwise, and at each sign-out,
+ * it ends the subscription.
  */
 export function startPush(): void {
   if (!('caches' in window)) return;

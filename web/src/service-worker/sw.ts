@@ -29,7 +29,8 @@ worker.addEventListener('fetch', (event) => {
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(fetchFile(request));
 });
 
-// Messages are handled one after the other, because the end of a question must find the notification that showed it.
+// Messages are handled one after the other. The message that closes a question must find the notification about that
+// question.
 let lastPush: Promise<unknown> = Promise.resolve();
 worker.addEventListener('push', (event) => {
   const message = readMessage(event.data);

@@ -150,7 +150,7 @@ function Connection() {
   return <div role="status">{state === 'lost' && <Text className={classes.lost} size="sm" p="xs" mb="sm">{text.lost}</Text>}</div>;
 }
 
-/** Moves the focus to a new page, so that screen readers are there as well. */
+/** Moves the focus to the content of a new page, so that screen readers continue there. */
 function useFocusOnNavigation(onNavigate: () => void) {
   const router = useRouter();
   useEffect(

@@ -1,7 +1,7 @@
 import { usePreference } from '@/shell/preferences';
 import { languages, type Language } from './languages';
 
-/** A text, a function that makes one from values, or several texts that belong together. */
+/** A text, a function that returns a text for values, or several texts that belong together. */
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };
 type Translated<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Translated<M[K]> };
 

@@ -13,7 +13,7 @@ interface RawProblem {
 
 interface ProblemWords {
   title: string;
-  /** The server's own message beside the title, and a hint that helps. */
+  /** The server's own message, if the title is in other words, and a hint that helps. */
   detail?: string;
   hint?: string;
   /** The language of the hint, if it is not the reader's. */

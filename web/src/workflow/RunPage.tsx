@@ -101,7 +101,7 @@ function useFocusAfter(question: string | undefined) {
 
 /** Shows the question for which the run waits. The reader can answer it here. */
 function RunQuestion({ question }: { question: Question }) {
-  // This query knows who may answer and whether an answer is held. Live events keep it up to date.
+  // This query returns who may answer and whether an answer is held. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
   // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();
