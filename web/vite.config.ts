@@ -28,9 +28,9 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     setupFiles: ['./src/test/setup.ts'],
-    // A separate page for each file would take longer than all tests together.
+    // A separate environment for each file would take longer than all tests together.
     isolate: false,
-    // The limit only ends a test that hangs, because a busy machine is slow.
+    // The limit is long, because a busy machine is slow. It only ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

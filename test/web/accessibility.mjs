@@ -1,5 +1,5 @@
-// Every page must be accessible: axe finds nothing, and all of it is within the
-// window, at every width and in both schemes.
+// Every page must be accessible: axe finds nothing, and no part of the page is
+// outside of the window, at every width and in both schemes.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,10 +7,7 @@ import { drawn, pictured, schemes, settled, shoot, widths } from './harness.mjs'
 
 const axe = readFileSync(createRequire(new URL('../../web/package.json', import.meta.url)).resolve('axe-core/axe.min.js'), 'utf8');
 
-/**
- * The rules that judge colors. A scheme can change nothing else on a page that stays as it is. These rules take the
- * most time.
- */
+/** The rules that check colors. A switch to the other scheme changes only their results. They take the most time. */
 const ofColors = ['color-contrast', 'link-in-text-block'];
 const onlyColors = { runOnly: ofColors };
 const allButColors = { rules: Object.fromEntries(ofColors.map((rule) => [rule, { enabled: false }])) };
@@ -30,7 +27,7 @@ const cutButtons = (page) => page.evaluate(() => [...document.querySelectorAll('
   .filter((label) => label.checkVisibility() && (label.scrollWidth > label.clientWidth + 1 || (getComputedStyle(label).webkitLineClamp !== 'none' && label.scrollHeight > label.clientHeight + 1)))
   .map((label) => label.textContent));
 
-/** Asserts that nothing hangs over the edge of the window, and that no button cuts its label off. */
+/** Asserts that the page is not wider than the window, and that no button cuts its label off. */
 async function assertFits(page, name) {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(over <= 0, `${name} is ${over} px wider than the window`);
@@ -44,7 +41,7 @@ export async function assertAccessible(page, name) {
   await assertFits(page, name);
 }
 
-/** Turns the page to a scheme, as the system does while a person looks at it. */
+/** Switches the page to a scheme, as the system does while a person looks at it. */
 async function turn(page, scheme) {
   await page.emulateMedia({ colorScheme: scheme });
   await page.waitForFunction((wanted) => document.documentElement.dataset.mantineColorScheme === wanted, scheme);
@@ -53,7 +50,7 @@ async function turn(page, scheme) {
 
 const schemeOf = (page) => page.evaluate(() => (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
 
-/** Does the work in the scheme of the page, then in the other one, and turns the page back. */
+/** Runs `work` in the scheme of the page, then in the other one, and switches the page back. */
 async function inBothSchemes(page, work) {
   const was = await schemeOf(page);
   await work(was);
@@ -65,8 +62,9 @@ async function inBothSchemes(page, work) {
 }
 
 /**
- * Marks the visible elements that were not on the page before, since it was loaded, and returns their number. Elements
- * with the same content, in the same element within the same ones, have the same colors.
+ * Marks the visible elements that are new since the page was loaded, and returns their number. Two elements count as
+ * the same if tag, attributes and text are equal for them and for all elements around them. They then have the same
+ * colors.
  */
 const markNew = (page) => page.evaluate(() => {
   const hashOf = (text) => `${[...text].reduce((sum, sign) => (Math.imul(sum, 31) + sign.codePointAt(0)) | 0, 7)}.${text.length}`;
@@ -81,15 +79,15 @@ const markNew = (page) => page.evaluate(() => {
   const shown = [...looks.keys()].filter((each) => each.checkVisibility({ visibilityProperty: true }));
   const fresh = new Set(shown.filter((each) => !window.seenOnPage.has(looks.get(each))));
   shown.forEach((each) => window.seenOnPage.add(looks.get(each)));
-  // An element within another new element is judged with it.
+  // An element inside another new element is checked with that one.
   window.newOnPage = [...fresh].filter(({ parentElement }) => !fresh.has(parentElement));
   return window.newOnPage.length;
 });
 
 /**
- * Asserts that the page is accessible at every width and in both schemes. At every width, the rules judge all of it except
- * its colors. Colors are judged, in both schemes, if something was not seen before. The page is left at the last of the
- * widths, as wide as it was opened.
+ * Asserts that the page is accessible at every width and in both schemes. At every width, it checks the whole page by
+ * all rules except those for colors. It checks colors in both schemes, but only those of new elements. At the end, the
+ * window has the last of the widths.
  */
 export async function assertAccessibleEverywhere(page, name, { arrange = () => undefined, over = widths } = {}) {
   for (const width of over) {

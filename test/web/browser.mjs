@@ -9,7 +9,7 @@ const require = createRequire(new URL('../../web/package.json', import.meta.url)
 const { chromium } = require('playwright-core');
 const shots = process.env.FERMATA_TEST_SHOTS;
 
-/** These flags keep Chromium to the pages of the test, so that it fetches nothing for itself. */
+/** With these flags, Chromium fetches only the pages of the test and nothing for itself. */
 const flags = [
   '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
 ];
@@ -17,8 +17,8 @@ const flags = [
 const fullChromiumPath = () => process.env.FERMATA_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
 /**
- * Returns the path of a Chromium without windows, which is quicker at everything. Debian has it as a package of its
- * own.
+ * Returns the path of the headless Chromium, which is faster, or else of the full one. Debian has the headless Chromium
+ * as a package of its own.
  */
 function quickChromiumPath() {
   const named = process.env.FERMATA_TEST_CHROMIUM_HEADLESS;
@@ -27,35 +27,32 @@ function quickChromiumPath() {
   return found ?? fullChromiumPath();
 }
 
-/**
- * Returns the browser that shows pages: the one that the journeys share. If it is gone or there is none, this journey
- * starts its own.
- */
+/** Returns the browser that the journeys share. If there is none or it has ended, this journey starts its own. */
 export const launch = async () => {
   const shared = process.env.FERMATA_TEST_BROWSER;
   return (shared && (await chromium.connect(shared, { timeout: patience }).catch(() => undefined))) || chromium.launch(quickOptions());
 };
 
 /**
- * Starts a browser that the journeys share. Each journey has windows of its own in it, which close when the journey
+ * Starts a browser that the journeys share. Each journey opens its own windows in it, which close when the journey
  * ends.
  */
 export const launchShared = () => chromium.launchServer({ ...quickOptions(), host: '127.0.0.1' });
 
-/** These flags leave out V8's optimizing compiler. Its work does not pay for pages that live for seconds. */
+/** These flags turn off V8's optimizing compiler. Its work does not pay off for pages that live for seconds. */
 const quickFlags = [...flags, '--js-flags=--no-opt'];
 
 const quickOptions = () => ({ executablePath: quickChromiumPath(), args: quickFlags, timeout: patience });
 
-/** Starts the browser that also shows notifications and takes pushes. */
+/** Starts the full browser, which also shows notifications and receives push messages. */
 export const launchFull = () => chromium.launch({ executablePath: fullChromiumPath(), args: flags, timeout: patience });
 
 /** The open pages. When a test fails, their messages are shown. */
 export const pages = new Set();
 
 /**
- * Opens a window of its own. Its pages have the long time limits and record their messages. They have no service
- * worker, unless the options allow it: it would fetch and keep all files anew for each window.
+ * Opens a browser context. Its pages have the long time limits and record their messages. They have no service worker
+ * unless the options allow it, because each context would fetch and cache all files again.
  */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
@@ -81,10 +78,10 @@ function remember(page) {
   page.on('framenavigated', (frame) => frame === page.mainFrame() && page.loading.clear());
 }
 
-/** Reports whether a request is answered only when something happens. No page waits for such a request. */
+/** Reports whether the server answers a request only when something happens. Nothing here waits for such a request. */
 const isHeldOpen = (request) => /\/v1\/events\b|[?&]wait=/.test(request.url());
 
-/** Opens a page whose complaints fail the journey at its end. */
+/** Opens a page that records its errors as complaints. assertCalm fails if there are any. */
 export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, serviceWorkers = 'block', quiet = /ERR_|Failed to load resource/ } = {}) {
   const owner = context ?? (await newContext(browser, { viewport: { width, height }, colorScheme: scheme, serviceWorkers }));
   const page = await owner.newPage();
@@ -117,7 +114,8 @@ export async function holdStreams(owner) {
 
 /**
  * Holds back the first reply to an address until the returned function is
- * called. Its `read` settles when the server has made the reply.
+ * called. The promise `read` of that function resolves when the server has
+ * replied.
  */
 export async function holdReply(page, address) {
   const { held, release } = gate();
@@ -132,10 +130,10 @@ export async function holdReply(page, address) {
   return release;
 }
 
-/** Asserts that nothing went wrong on the page: no error, and no violation of its own policy. */
+/** Asserts that nothing went wrong on the page: no error, and no violation of its content security policy. */
 export const assertCalm = (page) => assert.deepEqual(page.complaints, []);
 
-/** Waits until the page has rendered what it was given, and the new elements listen. */
+/** Waits until the page has rendered its last change, and its new elements handle events. */
 export const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 
 /** Waits until the page stands still: nothing is loading, and nothing moves except endless animations. */
@@ -152,7 +150,7 @@ export async function settled(page) {
 /** Goes to a page as a link does: the page is rendered anew, and nothing is loaded twice. */
 export async function visit(page, path) {
   const go = (to) => page.evaluate((where) => history.pushState({}, '', where), to);
-  // The way leads over an address without a page, so that nothing of the old page can be on the screen afterwards.
+  // It goes to an address without a page first, so that nothing of the old page can be on the screen afterwards.
   await go('/nowhere');
   await page.locator('h1', { hasText: /^404$/ }).waitFor();
   await go(path);
@@ -160,7 +158,7 @@ export async function visit(page, path) {
   await settled(page);
 }
 
-/** Presses keys for which the page listens when it stands still, as quickly as a person who knows them. */
+/** Waits until the page stands still, and presses the keys as quickly as a practiced person. */
 export async function press(page, ...keys) {
   await settled(page);
   await Promise.all(keys.map((key) => page.keyboard.press(key)));

@@ -47,7 +47,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('audit-log');
   await fillWebhook();
   await press(page, 'Control+Enter');
-  // The secret that the server made is shown only this once.
+  // The secret that the server generated is shown only this once.
   const secret = await dialog().locator('[data-secret]').first().textContent();
   assert.match(secret, /^whsec_/);
   await assertAccessible(page, 'the secret of a channel');

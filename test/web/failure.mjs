@@ -11,7 +11,8 @@ const lines = 20;
 
 let folder;
 /**
- * Returns the folder for screenshots of failures. test/gate names one in FERMATA_TEST_PICTURES, which outlives the run.
+ * Returns the folder for screenshots of failures. test/gate names one in FERMATA_TEST_PICTURES and keeps it after the
+ * run.
  */
 function picturesOfFailures() {
   folder ??= process.env.FERMATA_TEST_SHOTS ?? process.env.FERMATA_TEST_PICTURES ?? mkdtempSync(join(tmpdir(), 'fermata-failed-'));
@@ -36,7 +37,10 @@ async function tell(name, error, servers) {
   console.log(stripVTControlCharacters(story.join('\n')));
 }
 
-/** Returns the work with a time limit. It reports a failure before it fails. */
+/**
+ * Returns the function `work` with the time limit of a test. It prints the report of a failure before it throws the
+ * error.
+ */
 export const told = (name, work, servers) => async (...given) => {
   try {
     return await inTime(work(...given), name, longest);

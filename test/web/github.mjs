@@ -1,9 +1,9 @@
-// The stand-in for GitHub, beside a journey.
+// A stand-in for GitHub, which a journey starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Starts the stand-in. Its settings are those of a channel that points at it. */
+/** Starts the stand-in. A channel with the returned settings uses it. */
 export async function startGitHub() {
   const child = spawn('go', ['run', '-trimpath', './github'], { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await Promise.race([

@@ -1,5 +1,5 @@
-// The tools that every journey needs: the real program, a real browser, and the
-// pages and complaints of both.
+// The tools that every journey needs. They start the real program and a real
+// browser, and collect the messages of both.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ process.on('SIGTERM', () => process.exit(1));
 /** The servers that no test has ended. */
 const servers = new Set();
 
-// The time limit is our own, because the runner's limit would leave no report.
+// The tests have a time limit of their own, because the runner's limit would leave no report.
 export const test = (name, work) => runner.test(name, told(name, work, servers));
 export const before = (prepare) => runner.before(told('before the tests', async () => prepare(), servers));
 export const after = (tidy) => runner.after(told('after the tests', async () => tidy(), servers));
@@ -34,7 +34,7 @@ export const schemes = ['light', 'dark'];
 
 /**
  * Starts the program on a folder of its own, by default for one local user. An answer can be undone for one second,
- * since most journeys wait until it counts. Null leaves the program's own time.
+ * because most journeys wait until it counts. If `undo` is null, the program's default applies.
  */
 export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-web-')), port = 0, args = ['--single-user'], undo = 1 } = {}) {
   const server = await startProgram(data, port, args);
@@ -58,7 +58,7 @@ async function startProgram(data, port, args) {
     };
     createInterface({ input: child.stdout }).on('line', hear);
     createInterface({ input: child.stderr }).on('line', hear);
-    // It waits for `close` and not for `exit`, because the last output may be read after the exit.
+    // This waits for `close` and not for `exit`, because the last output may be read after the exit.
     child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
   }), 'the server has started');
   const end = async (signal) => {
@@ -80,8 +80,8 @@ async function startProgram(data, port, args) {
 const reserved = Number(process.env.FERMATA_TEST_PORT ?? 0);
 
 /**
- * Starts the program on a port that it keeps, even while it is down. Such a port is below the range from which the
- * system picks ports. If it is taken, another one is tried.
+ * Starts the program on a fixed port, which no other process gets while the program is down. The port is below the
+ * range from which the system picks ports. If it is in use, the next try takes another one.
  */
 export async function startServerToStay(argsAt = () => undefined) {
   const data = mkdtempSync(join(tmpdir(), 'fermata-web-'));
@@ -106,7 +106,7 @@ class Server {
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** Starts it again, at the same address and with the same data. */
+  /** Starts the program again, at the same address and with the same data. */
   again() {
     return startProgram(this.data, new URL(this.url).port, this.args);
   }
@@ -134,7 +134,7 @@ class Server {
     return this.call('GET', `/v1/questions/${id}`);
   }
 
-  /** Returns the question as soon as it is closed. Held answers count by then. */
+  /** Waits until the question is closed, and returns it. A held answer closes it when the time for undo is over. */
   closed(id) {
     return until(async () => {
       const question = await this.call('GET', `/v1/questions/${id}?wait=30s`);
@@ -152,7 +152,8 @@ export const yesNo = (title, more = {}) => ({ type: 'blocking', title, items: [i
 export const approval = (title, action, more = {}) => ({ type: 'approval', title, items: [item('approval', { prompt: title })], action, ...more });
 
 /**
- * Submits the answer, even while a dialog is over the page: the page may notice on its own that its session has ended.
+ * Submits the answer without a click. The page may notice on its own that its session has ended, and its dialog would
+ * cover the button.
  */
 export const submitAnswer = (page) => page.locator('main form').first().evaluate((form) => form.requestSubmit());
 

@@ -45,7 +45,7 @@ test('50 mixed questions are cleared by keyboard alone, with at most 1.3 keys a 
   await page.evaluate(() => addEventListener('pointerdown', () => window.mouseSeen(), true));
   await settled(page);
   for (let left = plan.size; left > 0; left--) {
-    // The screen says what is to be decided. The test knows nothing beforehand.
+    // Only the screen says which question comes next. The test does not know the order.
     const id = await until(async () => {
       const on = await page.locator('[data-row][aria-current]').getAttribute('data-row');
       assert.ok(plan.has(on) && !plan.get(on).done, `${on} is decided already`);

@@ -77,8 +77,8 @@ test('a page that takes the stream over from a closed one misses nothing', async
 });
 
 /**
- * Returns a function that waits until the page has heard that a task has ended. The page listens as soon as this
- * returns.
+ * Returns a function that waits until the page has received the event that a task ended. The page listens for it before
+ * this function returns.
  */
 async function hearsEndOf(page, id) {
   await page.evaluate((id) => {
@@ -90,7 +90,7 @@ async function hearsEndOf(page, id) {
   return () => page.evaluate(() => window.heardEnd);
 }
 
-/** Makes a task that waits for a person, or a run that waits. */
+/** Functions that create a task or a run that waits, by the path of its page. */
 const waiting = {
   '/tasks/': async () => (await server.call('POST', '/v1/tasks', { title: 'Paint', runner: 'external' })).id,
   '/workflow-runs/': async () => {

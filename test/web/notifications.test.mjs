@@ -18,7 +18,7 @@ after(async () => {
 const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
 const news = (page, title) => page.locator('[data-news]').filter({ hasText: title });
 
-/** Makes a task of the reader that an agent has ended. */
+/** Creates a task of the reader, which an agent then ends. */
 async function ended(title, result) {
   await server.call('POST', '/v1/tasks', { title, runner: title });
   const { run } = await agent('POST', '/v1/claims', { worker: 'w', runners: [title] });
@@ -58,12 +58,12 @@ test('a simple question is answered with one press; others lead to their page', 
   await page.context().close();
 });
 
-/** Waits until the page hears events. */
+/** Waits until the event stream of the page is open. */
 const hears = (page) => until(async () => assert.ok(await page.evaluate(() => window.hears)));
 
 /**
- * Opens a page that records what it hears and what the browser shows. Its person looks at it until window.looking is
- * false.
+ * Opens a page that records the events that it receives and the notifications that the browser shows. For the page, its
+ * reader looks at it until window.looking is false.
  */
 async function noting(prepare = async () => undefined) {
   const context = await newContext(browser);

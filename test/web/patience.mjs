@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 const factor = Number(process.env.FERMATA_TEST_PATIENCE || 1);
 if (!(factor >= 1)) throw new Error(`FERMATA_TEST_PATIENCE is ${process.env.FERMATA_TEST_PATIENCE}: set it to a factor of 1 or more, such as 3, or unset it`);
 
-/** Returns the seconds in milliseconds, multiplied on a machine that needs more patience. */
+/** Returns the seconds in milliseconds, multiplied by FERMATA_TEST_PATIENCE on a slow machine. */
 export const patient = (seconds) => seconds * 1000 * factor;
 
 /** The limit of every single wait. */
@@ -14,7 +14,7 @@ export const patience = patient(60);
 /** The limit of a whole test. */
 export const longest = patient(480);
 
-/** Returns the result of the promise, or fails at the limit with the words. */
+/** Returns the result of the promise. At the limit it fails with an error that contains `words`. */
 export function inTime(promise, words, limit = patience) {
   let timer;
   const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`not within ${limit / 1000} s: ${words}`)), limit)));

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { item, startServerToStay, until, yesNo } from './harness.mjs';
 
-/** Starts a server with a sign-in. Its address is a name, because passkeys need a name. */
+/**
+ * Starts a server on which people sign in. Its address has a host name, because passkeys do not work with an IP
+ * address.
+ */
 export async function startTeam(args = []) {
   const server = await startServerToStay((port) => [...args, '--public-url', `http://localhost:${port}`]);
   // The lines after the address may take a moment.
@@ -14,7 +17,7 @@ export async function startTeam(args = []) {
   return server;
 }
 
-/** Returns a new link for a member, as a path. The person who is signed in on the page makes it. */
+/** Returns a new sign-in link for a member, as a path. The person who is signed in on the page creates it. */
 export async function linkFor(page, handle) {
   const reply = await page.evaluate((who) => fetch(`/v1/members/${who}/links`, { method: 'POST' }).then((answer) => answer.json()), handle);
   const { pathname, hash } = new URL(reply.url);
@@ -38,7 +41,7 @@ export async function withPasskeys(page) {
   return { session, authenticatorId };
 }
 
-/** Makes questions of several kinds in two projects. Several people answer most of them. */
+/** Creates questions of several kinds in two projects. Two people answer most of them. */
 export async function someHistory(server) {
   const tokens = {};
   for (const member of ['ada', 'grace']) {

@@ -1,12 +1,13 @@
-// Servers that Fermata talks to when people sign in: one that takes mails, and
-// an identity provider that knows one person. Both speak the real protocols.
+// Servers that Fermata talks to when people sign in: one that receives mails,
+// and an identity provider that knows one person. Both speak the real
+// protocols.
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer as createHTTP } from 'node:http';
 import { createServer } from 'node:net';
 
 const listening = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
 
-/** Starts a server that takes mails by SMTP and keeps them. */
+/** Starts a server that receives mails by SMTP and keeps them. */
 export async function startPostbox() {
   const mails = [];
   const server = createServer((socket) => {
@@ -71,7 +72,7 @@ export async function startProvider(person) {
       return;
     }
     if (url.pathname === '/sign-out') {
-      // A real provider asks first, because nothing here proves who signs out.
+      // A real provider asks for a confirmation here, because the request does not prove which person sent it.
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<title>Example Inc</title><a href="${url.searchParams.get('post_logout_redirect_uri')}">Leave</a>`);
       return;
     }

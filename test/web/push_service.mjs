@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 
 const ece = createRequire(new URL('../../web/package.json', import.meta.url))('http_ece');
 
-/** Starts a service. Its devices are made with subscription(). */
+/** Starts a push service. Its subscription() creates a device. */
 export async function startPushService() {
   const service = new Service();
   service.server = createServer((request, response) => void service.take(request, response).catch((error) => {
@@ -29,7 +29,7 @@ class Service {
   /** The replies to the next requests, instead of 201. */
   refusals = [];
 
-  /** Makes a new device and returns its subscription as a browser describes it. */
+  /** Creates a device and returns its subscription as a browser describes it. */
   subscription() {
     const privateKey = createECDH('prime256v1');
     const key = privateKey.generateKeys();
@@ -62,7 +62,10 @@ class Service {
   }
 }
 
-/** Lets a page subscribe with this service, as browsers do with the services of their makers. */
+/**
+ * Returns a script and its argument that let a page subscribe with this service, as browsers do with the services of
+ * their vendors.
+ */
 export const subscribing = (subscription) => [
   (given) => {
     const place = 'test-push-subscription';

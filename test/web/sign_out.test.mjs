@@ -170,7 +170,7 @@ test('a sign-in leads on, also when the page notices by itself that somebody els
   const page = await browserOf('ada');
   const { session_id } = await whoami(page);
   await server.call('DELETE', `/v1/sessions/${session_id}`);
-  // The inbox is slow to load. The sign-in page lives on, and asks once more who is signed in.
+  // The inbox is slow to load. Until then, the sign-in page still runs and reads again which person is signed in.
   let letOn;
   const held = new Promise((resolve) => (letOn = resolve));
   const asked = new Promise((resolve) => page.context().route(`${server.named}/`, async (route) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { after, approval, assertCalm, before, focused, launch, open, press, settled, shoot, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertAccessible, assertAccessibleEverywhere } from './accessibility.mjs';
 
-/** Every test goes to its own part of one page. Its tasks are in a project of its own. */
+/** All tests share one page. The tasks of each test are in a project of their own. */
 let server, browser, page;
 before(async () => {
   server = await startServer();
@@ -15,7 +15,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** Makes a task that only a worker of its own claims. */
+/** Creates a task. Only a worker with its runner claims it, by default none. */
 const make = (title, more = {}) => server.call('POST', '/v1/tasks', { title, runner: 'nobody', ...more });
 /** Returns a segment of a control. Its radio button is out of sight. */
 const segment = (page, name) => page.locator('.mantine-SegmentedControl-label').filter({ hasText: new RegExp(`^${name}`) });
@@ -23,7 +23,7 @@ const read = (id) => server.call('GET', `/v1/tasks/${id}`);
 const card = (page, id) => page.locator(`[data-task="${id}"]`);
 let runners = 0;
 
-/** Makes a task that a worker of its own has claimed, with a function for what the worker reports. */
+/** Creates a task and claims it as a worker of its own. Returns functions that report as this worker. */
 async function working(title, more = {}) {
   const runner = `r${++runners}`;
   const task = await make(title, { ...more, runner });

@@ -1,5 +1,5 @@
-// The page's service worker, as a test drives it. Messages come through the
-// browser's own interface, and presses come as the event of a press.
+// Drives the page's service worker in a test. Messages come through the
+// browser's own interface. A press comes as an event that the test creates.
 import { inTime } from './patience.mjs';
 
 /** Waits until the service worker serves the page. */
@@ -29,7 +29,7 @@ export async function workerOf(page) {
   return new Worker(worker, session, origin, registrationId);
 }
 
-/** Runs in the worker. It counts the pushes that the worker has handled. */
+/** Runs in the service worker, and counts the pushes that it has handled. */
 function countHandled() {
   self.handled = 0;
   self.told = [];
@@ -50,8 +50,9 @@ class Worker {
     Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
   }
 
-  // Steps run one after the other. Chromium forgets a notification for good if
-  // it is asked for the shown ones between storing and showing a new one.
+  // Steps run one after the other. Chromium loses a notification for good if
+  // getNotifications is called after the notification was stored and before it
+  // is shown.
   turn(work) {
     const mine = this.last.then(() => inTime(work(), 'the browser answers'));
     this.last = mine.catch(() => undefined);
@@ -78,14 +79,15 @@ class Worker {
   }
 
   /**
-   * Does what a browser does after it replaced its subscription. The browser
-   * hands the new one over, or does not. Returns what went wrong.
+   * Fires the event that a browser fires after it replaced its subscription.
+   * `handedOver` says whether the event contains the new subscription. Returns
+   * the error as a text, or null.
    */
   renewed(subscription, handedOver) {
     return this.worker.evaluate(async ([given, handed]) => {
       const fresh = { ...given, toJSON: () => ({ ...given, expirationTime: null }) };
-      // If none is handed over, the worker subscribes with the service of the
-      // browser's maker. Here this is the test's own push service.
+      // If the event contains none, the worker subscribes with the service of
+      // the browser's vendor. Here this is the test's own push service.
       PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
         if (!userVisibleOnly || !applicationServerKey) throw new DOMException('not like this', 'NotAllowedError');
         return fresh;

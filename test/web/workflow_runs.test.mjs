@@ -61,7 +61,7 @@ const callHook = (name, key, body) => {
   return server.call('POST', `/v1/hooks/workflow/${name}`, body, { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` });
 };
 
-/** Fifteen steps, with a loop, a step for the case that no one answers, and long names. */
+/** A workflow of fifteen steps, with a loop, a step for the case that no one answers, and long names. */
 const train = `name: release-train
 triggers:
   - manual: true

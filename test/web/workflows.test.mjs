@@ -20,7 +20,7 @@ const step = (page, name) => page.locator(`[data-step="${name}"]`);
 const node = (page, name) => page.locator(`[data-node="${name}"]`);
 
 
-/** Replaces the content of a code field through the clipboard, because people bring a file in this way. */
+/** Replaces the content of a code field through the clipboard, because people often paste a whole file. */
 async function paste(page, field, text) {
   await field.focus();
   await press(page, 'Control+A');
@@ -74,7 +74,7 @@ steps:
     input: { for: 1s }
 `;
 
-/** Nothing listens at its addresses, and “soon” is no duration. */
+/** A workflow whose steps fail: nothing listens at its addresses, and “soon” is not a duration. */
 const nap = `name: nap
 triggers:
   - manual: true

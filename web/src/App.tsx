@@ -15,7 +15,7 @@ import { useLanguage } from '@/text/language';
 
 const Toasts = lazyComponent(() => import('@/shell/Toasts').then((module) => module.default));
 
-// Styles that are written at run time must carry the nonce of this page's reply.
+// A style element that the page adds at run time needs the nonce of the reply that carried the page.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 

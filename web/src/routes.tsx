@@ -6,7 +6,7 @@ import { Page } from '@/ui/Page';
 import { ErrorAlert } from '@/ui/ErrorAlert';
 import { Loading } from '@/ui/Loading';
 
-/** The query of an address: texts, nothing else. */
+/** The query parameters of an address. All values are texts. */
 type Search = Record<string, string | undefined>;
 const validateSearch = (search: Record<string, unknown>): Search =>
   Object.fromEntries(Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== ''));

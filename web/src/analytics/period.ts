@@ -22,17 +22,20 @@ const date = (written: string | undefined) => {
   return Number.isNaN(at.getTime()) ? undefined : at;
 };
 
-/** Returns the days that the reader chose one by one, or undefined. */
+/**
+ * Returns the period between the two days that the reader chose, or undefined if they are not two valid days in order.
+ */
 export function chosenDays({ range, from, to }: ReportFilters): { from: Date; to: Date } | undefined {
   const [first, last] = [date(from), date(to)];
   if (range !== 'own' || !first || !last || first > last) return undefined;
-  // The last day counts as a whole.
+  // The period includes all of the last day.
   return { from: first, to: new Date(last.getFullYear(), last.getMonth(), last.getDate() + 1) };
 }
 
 /**
- * Returns the period in the reader's own days. It begins at midnight, except
- * for the last 24 hours, which begin at an hour.
+ * Returns the period in the reader's time zone, and the interval for its steps.
+ * The period begins at midnight, except for the last 24 hours, which begin at a
+ * full hour.
  */
 export function periodOf(filters: ReportFilters, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
   const chosen = chosenDays(filters);
@@ -45,7 +48,7 @@ export function periodOf(filters: ReportFilters, now: Date): { from: Date; to: D
   return { from, to, interval: length <= 2.1 * day ? 'hour' : length <= 100 * day ? 'day' : 'week' };
 }
 
-/** Returns the period and the filters as the server takes them. */
+/** Returns the period and the filters as query parameters of the API, and the interval for a series. */
 export function queryOf(filters: ReportFilters, now: Date) {
   const { from, to, interval } = periodOf(filters, now);
   return {

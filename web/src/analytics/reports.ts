@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { queryOf, type ReportFilters } from './period';
 
-/** Reads a report as JSON. Only the file for download is CSV. */
+/** Reads a report as JSON. Only the download is CSV. */
 async function readReport<T>(call: Promise<{ data?: T | string; error?: unknown; response: Response }>): Promise<T> {
   const found = await unwrap(call);
   if (typeof found === 'string') throw new Error('the report is no JSON');

@@ -26,7 +26,9 @@ export function isJSON(text: string): boolean {
   }
 }
 
-/** Walks the value at a place, collects the texts of its actions in `added`, and returns the place after the value. */
+/**
+ * Walks the value that begins at `at`, adds the texts of its actions to `added`, and returns the index after the value.
+ */
 function walk(s: string, at: number, added: { at: number; text: string }[]): number {
   switch (s[at]) {
     case '{':

@@ -2,14 +2,16 @@ import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query'
 import { onEvent } from './live';
 import { receivedSinceRead, refetchQueries } from './reads';
 
-// Lists that are read page by page, and all data about one thing, are read
-// again by rules of their own. They are not read after every event, but at a
-// pace that fits their size. refreshByEvents does not know their keys.
+// followEvents reads queries again after the events that concern them, and
+// reads long lists less often. It is for lists that are read page by page, and
+// for the data of one task or run. refreshByEvents leaves these queries alone:
+// their keys are not in its table (live.ts).
 
 const minDelay = 250;
 /**
- * The delay for each further page, in milliseconds. A long list is read again
- * page by page, and this must not keep the server busy.
+ * The additional delay for each page after the first, in milliseconds. Reading
+ * a list again takes one request for each page, and this must not keep the
+ * server busy.
  */
 const delayPerPage = 400;
 
@@ -24,8 +26,9 @@ function countPages(client: QueryClient, key: QueryKey): number {
 }
 
 /**
- * Reads queries again after events that matter to them. A burst of events
- * causes one read. Events that came since the queries were read count as well.
+ * Reads the queries below a key again after relevant events, until the returned
+ * function is called. A burst of events causes one read. Events that came after
+ * the last read of the queries count as well.
  */
 export function followEvents(client: QueryClient, key: QueryKey, isRelevant: (type: string, task: string | undefined) => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

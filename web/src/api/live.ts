@@ -85,8 +85,8 @@ function openStream(send: (message: LiveMessage) => void) {
   let retryDelay = 1_000;
   const connect = () => {
     // The stream continues after the last event that the pages received. If
-    // they received none yet, they read again what they read before the stream
-    // was open.
+    // they received none yet, a reset makes them read again all data that they
+    // read before the stream was open.
     const last = lastReceivedSeq();
     const stream = new EventSource(last ? `/v1/events?after=${String(last)}` : '/v1/events');
     stream.onopen = () => {
@@ -123,7 +123,10 @@ const staleKeys: Record<string, string[]> = {
   delivery: ['deliveries', 'channels'],
 };
 
-/** Marks queries as stale when events concern them. A burst of events counts once. */
+/**
+ * Marks queries as stale after events that concern them, until the returned function is called. It collects a burst of
+ * events before it does so.
+ */
 export function refreshByEvents(client: QueryClient): () => void {
   const staleNouns = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -20,7 +20,7 @@ export class Problem extends Error {
   get hint() {
     return this.details.hint;
   }
-  /** The question as it was closed, if it was closed before this call. */
+  /** The question with its resolution, if it was closed before this call. */
   get question() {
     return this.details.question;
   }

@@ -8,7 +8,7 @@ import { recordReads } from './reads';
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // Live events report changes earlier.
+      // Live events mark most queries as stale before this time.
       staleTime: 30_000,
       // The API client itself repeats temporary failures.
       retry: (count, error) => count < 1 && asProblem(error).offline,
@@ -22,13 +22,13 @@ export const queryClient = new QueryClient({
 recordReads(queryClient);
 
 /**
- * The address that the page is about to load. The page lives on until the next one is there. Nothing that it learns
- * meanwhile may lead it back.
+ * The address that the page is about to load. This page still runs until the next one has loaded. A later call of
+ * leavePage must not change the destination.
  */
 let destination: string | undefined;
 
 /**
- * Leaves the page, because another person is signed in now. It deletes the stored inbox of the person before, and loads
+ * Leaves the page, because another person is signed in. It deletes the stored inbox of the previous person, and loads
  * `path`, or this page again if no path is given.
  */
 export async function leavePage(path?: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function leavePage(path?: string): Promise<void> {
   else if (destination === path) location.replace(path);
 }
 
-/** Reads which member is signed in. If the page belongs to another member, it is loaded anew. */
+/** Reads which member is signed in. If the page belongs to another member, it is reloaded. */
 export const whoamiQuery = queryOptions({
   queryKey: ['whoami'],
   queryFn: async () => {

@@ -2,7 +2,7 @@ import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
 import { readMore } from './readMore';
 
-/** Returns a list of three pages. Each page is answered when the test says so. */
+/** Returns a list of three pages. The test decides when the read of each page is answered. */
 function listed() {
   const client = new QueryClient();
   const asked: { page: number; answer: () => void }[] = [];

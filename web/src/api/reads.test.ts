@@ -4,7 +4,7 @@ import { recordReceived } from './receivedEvents';
 import { receivedSinceRead, recordReads, refetchQueries } from './reads';
 import type { Event } from './types';
 
-/** Returns a query that is answered when the test says so. */
+/** Returns a query. The test decides when its latest read is answered. */
 function shown() {
   const client = new QueryClient();
   recordReads(client);

@@ -2,15 +2,18 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { receivedAfter, lastReceivedSeq, type ReceivedEvent } from './receivedEvents';
 
 // A page shows data that was read at some time. Events may come during the
-// read, or while no component shows the data. They are not lost: each query
-// knows the last event before its read.
+// read, or while no component shows the data. They are not lost, because this
+// file stores the last event before each read.
 
-/** The last event that the page had received when the latest read of a query began. */
+/** The number of the last event that the page had received when the latest read of a query began. */
 const seqBeforeRead = new WeakMap<Query, number>();
 /** Queries whose first read is in progress, and whose result may be older than an event that came since. */
 const outdatedQueries = new WeakSet<Query>();
 
-/** Records when the queries of a client are read. */
+/**
+ * Records the last event before each read of a query, until the returned function is called. It also repeats a first
+ * read whose result is outdated.
+ */
 export function recordReads(client: QueryClient): () => void {
   return client.getQueryCache().subscribe((change) => {
     if (change.type !== 'updated') return;
@@ -31,7 +34,10 @@ export function refetchQueries(client: QueryClient, queryKey: QueryKey): void {
   void client.invalidateQueries({ queryKey });
 }
 
-/** Returns the events since the queries below a key were read, or undefined if some of them were already dropped. */
+/**
+ * Returns the events that came after the oldest read of the queries below a key, or undefined if some of these events
+ * were already dropped.
+ */
 export function receivedSinceRead(client: QueryClient, queryKey: QueryKey): readonly ReceivedEvent[] | undefined {
   const shown = client.getQueryCache().findAll({ queryKey }).filter((query) => query.isActive() || !query.state.isInvalidated);
   return receivedAfter(Math.min(...shown.map((query) => seqBeforeRead.get(query) ?? lastReceivedSeq())));

@@ -10,7 +10,7 @@ let lastSeq = 0;
 /** Returns the number of the last event that this page received, or 0 before the first. */
 export const lastReceivedSeq = () => lastSeq;
 
-/** Keeps an event. Returns false if the page has received it before. */
+/** Remembers an event. Returns false if the page has received it before. */
 export function recordReceived({ seq, type, task_id, question_id }: Event): boolean {
   if (seq <= lastSeq) return false;
   lastSeq = seq;

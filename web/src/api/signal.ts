@@ -1,4 +1,4 @@
-/** Something that happens now and then, such as a change of a value, and the functions that want to know of it. */
+/** A Signal lets functions listen for something that happens repeatedly, such as a change of a value. */
 export interface Signal<Values extends unknown[]> {
   /** Calls the listener every time, until the returned function is called. */
   subscribe: (listener: (...values: Values) => void) => () => void;

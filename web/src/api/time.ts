@@ -5,14 +5,17 @@
 let minOffset = -Infinity;
 let maxOffset = Infinity;
 
-/** Learns from the Date header of a reply. `sent` and `came` are the times of the request and the reply. */
+/**
+ * Narrows the bounds by the Date header of a reply. `sent` and `received` are the times of the request and the reply by
+ * this browser's clock, in milliseconds.
+ */
 export function noteServerDate(header: string | null, sent: number, received: number): void {
   const date = header ? Date.parse(header) : NaN;
   if (Number.isNaN(date)) return;
   const low = date - received;
   const high = date + 1000 - sent;
   if (low > maxOffset || high < minOffset) {
-    // A clock was set, so the earlier bounds are wrong.
+    // One of the clocks was changed, so the earlier bounds are wrong.
     minOffset = low;
     maxOffset = high;
     return;

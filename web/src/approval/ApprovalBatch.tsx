@@ -19,7 +19,10 @@ import { useText } from './text';
 
 type Choice = 'approve' | 'reject';
 
-/** Shows several approvals of one kind: every action in full, with a decision and a result for each. */
+/**
+ * Shows several approvals of one kind, each with its whole action and its result. One press decides all that the reader
+ * has checked.
+ */
 export function ApprovalBatch({ questions, onClose }: { questions: Question[]; onClose: () => void }) {
   const text = useText();
   return (

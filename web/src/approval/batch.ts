@@ -10,7 +10,7 @@ export function isHarmless(question: Question): boolean {
   );
 }
 
-/** Returns the kind of an action: its tool, or else the names of its parts. */
+/** Returns the kind of an action: the name of its tool, or else the names of its fields. */
 export function kindOf(question: Question): string {
   const action = question.action;
   if (typeof action !== 'object' || action === null) return typeof action;

@@ -11,7 +11,7 @@ import { eventNouns, nounWord } from './words';
 
 const kinds = ['human', 'agent', 'system', 'policy', 'timeout'] as const;
 
-/** Lets the reader choose the search. The search is kept in the address. */
+/** Lets the reader filter the event log. The filter is kept in the address. */
 export function AuditFilters({ filter, onChange }: { filter: AuditFilter; onChange: (change: AuditFilter) => void }) {
   const text = useText();
   const language = useLanguage();

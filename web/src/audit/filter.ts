@@ -1,4 +1,4 @@
-/** The search, as it is kept in the address. */
+/** The filter of the event log, as it is kept in the address. */
 export interface AuditFilter {
   q?: string;
   type?: string;
@@ -15,13 +15,13 @@ const midnight = (written: string | undefined, daysLater: number) => {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 };
 
-/** Returns the days as instants of the reader's clock. The last day counts as a whole. */
+/** Returns the beginning of the first day and the end of the last one, in the reader's time zone. */
 export function daysOf({ from, to }: AuditFilter): { from?: string; to?: string } {
   const [first, last] = [midnight(from, 0), midnight(to, 1)];
   return { ...(first ? { from: first } : {}), ...(last ? { to: last } : {}) };
 }
 
-/** Returns the search as the server takes it. */
+/** Returns the filter as query parameters of the API. */
 export function queryOf(filter: AuditFilter) {
   const { q, type, actor, task } = filter;
   return {
@@ -30,7 +30,7 @@ export function queryOf(filter: AuditFilter) {
   };
 }
 
-/** Returns the address of the export. Only the days limit the export. */
+/** Returns the address of the export. It contains all events of the chosen days, whatever the other filters are. */
 export function exportOf(filter: AuditFilter): string {
   const days = new URLSearchParams(daysOf(filter)).toString();
   return `/v1/audit/export${days ? `?${days}` : ''}`;

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import type { Delivery } from '@/api/types';
 
-/** The interval for messages on their way, in milliseconds: their changes come without an event. */
+/** The refetch interval for messages that will be tried again, in milliseconds. Their changes cause no event. */
 const refreshInterval = 5_000;
 const intervalFor = (items: readonly Delivery[] | undefined) => (items?.some(({ state, next_at }) => next_at !== undefined && state !== 'dead') ? refreshInterval : false);
 

@@ -158,7 +158,7 @@ export function kindName(text: DeliveryText, kind: string): string {
   return typeof name === 'string' ? name : kind;
 }
 
-/** Returns the name of a channel, followed by its kind if the name does not say it. */
+/** Returns the name of a channel and its kind, or only the kind if both are the same. */
 export const channelName = (text: DeliveryText, { name, kind }: { name: string; kind: string }) =>
   name === kind ? kindName(text, kind) : `${name} (${kindName(text, kind)})`;
 

@@ -76,7 +76,7 @@ async function readPart(filter: Filter, cursor: string | undefined): Promise<Par
   }
 }
 
-/** Returns the questions that the reader answered on this page, even before the server confirms. */
+/** Returns the ids of the questions that the reader answered on this page, even before the server confirms. */
 function useAnsweredIds(): ReadonlySet<string> {
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => onOutbox(() => {
@@ -127,7 +127,7 @@ function useNewCount(key: readonly unknown[], filter: Filter, questions: Questio
   }, [data, questions]);
 }
 
-/** Shows on the rows how their questions ended. */
+/** Reads a question again after each of its events, and updates its row. So the row shows how its question ended. */
 function useEndedRows(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());

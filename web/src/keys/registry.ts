@@ -1,7 +1,7 @@
 import { signal } from '@/api/signal';
 
-// One registry knows every command. The keys, the sheet behind `?` and the
-// command palette are made from it.
+// This registry has every command of the page. The key presses, the sheet
+// behind `?` and the command palette use it.
 
 export interface Command {
   id: string;
@@ -34,7 +34,7 @@ function updateSnapshot() {
   changes.notify();
 }
 
-/** Adds commands until the returned function is called. If two have the same key, the later one wins. */
+/** Adds commands. The returned function removes them. If two commands have the same key, the later one wins. */
 export function registerCommands(commands: Command[], level: number): () => void {
   const added = commands.map((command) => ({ command, level, order: order++ }));
   added.forEach((entry) => entries.add(entry));
@@ -45,7 +45,7 @@ export function registerCommands(commands: Command[], level: number): () => void
   };
 }
 
-/** Suspends the commands below a level until the returned function is called. A dialog does so for its page. */
+/** Suspends the commands below a level until the returned function is called. A dialog suspends those of its page. */
 export function openScope(level: number): () => void {
   scopes.set(level, (scopes.get(level) ?? 0) + 1);
   updateSnapshot();

@@ -3,7 +3,7 @@ import { openScope, registerCommands, type Command } from './registry';
 
 const Level = createContext(0);
 
-/** Suspends all commands outside of it while it is rendered. Dialogs use it. */
+/** Suspends all commands outside of this element while it is rendered. Dialogs use it. */
 export function KeyScope({ children }: { children: ReactNode }) {
   const level = useContext(Level) + 1;
   useEffect(() => openScope(level), [level]);
@@ -12,7 +12,10 @@ export function KeyScope({ children }: { children: ReactNode }) {
 
 const Active = createContext(true);
 
-/** Activates the commands within it only while it is on. Use it for one of several things on a page. */
+/**
+ * Activates the commands of its children only while `on` is true. Use it for a part of a page whose keys need the
+ * focus.
+ */
 export function KeysWhile({ on, children }: { on: boolean; children: ReactNode }) {
   return <Active value={on}>{children}</Active>;
 }

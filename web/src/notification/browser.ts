@@ -19,7 +19,7 @@ export const addressOf = (news: News) => (news.question ? `/questions/${news.que
 
 const stopsWork = (news: News) => /asked|assigned|escalated/.test(news.type) && news.question?.type !== 'non_blocking' && news.question?.status === 'pending';
 
-/** Returns the news to show: everything newer than the last event that was shown, oldest first. */
+/** Returns the news to show: those newer than the event `after`, of the kinds that the reader wants, oldest first. */
 export function newsToShow(items: readonly News[], after: number, kinds: 'urgent' | 'all'): News[] {
   return items.filter((news) => news.seq > after && (kinds === 'all' || stopsWork(news))).sort((a, b) => a.seq - b.seq);
 }

@@ -6,13 +6,16 @@ import { isReaderHere, newsToShow, removeNotification } from './browser';
 
 const readDelay = 400;
 
-/** Collects news from its start on. It keeps the news until a call of `by` sets how they are shown. */
+/** Collects news from its start on. It shows nothing until `showWith` gives it a function that shows news. */
 class NewsWatcher {
   /** Settles when it is known which news was old at the start. */
   readonly started: Promise<void>;
-  /** The number of the last event that the reader saw or was told of. */
+  /** The number of the last event that the reader saw or was notified of. */
   private lastTold: number | undefined;
-  /** The number of the first event that the reader did not see and that was not read since, or Infinity. */
+  /**
+   * The number of the first event that came while the reader looked elsewhere and that no read has covered yet, or
+   * Infinity.
+   */
   private firstUnseen = Infinity;
   private show: ((news: News) => Promise<void>) | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,7 +59,7 @@ class NewsWatcher {
     }
   }
 
-  /** Marks the latest news as known, except for news that comes unseen before the reply. */
+  /** Marks the latest news as known, except for news that comes before the reply while the reader looks elsewhere. */
   private async markLatestKnown(): Promise<void> {
     try {
       const { items } = await latestNews();
@@ -87,7 +90,7 @@ class NewsWatcher {
 
 let watcher: NewsWatcher | undefined;
 
-/** Starts to collect news, unless that has begun already. */
+/** Returns the watcher that collects news, and starts it if there is none. */
 export const startNewsWatcher = (): NewsWatcher => (watcher ??= new NewsWatcher());
 
 export function stopNewsWatcher(): void {

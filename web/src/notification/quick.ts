@@ -12,10 +12,10 @@ export interface QuickAnswer {
 const maxAnswers = 4;
 
 /**
- * Returns the answers that one press may give where only a summary of the
- * question is shown. A question that must be read in full is answered on its
- * own page. Such a question has an action, a preview, a text, a danger, a high
- * risk, a signature or several items.
+ * Returns the answers that the reader may give with one press beside a summary
+ * of the question. The list is empty if the question must be read in full on
+ * its own page. That is so for a question with an action, a preview, a text, a
+ * dangerous option, a high risk, a signature or several items.
  */
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): QuickAnswer[] {
   const [item] = question.items;

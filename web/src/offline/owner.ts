@@ -13,18 +13,18 @@ function readOwner(): string {
   }
 }
 
-// A page belongs to one person, from its first whoami to its end.
+// A page keeps one owner. After the first sign-in, only a reload changes the owner.
 let owner = readOwner();
 
 /** Returns the owner of the data that this page stores, or '' before the first sign-in. */
 export const dataOwner = () => owner;
 
-/** Returns the storage key for something of this page's owner. */
+/** Returns the key under which the browser stores the data `name` of this page's owner. */
 export const ownedKey = (name: string) => prefixOf(owner) + name;
 
 /**
- * Records who looks at the page. Returns false if the page belongs to another
- * person. It must then be loaded anew.
+ * Records the signed-in person as the owner of this page. Returns false if the
+ * page belongs to another person and must be reloaded.
  */
 export function recordOwner(name: string): boolean {
   if (owner === name) return true;
@@ -35,7 +35,7 @@ export function recordOwner(name: string): boolean {
     // The next person must not see which row was selected.
     sessionStorage.removeItem(selectedQuestionKey);
   } catch {
-    // Nothing is stored, so there is nothing to keep apart.
+    // The browser refuses to store data. So it has no data that another person could read.
   }
   return first;
 }
@@ -59,6 +59,6 @@ export function deleteDrafts(): void {
     localStorage.removeItem(ownerStorageKey);
     sessionStorage.removeItem(selectedQuestionKey);
   } catch {
-    // Nothing is stored: see recordOwner.
+    // The browser refuses to store data, so there is nothing to delete.
   }
 }

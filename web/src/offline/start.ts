@@ -2,7 +2,10 @@ import { onSignOut } from '@/sign-in/session';
 import { deleteDrafts } from './owner';
 import { deleteStoredInbox } from './storedInbox';
 
-/** Lets the page open without a network, if the browser supports it. */
+/**
+ * Registers the service worker, so that the page opens without a network. It also deletes the stored inbox and the
+ * drafts at each sign-out.
+ */
 export function startOffline(): void {
   onSignOut(deleteStoredInbox);
   onSignOut(deleteDrafts);

@@ -157,7 +157,7 @@ async function loadStoredEntries(): Promise<void> {
 
 const isUnsent = ({ state }: Entry) => state === 'queued' || state === 'sending';
 
-/** Returns the answers that were given here and did not reach the server. */
+/** Returns the answers of this page's owner that the server has not confirmed yet. */
 export async function loadUnsent(): Promise<readonly Entry[]> {
   await loadStoredEntries();
   return entries.filter(isUnsent);
@@ -169,7 +169,10 @@ async function deleteEntries(what: UnsentChoice): Promise<void> {
   for (const entry of entries) if (what === 'discard' || !isUnsent(entry)) await dismiss(entry);
 }
 
-/** Loads the entries of earlier pages, and sends them again whenever that may help. */
+/**
+ * Loads the entries of earlier pages. It sends the waiting ones when the connection is back, the page is shown or the
+ * person signs in, and every 15 seconds.
+ */
 export async function startOutbox(): Promise<void> {
   onSignOut(deleteEntries);
   await loadStoredEntries();

@@ -89,9 +89,9 @@ export function ActionText({ action, label }: { action: string; label: string })
 
 /**
  * Splits an action into the parts to show. An action with a command gives the
- * command as it was typed, then the rest. Any other action is broken into
- * lines. Each text in it with a line break, a quote or a backslash follows as
- * it is, without the escapes of JSON.
+ * command as it was typed, then the rest. Any other action gives its indented
+ * JSON. Its texts with a line break, a quote or a backslash follow, each
+ * without the escapes of JSON.
  */
 export function readableParts(action: string): { label: string; text: string }[] {
   const found = commandOf(action);

@@ -1,4 +1,6 @@
-/** Returns the rows of a table that is written as JSON or with tabs, bars or commas. */
+/**
+ * Returns the rows of a table that is written as JSON or with tabs, bars or commas, or undefined for any other text.
+ */
 export function tableOf(text: string): string[][] | undefined {
   const rows = fromJSON(text) ?? fromLines(text);
   if (!rows || rows.length < 2) return undefined;
@@ -10,7 +12,7 @@ export function tableOf(text: string): string[][] | undefined {
 const cell = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function fromJSON(text: string): string[][] | undefined {
-  // JSON.parse would change such a number, and the table would show another one.
+  // JSON.parse would change long numbers and zeros at the end, and the table would show another number.
   if (!/^\s*\[/.test(text) || /\d{16}|\d\.\d*0[,\s}\]]/.test(text)) return undefined;
   let list: unknown;
   try {

@@ -31,7 +31,10 @@ export async function pushState(member: string): Promise<{ state: PushState; dev
   return subscription ? { state: 'on', device: kept } : { state: 'off' };
 }
 
-/** Asks the person for permission, subscribes and tells the server. Call it only after a press of a button. */
+/**
+ * Asks the person for permission, subscribes and registers the device at the server. Call it only after a press of a
+ * button.
+ */
 export async function addDevice(name: string, member: string): Promise<'added' | 'denied'> {
   if ((await Notification.requestPermission()) !== 'granted') return 'denied';
   await register(await subscribe(), name, member);
@@ -52,8 +55,8 @@ export async function removeDevice(id: string): Promise<void> {
 }
 
 /**
- * Brings this browser and the server into agreement. A subscription that ended
- * or was made with another key is made anew. A subscription of another person
+ * Makes the subscription of this browser agree with the server. A subscription
+ * that ended or has another key is replaced. A subscription of another person
  * is ended. So is a subscription whose device the server has removed, because
  * its sign-in ended or a person removed it.
  */
@@ -98,7 +101,7 @@ async function subscribe(): Promise<PushSubscription> {
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
-/** Reports whether a subscription was made with the server's current key. */
+/** Reports whether a subscription was created with the server's current key. */
 function isMadeWith({ options: { applicationServerKey } }: PushSubscription, key: string): boolean {
   if (!applicationServerKey) return true;
   const bytes = String.fromCharCode(...new Uint8Array(applicationServerKey));

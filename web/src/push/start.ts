@@ -3,7 +3,10 @@ import { onSignOut } from '@/sign-in/session';
 
 const cacheName = 'fermata-device';
 
-/** Keeps up the subscription of this browser, but only for the person who signed in. */
+/**
+ * Renews the push subscription of this browser if it belongs to the signed-in person. Otherwise, and at each sign-out,
+ * it ends the subscription.
+ */
 export function startPush(): void {
   if (!('caches' in window)) return;
   const loadDevice = async () => ((await caches.has(cacheName)) ? import('./device') : undefined);

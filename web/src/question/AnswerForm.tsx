@@ -20,7 +20,7 @@ interface Props {
   question: Question;
   answer: AnswerState;
   hashCheck: HashCheck;
-  /** Whether the end of what will run was on the screen. */
+  /** Whether the end of the action has been on the screen. */
   seen: boolean;
   /** Whether the answer comes after the deadline. */
   late?: boolean;

@@ -39,7 +39,7 @@ interface Props {
   focus?: boolean;
   /** Whether the question is the whole page, and its title the title of the page. */
   page?: boolean;
-  /** Whether the question is on the page of its task, which shows the rest. */
+  /** Whether the question is on the page of its task, which already shows the project and the task. */
   onTaskPage?: boolean;
 }
 

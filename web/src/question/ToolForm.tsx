@@ -17,7 +17,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** The dialog in which a person writes to the agent or to other people. */
+/** The dialog for asking the agent back, and for discussing, assigning or withdrawing a question. */
 export function ToolForm({ tool, question, onClose, onDone }: Props) {
   const text = useText();
   const shell = useShellText();

@@ -19,9 +19,9 @@ const QuestionView = lazyComponent(() => import('./QuestionView').then((module) 
 const pagesWithQuestions = /^\/($|q\/|questions\/|approvals|sign-in)/;
 
 /**
- * Opens a question that stops work while the reader is on another page. It
- * never takes the keys from a reader who types: then it only reports that the
- * question came.
+ * Shows a new question that stops work, unless the page itself shows questions.
+ * While the reader types or has a dialog open, it shows only a notice, so that
+ * it never takes the keyboard focus.
  */
 export default function UrgentDialog() {
   const text = useText();

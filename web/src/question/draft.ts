@@ -35,7 +35,7 @@ export function writeDraft(id: string, draft: Omit<Draft, 'at'>): void {
     if (empty) localStorage.removeItem(draftKey(id));
     else localStorage.setItem(draftKey(id), JSON.stringify({ ...draft, at: Date.now() }));
   } catch {
-    // The storage is full or closed. The draft then lives as long as the page.
+    // The storage is full or blocked. The draft then lives as long as the page.
   }
 }
 
@@ -43,7 +43,7 @@ export function dropDraft(id: string): void {
   localStorage.removeItem(draftKey(id));
 }
 
-/** Deletes old drafts that no one came back to, whichever person began them. */
+/** Deletes the drafts that nobody changed for 30 days, those of all persons who used this browser. */
 export function dropOldDrafts(now = Date.now()): void {
   for (const key of Object.keys(localStorage)) {
     if (!isDraft.test(key)) continue;

@@ -110,7 +110,7 @@ export function decisionOf(question: Question): 'approved' | 'rejected' | undefi
 const isApproved = ({ items, resolution }: Question) =>
   resolution?.status === 'answered' && items.some((item) => item.response_type === 'approval' && resolution.answers?.[keyOf(item)] === 'approve');
 
-/** Returns what happens to the action as it was asked for. */
+/** Returns what happens to the original action. It does not run if the approval edited it. */
 export function fateOf(question: Question): 'runs' | 'ran' | 'notRun' {
   if (question.status === 'pending') return 'runs';
   const changed = question.resolution?.action_text !== undefined && question.resolution.action_hash !== question.action_hash;

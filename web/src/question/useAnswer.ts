@@ -29,7 +29,7 @@ export function useAnswer(question: Question, onSent: () => void) {
     if (!sent.current) writeDraft(question.id, { values, other, comment, action });
   }, [question.id, values, other, comment, action]);
 
-  // Once the page has shown the answer as given, the reader may answer again if the question opens again.
+  // Allows another answer once the question shows this one, because an undo may open the question again.
   const given = question.held !== undefined || question.status !== 'pending';
   useEffect(() => {
     if (given) sent.current = false;

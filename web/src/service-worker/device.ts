@@ -15,7 +15,7 @@ interface StoredDevice {
 /** Reports the new subscription to the server after the browser changed it. */
 export async function renewSubscription(fresh?: PushSubscription | null): Promise<void> {
   const kept = await readStoredDevice();
-  // If nothing is known, the page subscribes anew.
+  // Without the stored data, push is off in this browser, and only the page can turn it on again.
   if (!kept) return;
   // If another person is signed in by now, the page ends the subscription.
   const me = await callApi<{ member_id?: string }>('GET', '/v1/whoami');

@@ -12,7 +12,7 @@ export interface Message {
   stays?: boolean;
   question?: string;
   delivery?: string;
-  /** The member who gets the message. Its buttons answer only in this person's session. */
+  /** The member who gets the message. The buttons of the message answer only in this person's session. */
   member?: string;
   actions?: Button[];
   action_hash?: string;
@@ -25,7 +25,7 @@ export interface Button {
   answer: boolean | string;
 }
 
-/** The message for a push that cannot be read. It still tells that something came. */
+/** The message for a push that cannot be read. It still shows that something came. */
 const unreadable: Message = { kind: 'alert', tag: 'fermata', title: 'Fermata', body: '', path: '/', lang: 'en', at: 0 };
 
 export function readMessage(data: PushMessageData | null): Message {

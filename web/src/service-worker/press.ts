@@ -2,17 +2,17 @@ import { wordsFor, type Button, type Message } from './message';
 import { showMessage } from './show';
 
 // A button answers through the same endpoint as the page. The request has the
-// browser's session, a key that counts once, and the hash of what was shown. It
-// names the person to whom the notification was addressed. The server refuses
-// the answer if another person is signed in by now. If an answer fails, the
-// question's page opens.
+// browser's session, an idempotency key, and the hash of the action that was
+// shown. It names the person to whom the notification was addressed. The server
+// refuses the answer if another person is signed in by now. If an answer fails,
+// the question's page opens.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const requestTimeout = 15_000;
 
 /** Handles a press on a notification or on one of its buttons. */
 export async function handlePress(data: unknown, action: string): Promise<void> {
-  // A notification of an older page contains only an address.
+  // A notification that a page showed (notification/browser.ts) contains only an address.
   const { address, ...message } = (data ?? {}) as Partial<Message> & { address?: string };
   if (!isMessage(message)) return openAddress(address ?? '/');
   const button = message.actions?.find((each) => each.action === action);
@@ -33,7 +33,7 @@ async function finishCall(message: Message, call: Promise<Response>, done: (repl
       return;
     }
   } catch {
-    // There is no connection, and the page knows how to wait for one.
+    // The request failed. The page that opens next can keep an answer until there is a connection.
   }
   await openAddress(message.path).catch(() => showMessage({ ...asSilent(message), body: wordsFor(message).failed }, []));
 }
@@ -70,7 +70,7 @@ export async function openAddress(path: string): Promise<void> {
     if (page) await (await page.focus()).navigate(address);
     else await worker.clients.openWindow(address);
   } catch (error) {
-    // A page that this worker does not control cannot be led to an address.
+    // navigate fails for a page that this worker does not control.
     if (!page || (await worker.clients.openWindow(address)) === null) throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { Message } from './message';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 
-/** The options that browsers know, but the types of TypeScript do not. */
+/** The options that browsers support, but that TypeScript's types lack. */
 interface Options extends NotificationOptions {
   actions?: { action: string; title: string }[];
   renotify?: boolean;

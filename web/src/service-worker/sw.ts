@@ -23,13 +23,14 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
-  // The worker leaves pages of answer links and replies of the API alone.
+  // The worker handles neither the pages of answer links nor calls of the API.
   if (/^\/(a|v1)\//.test(url.pathname)) return;
   if (request.mode === 'navigate') event.respondWith(fetchPage(request));
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(fetchFile(request));
 });
 
-// Messages are handled one after the other, because the end of a question must find the notification that showed it.
+// Messages are handled one after the other. The message that closes a question must find the notification about that
+// question.
 let lastPush: Promise<unknown> = Promise.resolve();
 worker.addEventListener('push', (event) => {
   const message = readMessage(event.data);

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 
-// Live events make these queries stale, because their keys begin with the noun of the event.
+// Live events make these queries stale, except for projects. The table in api/live.ts has the first words of their
+// keys.
 
 export const membersQuery = queryOptions({ queryKey: ['members'], queryFn: () => unwrap(api.GET('/v1/members')) });
 export const groupsQuery = queryOptions({ queryKey: ['members', 'groups'], queryFn: () => unwrap(api.GET('/v1/groups')) });

@@ -7,7 +7,7 @@ import { Keys } from '@/ui/Keys';
 import classes from './Palette.module.css';
 import { useText } from './text';
 
-/** Offers every command by name. It is loaded when it is first opened. */
+/** Offers every command by name. Its code is loaded after the first page. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const text = useText();
   const live = useSyncExternalStore(onCommands, activeCommands);

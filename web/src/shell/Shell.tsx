@@ -49,7 +49,7 @@ export function Shell() {
   const [notices] = usePreference('browserNotifications');
   const isOwnerKnown = useIsOwnerKnown();
   useFocusOnNavigation(close);
-  // Loads the palette and the sheet ahead, because letters typed right after their key must not go to the page.
+  // Loads the palette and the sheet in advance, because letters typed right after their key must not act on the page.
   useEffect(() => {
     const timer = setTimeout(() => void Promise.all([loadPalette(), loadSheet()]).catch(() => undefined), 3_000);
     return () => clearTimeout(timer);
@@ -150,7 +150,7 @@ function Connection() {
   return <div role="status">{state === 'lost' && <Text className={classes.lost} size="sm" p="xs" mb="sm">{text.lost}</Text>}</div>;
 }
 
-/** Moves the focus to a new page, so that screen readers are there as well. */
+/** Moves the focus to the content of a new page, so that screen readers continue there. */
 function useFocusOnNavigation(onNavigate: () => void) {
   const router = useRouter();
   useEffect(

@@ -10,8 +10,9 @@ import { useText } from './text';
 const SignInDialog = lazyComponent(() => import('@/sign-in/SignInDialog').then((module) => module.default));
 
 /**
- * Handles the message of another tab. After a sign-in, the page asks anew who
- * is signed in. After a sign-out, nothing of the person stays here either.
+ * Handles the message of another tab. After a sign-in, the page reads all its
+ * data again, also who is signed in. After a sign-out, the page goes to the
+ * sign-in page, so that no data of the person stays on the screen.
  */
 function handleSessionMessage(message: 'in' | 'out') {
   if (message === 'in') void queryClient.invalidateQueries();
@@ -20,8 +21,8 @@ function handleSessionMessage(message: 'in' | 'out') {
 
 /**
  * Handles a session that ended while the reader was at work. The reader signs
- * in over the page, and everything typed stays there. A visitor who never was
- * signed in here has nothing to lose, and goes to the sign-in page.
+ * in over the page, and everything typed stays there. A visitor who was not
+ * signed in on this page goes to the sign-in page.
  */
 export function SignedOut() {
   const text = useText();

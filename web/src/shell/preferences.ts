@@ -14,7 +14,7 @@ export interface Preferences {
   dialog: boolean;
   /** Whether the browser shows notifications while the page is open. */
   browserNotifications: boolean;
-  /** Whether it notifies of everything that concerns the reader, or only of what stops work. */
+  /** Whether these notifications cover everything that concerns the reader, or only what stops work. */
   browserKinds: 'urgent' | 'all';
 }
 

@@ -14,7 +14,10 @@ interface Props {
   onDead: () => void;
 }
 
-/** Waits for a press before it uses the link. Programs open links as well, but only people press. */
+/**
+ * Signs in with the link after a press of the button. Programs such as mail scanners open links as well, but press no
+ * button.
+ */
 export function LinkSignIn({ token, me, onSignedIn, onDead }: Props) {
   const text = useText();
   const use = useMutation({

@@ -11,7 +11,7 @@ import { useText } from './text';
 
 interface Props {
   onSignedIn: (me: Whoami) => void;
-  /** The path to which another site leads back. */
+  /** The path to open after a sign-in at another site. */
   path: string;
   /** Whether the methods are shown over a page that must stay. Other sites then open in a new tab. */
   keepPage?: boolean;

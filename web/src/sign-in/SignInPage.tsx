@@ -22,7 +22,7 @@ export default function SignInPage() {
   const search = useSearch({ strict: false });
   const token = useRouterState({ select: ({ location }) => location.hash });
   const [dead, setDead] = useState('');
-  // A visitor of this page may well not be signed in, so the refusal is not reported.
+  // A visitor of this page is often not signed in, so the page does not show the refusal.
   const { data: me } = useQuery({ ...whoamiQuery, retry: false });
   const path = safeReturnPath(search.return);
   useDocumentTitle(tabTitle(text.title));
@@ -31,7 +31,7 @@ export default function SignInPage() {
   const enter = (who: Whoami) => {
     if (recordSignIn(who, path)) goOn();
   };
-  // The reader is back from the identity provider. The other tabs are told, and no further press is needed.
+  // The reader came back from the identity provider. The other tabs are told, and the page goes on without a press.
   const came = me && (search.came ?? search.done) !== undefined ? me : undefined;
   useEffect(() => {
     if (came && recordSignIn(came, path) && search.came) router.history.replace(path);

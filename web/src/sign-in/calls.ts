@@ -8,7 +8,7 @@ export const methodsQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
-/** Returns the result of a call. A refusal here concerns the attempt, and does not mean that a session ended. */
+/** Returns the result of a call. A refusal means that this attempt failed, not that a session ended. */
 export async function unwrapAttempt<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
@@ -23,8 +23,8 @@ export const sendLink = (email: string) => unwrapAttempt(api.POST('/v1/sign-in/e
 
 /**
  * Returns the address where the sign-in at the identity provider begins. The
- * provider leads back to this page, which checks who came before it goes to the
- * path.
+ * provider leads back to the sign-in page, which checks which person signed in
+ * before it opens the path.
  */
 export function oidcStartAddress(path: string, keepPage = false): string {
   const back = `/sign-in?${new URLSearchParams(keepPage ? { done: '1' } : { came: '1', return: path }).toString()}`;

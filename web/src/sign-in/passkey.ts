@@ -16,7 +16,7 @@ export async function signInByPasskey() {
   return unwrapAttempt(api.POST('/v1/sign-in/passkey/finish', { body: { credential } }));
 }
 
-/** Makes a passkey on this device. */
+/** Creates a passkey on this device and registers it at the server. */
 export async function addPasskey(name: string) {
   const { options } = await unwrap(api.POST('/v1/passkeys/start'));
   const credential = await startRegistration({ optionsJSON: (options as Ceremony<PublicKeyCredentialCreationOptionsJSON>).publicKey });
@@ -24,8 +24,8 @@ export async function addPasskey(name: string) {
 }
 
 /**
- * Returns whether the device knew the passkey already or stopped the request. Returns undefined if the server refused
- * it.
+ * Returns whether the device knew the passkey already or stopped the request. Returns undefined for any other error,
+ * such as a refusal by the server.
  */
 export function stoppedByDevice(error: unknown): 'known' | 'stopped' | undefined {
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') return 'known';

@@ -1,6 +1,6 @@
 /**
- * Returns where to go after signing in: an address of these pages, whatever the
- * link contains. Any other address becomes the inbox.
+ * Returns the path to open after a sign-in. A link may contain any address, so
+ * an address outside these pages becomes the inbox.
  */
 export function safeReturnPath(wanted: string | undefined): string {
   if (!wanted?.startsWith('/') || /[\\\u0000-\u001f]/.test(wanted)) return '/';

@@ -29,9 +29,9 @@ export function onSignOut(handler: SignOutHandler): () => void {
 }
 
 /**
- * Records that a session has begun in this browser. Returns false if it belongs
- * to another person than before. The content of the page is not for that
- * person, so a page is loaded anew, at the path or at the same address.
+ * Records that a session has begun in this browser. Returns false if the page
+ * belonged to another person. The new person must not see the content of the
+ * page, so `path`, or the same address, is loaded anew.
  */
 export function recordSignIn(me: Whoami, path?: string): boolean {
   channel?.postMessage('in' satisfies SessionMessage);
@@ -49,7 +49,7 @@ const providerKey = 'fermata-provider-sign-out';
 /** Returns the address that ends the session at the identity provider, after a sign-out in this tab. */
 export const providerSignOut = (): string | undefined => sessionStorage.getItem(providerKey) ?? undefined;
 
-/** Deletes the address, because it is offered once. */
+/** Deletes the address, because the page offers it only once. */
 export const forgetProviderSignOut = (): void => sessionStorage.removeItem(providerKey);
 
 /** Ends the session of this browser and deletes its data from the page and from the browser. */

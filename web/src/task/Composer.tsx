@@ -21,7 +21,7 @@ export function messageTiming(task: Pick<Task, 'state' | 'runner'>): 'working' |
   return column === 'working' ? 'working' : column === 'needs_person' ? 'suspended' : 'ready';
 }
 
-/** The field for messages to the agent, and the button that interrupts it. A draft stays until it is sent. */
+/** The field for messages to the agent. A message interrupts an agent that works. A draft stays until it is sent. */
 export function Composer({ task }: { task: Task }) {
   const text = usePageText();
   const client = useQueryClient();

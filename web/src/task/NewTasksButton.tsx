@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import classes from './list.module.css';
 import { useTaskText } from './text';
 
-/** Tells how much came while the reader read the list. A press shows it. */
+/** Shows that tasks came or went while the reader read the list. A press updates the list. */
 export function NewTasksButton({ fresh, gone, release }: { fresh: number; gone: number; release: () => void }) {
   const text = useTaskText();
   return (

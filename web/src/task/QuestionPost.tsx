@@ -26,7 +26,7 @@ export function QuestionPost({ entry, question }: { entry: Entry; question: Ques
 }
 
 function OpenQuestion({ question }: { question: Question }) {
-  // This query knows who may answer, whether an answer is held and who voted. Live events keep it up to date.
+  // This query returns who may answer, whether an answer is held and who voted. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
   // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();

@@ -77,7 +77,7 @@ export function TaskBoard({ filters, column, onColumn }: Props) {
   );
 }
 
-/** Returns the column to show first: tasks that need a person come before tasks in progress. */
+/** Returns the first column that has tasks: first those that need a person, then those in progress, ready and done. */
 function fullestColumn(counts: TaskCounts | undefined): Column {
   return (['needs_person', 'working', 'ready', 'done'] as const).find((column) => (counts?.columns[column] ?? 0) > 0) ?? 'ready';
 }

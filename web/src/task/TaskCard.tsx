@@ -19,7 +19,7 @@ interface Props {
   bare?: boolean;
   /** Whether the task has left the list in which it is still shown. */
   gone?: boolean;
-  /** The current time. It changes, so that the ages are written anew. */
+  /** The current time, from which the ages on the card are computed. */
   now: number;
 }
 

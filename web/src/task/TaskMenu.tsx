@@ -6,7 +6,7 @@ import { useVerbs } from './Verbs';
 import { verbsFor } from './verb';
 import { verbNames } from './verbNames';
 
-/** Shows the menu of a task's verbs. It moves a task without dragging. */
+/** Shows the menu of a task's verbs. With it, the reader moves a task without dragging. */
 export function TaskMenu({ task }: { task: Task }) {
   const text = useTaskText();
   const { act, mayChange } = useVerbs();

@@ -51,7 +51,7 @@ function MessagePost({ entry }: { entry: Entry }) {
   );
 }
 
-/** Shows an event that is less than a message, on one line. */
+/** Shows a minor event on one line. */
 function Line({ icon, entry, children }: { icon: IconName; entry: Entry; children: React.ReactNode }) {
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.line}>

@@ -20,13 +20,13 @@ interface Verbs {
 const Context = createContext<Verbs>({ act: () => undefined, mayChange: false });
 export const useVerbs = () => useContext(Context);
 
-/** A verb and the call that runs it, when its values are known. */
+/** A verb and the call that runs it with its values. */
 export interface VerbCall {
   verb: Verb;
   call: () => Promise<Task>;
 }
 
-/** Gives the tasks within it their verbs, with one dialog for all. */
+/** Lets the tasks among its children run verbs. All of them share one dialog. */
 export function VerbsProvider({ children }: { children: ReactNode }) {
   const [dialog, setDialog] = useState<{ verb: Verb; task: Task }>();
   const { data: me } = useQuery(whoamiQuery);

@@ -11,14 +11,15 @@ export interface Look {
   underline?: boolean;
 }
 
-/** A piece of text with one look. A mark stands for a command that was ignored. */
+/** A piece of text with one look. A mark is shown in place of a command that was ignored. */
 export interface Piece extends Look {
   text: string;
   mark?: boolean;
 }
 
 const escape = '\u001b';
-// Matches commands with parameters, texts for the terminal itself, and short commands.
+// Matches control sequences with parameters (CSI), strings for the terminal itself (OSC, DCS), short escape sequences,
+// and other control characters.
  
 const command = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 

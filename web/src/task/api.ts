@@ -3,9 +3,9 @@ import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema';
 import { queryOf, type Filters, type State } from './filters';
 
-// Live events make these queries stale one task at a time, or at a pace that
-// fits their size (live.ts). So their keys are not among those that every event
-// refreshes.
+// live.ts reads these queries again: those of one task after the events of that
+// task, and long lists less often. So their keys are not in the table of
+// api/live.ts.
 
 export type Run = components['schemas']['Run'];
 export type Entry = components['schemas']['TimelineEntry'];

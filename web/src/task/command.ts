@@ -1,9 +1,9 @@
 import type { NewTask } from './api';
 
 /**
- * Returns the command that makes the same task in a terminal, quoted for POSIX
- * shells. A text that begins with @ would name a file, so it is passed through
- * a pipe.
+ * Returns the command that creates the same task in a terminal, quoted for
+ * POSIX shells. A text that begins with @ would name a file, so it is passed
+ * through a pipe.
  */
 export function createCommand(task: NewTask): string {
   const parts = ['fermata create'];
@@ -31,7 +31,7 @@ export function createCommand(task: NewTask): string {
   return pipe + parts.join(' ');
 }
 
-/** Returns a word as the shell reads it. */
+/** Returns a word, in quotes if a POSIX shell needs them. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -59,7 +59,7 @@ export const emptyForm: Form = {
 
 const sizes = ['small', 'medium', 'large'] as const;
 
-/** Returns the task that the form asks for. Empty fields and usual values are left out. */
+/** Returns the task that the form describes. Empty fields and default values are left out. */
 export function taskOf(form: Form): NewTask {
   const text = (value: string) => value.trim() || undefined;
   const ids = form.blockedBy.split(/[\s,]+/).filter(Boolean);

@@ -40,8 +40,8 @@ export function CancelDialog({ task, onClose, onDone }: Props<string>) {
 }
 
 /**
- * Asks what to say to the agent before its task continues. The task is paused, or its question then closes without an
- * answer.
+ * Asks what to say to the agent before its task continues. This ends a pause. If the task is not paused, its question
+ * closes without an answer.
  */
 export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
   const text = useTaskText();

@@ -24,8 +24,8 @@ export function openMenuOfFocused(): void {
 }
 
 /**
- * Returns the place after (1) or before (-1) another in a list. Returns the
- * first place if there is no other, and -1 if the list is empty.
+ * Returns the index after (1) or before (-1) `at` in a list, within its bounds.
+ * Returns 0 if `at` is negative, and -1 if the list is empty.
  */
 export function nextIndex(length: number, at: number, by: 1 | -1): number {
   if (length === 0) return -1;

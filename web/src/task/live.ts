@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { followEvents } from '@/api/followEvents';
 import { anyTaskKey, taskListKey } from './api';
 
-/** The events that change lists. Lists do not show progress, and members and tokens are not tasks. */
+/** The events that can change a list of tasks. Lists show no progress reports. */
 const listEvents = /^(task|question|run|message)\./;
 
 export function useLiveLists(): void {
@@ -11,7 +11,7 @@ export function useLiveLists(): void {
   useEffect(() => followEvents(client, taskListKey, (type) => listEvents.test(type)), [client]);
 }
 
-/** Follows the tasks on a page, and new tasks, which may belong below them. */
+/** Follows the tasks on a page, and all new tasks, because these may be children of those. */
 export function useLiveTasks(ids: readonly string[]): void {
   const client = useQueryClient();
   const all = ids.join(' ');

@@ -6,17 +6,17 @@ interface Identified {
 
 export interface SteadyList<T> {
   shown: T[];
-  /** The ids of things that are shown although they have left the list. */
+  /** The ids of entries that are shown although they have left the list. */
   gone: ReadonlySet<string>;
-  /** The number of things in the list that are not shown yet. */
+  /** The number of entries in the list that are not shown yet. */
   fresh: number;
 }
 
 /**
- * Updates what is shown without moving it. Each thing keeps its place. A thing
- * that left the list stays until the reader looks away, and a new one waits.
- * Things behind the last one shown move nothing, so they are added: further
- * pages arrive in this way.
+ * Updates the shown list without moving an entry. An entry that left the list
+ * stays until the reader looks away, and a new one waits. Entries after the
+ * last shown one move nothing, so they are added at once: further pages arrive
+ * in this way.
  */
 export function holdSteady<T extends Identified>(shown: readonly T[], list: readonly T[]): SteadyList<T> {
   const now = new Map(list.map((thing) => [thing.id, thing]));

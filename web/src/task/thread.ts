@@ -6,7 +6,7 @@ export type Post =
   /** Progress reports in a row. The last one says how far the work is. */
   | { kind: 'progress'; key: string; last: Entry; before: Entry[] };
 
-/** The events that say nothing of their own, or concern only one person. */
+/** The events that the thread leaves out, because they add nothing or concern only one person. */
 const hiddenTypes = new Set(['question.reminded', 'message.handed']);
 
 /** Returns the pages of a timeline as one list, oldest first. Each page is older than the page before it. */

@@ -24,7 +24,7 @@ export function useReading(element: RefObject<HTMLElement | null>, scroller?: Re
       over = false;
       look();
     };
-    // A menu or a dialog over the page takes the focus. The content below it must not move.
+    // During focusout, the next element does not have the focus yet, so the check runs after the event.
     const focus = () => queueMicrotask(look);
     box.addEventListener('pointerenter', enter);
     box.addEventListener('pointerleave', leave);

@@ -3,14 +3,14 @@ import { focusedTask, openMenuOfFocused, nextIndex } from './focus';
 import { useTaskText } from './text';
 
 interface Options {
-  /** Returns the ids in the order in which the keys go through them, at the time of a key press. */
+  /** Returns the ids of the tasks in the order of the keys. It is called at each key press. */
   ids: () => readonly string[];
   go: (id: string, at: number) => void;
-  /** Moves to the column beside, on a board. */
+  /** On a board, moves to the next (1) or the previous (-1) column. */
   moveColumn?: (by: 1 | -1) => void;
 }
 
-/** Registers the keys that go through tasks, in every view. */
+/** Registers the keys that move the focus from task to task, in every view. */
 export function useTaskKeys({ ids, go, moveColumn }: Options): void {
   const text = useTaskText();
   const move = (by: 1 | -1) => {

@@ -2,7 +2,7 @@ import type { Task } from '@/api/types';
 import type { useTaskText } from './text';
 import { isPaused, type Verb } from './verb';
 
-/** Returns the names of a task's verbs. A paused task is handed back. Any other task resumes without an answer. */
+/** Returns the names of a task's verbs. To resume a paused task is called handing it back. */
 export function verbNames(text: ReturnType<typeof useTaskText>, task: Task): Record<Verb, string> {
   return {
     pause: text.pause,

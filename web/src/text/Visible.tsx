@@ -3,7 +3,7 @@ import { useText } from './text';
 import { codeOf, markedParts } from './visible';
 import classes from './Visible.module.css';
 
-/** Shows a text in which nothing can hide. Use `strict` for what will run. */
+/** Shows a text and marks characters that are invisible or look like others. Use `strict` for commands and actions. */
 export const Visible = memo(function Visible({ text, strict }: { text: string; strict?: boolean }) {
   const words = useText();
   const cut = useMemo(() => markedParts(text, strict), [text, strict]);

@@ -1,7 +1,7 @@
 import { usePreference } from '@/shell/preferences';
 import { languages, type Language } from './languages';
 
-/** A text, a function that makes one from values, or several texts that belong together. */
+/** A text, a function that returns a text for values, or several texts that belong together. */
 type Text = string | ((...values: never[]) => string) | readonly string[] | { readonly [key: string]: Text };
 type Translated<M> = { [K in keyof M]: M[K] extends string ? string : M[K] extends (...values: never[]) => string ? M[K] : Translated<M[K]> };
 
@@ -11,7 +11,7 @@ type Translated<M> = { [K in keyof M]: M[K] extends string ? string : M[K] exten
  * lacks one does not compile.
  */
 export function catalogue<M extends Record<string, Text>>(texts: { en: M; de: Translated<M> }): () => Translated<M> {
-  // The English texts have literal types. To the reader, the texts of all languages have the same type.
+  // The English texts have literal types. Callers see the same type for all languages.
   const byLanguage: Record<Language, Translated<M>> = { ...texts, en: texts.en as Translated<M> };
   return function useText() {
     return byLanguage[useLanguage()];

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { signal } from '@/api/signal';
 import { useLanguage } from './language';
 
-/** The words for an error code in one language: what happened and, if the code alone tells it, what helps. */
+/** The words for an error code in one language: what happened, and a hint if the code alone is enough for one. */
 export interface Refusal {
   what: string;
   hint?: string;

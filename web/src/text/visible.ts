@@ -67,7 +67,9 @@ export function isHidden(char: string): boolean {
   return char !== '\n' && char !== '\t' && char !== ' ' && hidden.test(char);
 }
 
-/** Returns the code of a character, such as U+202E, to show it beside a character that has no look. */
+/**
+ * Returns the code of a character, such as U+202E, to show it for a character that people cannot see or may confuse.
+ */
 export const codeOf = (char: string) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** Returns how many characters of a text are not what they look like. */

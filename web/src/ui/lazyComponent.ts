@@ -4,9 +4,9 @@ import { liveState, onLiveState } from '@/api/live';
 const retryDelay = 3_000;
 
 /**
- * Returns a part of a page that is loaded when it is first needed. Without a
- * connection the part is absent, and the load is repeated. A missing part must
- * not take away the page on which the reader works.
+ * Returns a part of a page that is loaded when it is first needed. If the load
+ * fails, it is repeated. Until then the part is absent, but the rest of the
+ * page stays and works.
  */
 export function lazyComponent<P>(load: () => Promise<ComponentType<P>>): LazyExoticComponent<ComponentType<P>> {
   return lazy(async () => ({ default: await loadWithRetry(load) }));

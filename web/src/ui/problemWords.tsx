@@ -13,7 +13,7 @@ interface RawProblem {
 
 interface ProblemWords {
   title: string;
-  /** The server's own message beside the title, and a hint that helps. */
+  /** The server's own message, if the title is in other words, and a hint that helps. */
   detail?: string;
   hint?: string;
   /** The language of the hint, if it is not the reader's. */
@@ -21,8 +21,8 @@ interface ProblemWords {
 }
 
 /**
- * Returns a function that words a refusal in the reader's language, if there are words for its code. The rest stays in
- * the server's words.
+ * Returns a function that describes a refusal in the reader's language, if there is a text for its code. For all else
+ * it returns the server's words.
  */
 export function useProblemWords(): (said: RawProblem) => ProblemWords {
   const words = useRefusals();

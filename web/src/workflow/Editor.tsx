@@ -26,7 +26,7 @@ const CodeField = lazyComponent(() => import('./CodeField').then((module) => mod
 const checkDelay = 500;
 
 interface Props {
-  /** The workflow to change. Without it, a new one is made. */
+  /** The workflow to change. Without it, a new one is created. */
   name?: string;
   initial: string;
   onSaved: (workflow: Pick<Workflow, 'name'>) => void;

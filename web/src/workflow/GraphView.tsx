@@ -112,7 +112,7 @@ function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number
   );
 }
 
-/** Shows how long a step took, which attempt it is, and how often the run came to it. */
+/** Shows how long a step took, which attempt it is, and how often the run reached it. */
 function StepFacts({ progress: { step, times, items } }: { progress: Progress }) {
   const text = useText();
   const now = useNow();

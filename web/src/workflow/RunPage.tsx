@@ -101,7 +101,7 @@ function useFocusAfter(question: string | undefined) {
 
 /** Shows the question for which the run waits. The reader can answer it here. */
 function RunQuestion({ question }: { question: Question }) {
-  // This query knows who may answer and whether an answer is held. Live events keep it up to date.
+  // This query returns who may answer and whether an answer is held. Live events keep it up to date.
   const { data = question } = useQuery(questionQuery(question.id));
   // The keys work only with the focus inside, because a key must not decide a question that is out of sight.
   const { ref, focused } = useFocusWithin();
@@ -161,7 +161,7 @@ function sentence(run: Run, text: WorkflowText, now: number, until: (at: string)
     case 'done':
       return waits.done(durationText(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
     default:
-      // The words of the step are shown below.
+      // The summary of the run gives the reason. It is shown below.
       return [waits[run.state], !(run.summary && run.reason === 'step_failed') && reasonWords(run.reason, text)].filter(Boolean).join(' ');
   }
 }

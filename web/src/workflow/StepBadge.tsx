@@ -19,10 +19,7 @@ const badgeLooks: Record<ShownState, { icon: IconName; look: string }> = {
   none: { icon: 'more', look: 'calm' },
 };
 
-/**
- * Returns the state of a step as people say it. For a waiting step, it tells a wait for a person from a wait for a
- * task.
- */
+/** Returns the state of a step as people say it. It distinguishes a wait for a person from a wait for a task. */
 export function shownStateOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): ShownState {
   if (!step) return 'none';
   if (step.state !== 'waiting') return step.state;

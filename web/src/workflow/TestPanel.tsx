@@ -56,5 +56,5 @@ function Outcome({ report: { passed, failures, run } }: { report: TestReport }) 
   );
 }
 
-/** Removes the links, because the questions and tasks of a test exist nowhere. */
+/** Removes the links, because a test stores no questions and tasks. */
 const withoutLinks = ({ question_id: _, child_id: __, ...step }: Step): Step => step;

@@ -21,7 +21,7 @@ import { stepDurationText, useItemsWords } from './durations';
 import type { Step } from './types';
 import classes from './Workflow.module.css';
 
-/** Shows every step that a run came to, in the order in which they began. */
+/** Shows every step that a run reached, in the order in which they began. */
 export function Timeline({ steps }: { steps: readonly Step[] }) {
   const text = useText();
   const entries = entriesOf(steps);
@@ -89,7 +89,7 @@ function Failure({ error }: { error: NonNullable<Step['error']> }) {
   );
 }
 
-/** Shows the task or the run that a step made, and its state. */
+/** Shows the task or the run that a step created, and its state. */
 export function Child({ id, run }: { id: string; run: boolean }) {
   const text = useText();
   const waiting = useWaitingText();

@@ -41,7 +41,7 @@ function NextStart({ at }: { at: string }) {
   return <Text span size="sm" c="dimmed">{', '}<time dateTime={at}>{text.next(time.full(at), time.relative(at, now))}</time></Text>;
 }
 
-/** Shows the address of the webhook, and makes a new secret for it. */
+/** Shows the address of the webhook, and lets the reader create a new secret for it. */
 export function Webhook({ workflow, url, may }: { workflow: Workflow; url: string; may: boolean }) {
   const text = useText();
   const renew = useRefetch();

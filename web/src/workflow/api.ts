@@ -84,8 +84,8 @@ export function useLiveLists(): void {
 }
 
 /**
- * Reads a run again when something happens to it or to the tasks that it made. Reads its workflow again when that
- * changes.
+ * Reads a run again after events of the run or of the tasks that it created. Reads its workflow again after a workflow
+ * was changed.
  */
 export function useLiveRun(ids: readonly string[]): void {
   const client = useQueryClient();
@@ -104,7 +104,7 @@ export function useLiveTools(): void {
   useEffect(() => followEvents(client, toolsKey, (type) => type.startsWith('workflow.tool_')), [client]);
 }
 
-/** Returns functions that make workflows, runs or tools be read again, after a change from this page. */
+/** Returns functions that read workflows, runs or tools again after a change from this page. */
 export function useRefetch() {
   const client = useQueryClient();
   return {

@@ -24,7 +24,7 @@ const known: CompletionContext = {
 
 const head = 'name: x\ninputs:\n  issue: {type: number}\n  kind:\n    type: string\nsteps:\n  - id: one\n    tool: shell\n    output: seen\n';
 
-/** Returns the completions at the mark | in a text. */
+/** Returns the completions at the cursor of a text, which is written as |. */
 const at = (text: string) => completeDefinition(text.replace('|', ''), text.indexOf('|'), known);
 const labels = (text: string) => at(text)?.words.map(({ label }) => label);
 

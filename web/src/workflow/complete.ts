@@ -12,7 +12,7 @@ export interface Word {
   kind: 'key' | 'value' | 'step' | 'tool' | 'name';
 }
 
-/** What completion knows besides the text. */
+/** The data that completion needs besides the text. */
 export interface CompletionContext {
   schema?: JSONSchema;
   tools: readonly ToolInfo[];
@@ -24,7 +24,7 @@ export interface Completions {
   words: Word[];
 }
 
-/** Returns the completions at a place of the answers for a test, or undefined if nothing is known. */
+/** Returns the completions at an offset in the script of a test, or undefined if there are none. */
 export function completeScript(script: string, offset: number, source: string, schema: JSONSchema | undefined): Completions | undefined {
   const cursor = cursorAt(script.slice(0, offset));
   if (!cursor || cursor.key !== undefined) return undefined;
@@ -36,7 +36,7 @@ export function completeScript(script: string, offset: number, source: string, s
   return words.length > 0 ? { typed: cursor.typed, words: words.map((word) => ({ ...word, apply: `${word.label}: ` })) } : undefined;
 }
 
-/** Returns the completions at a place of a definition, or undefined if nothing is known. */
+/** Returns the completions at an offset in a definition, or undefined if there are none. */
 export function completeDefinition(source: string, offset: number, context: CompletionContext): Completions | undefined {
   const before = source.slice(0, offset);
   const inExpression = completeExpression(source, before, context.schema?.['x-names'] ?? {});
@@ -59,7 +59,7 @@ const inputsOf = (source: string): Word[] => {
   return indent ? nameWords(allMatches(block, new RegExp(`^${indent}([A-Za-z]\\w*):`, 'gm'))) : [];
 };
 
-/** Returns the tool of the step in which the text ends. */
+/** Returns the tool of the step that contains the offset. */
 function toolAt(source: string, offset: number): string | undefined {
   const starts = [...source.matchAll(/^ *- .*$/gm)].filter((found) => /[\s{]id:|tool:/.test(found[0]));
   const at = starts.findLastIndex((found) => found.index < offset);
@@ -107,7 +107,7 @@ function valuesAt(source: string, before: string, { path, key = '' }: Cursor, co
 
 const roots = ['inputs', 'trigger', 'run', 'steps', 'item', 'index', 'secrets', 'failure'];
 
-/** Returns the names in a template or an expression, if the text ends in one. */
+/** Returns the completions of a name, if the text before the cursor ends in a template or an expression. */
 function completeExpression(source: string, before: string, names: Names): Completions | undefined {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const template = line.slice(line.lastIndexOf('{{') + 2);

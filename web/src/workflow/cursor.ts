@@ -1,6 +1,6 @@
 /** The place of a cursor in a definition. */
 export interface Cursor {
-  /** The keys that lead there. [] stands for an entry of a list. */
+  /** The keys from the top of the file to the cursor. `[]` is an entry of a list. */
   path: readonly string[];
   /** The key whose value is being written. Without it, a key is being written. */
   key?: string;
@@ -57,7 +57,10 @@ function pathTo(line: Line, above: readonly string[]): string[] {
   return path;
 }
 
-/** Returns the keys of the braces and brackets that are open in a line, and the text behind the last of them. */
+/**
+ * Returns the keys of the braces and brackets that are still open at the end of a line, and the text behind the last of
+ * them.
+ */
 function openBrackets(text: string): { path: string[]; rest: string } | undefined {
   const open: { sign: string; key: string }[] = [];
   let rest = '';
@@ -85,7 +88,7 @@ function openBrackets(text: string): { path: string[]; rest: string } | undefine
   return { path: open.flatMap(({ sign, key }) => [...(key ? [key] : []), ...(sign === '[' ? ['[]'] : [])]), rest: rest.trimStart() };
 }
 
-/** Returns the place at the end of a text, or undefined if no word of a definition can be there. */
+/** Returns the cursor at the end of a text, or undefined if no word of a definition can be there. */
 export function cursorAt(before: string): Cursor | undefined {
   const lines = before.split('\n');
   const line = readLine(lines.pop() ?? '');

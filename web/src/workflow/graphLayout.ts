@@ -20,7 +20,7 @@ export interface Jump {
   lane: number;
 }
 
-/** The step that runs when no one answers in time. It is drawn within its step. */
+/** The step that runs when no one answers in time. It is drawn inside the step that asks. */
 export interface Timeout {
   node: Node;
   jumps: Jump[];

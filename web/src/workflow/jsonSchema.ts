@@ -13,7 +13,7 @@ export interface JSONSchema {
   'x-names'?: Names;
 }
 
-/** The names that the server knows besides the keys of a definition. */
+/** The names that the server gives in the schema for expressions and for scripts of tests. */
 export interface Names {
   run?: readonly string[];
   step?: readonly string[];
@@ -36,7 +36,7 @@ function resolve(root: JSONSchema, schema: JSONSchema): JSONSchema[] {
   return [whole, ...(whole.anyOf ?? []).flatMap((each) => resolve(root, each))];
 }
 
-/** Returns the schemas of the value at a path. [] stands for an entry of a list. */
+/** Returns the schemas of the value at a path. `[]` is an entry of a list. */
 export function schemasAt(root: JSONSchema, path: readonly string[]): JSONSchema[] {
   return path.reduce<JSONSchema[]>(
     (found, key) => found.flatMap((each) => {

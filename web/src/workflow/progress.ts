@@ -6,7 +6,7 @@ import type { Run, Step } from './types';
 export interface Progress {
   /** The newest occurrence of the step. */
   step: Step;
-  /** The number of times that the run came to the step. */
+  /** The number of times that the run reached the step. */
   times: number;
   items: Items;
 }
@@ -41,7 +41,7 @@ export function countOf(items: readonly Step[]): Items {
   };
 }
 
-/** Returns the progress of each step that the run has come to. */
+/** Returns the progress of each step that the run has reached. */
 export function progressOf(steps: readonly Step[]): Map<string, Progress> {
   const found = new Map<string, Progress>();
   for (const { step, items } of entriesOf(steps)) {
@@ -52,7 +52,7 @@ export function progressOf(steps: readonly Step[]): Map<string, Progress> {
   return found;
 }
 
-/** Returns the main steps that a run has come to, in the order of the definition. */
+/** Returns the main steps that a run has reached, in the order of the definition. */
 export function mainStepsOf(run: Run): string[] {
   const begun = new Set(run.steps?.map((step) => step.step));
   return run.graph?.nodes.filter((node) => node.kind !== 'timeout' && !node.phase && begun.has(node.id)).map((node) => node.id) ?? [];
@@ -81,7 +81,7 @@ export function failedStep(run: Pick<Run, 'steps' | 'graph'>): Step | undefined 
   return failed.findLast((step) => !after.has(step.step)) ?? failed.at(-1);
 }
 
-/** Returns the tasks and runs that a run has made and waits for. */
+/** Returns the ids of the tasks and runs that a run has created and waits for. */
 export function childrenOf(run: Pick<Run, 'steps'>): string[] {
   return (run.steps ?? []).flatMap((step) => (step.child_id && !isEnded(step.state) ? [step.child_id] : []));
 }

@@ -54,8 +54,8 @@ export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, w
 }
 
 /**
- * Returns the title of a run. The server's title of a scheduled run has the time in the server's format, so it is
- * written anew.
+ * Returns the title of a run. The server's title of a scheduled run has the time in the server's format. So titleOf
+ * builds that title with the reader's format.
  */
 export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow'>, when: (at: string) => string): string {
   const at = causeOf(run)('at');
@@ -71,7 +71,7 @@ const weightOf = (value: unknown) => weights.indexOf(typeof value);
 
 const shorten = (text: string) => (text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
 
-/** Returns the inputs of a run on one line, which tells runs of one workflow apart. */
+/** Returns the inputs of a run on one line, so that readers can distinguish the runs of a workflow. */
 export function inputWords(inputs: unknown): string {
   if (!isObject(inputs)) return '';
   const givenInputs = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));

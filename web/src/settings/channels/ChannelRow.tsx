@@ -61,7 +61,7 @@ export function ChannelRow({ channel, onTest, onEdit, onTurn, onRemove }: Props)
   );
 }
 
-/** Returns the settings in short. The settings that the server lists contain no secrets. */
+/** Returns at most three settings as one line. The settings that the server lists contain no secrets. */
 function settingsText({ settings }: Channel): string {
   const words = Object.entries(settings).filter(([, value]) => typeof value === 'string' || typeof value === 'number').map(([key, value]) => `${key}: ${String(value)}`);
   return words.slice(0, 3).join(', ');

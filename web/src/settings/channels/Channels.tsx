@@ -62,7 +62,7 @@ export default function Channels() {
   };
   const saved = (channel: Channel, isNew: boolean) => {
     notifications.show({ message: isNew ? text.added : text.saved, closeButtonProps: { 'aria-label': parts.close } });
-    // A secret that the server made can be seen only this once.
+    // A secret that the server generated is shown only this once.
     if (secretsIn(channel, kinds?.items).length > 0) setDoing({ what: 'once', channel });
     else setDoing(isNew ? { what: 'test', channel } : undefined);
   };
@@ -96,7 +96,7 @@ export default function Channels() {
   );
 }
 
-/** Warns of the steps of routes that lead nowhere because a channel was turned off or removed. */
+/** Warns of the steps of routes that send nothing, because their channel was turned off or removed. */
 function RemainingRoutes({ steps }: { steps: readonly string[] }) {
   const text = useText();
   const delivery = useDeliveryText();
@@ -112,7 +112,7 @@ function RemainingRoutes({ steps }: { steps: readonly string[] }) {
   );
 }
 
-/** Returns the secrets that a reply shows: those that the server made. */
+/** Returns the names of the secrets that the server generated. Only the reply to the change contains their values. */
 const secretsIn = ({ kind, settings }: Channel, kinds: readonly ChannelKind[] = []) =>
   (kinds.find((each) => each.kind === kind)?.secrets ?? []).filter((secret) => typeof settings[secret] === 'string');
 

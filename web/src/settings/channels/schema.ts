@@ -35,7 +35,7 @@ export function propertiesOf(schema: unknown, secrets: readonly string[]): Prope
   return [...all.filter((each) => each.required), ...all.filter((each) => !each.required)];
 }
 
-/** Returns what the schema says about the kind itself. */
+/** Returns the description of the channel kind from its schema. */
 export const aboutOf = (schema: unknown) => (isObject(schema) ? text(schema.description) : undefined);
 
 function property(name: string, schema: Schema, required: boolean, secret: boolean): Property {

@@ -45,7 +45,7 @@ export function checkRule(values: RuleValues, words: Words): Errors {
   return errors;
 }
 
-/** Returns the rule that is sent for the values. */
+/** Returns the new rule for the values of the form, without empty and default fields. */
 export function newRule(values: RuleValues): NewGateRule {
   const { decision, tool, args, target, targetName, limited, uses, risk, reason, expires_in } = values;
   return {

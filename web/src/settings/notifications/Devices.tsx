@@ -22,7 +22,7 @@ import { TestButton } from './TestButton';
 
 const thisDeviceKey = ['devices', 'here'];
 
-/** Shows the browsers in which questions show up. */
+/** Shows the reader's browsers that get push messages. */
 export function Devices({ member }: { member: string }) {
   const text = useText();
   const { data, error, refetch } = useQuery(devicesQuery);

@@ -17,7 +17,7 @@ export interface PreferenceValues {
   to: string;
   days: string[];
   urgent: boolean;
-  /** The questions that are sent within the quiet hours because their deadline would pass in them. */
+  /** The questions that are sent even during the quiet hours, because their deadline passes in these hours. */
   deadlines: QuietDeadlines;
   digest: NotificationPreferences['digest'];
   /** The wanted types of messages, by channel. */
@@ -28,7 +28,7 @@ export interface PreferenceValues {
 export const zones = () => Intl.supportedValuesOf('timeZone').concat('UTC');
 export const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Reports whether messages of a type are sent to a person who has not chosen. Only progress is not. */
+/** Reports whether a person who has not chosen gets messages of a type. Only progress is off by default. */
 const byDefault = (type: SentType) => type !== 'progress';
 
 export function valuesOf(stored: NotificationPreferences, channels: readonly string[]): PreferenceValues {

@@ -10,7 +10,7 @@ interface Props {
   title: string;
   /** The text that says what will happen. */
   children: ReactNode;
-  /** The label of the button that does it. */
+  /** The label of the button that confirms. */
   confirmLabel: string;
   run: () => Promise<unknown>;
   onClose: () => void;

@@ -13,7 +13,7 @@ interface RowProps {
   /** Lines below the name. */
   children?: ReactNode;
   actions?: ReactNode;
-  /** Whether the thing is out of use. */
+  /** Whether the entry is not in use, such as a disabled person. */
   inactive?: boolean;
 }
 

@@ -12,7 +12,7 @@ export function errorsOf(error: unknown): Errors {
 }
 
 interface Options<V, R> {
-  /** The initial values, or a function that makes them once. */
+  /** The initial values, or a function that returns them and is called once. */
   initial: V | (() => V);
   /** Checks the values by the server's own rules, so that the reader sees errors without a request. */
   check: (values: V) => Errors;

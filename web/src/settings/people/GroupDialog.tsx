@@ -11,7 +11,7 @@ import { membersQuery } from '../queries';
 import { isGroupName } from './person';
 import { useText } from './text';
 
-/** The dialog that changes a group, or makes one if none is given. */
+/** The dialog that changes a group, or creates one if none is given. */
 export function GroupDialog({ group, onClose }: { group?: Group; onClose: () => void }) {
   const text = useText();
   return (

@@ -3,7 +3,10 @@ import { Part } from './Part';
 import type { PolicyPartProps } from './policy';
 import { useText } from './text';
 
-/** Lets the reader choose what happens to a question whose asker has a guess of its own. */
+/**
+ * Lets the reader set the confidence thresholds: when Fermata takes the agent's suggested answer, and when it skips the
+ * task.
+ */
 export function Guesses({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   return (

@@ -22,7 +22,7 @@ import { ResumedQuestions } from './ResumedQuestions';
 import { useText } from './text';
 import { Undo } from './Undo';
 
-/** Lets the reader set what agents may ask for. */
+/** Lets the reader change the policy of the workspace. */
 export default function PolicyForm() {
   const text = useText();
   return <StoredForm query={policyQuery} words={text}>{(initial, onSaved) => <Fields initial={initial} onSaved={onSaved} />}</StoredForm>;

@@ -28,7 +28,7 @@ export function ResumedQuestions({ policy, set, errors }: PolicyPartProps) {
   );
 }
 
-/** The list of reminders as the reader types it. A comma at its end does not begin a time yet. */
+/** The field for the list of reminders. It keeps the text as typed, even a comma at the end, which adds no time yet. */
 function Reminders({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const stored = writeReminders(policy.reminders);

@@ -2,12 +2,12 @@ import type { Policy } from '@/api/types';
 import { milliseconds } from '../parts/duration';
 import type { Errors } from '../parts/useForm';
 
-/** The kinds of questions, each with its time limit if neither the question nor the policy sets one. */
+/** The default time limit of each type of question, if neither the question nor the policy sets one. */
 export const usualTimes = { blocking: '30m', non_blocking: 'never', approval: '15m', error_recovery: '10m' } as const;
 export type QuestionKind = keyof typeof usualTimes;
 export const kinds = ['blocking', 'approval', 'error_recovery', 'non_blocking'] as const satisfies QuestionKind[];
 
-/** The kinds of questions that stop a session. Fermata resumes the session with the answer. */
+/** The types of questions that stop a session. Fermata resumes the session with the answer. */
 export const resumedKinds = ['blocking', 'approval', 'error_recovery'] as const satisfies QuestionKind[];
 
 /** When people are reminded of a stopped session's question, unless the policy sets other times. */
@@ -67,7 +67,7 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
   return errors;
 }
 
-/** Returns the times by kind of question with a new one for one kind. An empty time removes that kind. */
+/** Returns the times by type of question with a new time for one type. An empty time removes that type. */
 export function withTime(times: Policy['default_timeout'], kind: QuestionKind, time: string): Policy['default_timeout'] {
   const otherTimes = Object.entries(times ?? {}).filter(([each]) => each !== kind);
   return Object.fromEntries(time === '' ? otherTimes : [...otherTimes, [kind, time]]);

@@ -16,7 +16,7 @@ import { membersQuery, projectsQuery, tokensQuery } from '../queries';
 import { useText } from './text';
 import { checkToken, mayHave, newToken, scopes, type Scope, type TokenValues } from './token';
 
-/** The dialog that makes a token and shows its secret once. */
+/** The dialog that creates a token and shows its secret once. */
 export function TokenDialog({ onClose }: { onClose: () => void }) {
   const text = useText();
   const [made, setMade] = useState<Token>();

@@ -46,7 +46,7 @@ export function checkToken(values: TokenValues, words: Words): Errors {
   return errors;
 }
 
-/** Returns the token that is sent for the values. */
+/** Returns the request for a new token with the values of the form. */
 export function newToken({ name, kind, member, scopes: chosen, projects, expires_in }: TokenValues): NewToken {
   return {
     name: name.trim(), kind, scopes: chosen.filter((scope) => mayHave(kind, scope)), expires_in,
