@@ -50,7 +50,7 @@ func main() {
 	say(map[string]any{"result": "completed", "summary": fmt.Sprintf("Painted it %v.", last.Answers["answer"])})
 }
 
-// say ends the run: the last line of the output is its result.
+// say prints the result of the run. The worker reads it from the last line of the output.
 func say(result map[string]any) {
 	line, err := json.Marshal(result)
 	if err != nil {

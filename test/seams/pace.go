@@ -2,7 +2,7 @@ package seams
 
 import "time"
 
-// pace is how long a world waits.
+// pace holds the time limits of a world.
 type pace struct {
 	// busy is added to the promised times, because the machine may be busy.
 	busy time.Duration
