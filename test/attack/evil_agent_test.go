@@ -17,8 +17,9 @@ import (
 // worker's git must run none of it, the run must fail, and the next one must not begin.
 var plants = []struct {
 	name, script string
-	// words are a part of the reason. mend is a script that undoes the change. push
-	// asks for a push. remade is true if the next run creates the changed folder anew.
+	// words are a part of the reason. mend holds arguments of git that undo the change.
+	// push asks for a push. remade is true if the next run creates the changed folder
+	// anew.
 	words, mend  string
 	push, remade bool
 }{
@@ -192,7 +193,7 @@ func TestAgentPlantsInItsCopyOnly(t *testing.T) {
 }
 
 // Links out of the working copy are committed as links, whether the agent completes or
-// fails. The files behind them are not touched, and no run works in a folder behind one.
+// fails. The files behind them are not touched, even when the worker rolls the copy back.
 func TestAgentLinksOutOfItsCopy(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

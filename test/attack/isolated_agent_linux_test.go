@@ -264,7 +264,6 @@ func TestPathsOfASandboxThatCannotHold(t *testing.T) {
 }
 
 // A worker that must isolate its agents does not start if bubblewrap is missing.
-
 func TestIsolationIsRefusedWithoutBubblewrap(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -20,7 +20,7 @@ const (
 	// base is enough for the longest wait on a busy machine.
 	base = 4 * time.Minute
 	// look is the time between two checks of a condition. It is not shorter, because many conditions ask a server or a
-// database.
+	// database.
 	look = 25 * time.Millisecond
 )
 

@@ -60,7 +60,6 @@ func Reserve() (*Block, error) {
 func (b *Block) Release() { _ = b.lock.Close() }
 
 // Address returns the loopback address with the first port.
-
 func (b *Block) Address() string { return fmt.Sprint("127.0.0.1:", b.First) }
 
 func (b *Block) free() bool {

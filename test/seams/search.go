@@ -16,7 +16,7 @@ import (
 // Search is a bounded search for a sequence that breaks a law.
 type Search struct {
 	// Duration is the time during which new sequences are started. ShrinkTime is the time for shortening all failed
-// sequences together.
+	// sequences together.
 	Duration, ShrinkTime time.Duration
 	// Parallel is how many sequences are played at the same time.
 	Parallel int

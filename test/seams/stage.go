@@ -92,7 +92,7 @@ type AgentProcess struct {
 	mu        sync.Mutex
 	handovers []Handover
 	// toldToEnd is when the agent was told to end. deaf is true if it ignores SIGTERM, leftChild if it left a child
-// behind.
+	// behind.
 	toldToEnd       time.Time
 	deaf, leftChild bool
 	gone            chan struct{}

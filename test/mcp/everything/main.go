@@ -5,7 +5,7 @@
 // identifies the caller, checks the request and chooses the protocol version.
 //
 // The fixtures are those of the protocol's library. scripts/test-mcp-conformance
-// copies them into this folder while it builds; they are registerTools,
+// adds them to this folder with go build -overlay; they are registerTools,
 // registerResources, registerPrompts and their helpers.
 package main
 
