@@ -1,4 +1,4 @@
-// Command agent is the smallest agent that asks people and goes on with their
+// Command agent is the smallest agent that asks people and continues with their
 // answer. It needs nothing of Fermata but the contract in docs/reference/worker.md:
 //
 //	go build -o agent ./examples/agent && fermata worker -- ./agent

@@ -151,7 +151,7 @@ func TestIsolatedAgentStops(t *testing.T) {
 	}
 }
 
-// A sandbox is offline where the worker says so. Folders that a flag opens can be read or written.
+// A sandbox is offline if the worker has the flag for it. Folders that a flag opens can be read or written.
 func TestIsolatedAgentIsOffline(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

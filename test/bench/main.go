@@ -76,7 +76,7 @@ func main() {
 	exit(run())
 }
 
-// errMissed means that a limit was missed. The table says which.
+// errMissed means that a limit was missed. The table shows which one.
 var errMissed = errors.New("a bar was missed")
 
 func exit(err error) {

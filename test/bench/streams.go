@@ -112,7 +112,7 @@ type crowd struct {
 	followers []*follower
 	readers   sync.WaitGroup
 	count     atomic.Int64
-	// heard gets the time at which the last follower got an event.
+	// heard receives the time at which the last follower got an event.
 	heard chan time.Time
 }
 

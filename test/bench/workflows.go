@@ -124,7 +124,7 @@ func (b *bench) judgeSteps(ctx context.Context, c *waitingDatabases, listener *s
 	return nil
 }
 
-// stepListener is notified when a run goes on.
+// stepListener receives the HTTP request of the last step of each run.
 type stepListener struct {
 	server *http.Server
 	url    string

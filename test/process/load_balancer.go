@@ -17,7 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// LoadBalancer is a load balancer before one or several servers: clients keep one address while servers come and go. If a
+// LoadBalancer is a load balancer before one or several servers: clients keep one address while servers start and stop. If a
 // server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
 type LoadBalancer struct {
 	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, until it gets a reply other than

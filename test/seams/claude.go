@@ -173,7 +173,7 @@ func (s *session) act(_ context.Context, o order) (report, error) {
 	return report{}, nil
 }
 
-// replies are the replies that the model can be told to give.
+// replies maps each order to the reply of the model.
 var replies = map[string][]scriptedmodel.Part{
 	"end":      scriptedmodel.Say("It is done."),
 	"ask user": {scriptedmodel.Call("~ask_user", map[string]any{"question": "What now?"})},

@@ -101,8 +101,8 @@ func (c *Case) isRead(w *Word) bool {
 	return false
 }
 
-// isAbout reports whether the handover tells the agent about w, a decision that has no text of its own. The text for a
-// program such as Claude Code names the person who closed the question, but not the question.
+// isAbout reports whether the handover tells the agent about the decision w, which may have no text of its own. The text
+// for a program such as Claude Code names the person who closed the question, but not the question.
 func (t Handover) isAbout(w *Word) bool {
 	return w.Kind == wordDecision && t.At.After(w.Began) && strings.Contains(t.Raw, w.Who+" (human) closed the question")
 }

@@ -255,12 +255,12 @@ func (p *Play) awaitHeard() {
 	})
 }
 
-// isListening reports whether the agent of the run takes orders and the run goes on.
+// isListening reports whether the run is in progress and its agent takes orders.
 func (p *Play) isListening(task, run string) bool {
 	return p.isAtWork(task, run) && p.w.hub.lastAgent(task, run).isAlive()
 }
 
-// isAtWork reports whether the run goes on and its agent was not told to end.
+// isAtWork reports whether the run is in progress and its agent was not told to end.
 func (p *Play) isAtWork(task, run string) bool {
 	t := p.w.ledger.entryOf(task)
 	l := p.w.hub.lastAgent(task, run)

@@ -10,8 +10,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// faults are the possible faults of a request. Busy is not among them, because
-// its Retry-After delays the whole channel. It is injected rarely.
+// faults are the possible faults of one request in five. Busy is not among them:
+// its Retry-After delays the whole channel, so it is rare.
 var faults = []standin.Fault{
 	standin.Drop, standin.Drop, standin.DropAfter, standin.DropAfter, standin.Truncate, standin.Truncate, standin.Fail, standin.Fail,
 	standin.Slow, standin.Redirect,

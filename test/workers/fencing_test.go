@@ -88,7 +88,7 @@ func TestResultOutlivesTheServersAbsence(t *testing.T) {
 }
 
 // A worker that was suspended for longer than its lease comes back and reports
-// the result of a run that it has lost. The result of the run after it stands.
+// the result of a run that it has lost. The result of the later run must not change.
 func TestSuspendedWorkerComesBack(t *testing.T) {
 	s := newShop(t, t.TempDir(), process.SQLite(t))
 	task := s.create()
