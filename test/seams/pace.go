@@ -15,5 +15,4 @@ func (p pace) hearTimeout() time.Duration { return maxDelay + p.busy }
 
 // exitTimeout returns how long agents may take to exit after their tasks have ended. It is longer than any law allows, so
 // that the laws see agents that exit late.
-
 func (p pace) exitTimeout() time.Duration { return 2*maxDelay + p.busy + pauseGrace }
