@@ -7,7 +7,7 @@ answer=$(sed -n 's/.*"answer":"\([a-z]*\)".*/\1/p' "$FERMATA_CONTEXT" | head -n 
 
 if [ -z "$answer" ] && grep -q '"pending":' "$FERMATA_CONTEXT"; then
     # A person wrote a message, and the question is still open. An agent that
-    # can read would reply; this one waits on.
+    # understands text would reply; this one continues to wait.
     echo '{"result": "needs_input", "summary": "Read the message; the question is still open."}' >"$FERMATA_RESULT"
     exit 0
 fi

@@ -1,4 +1,4 @@
-// Package test holds what is tested about the repository as a whole.
+// Package test holds the tests of the repository as a whole.
 package test
 
 import (
@@ -99,8 +99,8 @@ func TestCheckFindsFaults(t *testing.T) {
 	}
 }
 
-// modernc.org/sqlite is C turned into Go against one exact modernc.org/libc. Another module can
-// lift libc without a word, and what breaks then breaks at run time.
+// modernc.org/sqlite is C code, translated to Go for one exact version of modernc.org/libc. Another
+// module can raise the version of libc silently, and then SQLite may fail at run time.
 func TestLibcIsTheOneSQLiteAsksFor(t *testing.T) {
 	t.Parallel()
 	type requirement struct{ Path, Version string }
@@ -120,8 +120,8 @@ func TestLibcIsTheOneSQLiteAsksFor(t *testing.T) {
 	}
 }
 
-// parseModule reads the imports of every Go file of the module, whatever its build tags, and also
-// while the tree does not compile.
+// parseModule reads the imports of every Go file of the module, whatever its build tags. It works
+// even if the module does not compile.
 func parseModule(t *testing.T, root string) []source {
 	t.Helper()
 	var sources []source
@@ -148,7 +148,7 @@ func parseModule(t *testing.T, root string) []source {
 	return sources
 }
 
-// skip leaves out what the go command leaves out too: hidden folders, test data, other modules.
+// skip reports whether to leave a folder out, as the go command does: hidden folders, test data, other modules.
 func skip(folder, name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// noVerbs are words that say neither what a function does nor what it returns when they stand alone: adverbs, pronouns, prepositions,
-// and participles. A predicate begins with is, has, can or may.
+// noVerbs are words that, alone as a name, say neither what a function does nor what it returns: adverbs, pronouns,
+// prepositions and participles. The name of a predicate begins with is, has, can or may.
 const noVerbs = `
 about after again ago ahead alone all among apart around at before began begun behind below better between both called came caused
 chosen clicked clipped closed combined committed counted damaged decoded denied described directly doing done down due during
@@ -26,7 +26,7 @@ submitted subscribed substituted suggested taken tallied there think together to
 unasked unfinished unheld unreached unread unseen unsent unsure until untold upper usable used validated waited waiting when where
 which who whoever whole whom whose why within without wrote wrapped written wrong`
 
-// A function of the program says by its name what it does: a verb with its object, or the noun that it returns.
+// The name of a function is a verb with its object, or the noun that it returns.
 func TestFunctionsAreNamedByVerbsOrNouns(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields(noVerbs)

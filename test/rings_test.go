@@ -9,27 +9,27 @@ import (
 
 const module = "github.com/fermata-hq/fermata"
 
-// A room is a folder of packages with one job. A "*" in its folder stands for one element:
+// room is a folder of packages with one job. A "*" in its folder matches one element of a path:
 // internal/channel/slack and internal/channel/push are two rooms.
 type room struct {
 	folder string
 	ring   int
-	upTo   int      // may import every room of the rings 0 to this one; none = no room at all
+	upTo   int      // it may import every room of the rings 0 to upTo; with none, no room at all
 	also   []string // and these rooms
-	bare   bool     // nothing but the standard library from outside the module
+	bare   bool     // outside the module, it may import only the standard library
 }
 
 const none = -1
 
-// rooms is the ring table of the architecture, inside out. A new room belongs in here, in the
-// copy in CONTRIBUTING.md and in the one in AGENTS.md.
+// rooms is the ring table of the architecture, from the inside out. Add a new room here, and to the
+// copies in CONTRIBUTING.md and AGENTS.md.
 var rooms = []room{
 	{folder: ".", ring: 0, upTo: none, bare: true},
 	{folder: "internal/process", ring: 0, upTo: none, bare: true},
 	{folder: "internal/scriptedmodel", ring: 0, upTo: none, bare: true},
 	{folder: "internal/agent", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/notice", ring: 0, upTo: 0, bare: true},
-	// The first that fits counts: the rooms inside another stand before it.
+	// The first matching entry counts, so a room inside another one comes before it.
 	{folder: "internal/tool/github", ring: 3, upTo: 0, also: []string{"internal/channel/github"}},
 	{folder: "internal/tool/*", ring: 3, upTo: 0},
 	{folder: "internal/tool", ring: 0, upTo: 0, bare: true},
@@ -74,18 +74,18 @@ var rooms = []room{
 	testRoom,
 }
 
-// testRoom is where storetest, channeltest, runnertest and the folder test live: it sees
-// everything, and nothing that ships sees it.
+// testRoom is the room of storetest, channeltest, runnertest and the folder test. It may import
+// everything, and no code of the program may import it.
 var testRoom = room{folder: "test", ring: 6, upTo: 6}
 
-// A fence keeps packages from outside the module in the rooms that are made for them.
+// fence allows some packages from outside the module only in certain folders.
 type fence struct {
 	packages []string // these and what is below them
 	folders  []string
 	why      string
 }
 
-// fences are tried in order; the first that names the package decides.
+// fences are checked in order. The first fence that names the package decides.
 var fences = []fence{
 	{
 		packages: []string{
@@ -96,7 +96,7 @@ var fences = []fence{
 	},
 }
 
-// A source is a Go file: its path from the root of the module, with slashes, and what it imports.
+// source is a Go file: its path from the root of the module, with slashes, and its imports.
 type source struct {
 	path    string
 	imports []string
@@ -121,8 +121,8 @@ func check(sources []source) []string {
 	return faults
 }
 
-// refuse returns the rule that an import breaks, or nothing. Tests import what they need: the
-// rings are about what ships.
+// refuse returns the rule that an import breaks, or "". Tests may import everything: the rings are
+// rules for the program.
 func refuse(from room, file, imported string) string {
 	isTest := strings.HasSuffix(file, "_test.go")
 	if imported != module && !strings.HasPrefix(imported, module+"/") {
@@ -164,7 +164,7 @@ func refuseOutside(from room, imported string) string {
 	return ""
 }
 
-// findRoom returns the room that a folder belongs to, with its "*" filled in.
+// findRoom returns the room of a folder, with the matched element instead of "*".
 func findRoom(folder string) (room, bool) {
 	parts := strings.Split(folder, "/")
 	for _, r := range rooms {
@@ -185,7 +185,8 @@ func findRoom(folder string) (room, bool) {
 	return room{}, false
 }
 
-// isTestRoom knows a test room by its name: storetest in store, channeltest in channel.
+// isTestRoom reports whether the path is in a test room, which has the name of the room around it and
+// the ending test: storetest in store, channeltest in channel.
 func isTestRoom(parts []string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool {
 		of, ok := strings.CutSuffix(p, "test")

@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// verbRooms are the rooms whose exported methods are called for somebody.
+// verbRooms are the rooms whose exported methods act for a caller.
 var verbRooms = []string{"engine", "access", "delivery", "workflow", "insight"}
 
-// TestEveryVerbAsks: each exported method that gets a caller names a verb of the
-// table, or passes the caller to a function that gets one.
+// TestEveryVerbAsks checks that each exported method with a caller checks a
+// permission: it names a verb of the permission table, or passes the caller to a
+// function that checks one.
 func TestEveryVerbAsks(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -35,7 +36,7 @@ func TestEveryVerbAsks(t *testing.T) {
 	}
 }
 
-// unasked are the methods that need no verb, and why.
+// unasked maps the methods that need no verb to the reason.
 var unasked = map[string]string{
 	"engine.Write":            "its caller names the verb",
 	"engine.Session":          "it returns the session that calls",
@@ -78,8 +79,8 @@ func getsCaller(fn *ast.FuncDecl) bool {
 	return false
 }
 
-// asks reports whether a function names a verb, or calls one with its caller
-// that does.
+// asks reports whether a function names a verb, or passes its caller to a
+// function that does.
 func asks(fn *ast.FuncDecl, methods map[string]*ast.FuncDecl, seen map[string]bool) bool {
 	if seen[fn.Name.Name] {
 		return false
@@ -99,8 +100,9 @@ func asks(fn *ast.FuncDecl, methods map[string]*ast.FuncDecl, seen map[string]bo
 	return found
 }
 
-// known reports whether what is called asks: a function of the room, or a
-// method of the engine, which this test looks at as well.
+// known reports whether the called function checks a permission: a function of
+// the room that asks, or an exported method of another room, which this test
+// checks there.
 func known(call *ast.CallExpr, methods map[string]*ast.FuncDecl, seen map[string]bool) bool {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

@@ -1,4 +1,4 @@
-// Command agent is the smallest agent that asks people and goes on with their
+// Command agent is the smallest agent that asks people and continues with their
 // answer. It needs nothing of Fermata but the contract in docs/reference/worker.md:
 //
 //	go build -o agent ./examples/agent && fermata worker -- ./agent
@@ -50,7 +50,7 @@ func main() {
 	say(map[string]any{"result": "completed", "summary": fmt.Sprintf("Painted it %v.", last.Answers["answer"])})
 }
 
-// say ends the run: the last line of the output is its result.
+// say prints the result of the run. The worker reads it from the last line of the output.
 func say(result map[string]any) {
 	line, err := json.Marshal(result)
 	if err != nil {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives every row without a country the one that is named, else that of the file
-# default-country.
+# Adds the country to every row without one: the second argument, or else the
+# content of the file default-country.
 set -eu
 country=${2:-$(cat default-country 2>/dev/null || true)}
 case $country in

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sums up the last day of sales.csv, and writes the result that the workflow
-# reads. Less than half of the usual is unusual.
+# reads. A day with less than half of the average of the other days is unusual.
 set -eu
 awk -F, '
 	NR > 1 { total[$1] += $2; orders[$1]++; sum += $2; if ($1 != day) { days++; day = $1 } }

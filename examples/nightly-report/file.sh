@@ -1,5 +1,5 @@
 #!/bin/sh
-# Keeps the report of a day.
+# Stores the report of a day.
 set -eu
 mkdir -p reports
 echo "$2" > "reports/$1.txt"

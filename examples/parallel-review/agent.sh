@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands for two agents. The task on its standard input says what to look for: secrets, or words that nobody needs.
+# Plays two agents. The task on its standard input says what to look for: secrets, or superfluous words.
 set -eu
 task=$(cat)
 case $task in

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Publishes a page: here, it goes into the folder public.
+# Publishes a page: here, it copies the page into the folder public.
 set -eu
 mkdir -p public
 cp "$1" public/

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the release, unless there is one of that version.
+# Builds the release, and fails if that version is released already.
 set -eu
 case $1 in
 *[!0-9.]* | "") echo "$1 is no version: write it as 1.4.0" >&2; exit 1 ;;

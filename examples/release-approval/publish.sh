@@ -1,5 +1,5 @@
 #!/bin/sh
-# Releases what was built. Done twice, it does nothing more.
+# Releases the version by pushing its tag. A repetition changes nothing.
 set -eu
 git tag --force "v$1" >/dev/null
 git push --quiet origin "refs/tags/v$1"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Stands for an agent: it reads what failed on its standard input, and mends that. It knows nothing of animals.
+# Plays an agent: it reads the failures of the tests on its standard input, and fixes them. It does not know the missing
+# animal; a person has to name it.
 set -eu
 task=$(cat)
 case $task in

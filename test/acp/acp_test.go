@@ -23,7 +23,7 @@ type (
 // kind is one agent.
 type kind struct {
 	name string
-	// shell is the name of its tool for commands, ask that of Fermata's to ask.
+	// shell is the name of its tool for commands. ask is the name by which its model calls Fermata's tool for questions.
 	shell, ask string
 	env        func(*agent.Room, testing.TB) agent.Env
 	// args are the arguments of the program.
@@ -36,7 +36,7 @@ var kinds = []kind{
 	{"claude-agent-acp", "Bash", "mcp__fermata__ask_person", (*agent.Room).Claude, nil},
 }
 
-// lab is a server and a repository for the agent.
+// lab starts a server for the agent, with a repository.
 func (k kind) lab(t *testing.T, room *agent.Room) *agent.Lab {
 	t.Helper()
 	return newLab(t, room, k.env(room, t), append([]string{agent.Program(t, k.name)}, k.args...)...)
@@ -54,8 +54,8 @@ func each(t *testing.T, story func(l *agent.Lab, k kind), rules func(k kind) []r
 	}
 }
 
-// The agent asks by Fermata's tool and is stopped; server and worker die; a person
-// answers at a terminal; the work goes on to the end in the same session.
+// The agent asks with Fermata's tool and is stopped. The server and the worker are
+// killed. A person answers in a terminal, and the same session completes the task.
 func TestAsksAndIsResumed(t *testing.T) {
 	t.Parallel()
 	each(t, func(l *agent.Lab, k kind) {
@@ -80,8 +80,8 @@ func TestAsksAndIsResumed(t *testing.T) {
 	})
 }
 
-// A command waits for an approval: it has not run before, and runs once after, in
-// the session that was loaded again where the agent can.
+// A command waits for an approval. It does not run before the approval, and runs
+// once after it. If the agent can load a session, it continues the same one.
 func TestCommandIsApproved(t *testing.T) {
 	t.Parallel()
 	const command = "echo once >>ran.txt"

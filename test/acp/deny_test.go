@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/test/agent"
 )
 
-// Nothing that acts runs against a rule that denies everything, whatever the settings of
-// the project allow: not a command, not a file, not the network, not an MCP server.
+// If a rule denies everything, an agent can do nothing, whatever the settings of the
+// project allow: no command, no file, no network, no MCP server.
 func TestDeniesEverything(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds {

@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { agent.Main(m) }
 
-// newLab starts a server; the agent of its worker is the command, and waits for people a
-// second only.
+// newLab starts a server. Its worker will run the command as the agent, which waits for
+// people only one second before it is stopped.
 func newLab(t *testing.T, room *agent.Room, env agent.Env, command ...string) *agent.Lab {
 	t.Helper()
 	l := agent.NewLab(t, room, env, "--runner", "acp", "--live-wait", "1s")

@@ -49,8 +49,8 @@ func actingCalls(program, url string) []scriptedmodel.Part {
 	}
 }
 
-// CheckDeny makes a program act in every way although a rule denies everything. The settings of its project allow everything
-// if open is true, and say nothing otherwise. Deny wants none of the calls to have had an effect.
+// CheckDeny makes a program act in every way while a gate rule denies everything. With allowAll, the settings of its
+// project allow everything. The test fails if one of the calls had an effect.
 func CheckDeny(t *testing.T, program string, allowAll bool, start func(room *Room) *Lab) {
 	t.Helper()
 	var fetched atomic.Int64
@@ -78,7 +78,7 @@ func CheckDeny(t *testing.T, program string, allowAll bool, start func(room *Roo
 	}
 }
 
-// wantNothing wants the task to have left neither file nor question.
+// wantNothing fails the test if the task left a file, or a question of the other MCP server.
 func (l *Lab) wantNothing(task *fermata.Task) {
 	l.Helper()
 	out := l.RunGit("ls-tree", "--name-only", "fermata/"+task.ID)
@@ -98,8 +98,8 @@ func (l *Lab) wantNothing(task *fermata.Task) {
 	}
 }
 
-// writeProjectSettings writes the settings of the project: another MCP server and, if open is true, every setting that lets the agent
-// act without asking.
+// writeProjectSettings writes the settings of the project: another MCP server and, with allowAll, every setting that
+// lets the agent act without asking.
 func (l *Lab) writeProjectSettings(program string, allowAll bool) {
 	l.Helper()
 	env := map[string]string{"FERMATA_URL": l.Server.URL, "FERMATA_TOKEN": l.AgentToken}

@@ -36,7 +36,7 @@ func exposeDatabase(folder, address string) (string, error) {
 	return inside.String(), nil
 }
 
-// copyBothWays copies data between the connection and the server until one of them ends it.
+// copyBothWays copies data between the connection and the server until one of the two directions ends.
 func copyBothWays(in net.Conn, server string) {
 	defer in.Close()                    //nolint:errcheck // both ends see it
 	out, err := net.Dial("tcp", server) //nolint:noctx,gosec // the server that these tests were given

@@ -133,7 +133,7 @@ func (l *Lab) serve() {
 	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", l.address)
 }
 
-// CreateTask makes a task. If the test fails, the log of the task is shown.
+// CreateTask creates a task. If the test fails, the log of the task is shown.
 func (l *Lab) CreateTask(title, body string) *fermata.Task {
 	l.Helper()
 	t, err := l.Admin.CreateTask(l.Context(), fermata.NewTask{Title: title, Body: body})
@@ -246,7 +246,7 @@ func (l *Lab) CheckAgentsGone() {
 	}
 }
 
-// AgentPIDs returns the processes of the agent, which have the room as their home.
+// AgentPIDs returns the ids of the agent's processes. It finds them by their home, which is the room's.
 func (l *Lab) AgentPIDs() (pids []string) {
 	l.Helper()
 	entries, err := os.ReadDir("/proc")

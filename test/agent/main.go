@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// isolatedEnv tells the second process of [Main] that its network is sealed.
+// isolatedEnv is the variable that is set in the second process of [Main], whose network is sealed.
 const isolatedEnv = "FERMATA_TEST_SEALED"
 
 // Main runs the tests of a package in a second process whose network has only loopback, so that nothing that the agents
@@ -41,7 +41,7 @@ func runIsolated() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The build of the program may need modules that are not there yet.
+	// Build the program here: the build may have to download modules, and the sealed network has no way out.
 	folder, err := os.MkdirTemp("", "fermata-agent-")
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ type Room struct {
 	Model *scriptedmodel.Model
 }
 
-// NewRoom starts a model that plays the script, and makes the folders.
+// NewRoom starts a model that plays the script, and creates the folders.
 func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 	tb.Helper()
 	model := scriptedmodel.New(script)

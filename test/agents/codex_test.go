@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/test/agent"
 )
 
-// codexKind runs without Codex's own sandbox, which not every machine of tests allows.
+// codexKind runs without Codex's own sandbox, because some test machines forbid that sandbox.
 var codexKind = kind{
 	name: "codex", env: (*agent.Room).Codex, args: []string{"-c", `sandbox_mode="danger-full-access"`},
 	allow: "Bash",
@@ -17,7 +17,7 @@ var codexKind = kind{
 	},
 }
 
-// codexShell is how it runs a command, and what people are shown of it.
+// codexShell describes how Codex runs a command, and the name of this tool in gates.
 var codexShell = shell{"exec_command", "cmd", "Bash"}
 
 func TestCodexIsGated(t *testing.T) {

@@ -11,15 +11,15 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Doctor makes real programs stop, go on, put a call off and be denied, and leaves nothing
-// behind.
+// The command doctor checks with real programs that they stop, resume, defer a call and
+// obey a denial. It leaves no files behind.
 func TestDoctorTriesAgents(t *testing.T) {
 	t.Parallel()
 	testDoctor(t, map[string]string{"claude": "ok", "codex": "skip"})
 }
 
-// testDoctor runs doctor where these programs are installed. They map to what the step
-// defer comes to.
+// testDoctor runs doctor on a machine that has only these programs. Each name maps to the
+// status that the step defer must have.
 func testDoctor(t *testing.T, programs map[string]string) {
 	bin, home, temp := t.TempDir(), t.TempDir(), t.TempDir()
 	for name := range programs {
@@ -32,7 +32,7 @@ func testDoctor(t *testing.T, programs map[string]string) {
 	cmd.Env = []string{
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp,
 		"FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + server.FirstToken,
-		// What would lead elsewhere is not handed on.
+		// Doctor must not pass these variables on, because they name another server or folder.
 		"ANTHROPIC_BASE_URL=http://192.0.2.1", "CODEX_HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "OPENAI_BASE_URL=http://192.0.2.1",
 	}
 	out, err := cmd.Output()

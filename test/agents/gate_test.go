@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/agent"
 )
 
-// shell is how an agent runs a command: its tool, the argument with the command,
-// and what gates call the tool.
+// shell describes how an agent runs a command: its tool, the argument with the
+// command, and the tool's name in gates.
 type shell struct{ tool, argument, gated string }
 
 func (s shell) call(command string) scriptedmodel.Part {
@@ -26,9 +26,9 @@ func (w *world) rule(n fermata.NewGateRule) {
 	}
 }
 
-// testGate lets an agent run three commands: one that a rule allows, one that a rule
-// denies, and one that people decide. That one stops the run; approved, it runs once,
-// in the same session, and made again it is asked again.
+// testGate lets an agent run three commands: a rule allows the first and denies the
+// second, and people decide on the third. The third stops the run. After the approval,
+// it runs once, in the same session. If the agent repeats it, Fermata asks again.
 func testGate(t *testing.T, k kind, s shell) {
 	k.allow = ""
 	turns := []int{0, 1, 2}
@@ -73,8 +73,8 @@ func testGate(t *testing.T, k kind, s shell) {
 	}
 }
 
-// wantApproval wants the task to wait for the approval of a command, with nothing of
-// its agent left.
+// wantApproval fails the test unless the task waits for the approval of the command. It
+// returns the task.
 func (w *world) wantApproval(task *fermata.Task, command string) *fermata.Task {
 	w.Helper()
 	waiting := w.Task(task.ID)
@@ -88,8 +88,8 @@ func (w *world) wantApproval(task *fermata.Task, command string) *fermata.Task {
 	return waiting
 }
 
-// testDenies wants a rule that denies everything to hold, whatever the project's settings
-// allow.
+// testDenies checks that a rule which denies everything is obeyed, whatever the project's
+// settings allow.
 func testDenies(t *testing.T, k kind) {
 	for settings, open := range map[string]bool{"none": false, "open": true} {
 		t.Run(settings, func(t *testing.T) {
@@ -103,8 +103,8 @@ func testDenies(t *testing.T, k kind) {
 	}
 }
 
-// testClosed takes the server away before the agent runs a command: it does not
-// run, and the agent is told.
+// testClosed kills the server before the agent runs a command. The command must not
+// run, and the agent must be told.
 func testClosed(t *testing.T, k kind, s shell) {
 	k.allow = s.gated
 	first := 0
@@ -129,8 +129,8 @@ func testClosed(t *testing.T, k kind, s shell) {
 	}
 }
 
-// testUngated takes the hooks from the program: the run fails as soon as the agent
-// acts, and says why.
+// testUngated removes the hooks from the program. The run must fail as soon as the
+// agent acts, and give the reason.
 func testUngated(t *testing.T, k kind, s shell, ungate func(w *world)) *world {
 	t.Helper()
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch ran.txt")}}}})

@@ -61,7 +61,7 @@ func TestGeminiRunsNothingWithoutTheServer(t *testing.T) {
 	testClosed(t, geminiKind, geminiShell)
 }
 
-// A repository that switches the hooks of Gemini CLI off gets nothing done.
+// If a repository switches the hooks of Gemini CLI off, the agent can run no command.
 func TestGeminiIsStoppedWithoutItsHooks(t *testing.T) {
 	t.Parallel()
 	w := testUngated(t, geminiKind, geminiShell, func(w *world) {

@@ -45,7 +45,7 @@ func loseWorker(t *testing.T, k kind) *lostTask {
 		{Name: "again", Reply: scriptedmodel.Say("I went on.")},
 	}})
 	task := w.CreateTask("Paint the fence", "All of it.")
-	worker := w.LaunchWorker("--lease", "15s") // the next worker waits for its end
+	worker := w.LaunchWorker("--lease", "15s") // the next worker waits until this lease has ended
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func loseWorker(t *testing.T, k kind) *lostTask {
 	return l
 }
 
-// continueSession waits until the lease has run out and checks what the next worker does.
+// continueSession waits until the lease has ended, and checks that the next worker continues the session.
 func (l *lostTask) continueSession() {
 	l.Helper()
 	l.AwaitState(l.id, fermata.TaskOpen)

@@ -30,9 +30,9 @@ func TestCodexWorksMeanwhile(t *testing.T) {
 	testMeanwhile(t, codexKind)
 }
 
-// meanwhile is a script for many tasks: those that are called "Ask first" ask, and write down
-// the shade that they are told; the one called "Hold on" does not end before it is released;
-// the others end at once.
+// meanwhile is a script for many tasks. A task with "Ask first" in its title asks, and writes the
+// shade from the answer into a file. The task with "Hold on" ends when the test releases it. The
+// others end at once.
 func meanwhile(k kind) scriptedmodel.Script {
 	first := 0
 	return scriptedmodel.Script{
@@ -107,8 +107,8 @@ func testMeanwhile(t *testing.T, k kind) {
 	w.wantTranscripts(len(askers))
 }
 
-// claims are the tasks in the order in which the worker took them up. It wants each run to
-// have ended before the next one began.
+// claims returns the tasks in the order in which the worker claimed them. It fails the test if a
+// run began before the previous one had ended.
 func (w *world) claims() []string {
 	w.Helper()
 	events, _, err := w.Admin.Events(w.Context(), client.EventQuery{
@@ -129,7 +129,7 @@ func (w *world) claims() []string {
 	return claimed
 }
 
-// wantTranscripts wants so many sessions to have gone on with their own question and its answer.
+// wantTranscripts fails the test unless n sessions continued with their own question and its answer.
 func (w *world) wantTranscripts(n int) {
 	w.Helper()
 	for _, r := range w.Room.Model.Requests() {

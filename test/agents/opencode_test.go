@@ -34,9 +34,9 @@ func TestOpenCodeIsInterrupted(t *testing.T) {
 	testInterrupt(t, openCodeKind)
 }
 
-// What opencode's own permissions refuse, because they would ask a person at a desk, ends no
-// task as if it were done: the agent is told, and goes on. A rule allows the call here, because the built-in rules
-// would ask a person before opencode does.
+// opencode itself refuses some calls for which it would ask a person at the terminal. Such a refusal does not end the
+// task as done: the agent is told, and continues. A gate rule allows the call here, because the built-in rules would ask
+// a person before opencode does.
 func TestOpenCodeRefusesByItself(t *testing.T) {
 	t.Parallel()
 	first := 0

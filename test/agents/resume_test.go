@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// asks is the beginning of every story: the agent asks as its first deed. If it is not
-// stopped then, the model's next reply never comes.
+// asks returns the rules for the beginning of every story: the agent asks in its first
+// turn. If the agent is not stopped then, the model's next reply never comes.
 func asks(k kind) []scriptedmodel.Rule {
 	first := 0
 	return []scriptedmodel.Rule{
@@ -23,7 +23,7 @@ func asks(k kind) []scriptedmodel.Rule {
 	}
 }
 
-// paints is how it goes on: the answer is written into a file.
+// paints returns the rules for the rest of the story: the agent writes the answer into a file.
 func paints(k kind) []scriptedmodel.Rule {
 	return []scriptedmodel.Rule{
 		{Name: "work", When: scriptedmodel.When{Last: "Answered by"}, Reply: []scriptedmodel.Part{
@@ -33,9 +33,9 @@ func paints(k kind) []scriptedmodel.Rule {
 	}
 }
 
-// testResume is the story of docs/inside/contract.md#runs-leases-and-resume:
-// the agent asks and is gone, the server falls and stands again, a person answers in a terminal, and the same session
-// goes on with the answer.
+// testResume plays the story of docs/inside/contract.md#runs-leases-and-resume:
+// the agent asks and ends, the server is killed and started again, a person answers in a terminal, and the same session
+// continues with the answer.
 func testResume(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
 	task := w.CreateTask("Paint the fence", "All of it.")
@@ -61,7 +61,7 @@ func testResume(t *testing.T, k kind) {
 	w.wantTranscript(waiting.PendingQuestionID)
 }
 
-// wantTranscript wants the model to have been sent the question, its result and the answer.
+// wantTranscript fails the test unless the model was sent the question, its result and the answer.
 func (w *world) wantTranscript(question string) {
 	w.Helper()
 	request, err := w.Room.Model.Await(w.Context(), "work")

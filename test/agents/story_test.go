@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// testGone loses the session while a question waits: a new one begins, is told
-// what was asked and answered, and the log says so.
+// testGone deletes the session while a question waits. A new session must begin and
+// be told the question and the answer, and the log must report that.
 func testGone(t *testing.T, k kind, forget func(w *world)) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
 	task := w.CreateTask("Paint the fence", "All of it.")
@@ -43,8 +43,8 @@ func testGone(t *testing.T, k kind, forget func(w *world)) {
 	}
 }
 
-// testInterrupt lets a person write while the agent thinks: it is stopped, and its
-// session goes on with the message.
+// testInterrupt lets a person write while the agent thinks. The agent is stopped, and
+// its session continues with the message.
 func testInterrupt(t *testing.T, k kind) {
 	first := 0
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{
@@ -75,7 +75,7 @@ func testInterrupt(t *testing.T, k kind) {
 	}
 }
 
-// testCancel cancels a task while its agent thinks: nothing of the agent is left.
+// testCancel cancels a task while its agent thinks. The worker must end cleanly.
 func testCancel(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "think", Hold: true, Reply: scriptedmodel.Say("Never said.")}}})
 	task := w.CreateTask("Paint the fence", "All of it.")
@@ -92,8 +92,8 @@ func testCancel(t *testing.T, k kind) {
 	}
 }
 
-// testLeft cancels a task while its agent runs a command: nothing of the command is left
-// either.
+// testLeft cancels a task while its agent runs a command. No process of the agent or of
+// the command may be left.
 func testLeft(t *testing.T, k kind, s shell) {
 	k.allow = s.gated
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch began.txt; sleep 1000")}}}})
@@ -107,7 +107,7 @@ func testLeft(t *testing.T, k kind, s shell) {
 	w.CheckAgentsGone()
 }
 
-// remove takes a folder of the room away.
+// remove removes a folder of the room.
 func remove(t *testing.T, path ...string) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(path...)); err != nil {

@@ -14,22 +14,22 @@ type world struct {
 	kind kind
 }
 
-// kind is what tests need to know of an agent program.
+// kind describes an agent program to the tests.
 type kind struct {
 	name string
 	env  func(*agent.Room, testing.TB) agent.Env
 	// args are further arguments of the program, and flags those of the worker.
 	args, flags []string
-	// write is the call with which this agent writes a file of the working copy.
+	// write returns the call with which this agent writes a file of the working copy.
 	write func(name, text string) scriptedmodel.Part
-	// ask is how the model calls the tool that asks.
+	// ask is the name of the tool that asks, as the model calls it. If it is empty, the name is ~ask_user.
 	ask string
-	// allow is a tool that a rule of the gates allows.
+	// allow is a tool that a gate rule allows, or "".
 	allow string
 }
 
-// isolated is the same program in a sandbox, where it is gated, stopped and resumed
-// as anywhere else.
+// isolated returns the same program in a sandbox. It must be gated, stopped and resumed
+// there as without one.
 func (k kind) isolated() kind {
 	k.flags = append(k.flags, "--isolate")
 	return k

@@ -1,3 +1,3 @@
-// Package attack tries to get what nobody gave: it runs the real program against
-// callers and agents that do all they can.
+// Package attack runs the real program against hostile callers and agents. They
+// try to get access, data and effects that nobody granted.
 package attack

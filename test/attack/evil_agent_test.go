@@ -13,12 +13,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// plants are what an agent does to what git goes by. The worker's git must run none
-// of it, the run must fail, and the next one must not begin.
+// plants are changes that an agent makes to git's files, configuration and hooks. The
+// worker's git must run none of it, the run must fail, and the next one must not begin.
 var plants = []struct {
 	name, script string
-	// words are a part of the reason; push asks for a push, and mend takes the
-	// change back. What is remade is made anew by the next run.
+	// words are a part of the reason. mend holds arguments of git that undo the change.
+	// push asks for a push. remade is true if the next run creates the changed folder
+	// anew.
 	words, mend  string
 	push, remade bool
 }{
@@ -90,9 +91,9 @@ var plants = []struct {
 	{name: "the settings of a submodule", words: "modules/sub/config (added)", script: `git init -q "$OUT/sub"; git -C "$OUT/sub" config core.fsmonitor "$P"; mkdir -p "$G/modules"; cp -r "$OUT/sub/.git" "$G/modules/sub"`},
 }
 
-// An agent that changes what git goes by gets nothing run, nothing committed and
-// nothing pushed. People find the copy as it is, and no run begins until they have
-// mended it.
+// If an agent changes git's files, configuration or hooks, the worker runs, commits
+// and pushes nothing. People find the working copy unchanged, and no run begins until
+// they have repaired it.
 func TestAgentPlantsPrograms(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -118,7 +119,7 @@ func TestAgentPlantsPrograms(t *testing.T) {
 				t.Errorf("something was pushed: %s", out)
 			}
 			if tt.remade {
-				// The agent does it again, to a folder that was made anew.
+				// The agent repeats the change, in a folder that was created anew.
 				p.reopen(task)
 				p.run()
 				p.unharmed()
@@ -146,7 +147,7 @@ func (p *plot) reopen(t *fermata.Task) {
 	must(p, err)
 }
 
-// again wants the next run of the task not to begin.
+// again reopens the task and checks that its next run cannot begin.
 func (p *plot) again(t *fermata.Task, words string) {
 	p.Helper()
 	p.reopen(t)
@@ -156,8 +157,8 @@ func (p *plot) again(t *fermata.Task, words string) {
 	p.unharmed()
 }
 
-// What lies in the working copy alone is committed as it is: it starts nothing, and
-// leads nowhere.
+// Files that only lie in the working copy are committed unchanged. They start no program,
+// and git follows nothing in them.
 func TestAgentPlantsInItsCopyOnly(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -191,8 +192,8 @@ func TestAgentPlantsInItsCopyOnly(t *testing.T) {
 	}
 }
 
-// Links out of the copy are committed as links, whether the agent is done or failed
-// nothing behind them is touched, and no folder behind one is worked in.
+// Links out of the working copy are committed as links, whether the agent completes or
+// fails. The files behind them are not touched, even when the worker rolls the copy back.
 func TestAgentLinksOutOfItsCopy(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -216,7 +217,7 @@ func TestAgentLinksOutOfItsCopy(t *testing.T) {
 	}
 }
 
-// An agent cannot choose where the next one works.
+// An agent cannot choose the folder in which the next agent works.
 func TestAgentMovesTheFolder(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -246,7 +247,7 @@ var documented = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "PWD", "OLDPWD", "SHLVL", "_",
 }
 
-// An agent's environment has what is documented, and no secret of the worker.
+// An agent's environment has the documented variables, and no secret of the worker.
 func TestAgentReadsItsEnvironment(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

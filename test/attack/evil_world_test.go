@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// yard is a server for agents that attack.
+// yard is a server for hostile agents.
 type yard struct {
 	binary, url, token string
 	admin              *client.Client
@@ -39,26 +39,26 @@ func newYard(t *testing.T) *yard {
 	return y
 }
 
-// plot is one project with a repository, its worker and an agent that attacks.
+// plot is one project with a repository, a worker and a hostile agent.
 type plot struct {
 	*testing.T
 	*yard
 	project string
-	// repo is the repository, folder the worker's, home that of the user, and
-	// outside a folder that no agent has any business in.
+	// repo is the repository, folder the worker's folder and home the user's home. outside
+	// is a folder that no agent may touch.
 	repo, folder, home, outside string
-	// flags and env are given to the worker beside those of every plot.
+	// flags and env are added to those that the worker of every plot gets.
 	flags, env []string
 }
 
-// plotsMade names the projects.
+// plotsMade counts the plots. The numbers name the projects.
 var plotsMade atomic.Int64
 
-// canary is what the payload writes when a program starts it that is no agent's.
+// canary is the file that the payload writes if a program other than the agent starts it.
 const canary = "canary"
 
-// payload leaves a line if it does not run as a part of the agent, and passes on
-// what it reads.
+// payload writes a line into canary if it does not run as a part of the agent. It copies
+// its input to its output.
 const payload = `[ -n "$FERMATA_PROCESS" ] || echo "$0 $* in $(pwd)" >>"$(dirname "$0")/` + canary + `"
 exec cat`
 
@@ -85,7 +85,7 @@ func (p *plot) write(name, text string) {
 	must(p, os.WriteFile(name, []byte(text), 0o600))
 }
 
-// git runs git as the person does.
+// git runs git as a person, and returns its output.
 func (p *plot) git(dir string, args ...string) string {
 	p.Helper()
 	cmd := exec.CommandContext(p.Context(), "git", append([]string{"-c", "user.name=ana", "-c", "user.email=ana@example.com"}, args...)...)
@@ -97,8 +97,8 @@ func (p *plot) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// task makes a task whose agent is a shell script. The script finds the payload in
-// $P, and the folder outside in $OUT.
+// task creates a task whose agent is a shell script. In the script, $P is the path of the
+// payload and $OUT the folder outside.
 func (p *plot) task(script string, more map[string]any) *fermata.Task {
 	p.Helper()
 	begin := "P=" + fermata.QuoteShellWord(filepath.Join(p.outside, "payload")) + "; OUT=" + fermata.QuoteShellWord(p.outside) + "; G=$(git rev-parse --path-format=absolute --git-common-dir)\n"
@@ -113,7 +113,7 @@ func (p *plot) task(script string, more map[string]any) *fermata.Task {
 	return t
 }
 
-// run lets the worker do what there is to do.
+// run runs the worker until no task is left for it.
 func (p *plot) run() {
 	p.Helper()
 	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "HOME=" + p.home, "FERMATA_SECRET_OF_THE_WORKER=plum"}
@@ -124,7 +124,7 @@ func (p *plot) run() {
 	}
 }
 
-// now returns the task as it is.
+// now returns the task in its present state.
 func (p *plot) now(t *fermata.Task) *fermata.Task {
 	p.Helper()
 	task, err := p.admin.Task(p.Context(), t.ID)
@@ -132,7 +132,7 @@ func (p *plot) now(t *fermata.Task) *fermata.Task {
 	return task
 }
 
-// done wants the task to be completed.
+// done fails the test unless the task is done. It returns the task.
 func (p *plot) done(t *fermata.Task) *fermata.Task {
 	p.Helper()
 	task := p.now(t)
@@ -142,7 +142,7 @@ func (p *plot) done(t *fermata.Task) *fermata.Task {
 	return task
 }
 
-// caught wants the task to have failed, with the words.
+// caught fails the test unless the task has failed and its summary contains the words.
 func (p *plot) caught(t *fermata.Task, words string) {
 	p.Helper()
 	if task := p.now(t); task.State != fermata.TaskFailed || !strings.Contains(task.Summary, words) {
@@ -150,7 +150,7 @@ func (p *plot) caught(t *fermata.Task, words string) {
 	}
 }
 
-// unharmed wants the payload to have run nowhere but in the agent.
+// unharmed fails the test if the payload ran outside the agent.
 func (p *plot) unharmed() {
 	p.Helper()
 	if text, err := os.ReadFile(filepath.Join(p.outside, canary)); err == nil {
@@ -158,7 +158,7 @@ func (p *plot) unharmed() {
 	}
 }
 
-// copyOf is where the task was worked on.
+// copyOf returns the path of the task's working copy.
 func (p *plot) copyOf(t *fermata.Task) string { return filepath.Join(p.folder, t.ID) }
 
 func must(t testing.TB, err error) {

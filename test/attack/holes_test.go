@@ -2,15 +2,15 @@
 
 package attack
 
-// A seededBug is a hole that is put into the program on purpose: the text old, which stands once in the file, becomes new. The test
-// caughtBy of the package pkg must fail with it.
+// seededBug is a security hole that is put into the program on purpose: the text old, which occurs once in the file, is
+// replaced by new. The test caughtBy of the package pkg must then fail.
 type seededBug struct {
 	name, file, old, new, pkg, caughtBy string
 }
 
-// seededBugs are holes through which somebody could answer, read or run what is not theirs.
+// seededBugs are holes through which a caller could answer, read or run something without permission.
 var seededBugs = []seededBug{
-	// Who may what.
+	// Permissions.
 	{
 		name: "a caller needs no scope", file: "permission.go",
 		old: "if slices.ContainsFunc(p.Scopes, c.Has) {",
@@ -211,7 +211,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/access", caughtBy: "TestAForgedDecision",
 	},
 
-	// Links and what comes back over channels.
+	// Links, and replies over channels.
 	{
 		name: "an answer link is not signed", file: "answer_link.go",
 		old: "if len(key) == 0 || !hmac.Equal([]byte(l.Sign(key)), []byte(token)) {",

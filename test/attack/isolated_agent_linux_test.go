@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// grabs are what an agent in a sandbox tries; each prints what it got. $FOLDER is the
-// worker's folder, $R the repository.
+// grabs are scripts with which an agent in a sandbox tries to get something. Each prints
+// what it got. $FOLDER is the worker's folder, $R the repository.
 var grabs = map[string]string{
 	"a secret outside":          `cat "$OUT/secret"`,
 	"a secret of the home":      `cat "$HOME/.ssh/id_ed25519"`,
@@ -32,7 +32,7 @@ var grabs = map[string]string{
 	"the mounts":                `umount "$R/.git" && echo gone; mount -t tmpfs none /mnt && echo mounted`,
 }
 
-// In a sandbox an agent works in its copy, and gets at nothing else.
+// In a sandbox, an agent works in its working copy and can reach nothing else.
 func TestIsolatedAgent(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -74,11 +74,11 @@ var deskFiles = []string{
 	".local/share/opencode/snapshot/a/config", ".local/share/opencode/repos/a/config", ".bashrc", ".profile", ".gitconfig",
 }
 
-// lasting are files of agent programs that an agent in a sandbox can write: login and sessions.
+// lasting are files of agent programs that an agent in a sandbox can write and that are kept: login and sessions.
 var lasting = []string{".claude/.credentials.json", ".claude/projects/a.jsonl", ".codex/sessions/a.jsonl", ".local/share/opencode/a.json"}
 
-// An agent in a sandbox leaves nothing that a program of its user's desk would read or run. It can read the
-// instructions of the desk. Its login and its sessions are kept.
+// An agent in a sandbox leaves no file that the user's own agent programs would read or run later. It can read their
+// instructions. Its login and its sessions are kept.
 func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -123,7 +123,7 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 	}
 }
 
-// holdsNo checks that no file in the folder has the word.
+// holdsNo checks that no file in the folder contains the word.
 func (p *plot) holdsNo(folder, word string) {
 	p.Helper()
 	must(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
@@ -138,7 +138,7 @@ func (p *plot) holdsNo(folder, word string) {
 	}))
 }
 
-// A sandbox stops like any other run: the agent may end by itself.
+// A run in a sandbox stops like any other run: the agent gets SIGTERM and can exit by itself.
 func TestIsolatedAgentStops(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -151,7 +151,7 @@ func TestIsolatedAgentStops(t *testing.T) {
 	}
 }
 
-// A sandbox is offline where the worker says so. Folders that a flag opens can be read or written.
+// A sandbox is offline if the worker has the flag for it. Folders that a flag opens can be read or written.
 func TestIsolatedAgentIsOffline(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -168,7 +168,7 @@ func TestIsolatedAgentIsOffline(t *testing.T) {
 	}
 }
 
-// Of a folder in PATH that is hidden otherwise an agent sees the programs, and nothing beside them.
+// If a folder in PATH is otherwise hidden, an agent sees only the programs in it.
 func TestIsolatedAgentSeesOnlyProgramsOfPath(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -193,7 +193,7 @@ func TestIsolatedAgentSeesOnlyProgramsOfPath(t *testing.T) {
 	}
 }
 
-// What a worker keeps to itself stays hidden in a folder that a flag opens.
+// Files that belong to the worker stay hidden, even in a folder that a flag opens.
 func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -211,8 +211,8 @@ func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
 	}
 }
 
-// An agent in a sandbox sees neither the data nor the master key of the server in which its worker runs, also where a flag
-// opens the folder in which they lie.
+// An agent in a sandbox sees neither the data nor the master key of the server in which its worker runs, even if a flag
+// opens the folder that contains them.
 func TestIsolatedAgentInsideTheServer(t *testing.T) {
 	t.Parallel()
 	base := process.TempFolder(t)
@@ -237,7 +237,7 @@ func TestIsolatedAgentInsideTheServer(t *testing.T) {
 	}
 }
 
-// A path that would not be seen, or not be written, is refused before a task is claimed.
+// The worker refuses a path that the agent could not read or write, before it claims a task.
 func TestPathsOfASandboxThatCannotHold(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -263,7 +263,7 @@ func TestPathsOfASandboxThatCannotHold(t *testing.T) {
 	}
 }
 
-// Where there is no bubblewrap, a worker that is to isolate its agents does not begin.
+// A worker that must isolate its agents does not start if bubblewrap is missing.
 func TestIsolationIsRefusedWithoutBubblewrap(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

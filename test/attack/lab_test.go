@@ -2,5 +2,5 @@
 
 package attack
 
-// allBugs is on: every seeded bug must be caught.
+// allBugs is true: every seeded bug must be caught.
 const allBugs = true

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// TestSeededBugsFit: the text that a seeded bug changes stands once in its file.
+// TestSeededBugsFit checks that the text that a seeded bug changes occurs once in its file.
 func TestSeededBugsFit(t *testing.T) {
 	t.Parallel()
 	for _, bug := range seededBugs {
@@ -24,8 +24,8 @@ func TestSeededBugsFit(t *testing.T) {
 	}
 }
 
-// TestSeededBugsAreCaught puts a hole into the program, and the test that guards the place fails. The gate chooses one hole by lot,
-// the lab puts in each.
+// TestSeededBugsAreCaught puts a hole into the program and checks that the test for this place fails. The gate chooses one
+// hole at random. The lab tries all.
 func TestSeededBugsAreCaught(t *testing.T) {
 	t.Parallel()
 	chosen := seededBugs
@@ -48,8 +48,8 @@ func (b seededBug) source(t *testing.T) string {
 	return string(text)
 }
 
-// mustBeCaught runs the test with the hole in the program. No file of the repository changes: the compiler reads the changed file in
-// the place of the right one.
+// mustBeCaught runs the test on the program with the hole. No file of the repository changes: the compiler reads the
+// changed file instead of the original.
 func (b seededBug) mustBeCaught(t *testing.T) {
 	t.Helper()
 	run := exec.CommandContext(t.Context(), "go", "test", "-overlay", b.overlay(t), "-count=1", "-run", b.caughtBy, b.pkg)
@@ -66,10 +66,10 @@ func (b seededBug) mustBeCaught(t *testing.T) {
 	}
 }
 
-// failedTest is a line of go test that names a test that failed.
+// failedTest matches the line in which go test names a failed test.
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
-// overlay writes the changed file, and says to the compiler where it is.
+// overlay writes the changed file and a file for go test -overlay, and returns the path of the second.
 func (b seededBug) overlay(t *testing.T) string {
 	t.Helper()
 	right, err := filepath.Abs(b.path())
@@ -90,7 +90,7 @@ func (b seededBug) overlay(t *testing.T) string {
 	return overlay
 }
 
-// The page about tests says how many holes there are.
+// The page about tests states the right number of holes.
 func TestThePageCountsTheSeededBugs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/inside/tests.md")

@@ -2,5 +2,5 @@
 
 package attack
 
-// allBugs is off: the gate puts in one seeded bug a run, another one each time.
+// allBugs is false: each run of the gate tries one seeded bug, chosen at random.
 const allBugs = false

@@ -105,8 +105,8 @@ func (b *bench) startWorker(ctx context.Context, d *database, server *process, c
 	}, nil
 }
 
-// resumeProcesses lets one task after the other ask and be answered. It returns how long after the answer's
-// acknowledgement each agent ran again.
+// resumeProcesses runs n tasks one after another: each asks a question and gets an answer. It returns how long after
+// the answer's acknowledgement each agent ran again.
 func resumeProcesses(ctx context.Context, url, token string, reports *bufio.Scanner, n int) ([]time.Duration, error) {
 	c, err := api.New(url, token)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// caller is one client of a server. It is plain net/http with hand-made bodies, so that the cost of measuring is the
+// caller is one client of a server. It is plain net/http with hand-written bodies, so that the cost of measuring is the
 // same for every server. It belongs to one goroutine.
 type caller struct {
 	http *http.Client

@@ -70,7 +70,7 @@ type arrivals struct {
 	all   chan struct{}
 }
 
-// listenForMessages starts one receiver for all channels. The paths tell the channels apart.
+// listenForMessages starts one receiver for all channels. Each channel has its own path.
 func listenForMessages(ctx context.Context) (*messages, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -129,8 +129,8 @@ func (m *messages) addChannels(ctx context.Context, admin *caller) (string, erro
 	return `","channels":[` + strings.Join(names, ",") + `]}}`, nil
 }
 
-// runLoad asks questions at the rate, and answers each when all of its messages were sent. It returns how long sending and
-// updating took.
+// runLoad asks n questions, one every questionInterval, and answers each when all of its messages were sent. It returns
+// how long sending and updating took for each question.
 func (m *messages) runLoad(ctx context.Context, n int, newClient func(i int) *client, end string) (sent, updated []time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*questionInterval+time.Minute)
 	defer cancel()

@@ -54,7 +54,7 @@ func (k tokens) agent(i int) string { return k.agents[i%len(k.agents)] }
 // person returns one of the people's tokens.
 func (k tokens) person(i int) string { return k.people[i%len(k.people)] }
 
-// newDatabase makes a database that is migrated and has tokens.
+// newDatabase creates a migrated database with tokens.
 func (b *bench) newDatabase(ctx context.Context, kind, name string) (*database, error) {
 	d := &database{kind: kind, folder: filepath.Join(b.folder, name)}
 	if kind == postgres {
@@ -191,7 +191,7 @@ func (d *database) drop(ctx context.Context) error {
 	return d.runStatement(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
 }
 
-// forgetEvents restarts the numbers of events, for the raw limit.
+// forgetEvents deletes all events, so that the raw limit can number its own events from 1.
 func (d *database) forgetEvents(ctx context.Context) error {
 	statements := []string{"DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''"}
 	if d.kind == postgres {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// deadlines makes many deadlines expire in the same second, and measures when the last of them is settled.
+// deadlines lets the deadlines of many questions pass in the same second, and measures when the last question is settled.
 func (b *bench) deadlines(ctx context.Context, c *waitingDatabases, server *process) error {
 	const bar = 5 * time.Second
 	n := 10_000
@@ -54,8 +54,8 @@ func (s *deadlineBatch) allowShort(ctx context.Context) error {
 	return err
 }
 
-// ask first claims all tasks and then ends all runs, so that the questions of the second part can share a deadline that
-// is near.
+// ask first creates and claims all tasks. Only then does it ask the questions, so that all of them can share a deadline
+// that is near.
 func (s *deadlineBatch) ask(ctx context.Context) error {
 	runs := make([]claimedRun, s.n)
 	began := time.Now()
@@ -82,7 +82,7 @@ func (s *deadlineBatch) ask(ctx context.Context) error {
 	})
 }
 
-// forEach does something for every question, with many clients.
+// forEach calls do for every question, with many clients at once.
 func (s *deadlineBatch) forEach(do func(c *client, i int) error) error {
 	clients := make([]*client, 64)
 	for k := range clients {

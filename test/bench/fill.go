@@ -10,7 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// maxEngineTasks is how many tasks the engine suspends at most. A million tasks are made as copies of them.
+// maxEngineTasks is the largest number of tasks that the engine suspends one by one. A larger number is reached with
+// copies of fewTasks tasks.
 const maxEngineTasks = 100_000
 
 // filler is the agent that suspends tasks in bulk.

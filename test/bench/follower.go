@@ -27,8 +27,8 @@ type frame struct {
 	data []byte
 }
 
-// follow opens a stream after an event. A negative number means from now on. It returns when the server has said where
-// the stream begins.
+// follow opens a stream after an event. A negative number means from now on. It returns when the server has sent the
+// number of the event at which the stream begins.
 func follow(ctx context.Context, url, token, query string, after int64) (*follower, error) {
 	address := strings.TrimPrefix(url, "http://")
 	dialer := net.Dialer{Timeout: 20 * time.Second}

@@ -61,7 +61,7 @@ func postgresVersion(ctx context.Context, url string) (string, error) {
 	return number, err
 }
 
-// fsyncTime returns how long one fsync takes, which every acknowledgement needs.
+// fsyncTime returns the median duration of an fsync. Every acknowledgement waits for one.
 func fsyncTime(folder string) (time.Duration, error) {
 	f, err := os.Create(filepath.Join(folder, "fsync"))
 	if err != nil {

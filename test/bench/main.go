@@ -28,11 +28,11 @@ type bench struct {
 	profile string
 	clients []int
 	kinds   []string
-	// folder holds everything that the run makes, and is removed with it.
+	// folder holds everything that the run creates, and is removed at its end.
 	folder string
 	// program is the server, built by the run itself.
 	program string
-	// postgres is the URL of a database of a superuser.
+	// postgres is the URL with which a superuser connects to PostgreSQL.
 	postgres string
 	report   *report
 	started  time.Time
@@ -76,7 +76,7 @@ func main() {
 	exit(run())
 }
 
-// errMissed means that a limit was missed. The table says which.
+// errMissed means that a limit was missed. The table shows which one.
 var errMissed = errors.New("a bar was missed")
 
 func exit(err error) {
@@ -147,7 +147,7 @@ func (b *bench) choose(databases, clients string) error {
 	return nil
 }
 
-// prepare makes the folder and builds the server.
+// prepare creates the folder and builds the server.
 func (b *bench) prepare(ctx context.Context) error {
 	if err := raiseFileLimit(); err != nil {
 		return err
@@ -172,7 +172,8 @@ func (b *bench) prepare(ctx context.Context) error {
 	return err
 }
 
-// finish prints the table, and writes it to the file that -out names.
+// finish prints the table and writes it to the file that -out names. It keeps the rows of that file that this run did not
+// measure.
 func (b *bench) finish(out string) error {
 	if page, err := os.ReadFile(out); err == nil {
 		b.report.mergePage(string(page))

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// multiply copies every waiting task, with all its rows, so that there are times as many. The copies have their own ids
-// and event numbers. Their hashes do not chain, but no measurement here reads the hashes.
+// multiply copies every waiting task with all its rows, so that the number of waiting tasks grows by the factor times.
+// The copies have their own ids and event numbers. Their hashes do not chain, but no measurement here reads the hashes.
 func (d *database) multiply(ctx context.Context, times int) error {
 	return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, `CREATE TEMP TABLE model AS

@@ -63,7 +63,8 @@ const (
 // rawHashBytes is a hash as it is stored.
 var rawHashBytes = []byte(rawHash[:32])
 
-// rawCycle names the rows of one cycle. The key is as long as the random part and the time part of an id.
+// rawCycle holds the ids of the rows of one cycle. Each ends with a key that is as long as the time part and the random
+// part of an id.
 type rawCycle struct {
 	task, first, second, question string
 	now                           int64
@@ -71,7 +72,7 @@ type rawCycle struct {
 
 // rawStep returns the writes of one request of a cycle, '1' to '6'.
 func rawStep(step byte, key string, now int64) []rawWrite {
-	// The key is part of the request's path, but the rows keep it.
+	// The key shares memory with the request's path, but the rows outlive the request.
 	key = strings.Clone(key)
 	c := rawCycle{"task_" + key, "run_" + key + "1", "run_" + key + "2", "q_" + key, now}
 	switch step {

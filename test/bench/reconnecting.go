@@ -52,11 +52,12 @@ func (b *bench) reconnecting(ctx context.Context) (err error) {
 // lastWords is the title of the task whose event ends the measurement.
 const lastWords = "the last one"
 
-// writeInterval is how often an event is written. It is rare enough that the clients are busy with reconnecting, not with
+// writeInterval is the time between two events. It is long enough that the clients are busy with reconnecting, not with
 // reading.
 const writeInterval = 40 * time.Millisecond
 
-// writeFor creates tasks on the replicas in turns, and then the last one.
+// writeFor creates tasks on the replicas in turn, for the given time. At the end it creates the task named lastWords. It
+// returns the number of tasks.
 func writeFor(ctx context.Context, length time.Duration, urls []string, k tokens) (int, error) {
 	shared := pool()
 	var at []*client

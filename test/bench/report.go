@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// report is the table that the run makes.
+// report is the table of results.
 type report struct {
 	machine []string
 	short   bool
@@ -25,7 +25,7 @@ func (b *bench) newReport(ctx context.Context) (*report, error) {
 	return &report{machine: machine, short: b.short}, err
 }
 
-// judge adds a fact, and whether it keeps its limit.
+// judge adds a fact, and whether it is within its limit.
 func (b *bench) judge(what, where, result, bar string, kept bool) {
 	status := "ok"
 	if !kept {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// doConcurrently does something n times with the given number of concurrent workers. It returns the first error, at which that
-// worker stops.
+// doConcurrently calls do n times, from the given number of concurrent workers. A worker stops at its first error.
+// doConcurrently returns the first error of all.
 func doConcurrently(workers, n int, do func(worker, i int) error) error {
 	var wg sync.WaitGroup
 	var next atomic.Int64

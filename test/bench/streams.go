@@ -34,7 +34,7 @@ func (b *bench) waitingClaims(ctx context.Context, kind string) error {
 	return b.runOn(ctx, kind, "parked_"+kind, func(d *database, server *process) error { return b.waitingClaimsOn(ctx, d, server, n) })
 }
 
-// waitingClaimBody waits longer than the measurement takes.
+// waitingClaimBody is a claim that waits longer than the measurement takes.
 const waitingClaimBody = `{"worker":"bench-worker","wait_seconds":60}`
 
 func (b *bench) waitingClaimsOn(ctx context.Context, d *database, server *process, n int) error {
@@ -112,7 +112,7 @@ type crowd struct {
 	followers []*follower
 	readers   sync.WaitGroup
 	count     atomic.Int64
-	// heard gets the time at which the last follower got an event.
+	// heard receives the time at which the last follower got an event.
 	heard chan time.Time
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fewTasks is the number of waiting tasks with which many are compared.
+// fewTasks is the small number of waiting tasks to which a large number is compared.
 const fewTasks = 1000
 
 // waiting measures the cost of tasks that wait for an answer.

@@ -55,7 +55,7 @@ func (b *bench) stepsOn(ctx context.Context, kind string) error {
 	return nil
 }
 
-// timeRun returns how long a run of many steps takes, each with the given needs, on its own database.
+// timeRun returns how long a run of manySteps steps takes on its own database. needs is added to the YAML of each step.
 func (b *bench) timeRun(ctx context.Context, kind, needs string) (took time.Duration, err error) {
 	d, err := b.newDatabase(ctx, kind, "steps_"+kind)
 	if err != nil {

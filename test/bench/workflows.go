@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
-// suspendingWorkflow is a workflow that asks, and tells the bench when the next step has started.
+// suspendingWorkflow is a workflow that asks a question. Its next step calls the bench by HTTP.
 const suspendingWorkflow = `
 name: bench
 triggers: [{manual: true}]
@@ -86,8 +86,9 @@ func (b *bench) workflowsOn(ctx context.Context, kind string, n int) (err error)
 	return b.judgeSteps(ctx, c, listener, servers[1], servers[2])
 }
 
-// serveOnce starts a server on the database and stops it in order. Its first start reads the whole database: it checks the
-// file and signs the chain of events. The caches of SQLite keep pages of that, which have nothing to do with waiting runs.
+// serveOnce starts a server on the database and stops it again. The first start reads the whole database: it checks the
+// file and signs the chain of events. In the measured server, this would fill the caches of SQLite with pages that have
+// nothing to do with waiting runs.
 func (b *bench) serveOnce(ctx context.Context, d *database) error {
 	server, err := b.serve(ctx, d)
 	if err != nil {
@@ -97,7 +98,7 @@ func (b *bench) serveOnce(ctx context.Context, d *database) error {
 	return server.stop()
 }
 
-// judgeSteps answers questions of runs on two servers in turns.
+// judgeSteps answers questions of runs on two servers in turn, and judges how soon the next step starts.
 func (b *bench) judgeSteps(ctx context.Context, c *waitingDatabases, listener *stepListener, some, full *process) error {
 	samples := 300
 	if b.short {
@@ -123,7 +124,7 @@ func (b *bench) judgeSteps(ctx context.Context, c *waitingDatabases, listener *s
 	return nil
 }
 
-// stepListener is notified when a run goes on.
+// stepListener receives the HTTP request of the last step of each run.
 type stepListener struct {
 	server *http.Server
 	url    string
@@ -238,7 +239,7 @@ func (d *database) withWorkflows(ctx context.Context, namedTool tool.Tool, sourc
 	})
 }
 
-// waitSuspended waits until no run can be moved on.
+// waitSuspended waits until every run waits or has ended.
 func waitSuspended(ctx context.Context, s *workflow.Service, c fermata.Caller) error {
 	for {
 		busy, _, err := s.Runs(ctx, c, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress, fermata.TaskInputReceived}, Limit: 1})

@@ -22,7 +22,7 @@ type (
 	args = map[string]any
 )
 
-// paint is what the resumed agent does: a change in its working copy.
+// paint returns the rules by which the resumed agent changes a file in its working copy.
 func paint(when when) []rule {
 	return []rule{
 		{Name: "paint", When: when, Times: 1, Reply: []part{
@@ -32,8 +32,9 @@ func paint(when when) []rule {
 	}
 }
 
-// Claude Code asks, its process ends, server and worker die and come back, a
-// person answers at a terminal, and the same session goes on and commits.
+// Claude Code asks and its process ends. The server and the worker are killed and
+// started again. A person answers in a terminal, and the same session continues
+// and commits.
 func TestClaudeAsksAndIsResumed(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Answered by"}), rule{
@@ -74,7 +75,7 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 	}
 }
 
-// AskUserQuestion is put off; the answer comes as what that very call returns.
+// A call of AskUserQuestion is deferred. The same call returns the answer.
 func TestClaudeAskUserQuestion(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "have been answered"}), rule{
@@ -104,8 +105,8 @@ func TestClaudeAskUserQuestion(t *testing.T) {
 	}
 }
 
-// A session that is lost is replaced by a new one that knows what was asked
-// and answered.
+// A lost session is replaced by a new one, which is told the question and the
+// answer.
 func TestClaudeSessionGone(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
@@ -133,7 +134,7 @@ func TestClaudeSessionGone(t *testing.T) {
 	}
 }
 
-// What a person writes interrupts the agent, which goes on with it.
+// A person's message interrupts the agent, which continues with the message.
 func TestClaudeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
@@ -148,8 +149,8 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	}
 }
 
-// An agent that was told of a message and then asks is left in peace until the
-// answer comes: it is not told again.
+// An agent that got a message and then asks a question does not get the message
+// again.
 func TestClaudeIsToldOnce(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Answered by"}),
@@ -166,7 +167,8 @@ func TestClaudeIsToldOnce(t *testing.T) {
 	}
 }
 
-// A command waits for an approval: it has not run before, and runs once after.
+// A command waits for an approval. It does not run before the approval, and runs
+// once after it.
 func TestClaudeCommandIsApproved(t *testing.T) {
 	t.Parallel()
 	command := "echo once >>ran.txt && cat ran.txt"
@@ -195,9 +197,9 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 	}
 }
 
-// A file outside of the working copy is one that Claude Code itself asks about, beside the
-// hooks. That holds up no process either: the agent is told to stop, and makes the call
-// again once it is approved.
+// For a file outside the working copy, Claude Code itself asks for permission, in addition
+// to the hooks. No process waits for that either: the agent is told to stop, and repeats
+// the call after the approval.
 func TestClaudeWritesElsewhere(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "elsewhere.txt")
@@ -221,8 +223,9 @@ func TestClaudeWritesElsewhere(t *testing.T) {
 	}
 }
 
-// Of two calls that need a person, one is put off and the other is refused
-// until that is answered: Claude Code would forget the first of two.
+// If two calls in one turn need a person, one is deferred. The other is refused
+// until the first is answered, because Claude Code would forget the first of two
+// deferred calls.
 func TestClaudeParallelCalls(t *testing.T) {
 	t.Parallel()
 	question := func(text string) part {
@@ -265,8 +268,8 @@ func TestClaudeParallelCalls(t *testing.T) {
 	}
 }
 
-// A person asks back while a call is put off: the agent is told, the question
-// stays open, and its answer comes later.
+// A person asks back while a call is deferred. The agent is told, the question
+// stays open, and the answer comes later.
 func TestClaudeIsAskedBack(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Answered by"}),
@@ -294,13 +297,13 @@ func TestClaudeIsAskedBack(t *testing.T) {
 	}
 }
 
-// askColour is a question of the agent's own tool.
+// askColour is the rule by which the agent asks with its own tool.
 var askColour = rule{Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
 	"question": "Which colour?", "header": "H", "multiSelect": false,
 	"options": []args{{"label": "green", "description": "g"}, {"label": "red", "description": "r"}},
 }}})}}
 
-// What a person wrote before the first run is in the first prompt.
+// A message from before the first run is in the first prompt.
 func TestClaudeIsToldWhatWasWrittenBefore(t *testing.T) {
 	t.Parallel()
 	l := newServer(t, append(paint(when{Last: "green, please"}), rule{Name: "deaf", Reply: scriptedmodel.Say("red")})...)
@@ -319,8 +322,8 @@ func TestClaudeIsToldWhatWasWrittenBefore(t *testing.T) {
 	}
 }
 
-// The words of a person who asks back come with the very call that was put off: nothing
-// that the agent does comes before.
+// If a person asks back, the deferred call returns these words. The agent does nothing
+// before it has read them.
 func TestClaudeReadsTheWordsFirst(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "which fence"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
@@ -341,7 +344,7 @@ func TestClaudeReadsTheWordsFirst(t *testing.T) {
 	}
 }
 
-// A call that is answered and comes with a message brings both.
+// If a person answers and also writes a message, the deferred call returns both.
 func TestClaudeReadsTheWordsWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	l := newServer(t, append(paint(when{Last: "and use less paint"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
@@ -357,7 +360,7 @@ func TestClaudeReadsTheWordsWithTheAnswer(t *testing.T) {
 	}
 }
 
-// A person lets the agent decide: the call that was put off says that nobody will answer.
+// If a person lets the agent decide, the deferred call returns that nobody will answer.
 func TestClaudeDecidesItself(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "Decide it yourself"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I wait.")})...)
@@ -374,7 +377,7 @@ func TestClaudeDecidesItself(t *testing.T) {
 	}
 }
 
-// A thinking agent is ended by a cancellation.
+// A cancellation ends an agent that thinks.
 func TestClaudeIsCancelled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})
@@ -383,8 +386,8 @@ func TestClaudeIsCancelled(t *testing.T) {
 	patience.Await(t, "the agent is gone", func() bool { return len(l.AgentPIDs()) == 0 })
 }
 
-// What a cancelled agent does before its process is ended is refused: here its worker
-// hears of nothing.
+// The gate refuses the calls of a cancelled agent whose process still runs. Here the
+// worker is frozen and does not learn about the cancellation.
 func TestClaudeIsGatedAfterItsEnd(t *testing.T) {
 	t.Parallel()
 	l := newLab(t,
@@ -409,8 +412,8 @@ func TestClaudeIsGatedAfterItsEnd(t *testing.T) {
 	}
 }
 
-// A person halts the agent, gets the line that opens its session, and hands the
-// session back with what they did.
+// A person pauses the agent, gets the command line that opens its session, and
+// resumes the task with a message about their own work.
 func TestClaudeIsTakenOver(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "I painted the posts"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
@@ -436,7 +439,7 @@ func TestClaudeIsTakenOver(t *testing.T) {
 	}
 }
 
-// An agent that cannot reach its model fails, and says why.
+// An agent whose model returns an error fails, and gives the reason.
 func TestClaudeFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, rule{Name: "broken", Status: 400})
@@ -447,7 +450,7 @@ func TestClaudeFails(t *testing.T) {
 	}
 }
 
-// In plan mode people approve the plan, and the agent goes on with it.
+// In plan mode, people approve the plan, and the agent continues with it.
 func TestClaudePlanIsApproved(t *testing.T) {
 	t.Parallel()
 	l := newServer(t,
@@ -477,9 +480,9 @@ func TestClaudePlanIsApproved(t *testing.T) {
 	}
 }
 
-// In a sandbox Claude Code asks, is resumed and commits as anywhere else. It sees
-// neither the hooks of the desk nor the keys of the home. A hook of the desk that the project
-// has stands aside, although the sandbox hides the worker.
+// In a sandbox, Claude Code asks, is resumed and commits as without one. It sees neither
+// the user's own hooks nor the keys in the user's home. The project has a hook that
+// fermata install wrote. This hook stays passive, although the sandbox hides the worker.
 func TestClaudeIsIsolated(t *testing.T) {
 	t.Parallel()
 	room := agent.NewRoom(t, scriptedmodel.Script{Rules: append(paint(when{Last: "Answered by"}), rule{
@@ -517,8 +520,8 @@ func TestClaudeIsIsolated(t *testing.T) {
 	}
 }
 
-// addDeskHooks lets the project have the hooks that fermata install writes. Their server cannot be
-// reached: a hook that does not stand aside refuses every call.
+// addDeskHooks adds the hooks that fermata install writes to the project. Their server cannot be
+// reached, so a hook that does not stay passive refuses every call.
 func (l *lab) addDeskHooks() {
 	l.Helper()
 	hook := l.Binary + " hook claude --server http://127.0.0.1:1 --token-file /nowhere"

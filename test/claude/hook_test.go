@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// decision is what the hook says of a call.
+// decision is the output of the hook for a call.
 type decision struct {
 	Specific struct {
 		Decision string `json:"permissionDecision"`
@@ -61,8 +61,8 @@ var colours = args{"questions": []args{
 	{"question": "Which brushes?", "header": "Brush", "multiSelect": true, "options": []args{{"label": "small"}, {"label": "big"}}},
 }}
 
-// A question is asked once, whatever becomes of the hook; another one has to
-// wait; and the answer is given back by the texts of the questions.
+// A question is asked once, even if the hook is called again. Another question is
+// refused meanwhile. The answers are returned under the texts of the questions.
 func TestHookAsks(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
@@ -92,8 +92,8 @@ func TestHookAsks(t *testing.T) {
 	}
 }
 
-// What was answered so fast that nothing is pending any more is still the one
-// call that the turn puts off.
+// A turn defers one call. If this call is answered at once, so that no question is
+// pending, a second call of the turn is still refused.
 func TestHookDefersOneCallOfATurn(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
@@ -122,7 +122,7 @@ func TestHookWithdrawn(t *testing.T) {
 	}
 }
 
-// begun is a task whose run has begun.
+// begun creates a task, claims it and returns it.
 func (l *lab) begun(title string) *fermata.Task {
 	l.Helper()
 	l.CreateTask(title, "")
@@ -133,8 +133,8 @@ func (l *lab) begun(title string) *fermata.Task {
 	return claim.Task
 }
 
-// Rules decide about other tools; a call that only looks is left alone. A task that
-// was cancelled gets no call through, whatever the rules say.
+// Gate rules decide about other tools. The hook leaves a call that only reads to Claude
+// Code. No call of a cancelled task is allowed, whatever the rules say.
 func TestHookGates(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { agent.Main(m) }
 
-// lab is one with Claude Code.
+// lab is a lab whose agent is Claude Code.
 type lab struct{ *agent.Lab }
 
 // newLab starts a server and a worker. The model plays the rules.
@@ -21,14 +21,14 @@ func newLab(t *testing.T, rules ...rule) *lab {
 	return l
 }
 
-// newServer starts a server alone.
+// newServer starts a server without a worker.
 func newServer(t *testing.T, rules ...rule) *lab {
 	t.Helper()
 	room := agent.NewRoom(t, scriptedmodel.Script{Rules: rules})
 	return &lab{agent.NewLab(t, room, room.Claude(t), "--runner", "claude", "--program", agent.Program(t, "claude"))}
 }
 
-// createUntil makes a task, and returns it when the model is asked for the reply of the
+// createUntil creates a task, and returns it when a request to the model matches the
 // rule.
 func (l *lab) createUntil(rule string) *fermata.Task {
 	l.Helper()

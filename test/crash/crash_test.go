@@ -1,5 +1,5 @@
-// Package crash kills the server, and the database, under load. Whatever was
-// acknowledged must be there afterwards, and nothing twice.
+// Package crash kills the server, and the database, under load. Every
+// acknowledged change must be there afterwards, and none twice.
 package crash
 
 import (
@@ -11,14 +11,14 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// mostBetween is how many acknowledgements lie between two kills at most.
+// mostBetween is the largest number of acknowledgements between two kills.
 const mostBetween = 120
 
 func TestServerIsKilled(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) { killServer(t, database, kills) })
 }
 
-// killServer kills the server so often at random moments of a load.
+// killServer kills the server the given number of times, at random moments under load.
 func killServer(t *testing.T, database []string, kills int) {
 	binary := process.Binary(t)
 	random := process.NewRandom(t)

@@ -1,6 +1,6 @@
 // Package desk_test runs real agent programs with the configuration that
-// `fermata install` writes, on a real server: rules let a tool run or keep it
-// from running, and when the server is gone none runs.
+// `fermata install` writes, on a real server. Rules allow or deny a tool, and
+// without the server no tool runs.
 package desk_test
 
 import (
@@ -32,8 +32,8 @@ type desk struct {
 	env    agent.Env
 }
 
-// newDesk starts a server, and makes a desk where the model makes one call
-// after another and then says that it is done.
+// newDesk starts a server and creates a desk. The model calls the tool once for
+// each input, and then says that it is done.
 func newDesk(t *testing.T, tool string, inputs ...any) *desk {
 	t.Helper()
 	var script scriptedmodel.Script
@@ -45,8 +45,8 @@ func newDesk(t *testing.T, tool string, inputs ...any) *desk {
 	return newScriptedDesk(t, script)
 }
 
-// newScriptedDesk starts a server, and makes a desk where the model says what the script
-// has, and where it has nothing that it is done.
+// newScriptedDesk starts a server and creates a desk. The model plays the script. Where the
+// script has no reply, the model says that it is done.
 func newScriptedDesk(t *testing.T, script scriptedmodel.Script) *desk {
 	t.Helper()
 	script.Fallback = scriptedmodel.Say("I am done.")
@@ -92,13 +92,13 @@ func (d *desk) run(program string, args ...string) string {
 	return string(out)
 }
 
-// exists reports whether a file is there that a call of the agent makes.
+// exists reports whether a file is in the agent's working folder.
 func (d *desk) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(d.room.Work, name))
 	return err == nil
 }
 
-// results are what the model was told of its calls.
+// results returns the conversation of the last request to the model, with the results of its calls.
 func (d *desk) results() string {
 	requests := d.room.Model.Requests()
 	return requests[len(requests)-1].Conversation.Text()
@@ -106,17 +106,17 @@ func (d *desk) results() string {
 
 func shell(command string) map[string]string { return map[string]string{"command": command} }
 
-// rules are those of the tests: one command may run, another may not.
+// rules adds the gate rules of the tests: one command is allowed, another is denied.
 func (d *desk) rules() { d.rulesOf("Bash") }
 
-// rulesOf are the same for a shell of another name.
+// rulesOf adds the same rules for a shell tool with another name.
 func (d *desk) rulesOf(tool string) {
 	d.Helper()
 	d.rule(fermata.NewGateRule{Tool: tool, Args: map[string]string{"command": "touch allowed*"}, Decision: fermata.GateAllow})
 	d.rule(fermata.NewGateRule{Tool: tool, Args: map[string]string{"command": "touch denied*"}, Decision: fermata.GateDeny, Reason: "it is denied"})
 }
 
-// checkGated checks what ran, and what the model was told.
+// checkGated checks which commands ran, what the model was told, and the recorded decisions.
 func (d *desk) checkGated() {
 	d.Helper()
 	if !d.exists("allowed") {
@@ -160,8 +160,8 @@ func TestClaudeRunsNothingWithoutTheServer(t *testing.T) {
 	}
 }
 
-// TestClaudeDialogIsMirrored: what Claude Code would ask at the desk is in the
-// inbox as well, and an approval there lets the call run.
+// TestClaudeDialogIsMirrored checks that a permission dialog of Claude Code is
+// also a question in the inbox. An approval there lets the call run.
 func TestClaudeDialogIsMirrored(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "Bash", shell("touch asked"), shell("touch refused"))
@@ -227,7 +227,8 @@ func TestCodexRunsNothingWithoutTheServer(t *testing.T) {
 	}
 }
 
-// TestInstallLeavesNothing: what real programs wrote around it stays.
+// TestInstallLeavesNothing checks that install with --remove restores the
+// configuration file as it was before.
 func TestInstallLeavesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "none")
@@ -258,8 +259,8 @@ func TestInstallLeavesNothing(t *testing.T) {
 	}
 }
 
-// After install an agent asks without a dialog, and the hook tells the answer that came
-// meanwhile when the conversation goes on.
+// After install, an agent asks without a permission dialog. When the conversation
+// continues, the hook tells the agent the answer that came meanwhile.
 func TestClaudeAsksAtTheDesk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "mcp__fermata__ask_user", map[string]any{"question": "Which colour?", "options": []string{"green", "red"}})

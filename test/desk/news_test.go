@@ -15,16 +15,16 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// newsroom is a server, and the session of an agent at a desk that asked one question.
+// newsroom is a server with the session of an agent at a desk. The agent has asked one question.
 type newsroom struct {
 	*testing.T
 	person  *client.Client
 	env     []string
 	session string
 	asked   *fermata.Question
-	// notes is the folder of the notes of all sessions.
+	// notes is the folder in which the hooks store their notes about all sessions.
 	notes string
-	// forget takes the notes of the session away.
+	// forget removes the notes about the session.
 	forget func()
 }
 
@@ -61,7 +61,7 @@ func (n *newsroom) ok(err error) {
 	}
 }
 
-// hook runs the program's hook at the event and returns what it says to the agent.
+// hook runs the program's hook for the event and returns its output, which the agent reads.
 func (n *newsroom) hook(program, event string) string {
 	n.Helper()
 	cmd := exec.CommandContext(n.Context(), agent.Fermata(n), "hook", program)
@@ -86,8 +86,8 @@ func (n *newsroom) receipts() (got []fermata.HandoffState) {
 	return got
 }
 
-// An agent at a desk that is to decide by itself is told so, and not that its question was
-// withdrawn.
+// If a person lets an agent at a desk decide by itself, the agent is told that. It is not
+// told that its question was withdrawn.
 func TestDeskIsToldToDecideItself(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"claude", "codex"} {
@@ -103,8 +103,8 @@ func TestDeskIsToldToDecideItself(t *testing.T) {
 	}
 }
 
-// What a person writes reaches an agent at a desk at its next event, once, and counts as
-// handed from then on. The question stays open.
+// A person's words reach an agent at a desk at its next event, once, and count as handed
+// over from then on. The question stays open.
 func TestDeskIsToldTheWords(t *testing.T) {
 	t.Parallel()
 	for program, event := range map[string]string{"claude": "Stop", "codex": "UserPromptSubmit"} {
@@ -140,8 +140,8 @@ func TestDeskIsToldTheWords(t *testing.T) {
 	}
 }
 
-// Words reach an agent at a desk also when it waits for nobody: after its question was
-// answered and read, and where a permission dialog was all that people were told of.
+// Words reach an agent at a desk even if it has no open question: after its question was
+// answered and read, and if people saw only a permission dialog.
 func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 	t.Parallel()
 	t.Run("after an answer", func(t *testing.T) {
@@ -182,7 +182,7 @@ func (n *newsroom) wantSaid(said, want string) {
 	}
 }
 
-// A dialog that is open at the desk when a person cancels its session's task is answered with no.
+// If a person cancels the task of a session, the hook answers an open permission dialog at the desk with no.
 func TestAnOpenDialogOfACancelledTaskIsDenied(t *testing.T) {
 	t.Parallel()
 	n := newNewsroom(t, "claude")

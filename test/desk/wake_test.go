@@ -44,7 +44,7 @@ func (n *newsroom) end(w *waker) int {
 	return w.ProcessState.ExitCode()
 }
 
-// waits waits until the hook holds the file that says so.
+// waits waits until the hook has written the file that marks it as waiting.
 func (n *newsroom) waits() {
 	n.Helper()
 	patience.Await(n, "the hook waits", func() bool {
@@ -54,7 +54,7 @@ func (n *newsroom) waits() {
 	})
 }
 
-// An idle session is woken with what people say, once.
+// An idle session is woken once, with the answer or the words of a person.
 func TestAnIdleSessionIsWoken(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(n *newsroom) string{
@@ -91,7 +91,7 @@ func TestAnIdleSessionIsWoken(t *testing.T) {
 	}
 }
 
-// Nobody waits where nobody sits at the program, where nothing is asked, and where the program has ended.
+// The hook does not wait if no person is at the program, if no question is open, or if the program has ended.
 func TestNobodyIsWoken(t *testing.T) {
 	t.Parallel()
 	gone := exec.CommandContext(t.Context(), "true")
@@ -159,7 +159,7 @@ func (t *terminal) tmux(args ...string) (string, error) {
 	return string(out), err
 }
 
-// shows waits until the screen has a text.
+// shows waits until the screen contains the text.
 func (t *terminal) shows(text string) {
 	t.Helper()
 	screen := ""
@@ -188,13 +188,13 @@ func (t *terminal) enter(line string) {
 	}
 }
 
-// Claude Code that has ended its turn goes on by itself as soon as a person has answered.
+// Claude Code that has ended its turn continues by itself as soon as a person has answered.
 func TestAnIdleClaudeIsWoken(t *testing.T) {
 	t.Parallel()
 	ask := scriptedmodel.Call("~ask_user", map[string]any{"question": "Which colour?"})
 	d := newScriptedDesk(t, scriptedmodel.Script{Rules: []scriptedmodel.Rule{
 		{Name: "ask", When: scriptedmodel.When{Offered: "~ask_user", NotAny: "Which colour?"}, Reply: []scriptedmodel.Part{ask}},
-		// It starts its servers while it works.
+		// Claude Code starts its MCP servers while it works, so it first looks around.
 		{Name: "look around", When: scriptedmodel.When{NotAny: "Which colour?"}, Reply: []scriptedmodel.Part{scriptedmodel.Call("Glob", map[string]any{"pattern": "*"})}},
 		{Name: "go on", When: scriptedmodel.When{Last: "a dark green"}, Reply: scriptedmodel.Say("I paint it dark green.")},
 	}})
@@ -215,7 +215,7 @@ func TestAnIdleClaudeIsWoken(t *testing.T) {
 	screen.shows("I paint it dark green.")
 }
 
-// isAtHome answers what Claude Code asks a person who starts it for the first time.
+// isAtHome writes the settings of a person who has started Claude Code before, so that it does not ask for them.
 func (d *desk) isAtHome() {
 	d.Helper()
 	file := filepath.Join(d.room.Home, ".claude.json")

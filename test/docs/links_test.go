@@ -21,7 +21,7 @@ import (
 // root is the folder of the repository.
 const root = "../.."
 
-// maxWords is the most words that the pages in docs have together. More is not read.
+// maxWords is the largest number of words that the pages in docs may have together. Nobody would read more.
 const maxWords = 25_000
 
 // uncountedPages are the pages that a program writes, and the one that answers the questions of a standard.
@@ -103,7 +103,7 @@ func TestPagesAreShort(t *testing.T) {
 // page is a Markdown file.
 type page struct {
 	source string
-	// anchors are those that GitHub gives to the headings.
+	// anchors are the anchors that GitHub gives to the headings.
 	anchors []string
 	// links are the addresses of links and pictures as they are written.
 	links []string
@@ -180,7 +180,7 @@ func headingText(n ast.Node, source []byte) string {
 	return sb.String()
 }
 
-// find returns "" if the file exists and has the anchor, and otherwise what is wrong. An empty anchor is the whole file.
+// find returns "" if the file exists and has the anchor, and otherwise the problem. An empty anchor is the whole file.
 func (s pageSet) find(file, anchor string) string {
 	if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 		return "there is no file " + file
@@ -212,8 +212,8 @@ func countWords(source string) int {
 	return words
 }
 
-// walkFiles calls f with the path below the root of every file. It leaves out hidden folders, data of tests, and what
-// is installed or built.
+// walkFiles calls f for every file, with its path below the root. It leaves out hidden folders, data of tests, and
+// installed or built files.
 func walkFiles(t *testing.T, f func(name string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheMapIsTrue checks the table "Where does it live" of CONTRIBUTING.md. A name that follows a file or a folder stands
-// there, as in `answer.go`: `Question.CheckMayAnswer`.
+// TestTheMapIsTrue checks the table "Where does it live" of CONTRIBUTING.md. A name that follows a file or a folder must
+// occur in that place, as in `answer.go`: `Question.CheckMayAnswer`.
 func TestTheMapIsTrue(t *testing.T) {
 	t.Parallel()
 	_, rest, found := strings.Cut(readFile(t, "CONTRIBUTING.md"), "## Where does it live\n")
@@ -57,7 +57,7 @@ func sourceAt(t *testing.T, name string) string {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(root, name))
 	if err != nil {
-		return "" // that it is missing was reported
+		return "" // the caller has reported that it is missing
 	}
 	if !info.IsDir() {
 		return readFile(t, name)

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// A machine whose time is not the database's, and a database's clock that jumps, are told of by readiness, log and
-// doctor, until all is well again. The server is ready meanwhile.
+// If the clocks of the machine and of the database differ, or the database's clock jumps, readiness, the log and the
+// doctor report it until the clocks are right again. The server stays ready meanwhile.
 func TestClocksDisagree(t *testing.T) {
 	t.Parallel()
 	binary := process.Binary(t)
@@ -47,7 +47,7 @@ func TestClocksDisagree(t *testing.T) {
 	}
 }
 
-// wrongClock is an empty database of PostgreSQL whose clock a test sets wrong, by an interval.
+// wrongClock returns an empty PostgreSQL database, and a function that sets its clock wrong by an interval.
 func wrongClock(t *testing.T) (database []string, set func(by string)) {
 	t.Helper()
 	database = process.Postgres(t)
@@ -78,7 +78,7 @@ func wrongClock(t *testing.T) (database []string, set func(by string)) {
 	return database, func(by string) { t.Helper(); run("UPDATE clock_error SET by = '" + by + "'") }
 }
 
-// awaitReadiness waits until the server is ready and warns of it, or does not any more.
+// awaitReadiness waits until the server is ready and gives the warning, or, if warned is false, does not give it.
 func (s *served) awaitReadiness(warning string, warned bool) {
 	s.t.Helper()
 	patience.Await(s.t, "the server is ready, and its warning is right: "+warning, func() bool {
@@ -87,7 +87,7 @@ func (s *served) awaitReadiness(warning string, warned bool) {
 	})
 }
 
-// checkClock runs the doctor, which must find nothing that is broken, and print the line.
+// checkClock runs the doctor. It must report no failure, and print the line.
 func (s *served) checkClock(binary, line string) {
 	s.t.Helper()
 	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// onSmallDisk returns a program that is the binary on a disk of its own, a small one, in the place of the folder. It
-// needs no root: the disk is mounted in a namespace of the process.
+// onSmallDisk returns a script that runs the binary with a small disk mounted at the folder. It needs no root, because
+// the disk is mounted in a namespace of the process.
 func onSmallDisk(t *testing.T, binary, folder string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fermata")
@@ -21,7 +21,7 @@ func onSmallDisk(t *testing.T, binary, folder string) string {
 	return program
 }
 
-// fillDisk fills the disk of the process but for a little, and returns the file to remove.
+// fillDisk fills the disk of the process until no block of 64 KiB fits, and returns the file to remove.
 func fillDisk(t *testing.T, pid int, folder string) string {
 	t.Helper()
 	path := filepath.Join(fmt.Sprintf("/proc/%d/root", pid), folder, "ballast")

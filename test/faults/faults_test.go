@@ -46,8 +46,7 @@ func serveOn(t *testing.T, binary string, database []string, more ...string) *se
 	return &served{Server: s, t: t, admin: admin}
 }
 
-// serveAgain starts a server that was started and stopped before: everything but what the test writes is in the one
-// file, and not in the log.
+// serveAgain starts a server, stops it and starts it again. So the write-ahead log contains only what the test writes.
 func serveAgain(t *testing.T, binary, folder string) *served {
 	t.Helper()
 	s := serve(t, binary, folder)
@@ -56,7 +55,7 @@ func serveAgain(t *testing.T, binary, folder string) *served {
 	return s
 }
 
-// again starts the server again, after it ended.
+// again starts the server again after it has ended.
 func (s *served) again(binary, folder string) {
 	s.t.Helper()
 	token := s.FirstToken
@@ -111,7 +110,7 @@ func (s *served) awaitReady() {
 	})
 }
 
-// doctor runs the doctor, which must find the database at fault for the reason.
+// doctor runs the doctor, which must report the database as failed and give the reason.
 func (s *served) doctor(binary, reason string) {
 	s.t.Helper()
 	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")
@@ -123,8 +122,8 @@ func (s *served) doctor(binary, reason string) {
 	}
 }
 
-// A database that is halved under a running server stops it, in all words that there are for it; and it is not served
-// again.
+// If the database is truncated to half its size, a running server refuses writes. Readiness, the doctor, a metric and the
+// log report it. The server does not start on this database again.
 func TestDatabaseIsHalved(t *testing.T) {
 	binary, folder := process.Binary(t), t.TempDir()
 	s := serveAgain(t, binary, folder)
@@ -147,7 +146,7 @@ func TestDatabaseIsHalved(t *testing.T) {
 	refusesToStart(t, binary, folder, "malformed")
 }
 
-// refusesToStart starts a server that must end with the reason.
+// refusesToStart starts a server, which must end with an error and print the reason.
 func refusesToStart(t *testing.T, binary, folder, reason string) {
 	t.Helper()
 	again := process.Launch(t, binary, []string{"--data", folder})
@@ -159,7 +158,8 @@ func refusesToStart(t *testing.T, binary, folder, reason string) {
 	}
 }
 
-// A write-ahead log that was cut loses acknowledged tasks. The server says so, until an operator accepts it.
+// If the write-ahead log is truncated, acknowledged tasks are lost. The server refuses to start and reports the loss until
+// an operator accepts it.
 func TestLogIsCut(t *testing.T) {
 	binary, folder := process.Binary(t), t.TempDir()
 	s := serveAgain(t, binary, folder)
@@ -192,7 +192,7 @@ func TestLogIsCut(t *testing.T) {
 	}
 }
 
-// cut leaves the first half of a file.
+// cut truncates a file to its first half.
 func cut(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -204,8 +204,8 @@ func cut(t *testing.T, path string) {
 	}
 }
 
-// A disk that is full makes the server not ready, at once and with the reason; once there is space, it goes on, and
-// everything that was acknowledged is there.
+// If the disk is full, the server is not ready, at once and with the reason. Once there is space, it continues, and every
+// acknowledged change is there.
 func TestDiskIsFull(t *testing.T) {
 	binary, folder := process.Binary(t), t.TempDir()
 	s := serve(t, onSmallDisk(t, binary, folder), folder, "--master-key-file", folder+".key")
@@ -242,8 +242,8 @@ func TestDiskIsFull(t *testing.T) {
 	}
 }
 
-// A file system that becomes read-only stops the server, with the reason in all words that there are for it, and reads
-// go on. It does not start while nothing can be written; afterwards, everything that was acknowledged is there.
+// If the file system becomes read-only, the server refuses writes until it is started again, and reports the reason. Reads
+// continue. It does not start on a read-only file system. Afterwards, every acknowledged change is there.
 func TestFileSystemBecomesReadOnly(t *testing.T) {
 	t.Parallel()
 	const reason = "the file system of the database is read-only"
@@ -297,7 +297,7 @@ func TestFileSystemBecomesReadOnly(t *testing.T) {
 	}
 }
 
-// has checks that the tasks are there.
+// has checks that the server has the tasks.
 func (s *served) has(tasks []string) {
 	s.t.Helper()
 	for _, id := range tasks {

@@ -15,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// While PostgreSQL is read-only, as providers make it before a disk is full, the server is not ready, and reads go on.
-// Afterwards the server goes on by itself, although its connections were opened while nothing could be written.
+// Providers make PostgreSQL read-only before a disk is full. Meanwhile the server is not ready, and reads continue.
+// Afterwards the server recovers by itself, although its connections were opened while PostgreSQL was read-only.
 func TestPostgresBecomesReadOnly(t *testing.T) {
 	const reason = "PostgreSQL is read-only"
 	binary := process.Binary(t)
@@ -42,13 +42,14 @@ func TestPostgresBecomesReadOnly(t *testing.T) {
 }
 
 // While the disk of PostgreSQL is full, the server is not ready, although small writes still succeed. Once there is
-// space, it goes on, and everything that was acknowledged is there.
+// space, it recovers, and every acknowledged change is there.
 func TestDiskOfPostgresIsFull(t *testing.T) {
 	const reason = "the disk of PostgreSQL is full"
 	binary := process.Binary(t)
 	address, pid := postgresOnSmallDisk(t)
 	s := serveOn(t, binary, []string{"--database", address, "--master-key-file", filepath.Join(t.TempDir(), "master.key")})
-	// PostgreSQL stops when its log of writes needs a file and finds no space. Two files are ready after this.
+	// PostgreSQL stops if its write-ahead log needs a new file and there is no space. After this call, two files are
+	// ready.
 	makeRoomForTheLog(t, address)
 	ballast := fillDisk(t, pid, smallDisk)
 	var acknowledged []string
@@ -66,7 +67,7 @@ func TestDiskOfPostgresIsFull(t *testing.T) {
 	s.doctor(binary, reason)
 	policy := fermata.DefaultPolicy()
 	for seconds := range 5 {
-		// Whether this small write succeeds is chance.
+		// This small write may succeed or fail.
 		policy.UndoSeconds = &seconds
 		_, _ = s.admin.SetPolicy(t.Context(), policy)
 		if _, text := s.fetch("/readyz"); !strings.Contains(text, reason) {
@@ -86,7 +87,7 @@ func TestDiskOfPostgresIsFull(t *testing.T) {
 	}
 }
 
-// smallDisk is where a small disk is mounted, in a namespace of PostgreSQL's own.
+// smallDisk is the path at which a small disk is mounted, in PostgreSQL's own namespace.
 const smallDisk = "/mnt"
 
 // postgresOnSmallDisk starts a PostgreSQL whose files are on a small disk. It returns the address of an empty database

@@ -20,9 +20,9 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// disk is the file system of a folder, as programs under it see it. It becomes read-only as one does after an error:
-// what a program has open it may write no more. Linux refuses to remount a file system on which files are open for
-// writing, so each call that writes is answered here instead. It needs no root.
+// disk simulates a file system of a folder that becomes read-only after an error, even for open files. Linux refuses to
+// remount a file system on which files are open for writing as read-only. So disk intercepts each system call that writes
+// (seccomp(2), SECCOMP_RET_USER_NOTIF) and answers it. It needs no root.
 type disk struct {
 	t        *testing.T
 	folder   string
@@ -48,10 +48,10 @@ func newDisk(t *testing.T, folder string) *disk {
 	return d
 }
 
-// socketEnv names the socket to which a program that is to be put under a disk sends its calls.
+// socketEnv names the variable with the socket over which a program hands its seccomp file descriptor to the disk.
 const socketEnv = "FAULTS_DISK_SOCKET"
 
-// under returns a program that is the binary under the disk.
+// under returns a script that runs the binary with its writing calls intercepted by the disk.
 func (d *disk) under(binary string) string {
 	d.t.Helper()
 	own, err := os.Executable()
@@ -63,12 +63,13 @@ func (d *disk) under(binary string) string {
 	return program
 }
 
-// writing are the calls by which a program changes files: by their descriptor, and by their name.
+// writing are the system calls with which a program changes files, by descriptor or by name.
 var writing = []uint32{unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_OPENAT}
 
-// goUnderDisk replaces this process by the program that its arguments name, whose calls that write wait for the disk.
+// goUnderDisk replaces this process by the program that its arguments name. The program's writing calls wait for the
+// disk's answer.
 func goUnderDisk(socket string) error {
-	// The filter holds for this thread, which becomes the program.
+	// The filter applies to this thread, which becomes the program.
 	runtime.LockOSThread()
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
@@ -94,7 +95,7 @@ func goUnderDisk(socket string) error {
 	return unix.Exec(os.Args[1], os.Args[1:], env)
 }
 
-// accept takes the programs that are put under the disk.
+// accept receives the seccomp file descriptors of programs and answers their calls.
 func (d *disk) accept() {
 	for {
 		conn, err := d.socket.AcceptUnix()
@@ -127,7 +128,7 @@ func receivedFile(rights []byte) (int, error) {
 	return files[0], nil
 }
 
-// call is a call that waits for its answer, as the kernel lays it out, and reply the answer.
+// call is a system call that waits for its answer, and reply is the answer, both in the kernel's layout.
 type (
 	call struct {
 		id         uint64
@@ -182,8 +183,8 @@ func (d *disk) isWrite(c *call) bool {
 
 func (d *disk) holds(name string) bool { return strings.HasPrefix(name, d.folder+"/") }
 
-// isOpenedToWrite reports whether a read-only file system refuses to open the file with the flags. To make a file that
-// is there fails for that reason.
+// isOpenedToWrite reports whether a read-only file system refuses to open the file with the flags. If the flags demand
+// that the file is new (O_EXCL) and it exists, the kernel refuses the call for that reason instead.
 func isOpenedToWrite(name string, flags uint64) bool {
 	_, err := os.Lstat(name)
 	if err == nil && flags&unix.O_EXCL != 0 {

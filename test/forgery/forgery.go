@@ -1,4 +1,4 @@
-// Package forgery makes texts that are almost a genuine one.
+// Package forgery creates texts that differ a little from a genuine one.
 package forgery
 
 import "iter"
@@ -22,7 +22,7 @@ func OneOff(text string) iter.Seq[string] {
 	}
 }
 
-// other returns a byte that may stand in a token, and is not b.
+// other returns a character that a token may contain and that is not b.
 func other(b byte) string {
 	if b == 'A' {
 		return "B"

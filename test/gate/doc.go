@@ -12,8 +12,8 @@
 //	TEST_FLAGS  more flags for every go test
 //	GATE_ROW    append a row about the run to this table (scripts/gate-soak); GATE_BESIDE says what ran beside it
 //
-// A test that failed is run once more, alone, where a repeat may count (see judge). The last line is one of four
-// verdicts, and the exit status says the same:
+// A failed test is repeated once, and the repeat counts unless a rule forbids it (see judge). The last line is one of
+// four verdicts, and the exit status says the same:
 //
 //	green           0
 //	green, but ...  0  some tests passed only when repeated

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// fatalLinePattern matches a line of output that forbids a repeat. Either tests were lost, or the fault does not show in every run.
+// fatalLinePattern matches a line of output that forbids a repeat: either some tests did not run, or the fault does not
+// show in every run.
 var fatalLinePattern = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
 	`|race detected during execution of test|runtime\.Goexit`)
 

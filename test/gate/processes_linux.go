@@ -110,7 +110,7 @@ func readStats() map[int]stat {
 		if err != nil {
 			continue
 		}
-		// The name of the program stands in parentheses and may contain any character.
+		// The name of the program is in parentheses and may contain any character.
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if len(fields) > 1 {

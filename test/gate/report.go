@@ -181,7 +181,7 @@ func indent(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n      ")
 }
 
-// shorten cuts a line that is longer than most bytes.
+// shorten cuts a line that is longer than maxBytes.
 func shorten(line string, maxBytes int) string {
 	if len(line) <= maxBytes {
 		return line

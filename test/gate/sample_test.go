@@ -46,7 +46,7 @@ func startSample() int {
 	})
 }
 
-// onceBroken is a Go file whose function fails is true in the first process that calls it.
+// onceBroken is a Go file whose function fails returns true only in the first process that calls it.
 const onceBroken = `package sample
 
 import "os"
@@ -70,7 +70,7 @@ type sample struct {
 	out    output
 }
 
-// newSample makes a module whose TestIt has the body. The file also contains more.
+// newSample creates a module whose TestIt has the body. The file also contains more.
 func newSample(t *testing.T, body, more string) *sample {
 	t.Helper()
 	repository, err := filepath.Abs("../..")

@@ -14,10 +14,10 @@ import (
 // minMemory is the free space, in bytes, that a folder in memory must have for the data of tests.
 const minMemory = 6 << 30
 
-// scratchPrefix is short, because sockets are made below it and their paths hold about 100 bytes.
+// scratchPrefix is short, because tests create sockets below it, and the path of a socket holds about 100 bytes.
 const scratchPrefix = "fermata-"
 
-// makeScratch makes the folder for the data of tests. It is in memory if there is enough room and programs may run
+// makeScratch creates the folder for the data of tests. It is in memory if there is enough room and programs may run
 // there. Otherwise it is beside other temporary files. Memory is faster and proves the same, because tests kill
 // processes but never the machine.
 func makeScratch(memory string) (string, error) {
@@ -36,7 +36,7 @@ func makeScratch(memory string) (string, error) {
 	return folder, letOwnersEnter(folder)
 }
 
-// letOwnersEnter lets PostgreSQL's own user enter. No other user can list the folder.
+// letOwnersEnter lets other users enter the folder but not list it. The user of PostgreSQL needs that.
 func letOwnersEnter(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
 
 // removeAbandoned removes folders of killed gates. The name of a folder ends with the process id of its gate.

@@ -66,7 +66,7 @@ func packagesIn(folders []string) []string {
 	return patterns
 }
 
-// steps returns the run of a group of steps. They run one after another, except those marked beside.
+// steps returns the function that runs a group of steps. They run one after another, except those marked concurrent.
 func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 	return func(ctx context.Context) outcome {
 		var o outcome

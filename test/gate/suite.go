@@ -26,7 +26,7 @@ type suite struct {
 	limit time.Duration
 }
 
-// suites returns the run of a group of tests.
+// suites returns the function that runs a group of tests.
 func (g *gate) suites(group string, list ...suite) func(context.Context) outcome {
 	return func(ctx context.Context) outcome {
 		var o outcome
@@ -56,7 +56,7 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 	}
 }
 
-// choosePackages returns the selected packages of the suite, the long ones first.
+// choosePackages returns the selected packages of the suite, the slow ones first.
 func (g *gate) choosePackages(ctx context.Context, s suite, module string) ([]string, error) {
 	patterns := g.selection.packages
 	if len(patterns) == 0 {

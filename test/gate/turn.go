@@ -45,7 +45,7 @@ func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), erro
 // minDisk is the free disk space, in bytes, that a run needs on a machine without compiled files.
 const minDisk = 6 << 30
 
-// checkDisk returns an error if one of the folders has less free space than enough bytes.
+// checkDisk returns an error if one of the folders has less free space than minimum, in bytes.
 func checkDisk(minimum uint64, folders ...string) error {
 	for _, folder := range folders {
 		var room syscall.Statfs_t

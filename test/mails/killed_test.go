@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// questions are asked of two people each.
+	// questions is the number of questions. Each goes to two people.
 	questions = 40
-	// atOnce is how many mails are under way at the same time: so many may come
-	// twice.
+	// atOnce is how many mails the server sends at the same time. So many mails
+	// may arrive twice.
 	atOnce = 16
 )
 
-// Every mail arrives that the server was sending when it was killed. One that
-// the mail server had taken may come twice, as the same mail.
+// Every mail that the server was sending when it was killed arrives. A mail that
+// the mail server had accepted may arrive twice, with the same Message-ID.
 func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,7 +39,7 @@ func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
 	}
 	ask(0, questions/2)
 	patience.Await(t, "mails are under way", func() bool { return len(w.copies("bob")) > 0 })
-	// The mail server stands still, so that the rest is under way when the server is killed.
+	// The mail server is frozen, so that the other mails are being sent when the server is killed.
 	if err := w.PauseSMTP(); err != nil {
 		t.Fatal(err)
 	}

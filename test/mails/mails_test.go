@@ -31,12 +31,12 @@ type world struct {
 	admin  *client.Client
 	// again starts the server once more, at its address and on its data.
 	again func() *process.Server
-	// channel is the name of the one that reads replies.
+	// channel is the name of the channel that reads replies.
 	channel string
 }
 
-// newWorld has a server that sends mails by itself, and a channel that was added
-// to read replies.
+// newWorld starts a server with a mailbox for sending, and adds a channel that
+// reads replies.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := startWorld(t, "mail")
@@ -53,7 +53,8 @@ func withPassword(address string) string {
 func startWorld(t *testing.T, channel string) *world {
 	t.Helper()
 	w := &world{Remote: mailserver.NewRemote(t), t: t, channel: channel}
-	// Links in mails name it before the server listens, and it comes back there.
+	// The links in mails contain this address, and the server must have the same
+	// address after a restart.
 	at := ports.Address(t)
 	user := mailserver.Address("fermata")
 	args := []string{"--listen", at, "--public-url", "http://" + at, "--smtp", withPassword(w.SMTP(user)), "--mail-from", user}
@@ -61,7 +62,7 @@ func startWorld(t *testing.T, channel string) *world {
 		args = append(args, "--imap", withPassword(w.IMAP(user)), "--mail-reply-to", strings.Replace(user, "@", "+{token}@", 1),
 			"--mail-authserv-id", mailserver.Host)
 	}
-	// What an operator does whose mail server has a certificate of the house.
+	// An operator does the same if the mail server's certificate is signed by a private authority.
 	authority := filepath.Join(t.TempDir(), "authority.pem")
 	if err := os.WriteFile(authority, []byte(w.CA), 0o600); err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func startWorld(t *testing.T, channel string) *world {
 	return w
 }
 
-// tested sends Ada the first mail.
+// tested tests the channel with a mail to Ada.
 func (w *world) tested() {
 	w.t.Helper()
 	var tested fermata.ChannelTest
@@ -169,7 +170,7 @@ func TestAQuestionIsAnsweredByMail(t *testing.T) {
 	answeredByMail(t, newWorld(t))
 }
 
-// The channel that comes with the server needs no more than flags.
+// The channel that the flags of the server configure works without further settings.
 func TestTheServersOwnMailbox(t *testing.T) {
 	t.Parallel()
 	w := startWorld(t, "email")

@@ -57,7 +57,7 @@ func (s *shop) ok(err error) {
 	}
 }
 
-// command is `fermata mcp` with nothing but the variables.
+// command returns `fermata mcp` with only the given environment variables and an empty home.
 func command(t *testing.T, binary string, env ...string) *exec.Cmd {
 	t.Helper()
 	home := t.TempDir()
@@ -82,7 +82,7 @@ func connect(t *testing.T, version string, transport mcp.Transport) *mcp.ClientS
 	return session
 }
 
-// call calls a tool that has to succeed.
+// call calls a tool, which must succeed, and returns its structured result.
 func call(t *testing.T, session *mcp.ClientSession, tool string, arguments any) map[string]any {
 	t.Helper()
 	reply, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -100,8 +100,8 @@ type object = map[string]any
 
 var versions = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
 
-// An agent asks, its process goes away, a person answers, and the next process
-// of the same session reads the answer and goes on in the same thread.
+// An agent asks, its process ends, and a person answers. The next process of the
+// same session reads the answer and continues in the same thread.
 func TestAskEndAndReadTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -149,7 +149,7 @@ func TestQuestionsBelongToTheTaskOfTheWorker(t *testing.T) {
 	s.ok(session.Close())
 }
 
-// raw speaks the protocol by hand, to send what no good client does.
+// raw speaks the protocol line by line, to send messages that no good client sends.
 type raw struct {
 	*testing.T
 	in  io.Writer
@@ -211,7 +211,8 @@ func TestCancellingAnAnsweredCallLeavesTheQuestion(t *testing.T) {
 	}
 }
 
-// lines collects what a process writes, and tells when a text is there.
+// lines stores the output of a process, and closes seen when the output contains
+// the text want.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -236,8 +237,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// Where no server is configured the agent's process is one, and a second agent
-// uses it. Both ask as agents, though the local user needs no token.
+// If no server is configured, the agent's own process is the server, and a second
+// agent uses it. Both ask as agents, although the local user needs no token.
 func TestWithoutAServer(t *testing.T) {
 	t.Parallel()
 	binary := process.Binary(t)
@@ -278,7 +279,7 @@ func TestWithoutAServer(t *testing.T) {
 	}
 }
 
-// bearer shows a token with every request.
+// bearer is a transport that adds a token to every request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -287,8 +288,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// The server itself speaks every version at one address, and stops while a
-// call waits.
+// The server itself speaks every version at one address.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -309,8 +309,8 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// A server that stops does not wait for calls that wait for people, nor for
-// streams that only listen.
+// A server that stops ends calls that wait for people, and streams that only
+// listen.
 func TestAServerThatStopsEndsTheWait(t *testing.T) {
 	t.Parallel()
 	for _, version := range versions {

@@ -1,5 +1,5 @@
 // Package patience holds the one limit of the tests: how long they wait for something that must happen.
-// The limit only ends a test that would hang. No test proves anything by it.
+// The limit only ends a test that would hang. No test measures speed with it.
 package patience
 
 import (
@@ -17,9 +17,10 @@ import (
 const Env = "FERMATA_TEST_PATIENCE"
 
 const (
-	// base is enough for what takes longest, on a machine that does much else.
+	// base is enough for the longest wait on a busy machine.
 	base = 4 * time.Minute
-	// look is how often a condition is looked at. Conditions often ask a server or a database.
+	// look is the time between two checks of a condition. It is not shorter, because many conditions ask a server or a
+	// database.
 	look = 25 * time.Millisecond
 )
 
@@ -31,7 +32,7 @@ var limit = sync.OnceValue(func() time.Duration {
 	return d
 })
 
-// Limit returns how long to wait. It panics when [Env] holds no factor.
+// Limit returns how long to wait. It panics if [Env] is set to something else than a factor.
 func Limit() time.Duration { return limit() }
 
 func scale(text string) (time.Duration, error) {
@@ -45,7 +46,7 @@ func scale(text string) (time.Duration, error) {
 	return time.Duration(factor * float64(base)), nil
 }
 
-// Await waits until the condition holds, and ends the test when it does not within the limit.
+// Await waits until the condition holds, and fails the test at once if that takes longer than the limit.
 func Await(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	if !Until(holds) {
@@ -53,8 +54,8 @@ func Await(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Until waits until the condition holds, and reports false when it does not within the limit. Use it where no test is
-// at hand.
+// Until waits until the condition holds, and returns false if that takes longer than the limit. Use it in code that has
+// no testing.TB.
 func Until(holds func() bool) bool {
 	end := time.NewTimer(Limit())
 	defer end.Stop()
@@ -70,8 +71,8 @@ func Until(holds func() bool) bool {
 	return true
 }
 
-// Receive returns the next value of the channel, or the zero value when it is closed. It ends the test when nothing
-// comes within the limit.
+// Receive returns the next value of the channel, or the zero value if the channel is closed. It fails the test at once
+// if no value comes within the limit.
 func Receive[T any](tb testing.TB, what string, from <-chan T) T {
 	tb.Helper()
 	end := time.NewTimer(Limit())

@@ -1,5 +1,5 @@
-// Package ports keeps ports for servers of tests that need their address before
-// they listen, or keep it while they are down.
+// Package ports reserves ports for test servers that need an address before they
+// listen, or must have the same address after a restart.
 package ports
 
 import (
@@ -25,7 +25,7 @@ const (
 	blocks = 1200
 )
 
-// Block is a row of ports that are free and stay ours until it is released.
+// Block is a range of free ports that is reserved until it is released.
 type Block struct {
 	// First is the lowest of its ports.
 	First int
@@ -33,9 +33,9 @@ type Block struct {
 	lock *flock.Flock
 }
 
-// Reserve finds a block and locks it. Whether a port is free says nothing of who
-// takes it next: tests of several processes start servers at the same time, and
-// one that finds its port taken could be mistaken for the one that took it.
+// Reserve finds a block of free ports and locks it. To find a free port is not
+// enough: several test processes start servers at the same time. If another one
+// takes the port, a test could mistake that server for its own.
 func Reserve() (*Block, error) {
 	folder := filepath.Join(os.TempDir(), "fermata-ports")
 	if err := os.MkdirAll(folder, 0o777); err != nil { //nolint:gosec // users of one machine share it
@@ -56,10 +56,10 @@ func Reserve() (*Block, error) {
 	return nil, errors.New("no block of ports is free")
 }
 
-// Release gives the block back.
+// Release unlocks the block.
 func (b *Block) Release() { _ = b.lock.Close() }
 
-// Address is the first port on this machine.
+// Address returns the loopback address with the first port.
 func (b *Block) Address() string { return fmt.Sprint("127.0.0.1:", b.First) }
 
 func (b *Block) free() bool {

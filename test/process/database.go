@@ -59,7 +59,7 @@ func Postgres(tb testing.TB) []string {
 	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}
 }
 
-// OwnDatabase makes an empty PostgreSQL database that no other test uses. It returns its flags, its name, and a
+// OwnDatabase creates an empty PostgreSQL database that no other test uses. It returns its flags, its name, and a
 // function that runs statements from another database of the server. The database is dropped after the test.
 func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql string)) {
 	tb.Helper()

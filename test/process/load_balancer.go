@@ -17,14 +17,14 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// LoadBalancer is a load balancer before one or several servers: clients keep one address while servers come and go. If a
+// LoadBalancer is a load balancer before one or several servers: clients keep one address while servers start and stop. If a
 // server refuses the connection, the next one is tried. After any other failure, the client itself has to retry.
 type LoadBalancer struct {
-	// RetriesUntilReply makes the front repeat a request, with its idempotency key, until it gets a reply with a result. So its
-	// client learns the result of every request, however often the servers die.
+	// RetriesUntilReply makes the load balancer repeat a request, with its idempotency key, until it gets a reply other than
+	// 503. So its client learns the result of every request, however often the servers die.
 	RetriesUntilReply bool
 
-	// Repeated counts requests that were repeated because it was unknown whether they had arrived. Refused counts
+	// Repeated counts requests that were repeated because it was unknown whether they had arrived. ServerErrors counts
 	// replies with status 500 or more.
 	Repeated, ServerErrors atomic.Int64
 
@@ -34,13 +34,13 @@ type LoadBalancer struct {
 	next      int
 }
 
-// repeatAfter is how long a patient front waits before it repeats a request.
+// repeatAfter is how long a load balancer with RetriesUntilReply waits before it repeats a request.
 const repeatAfter = 25 * time.Millisecond
 
 // frontURL is the address that clients use.
 const frontURL = "http://front.test"
 
-// NewLoadBalancer returns a front for the servers.
+// NewLoadBalancer returns a load balancer for the servers.
 func NewLoadBalancer(tb testing.TB, servers ...*Server) *LoadBalancer {
 	f := &LoadBalancer{transport: &http.Transport{
 		MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: patience.Limit()}).DialContext,
@@ -61,7 +61,7 @@ func (f *LoadBalancer) SetServers(servers ...*Server) {
 	f.hosts = hosts
 }
 
-// Client returns a client of the servers behind the front.
+// Client returns a client of the servers behind the load balancer.
 func (f *LoadBalancer) Client(tb testing.TB, token string) *client.Client {
 	tb.Helper()
 	opts := []client.Option{client.WithHTTPClient(&http.Client{Transport: f})}
@@ -110,14 +110,14 @@ func (f *LoadBalancer) sendOnce(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// isDialError reports whether the request was never sent.
+// isDialError reports whether the connection failed, so that the request was never sent.
 func isDialError(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }
 
-// send sends a copy of the request to a host. It reads a reply that is no stream to its end, so that a reply that was
-// cut off counts as none.
+// send sends a copy of the request to a host. Unless the reply is a stream, send reads all of it and returns an error if
+// it is cut off.
 func (f *LoadBalancer) send(req *http.Request, host string) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	out.URL.Host, out.Host = host, host

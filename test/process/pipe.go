@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Pipe carries the output of a process to a writer. It has an end even if programs that the process started hold the
-// pipe open for longer.
+// Pipe carries the output of a process to a writer. The output ends with the process, even if programs that the process
+// started hold the pipe open for longer.
 type Pipe struct {
 	// File is the end to which the process writes.
 	File *os.File
@@ -40,7 +40,7 @@ func (p *Pipe) End() {
 	<-p.drained
 }
 
-// carry passes on in one write what was written in one write.
+// carry passes each write of the process on to the writer in one write.
 func (p *Pipe) carry() {
 	defer func() { _ = p.read.Close() }()
 	buffer, kept := make([]byte, 64<<10), []byte(nil)

@@ -34,7 +34,7 @@ func TestPipeEndsWithItsProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// cat holds the pipe open until the test lets it go.
+	// cat holds the pipe open until the test closes its input.
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `cat <&3 & seq 1 20000; printf 'begun\0'`)
 	holds, letGo, err := os.Pipe()
 	if err != nil {

@@ -22,7 +22,7 @@ func StartPooler(tb testing.TB) (database []string, behind string) {
 	return StartPoolerOver(tb, func(host string) string { return host })
 }
 
-// StartPoolerOver is like Pooler, but pgbouncer itself reaches PostgreSQL at the host that reach returns.
+// StartPoolerOver is like [StartPooler], but pgbouncer itself reaches PostgreSQL at the host that reach returns.
 func StartPoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
 	tb.Helper()
 	program, err := exec.LookPath("pgbouncer")

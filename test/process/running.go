@@ -31,7 +31,7 @@ func isFrozen(pid int) bool {
 }
 
 // stateOf returns the letter of the state in a file of /proc (proc_pid_stat(5)), or 0 if there is none. The name of the
-// program stands before it in parentheses, and may contain any character.
+// program comes before it in parentheses, and may contain any character.
 func stateOf(stat []byte) byte {
 	if state := stat[bytes.LastIndexByte(stat, ')')+1:]; len(state) > 1 {
 		return state[1]

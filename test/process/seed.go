@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// SeedEnv names the variable that repeats a test's random choices.
+// SeedEnv names the variable with the seed of a test's random choices.
 const SeedEnv = "FERMATA_SEED"
 
 // Random makes a test's random choices. It is safe for concurrent use. A seed repeats the choices, but not the order in
@@ -39,5 +39,5 @@ func (r *Random) N(n int) int {
 	return r.r.IntN(n)
 }
 
-// Chance returns true in percent of a hundred cases.
+// Chance returns true with the given probability, in percent.
 func (r *Random) Chance(percent int) bool { return r.N(100) < percent }

@@ -14,21 +14,21 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// clients is how many race.
+// clients is the number of clients that race.
 const clients = 64
 
 // Deadlines of the questions.
 const (
 	// soon is the deadline of the questions that race against time.
 	soon = time.Second
-	// lateBy is how long after its deadline a question must be closed at last, on
-	// a machine with much else to do. How late they really are, make bench tells.
+	// lateBy is how long after its deadline a question may still be open, on a
+	// busy machine. make bench measures how late questions really are.
 	lateBy = 30 * time.Second
-	// early allows for clocks that are cut to milliseconds.
+	// early allows for times that are truncated to milliseconds.
 	early = 5 * time.Millisecond
 )
 
-// arena is where clients race, and what they were told.
+// arena holds the clients that race, and the history of their calls.
 type arena struct {
 	*testing.T
 	random  *process.Random
@@ -40,7 +40,7 @@ type arena struct {
 	mu      sync.Mutex
 	history []porcupine.Operation
 	faults  []string
-	// expired are the questions of which somebody was told that time closed them.
+	// expired holds the questions of which a client was told that they timed out.
 	expired map[string]bool
 }
 
@@ -67,16 +67,16 @@ func newArena(t *testing.T, servers ...*process.Server) *arena {
 	for n := range clients {
 		name := fmt.Sprintf("person-%d", n)
 		secret := token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
-		// Each client has connections of its own, and with several servers it
-		// meets another one with every call.
+		// Each client has its own connections. With several servers, every call
+		// goes to another server.
 		a.clients = append(a.clients, process.NewLoadBalancer(t, servers...).Client(t, secret))
 		a.names = append(a.names, name)
 	}
 	return a
 }
 
-// play races for so many questions, as many at a time as there are clients for,
-// and lets the last ones time out.
+// play races for the given number of questions, with all clients at work, and
+// returns when each question is closed.
 func (a *arena) play(questions int) {
 	a.Helper()
 	const together = clients / racers
@@ -91,14 +91,15 @@ func (a *arena) play(questions int) {
 	wg.Wait()
 }
 
-// A question is raced for by so many clients; a group of them has so many
-// questions under way at the same time, since some wait for their deadline.
+// racers is how many clients race for one question. batch is how many questions
+// a group of clients has open at the same time, because some wait for their
+// deadline.
 const (
 	racers = 8
 	batch  = 25
 )
 
-// race asks a batch of questions and lets the group's clients at them.
+// race asks a batch of questions and lets the group's clients race for each.
 func (a *arena) race(group, n int) {
 	var wg sync.WaitGroup
 	for range n {
@@ -132,8 +133,9 @@ func (a *arena) ask() *fermata.Question {
 	return q
 }
 
-// compete lets one client do what it does to a question: at once, or around the
-// deadline, so that about half of those questions are closed by time.
+// compete lets one client answer, cancel or read a question, at random. If the
+// question has a short deadline, the client acts around the deadline, so that
+// about half of these questions time out.
 func (a *arena) compete(n int, q *fermata.Question) {
 	if q.Timeout == fermata.Timeout(soon.String()) {
 		about := time.Duration(a.random.N(80)-10) * time.Millisecond
@@ -156,14 +158,15 @@ func (a *arena) answer(n int, q *fermata.Question) {
 	a.told(n, q, input{q.ID, "answered: by " + a.names[n], true}, call, got, err)
 }
 
-// cancel withdraws a question. That is the same whoever does it, so the model
-// tells them apart by name.
+// cancel cancels a question. The end names the client, so that the model can
+// distinguish the cancellations of different clients.
 func (a *arena) cancel(n int, q *fermata.Question) {
 	call := a.clock()
 	got, err := a.clients[n].CancelQuestion(a.Context(), q.ID, "")
 	in := input{q.ID, "cancelled by " + a.names[n], false}
 	if err == nil && got.Status == fermata.Cancelled && endOf(got) != in.end {
-		// Cancelling what another has cancelled is fine, and changes nothing.
+		// To cancel a question that another client has cancelled is allowed and
+		// changes nothing.
 		in.end = ""
 	}
 	a.told(n, q, in, call, got, err)
@@ -175,8 +178,9 @@ func (a *arena) read(n int, q *fermata.Question) {
 	a.told(n, q, input{question: q.ID}, call, got, err)
 }
 
-// mustBeClosed reads a question when it must have been closed long ago: by
-// somebody, or by time. One with a long deadline is closed to end its history.
+// mustBeClosed checks that a question with a short deadline was closed, by a
+// client or by the deadline. It closes a question with a long deadline, to end
+// its history.
 func (a *arena) mustBeClosed(n int, q *fermata.Question) {
 	if q.Timeout != fermata.Timeout(soon.String()) {
 		a.answer(n, q)
@@ -189,7 +193,7 @@ func (a *arena) mustBeClosed(n int, q *fermata.Question) {
 	a.read(n, q)
 }
 
-// told writes what a client was told into the history.
+// told adds a client's call and its reply to the history.
 func (a *arena) told(n int, q *fermata.Question, in input, call int64, got *fermata.Question, err error) {
 	ret := a.clock()
 	var out output
@@ -207,8 +211,8 @@ func (a *arena) told(n int, q *fermata.Question, in input, call int64, got *ferm
 	defer a.mu.Unlock()
 	a.history = append(a.history, porcupine.Operation{ClientId: n, Input: in, Call: call, Output: out, Return: ret})
 	if out.end == timedOut && !a.expired[q.ID] {
-		// Time is a client too. It closes at the deadline or later, and before
-		// anybody is told.
+		// The deadline is a client too. It closes the question at the deadline or
+		// later, and before any client is told.
 		a.expired[q.ID] = true
 		a.history = append(a.history, porcupine.Operation{
 			ClientId: clients, Input: input{question: q.ID, end: timedOut}, Output: output{end: timedOut},

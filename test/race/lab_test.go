@@ -2,7 +2,7 @@
 
 package race
 
-// How many questions are raced for.
+// The numbers of questions for which clients race.
 const (
 	questions       = 12_000
 	seededQuestions = 2_000

@@ -8,35 +8,36 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// checksWithin bounds the check.
+// checksWithin is the time limit of the check.
 const checksWithin = 2 * time.Minute
 
 // pending is the state of a question that nobody has closed.
 const pending = ""
 
-// timedOut is the end that the clock sets.
+// timedOut is the end of a question that its deadline closed.
 const timedOut = "timed_out"
 
-// input is what a client does to a question: close it with an end of its own,
-// or read it.
+// input is a client's call: to close a question with an end of the client's own,
+// or to read it.
 type input struct {
 	question string
-	// end is what the client would close it with; empty reads.
+	// end is the end that the client wants. It is empty if the client only reads.
 	end string
-	// late is an answer: after a time-out, one is kept beside the end.
+	// late is true for an answer. After a timeout, an answer is accepted as late and
+	// does not change the end.
 	late bool
 }
 
-// output is what the client was told.
+// output is the reply to the client.
 type output struct {
-	// end is the question's end, pending when it was read before.
+	// end is the question's end, or pending if it was still open.
 	end string
-	// refused says that the client's own end was not taken.
+	// refused is true if the client's own end was refused.
 	refused bool
 }
 
-// oneEndModel is a register that is set once. A read sees what was set, and
-// whoever comes second is told who was first.
+// oneEndModel is a register that is set once. A read returns the value that was
+// set, and a second write is refused with this value.
 var oneEndModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}
@@ -61,7 +62,7 @@ var oneEndModel = porcupine.Model{
 		case now == timedOut && i.late:
 			return o.end == timedOut, now
 		default:
-			// The same again is fine.
+			// The same end again is accepted.
 			return now == i.end && o.end == now, now
 		}
 	},
@@ -74,7 +75,7 @@ var oneEndModel = porcupine.Model{
 	},
 }
 
-// explain logs the history of one question that has no explanation.
+// explain logs the history of the first question that breaks the model.
 func explain(t *testing.T, history []porcupine.Operation) {
 	t.Helper()
 	for _, part := range oneEndModel.Partition(history) {

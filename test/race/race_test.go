@@ -1,6 +1,6 @@
-// Package race lets many clients close the same questions at once and checks
-// what they were told: every question has one end, and from then on everybody
-// is told that one (linearizability, with porcupine).
+// Package race lets many clients close the same questions at once and checks the
+// replies: every question has one end, and from then on every reply gives this
+// end (linearizability, with porcupine).
 package race
 
 import (
@@ -40,8 +40,8 @@ func oneEnd(t *testing.T, servers ...*process.Server) {
 	t.Logf("%d operations on %d questions: %s; ends: %v", len(a.history), questions, result, a.tally())
 }
 
-// The seeded bug lets a question be closed again. A test that does not find it
-// finds nothing.
+// The seeded bug lets a question be closed a second time. If the check does not
+// find it, the check is worthless.
 func TestSeededBugIsFound(t *testing.T) {
 	server := process.Serve(t, process.Binary(t, process.TagFlag(process.BugSettleClosed)), process.SQLite(t))
 	a := newArena(t, server)

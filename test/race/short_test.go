@@ -2,7 +2,7 @@
 
 package race
 
-// How many questions are raced for; make crash races for sixty times as many.
+// The numbers of questions for which clients race. make crash uses up to sixty times as many.
 const (
 	questions       = 200
 	seededQuestions = 100

@@ -27,7 +27,7 @@ func TestReplicaFrozenInsideAWrite(t *testing.T) {
 	freezeInsideAWrite(t, database[1], servers)
 }
 
-// The same holds where pgbouncer in transaction mode stands between the replicas and PostgreSQL.
+// The same holds if pgbouncer in transaction mode is between the replicas and PostgreSQL.
 func TestReplicaFrozenBehindAPooler(t *testing.T) {
 	t.Parallel()
 	database, behind := process.StartPooler(t)
@@ -96,14 +96,14 @@ func load(ctx context.Context, t *testing.T, c *client.Client) <-chan error {
 	return failed
 }
 
-// insideAWrite finds the session that holds the counter row while it waits for its client, and whether it has waited
-// for longer than a client that runs would let it.
+// insideAWrite finds the session that holds the lock of the counter row and waits for its client. The second column is
+// true if it has waited longer than a running client would take.
 const insideAWrite = `SELECT a.pid, clock_timestamp() - greatest(a.state_change, a.query_start) > interval '200 ms'
 	FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
 	WHERE l.relation = 'workspaces'::regclass AND l.mode = 'RowShareLock' AND l.granted
 	AND a.wait_event_type = 'Client' AND a.pid <> pg_backend_pid()`
 
-// freeze stops the server at a moment at which it is inside a write, and returns the process of its session.
+// freeze freezes the server while it is inside a write, and returns the process id of its session in PostgreSQL.
 func freeze(t *testing.T, address string, s *process.Server) (pid int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -122,7 +122,7 @@ func freeze(t *testing.T, address string, s *process.Server) (pid int) {
 	return pid
 }
 
-// waitingWrite returns the process of the session that waits inside a write, and 0 when there is none.
+// waitingWrite returns the process id of the session that waits inside a write, or 0 if there is none.
 func waitingWrite(t *testing.T, conn *pgx.Conn) (pid int) {
 	t.Helper()
 	for {

@@ -19,8 +19,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// network carries connections between a server and PostgreSQL. It can stop to carry anything, and keeps the
-// connections: neither end is told.
+// network carries connections between a server and PostgreSQL. It can stop carrying bytes while the connections stay
+// open, so that neither end notices it.
 type network struct {
 	net.Listener
 	to string
@@ -103,7 +103,7 @@ func (n *network) pass(to io.WriteCloser, from io.Reader) {
 	}
 }
 
-// halt stops to carry anything, and carry goes on.
+// halt stops carrying bytes. carry continues.
 func (n *network) halt() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -128,8 +128,9 @@ func (n *network) closeAll() {
 	}
 }
 
-// The network between a replica and PostgreSQL stops to carry anything while the replica is inside a write. Its own
-// writes are settled within seconds, those of the other replica go on, and its own as well when the network is back.
+// The network between a replica and PostgreSQL stops carrying bytes while the replica is inside a write. The writes of
+// this replica return within seconds, and those of the other replica succeed. When the network is back, both replicas
+// write again.
 func TestNetworkStandsStill(t *testing.T) {
 	t.Parallel()
 	t.Run("before PostgreSQL", func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestNetworkStandsStill(t *testing.T) {
 	})
 }
 
-// standStill halts the network between PostgreSQL, which is at the address, and the first of two servers.
+// standStill halts the network between PostgreSQL and the first of two servers. address is PostgreSQL's own address.
 func standStill(t *testing.T, between *network, address string, over, direct []string) {
 	t.Helper()
 	binary := process.Binary(t)
@@ -193,7 +194,7 @@ func standStill(t *testing.T, between *network, address string, over, direct []s
 	}
 }
 
-// haltInsideAWrite halts the network at a moment at which the server behind it is inside a write.
+// haltInsideAWrite halts the network while the server behind it is inside a write.
 func (n *network) haltInsideAWrite(t *testing.T, address string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -220,7 +221,7 @@ func impatient(t *testing.T, s *process.Server, token string) *client.Client {
 	return c
 }
 
-// timeWrite writes, which must be settled in time, and must succeed where it is said so.
+// timeWrite creates a task. The call must return in time and, if succeeds is true, without an error.
 func timeWrite(t *testing.T, name string, c *client.Client, succeeds bool) {
 	began := time.Now()
 	_, err := c.CreateTask(t.Context(), fermata.NewTask{Title: "Written beside a network that stands still"})

@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Replicas that start one after the other behind a pooler wait for no lock that an earlier
-// one left on a connection of the pooler.
+// Replicas that start one after another behind a pooler leave no lock on its connections, for
+// which a later replica would wait.
 func TestStartingBehindAPoolerLeavesNoLock(t *testing.T) {
 	t.Parallel()
 	database, behind := process.StartPooler(t)

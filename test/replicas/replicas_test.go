@@ -1,5 +1,5 @@
-// Package replicas runs several servers on one PostgreSQL: a change at one is
-// seen at every other, and none is missed when it goes.
+// Package replicas runs several servers on one PostgreSQL. A change at one is
+// visible at every other, and a replica can stop or be killed without a loss.
 package replicas
 
 import (
@@ -45,7 +45,7 @@ func TestRollingRestart(t *testing.T) {
 	s.End()
 }
 
-// kill -9 of either: the other goes on, and nothing is lost.
+// If one replica is killed, the other continues, and nothing is lost.
 func TestReplicaIsKilled(t *testing.T) {
 	database, servers := pair(t)
 	front := process.NewLoadBalancer(t, servers...)
@@ -66,10 +66,10 @@ func TestReplicaIsKilled(t *testing.T) {
 	s.End()
 }
 
-// mostBetween is how many acknowledgements lie between two restarts at most.
+// mostBetween is the largest number of acknowledgements between two restarts.
 const mostBetween = 150
 
-// Replicas that start together on an empty database make its tables once, and
+// Replicas that start together on an empty database create its tables once, and
 // its first token once.
 func TestReplicasMigrateTogether(t *testing.T) {
 	database, binary := process.Postgres(t), process.Binary(t)
@@ -97,7 +97,7 @@ func TestReplicasMigrateTogether(t *testing.T) {
 	}
 }
 
-// stream is what one reader of events was sent.
+// stream holds the events that one reader received.
 type stream struct {
 	name string
 	seen []string
@@ -105,7 +105,7 @@ type stream struct {
 	last atomic.Int64
 }
 
-// check compares what the readers were sent: the same, without gap or repeat.
+// check checks that all readers received the same events, without a gap or repeat.
 func check(t *testing.T, streams []*stream) {
 	t.Helper()
 	for _, s := range streams {

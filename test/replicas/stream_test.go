@@ -13,8 +13,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Both replicas stream the same events in the same order while both are
-// written to, and so does a reader that changes from one to the other.
+// While clients write to both replicas, both stream the same events in the same
+// order. A reader that changes between the replicas gets them too.
 func TestStreamsAgree(t *testing.T) {
 	_, servers := pair(t)
 	const writers, each = 8, 40
@@ -62,8 +62,8 @@ func TestStreamsAgree(t *testing.T) {
 	t.Logf("%d readers got %d events each", len(streams), report.Events)
 }
 
-// read takes events until the context ends. One that changes is cut off after every 25 events and goes on at the other
-// replica.
+// read reads events until the context ends. If changes is true, it disconnects after every 25 events and continues at the
+// other replica.
 func (s *stream) read(ctx context.Context, t *testing.T, c *client.Client, changes bool) {
 	cut := errors.New("cut off")
 	for ctx.Err() == nil {

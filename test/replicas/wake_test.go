@@ -14,12 +14,12 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// A replica looks once a second anyway; a wake-up is well below that. The gate does not measure it: there, an engine
-// that never looks by itself must hear of its replica (internal/engine, TestReplicaHears).
+// A replica rescans the database once a second, and a wake-up is much faster. The gate does not measure it. It tests
+// wake-ups with an engine that never rescans (internal/engine, TestReplicaHears).
 const (
 	wakeWithin = 200 * time.Millisecond
-	// tries are for a machine with much else to do: one quiet moment is enough,
-	// and without wake-ups none would do.
+	// tries is how often the measurement is repeated, because the machine may be
+	// busy. One fast try is enough: without wake-ups, no try would be fast.
 	tries = 5
 )
 
@@ -70,8 +70,8 @@ func TestTaskWakesAWorkerElsewhere(t *testing.T) {
 	})
 }
 
-// latency starts the wait, acts when the other replica has it, and returns the
-// time from the act to the end of the wait.
+// latency starts the wait, acts when the other replica has begun to wait, and
+// returns the time from the act to the end of the wait.
 func latency(t *testing.T, there *client.Client, wait func(context.Context) error, act func() error) time.Duration {
 	t.Helper()
 	sent := make(chan struct{}, 8)
@@ -81,7 +81,7 @@ func latency(t *testing.T, there *client.Client, wait func(context.Context) erro
 	ended := make(chan error, 1)
 	go func() { ended <- wait(ctx) }()
 	patience.Receive(t, "the request is sent", sent)
-	// Requests that came later have been replied to: the wait has begun.
+	// When later requests have got their replies, the wait has begun.
 	for range 3 {
 		if _, err := there.Whoami(t.Context()); err != nil {
 			t.Fatal(err)

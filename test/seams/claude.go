@@ -35,7 +35,7 @@ const (
 	findInterval  = 10 * watchInterval
 )
 
-// newClaude makes a room for Claude Code, with a repository to work on.
+// newClaude creates a room for Claude Code, with a repository to work on.
 func newClaude(tb testing.TB, w *World) *Claude {
 	tb.Helper()
 	// The story of the sequence has the requests to the model, so they are not shown here.
@@ -79,7 +79,7 @@ type session struct {
 	worker int64
 }
 
-// reply makes the test choose the reply of the model.
+// reply waits until the test chooses the reply of the model, and returns it.
 func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([]scriptedmodel.Part, bool) {
 	task, run := "", ""
 	if !c.w.awaitCondition(ctx, c.w.pace.restTimeout, func() bool {
@@ -173,7 +173,7 @@ func (s *session) act(_ context.Context, o order) (report, error) {
 	return report{}, nil
 }
 
-// replies are the replies that the model can be told to give.
+// replies maps each order to the reply of the model.
 var replies = map[string][]scriptedmodel.Part{
 	"end":      scriptedmodel.Say("It is done."),
 	"ask user": {scriptedmodel.Call("~ask_user", map[string]any{"question": "What now?"})},
@@ -187,7 +187,7 @@ var replies = map[string][]scriptedmodel.Part{
 	"write": {scriptedmodel.Call("Write", map[string]any{"file_path": "fence.txt", "content": "green\n"})},
 }
 
-// watch checks the processes of the run until they have ended and the run is over.
+// watch checks the processes of the run until they have ended and the run can start no more.
 func (s *session) watch() {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -252,7 +252,7 @@ func runOf(task string) (newest string) {
 	return newest
 }
 
-// environments yields the environments of all processes that this one may read.
+// environments yields the environments that this process may read, by process id.
 func environments() iter.Seq2[int, []string] {
 	return func(yield func(int, []string) bool) {
 		entries, err := os.ReadDir("/proc")

@@ -12,7 +12,7 @@ import (
 
 // Law is a condition that must hold after every sequence.
 type Law struct {
-	// Name is short. Says is the law in one sentence.
+	// Name is short. Sentence is the law in one sentence.
 	Name, Sentence string
 	// findBreaches returns how the case breaks the law.
 	findBreaches func(c *Case) []string
@@ -42,13 +42,13 @@ var Laws = []Law{
 
 // Time limits.
 const (
-	// maxDelay is how long a word and a stop may take.
+	// maxDelay is the longest time in which a word must reach an agent, and in which a stop must end it.
 	maxDelay = time.Second
-	// claudeTurnTime is how long Claude Code takes on such a machine from an interrupt to its next turn.
+	// claudeTurnTime is how long Claude Code takes on a slow machine from an interrupt to its next turn.
 	claudeTurnTime = 5 * time.Second
 	// pauseGrace is how long a paused program may take to save its session.
 	pauseGrace = 5 * time.Second
-	// lastMoment is the time before the end of its process in which an agent may miss a word.
+	// lastMoment is the time just before its exit in which an agent may miss a word.
 	lastMoment = 100 * time.Millisecond
 )
 
@@ -82,8 +82,8 @@ func wordsReachAgents(c *Case) (how []string) {
 	return how
 }
 
-// isRead reports whether an agent was told the word in a run that was not lost or handed back later. It is also true if
-// the agent ended in the very moment in which it was handed the word.
+// isRead reports whether an agent was told the word in a run that was not lost or released later. It is also true if the
+// agent exited just when it was handed the word.
 func (c *Case) isRead(w *Word) bool {
 	for _, l := range c.Processes[w.Task] {
 		if c.isHandedAtExit(w, l) {
@@ -101,8 +101,8 @@ func (c *Case) isRead(w *Word) bool {
 	return false
 }
 
-// isAbout reports whether the agent was told of a decision without a text of its own. The text for a program such as
-// Claude Code names the person who closed the question, and not the question.
+// isAbout reports whether the handover tells the agent about the decision w, which may have no text of its own. The text
+// for a program such as Claude Code names the person who closed the question, but not the question.
 func (t Handover) isAbout(w *Word) bool {
 	return w.Kind == wordDecision && t.At.After(w.Began) && strings.Contains(t.Raw, w.Who+" (human) closed the question")
 }
@@ -166,7 +166,7 @@ func (c *Case) hasBegun(task, run string) bool {
 	return slices.ContainsFunc(c.Processes[task], func(l *AgentProcess) bool { return l.Run == run && len(l.Handovers()) > 0 })
 }
 
-// saidAt returns the number of the event that brought the word, or 0 if the word has no event of its own.
+// saidAt returns the number of the event that records the word, or 0 if the word has no event of its own.
 func (c *Case) saidAt(w *Word) int64 {
 	message := c.messageOf(w)
 	for _, e := range c.Events[w.Task] {
@@ -242,7 +242,7 @@ func wordsComeFirst(c *Case) (how []string) {
 	return how
 }
 
-// nextRun returns the run that began after an event.
+// nextRun returns the first run that began after an event, or "".
 func (c *Case) nextRun(task string, seq int64) string {
 	for _, e := range c.Events[task] {
 		if e.Seq > seq && e.Type == fermata.EventTaskClaimed {
@@ -289,8 +289,8 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 	return how
 }
 
-// listenedUntil returns when the agent had to be told nothing more: when it had ended, or when its run had. An agent
-// that ignores SIGTERM outlives its run.
+// listenedUntil returns the time after which no word had to reach the agent: the end of the agent or of its run,
+// whichever came first. An agent that ignores SIGTERM outlives its run.
 func (c *Case) listenedUntil(task string, l *AgentProcess) time.Time {
 	until := l.listenedUntil()
 	if ended, _ := c.endOfRun(task, l.Run); !ended.IsZero() && ended.Before(until) {
@@ -322,7 +322,8 @@ func (l *AgentProcess) heardAt(w *Word) time.Time {
 	return time.Time{}
 }
 
-// listenedUntil returns how long the agent listened.
+// listenedUntil returns when the agent stopped listening: when it was told to end, or when it ended. If it still listens,
+// this is the present time.
 func (l *AgentProcess) listenedUntil() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -564,7 +565,7 @@ func (c *Case) isUndone(w *Word) bool {
 	})
 }
 
-// isKept reports whether people can read the text with the end of the question, or with its held answer.
+// isKept reports whether the text is in the question's resolution or in its held answer.
 func isKept(q *fermata.Question, text string) bool {
 	kept, err := json.Marshal([]any{q.Resolution, q.HeldAnswer})
 	return err == nil && strings.Contains(string(kept), text)
@@ -588,13 +589,13 @@ func (c *Case) questionOf(w *Word) *fermata.Question {
 func oneResumeAnAnswer(c *Case) (how []string) {
 	for _, w := range c.Words {
 		if w.Kind != wordAnswer || c.Real && !w.Undone {
-			continue // a session tells its model again what it was told before
+			continue // a resumed session of Claude Code repeats its earlier messages to the model
 		}
 		var runs []string
 		for _, l := range c.Processes[w.Task] {
 			state := c.runState(w.Task, l.Run)
 			again := state == fermata.RunLost || state == fermata.RunReleased || c.isRunStopped(w.Task, l.Run)
-			// A line that a program read while it took its inbox away is handed to the next run as well.
+			// A line that a program read while it closed its inbox is handed to the next run as well.
 			last := !w.Undone && l.listenedUntil().Sub(l.heardAt(w)) < lastMoment
 			if hasHeard(l.Handovers(), w.Text) && !again && !last && !slices.Contains(runs, l.Run) {
 				runs = append(runs, l.Run)
@@ -644,8 +645,8 @@ func cancellingNamesWho(c *Case) (how []string) {
 	return how
 }
 
-// lastReplacement returns the question that replaced q, because the agent asked another one while q was pending. If no
-// question replaced q, it returns q.
+// lastReplacement returns the last question that replaced q, directly or through others. An agent replaces a pending
+// question when it asks another one. If no question replaced q, lastReplacement returns q.
 func (c *Case) lastReplacement(task string, q *fermata.Question) *fermata.Question {
 	for q != nil && q.Resolution != nil && q.Resolution.DecidedBy == fermata.ActorAgent {
 		id, replaced := strings.CutPrefix(q.Resolution.Comment, "replaced by ")
@@ -797,5 +798,5 @@ func (s *Snapshot) waitProblems() (how []string) {
 	return how
 }
 
-// workGoesOn returns what got stuck.
+// workGoesOn returns the descriptions of the tasks and questions that got stuck.
 func workGoesOn(c *Case) []string { return c.Stuck }

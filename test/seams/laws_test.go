@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// A case that is spoilt for a law breaks that law, and only that one.
+// A good case that is changed to break one law breaks this law and no other.
 func TestLawsFind(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

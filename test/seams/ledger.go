@@ -13,7 +13,7 @@ type changeSignal struct {
 	ch chan struct{}
 }
 
-// next returns a channel that is closed at the next ring.
+// next returns a channel that is closed by the next signal.
 func (b *changeSignal) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,7 +43,7 @@ type stateChange struct {
 func stateChangeOf(e *fermata.Event) stateChange {
 	var m stateChange
 	if len(e.Data) > 0 {
-		_ = json.Unmarshal(e.Data, &m) // data without a move has none of these
+		_ = json.Unmarshal(e.Data, &m) // data without a move has none of these fields
 	}
 	return m
 }
@@ -114,7 +114,7 @@ func (t *entry) close(id string, how fermata.QuestionStatus) {
 	}
 }
 
-// isTaskMove reports whether from and to in the data of an event of this type are states of the task.
+// isTaskMove reports whether the fields "from" and "to" of an event of this type are states of the task.
 func isTaskMove(t fermata.EventType) bool {
 	return t.IsOneOf([]string{"task", "question", "message", "run"})
 }

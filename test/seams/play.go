@@ -14,7 +14,7 @@ import (
 const (
 	// callTimeout is the time limit of a call, including a restart of the server.
 	callTimeout = 2 * time.Minute
-	// rounds is how often agents are told to complete until no task is in progress.
+	// rounds is how often at most all agents are told to complete, until no agent is left.
 	rounds = 8
 )
 
@@ -86,7 +86,7 @@ func (p *Play) taskOf(letter byte) *playTask {
 	return r
 }
 
-// awaitRest waits until the step's task has come to rest, unless the step is at once.
+// awaitRest waits until the step's task has come to rest, unless Now is set.
 func (p *Play) awaitRest(s Step) {
 	if s.Task == 0 || s.Now {
 		return
@@ -149,8 +149,8 @@ func (p *Play) question(r *playTask) *fermata.Question {
 	return t.PendingQuestion
 }
 
-// agent returns the agent that works on the task and takes orders. After a stop it returns the agent that worked on the
-// task last, as long as that one is running.
+// agent returns the agent that works on the task and takes orders, or nil. After a stop, it returns the agent of the last
+// run as long as that agent is running.
 func (p *Play) agent(r *playTask) *AgentProcess {
 	l := p.w.hub.lastAgent(r.id, p.w.ledger.entryOf(r.id).Run)
 	if l == nil || !l.isAlive() {
@@ -206,7 +206,7 @@ func (p *Play) finish() {
 	}
 	p.awaitAllAtRest()
 	p.awaitHeard()
-	// If an agent ended with its worker, another one follows when the lease is over.
+	// If an agent ended with its worker, another run follows when the lease has ended.
 	p.awaitAllAtRest()
 	p.awaitHeard()
 	p.c.AtRest = p.snapshots()
@@ -255,12 +255,12 @@ func (p *Play) awaitHeard() {
 	})
 }
 
-// isListening reports whether the agent of the run takes orders and the run goes on.
+// isListening reports whether the run is in progress and its agent takes orders.
 func (p *Play) isListening(task, run string) bool {
 	return p.isAtWork(task, run) && p.w.hub.lastAgent(task, run).isAlive()
 }
 
-// isAtWork reports whether the run goes on and its agent was not told to end.
+// isAtWork reports whether the run is in progress and its agent was not told to end.
 func (p *Play) isAtWork(task, run string) bool {
 	t := p.w.ledger.entryOf(task)
 	l := p.w.hub.lastAgent(task, run)
@@ -330,7 +330,7 @@ func (p *Play) awaitExit() {
 	}
 }
 
-// isConnected reports whether the process is connected.
+// isConnected reports whether the process has not ended yet.
 func (l *AgentProcess) isConnected() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ type Case struct {
 	// Letters maps the tasks to their letters in the sequence. Tasks lists the tasks.
 	Letters map[string]byte
 	Tasks   []string
-	// AtRest has the tasks when the sequence was over and all tasks had come to rest. Final has them after every agent
-	// had been told to complete.
+	// AtRest has the tasks after the sequence, when all of them had come to rest. Final has them after every agent had been
+	// told to complete.
 	AtRest, Final map[string]*Snapshot
 	// Events has the events of each task at the very end.
 	Events    map[string][]*fermata.Event
@@ -36,7 +36,7 @@ type Case struct {
 	Gates      []Gate
 	Trespasses []Trespass
 	Stops      []Stop
-	// Stuck describes what did not come to rest.
+	// Stuck describes the tasks and questions that did not come to rest.
 	Stuck []string
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// Random sequences over all verbs keep the laws.
+// Random sequences of all verbs break no law.
 func TestSeams(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()
@@ -20,7 +20,7 @@ func TestSeams(t *testing.T) {
 	})
 }
 
-// Sequences in which servers and workers are killed and stopped keep the laws, too.
+// Sequences in which servers and workers are killed and stopped break no law either.
 func TestRoughSeams(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		t.Parallel()

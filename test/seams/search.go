@@ -15,7 +15,8 @@ import (
 
 // Search is a bounded search for a sequence that breaks a law.
 type Search struct {
-	// Duration is how long new sequences are started. Shrink is how long the failed ones are shortened, all together.
+	// Duration is the time during which new sequences are started. ShrinkTime is the time for shortening all failed
+	// sequences together.
 	Duration, ShrinkTime time.Duration
 	// Parallel is how many sequences are played at the same time.
 	Parallel int
@@ -58,7 +59,7 @@ func seed(w *World) uint64 {
 	return n
 }
 
-// Run plays random sequences until the time is over.
+// Run plays the known sequences and then random ones, until Duration has passed.
 func (s Search) Run(w *World) SearchResult {
 	w.Helper()
 	first := seed(w)
@@ -178,7 +179,7 @@ func (w *World) shorten(f *Failure, timeout time.Duration) {
 	}
 }
 
-// ReplayGiven plays the sequence in the environment, and reports whether there is one.
+// ReplayGiven plays the sequence that [SequenceEnv] holds, and reports whether there is one.
 func (w *World) ReplayGiven() bool {
 	w.Helper()
 	text := os.Getenv(SequenceEnv)

@@ -10,7 +10,7 @@ var (
 	rough = Search{Duration: 12 * time.Second, ShrinkTime: 30 * time.Second, Parallel: 1, Corpus: true}
 )
 
-// allBugs is false: each run checks one seeded bug, a different one each time.
+// allBugs is false: each run checks one seeded bug, chosen at random.
 const allBugs = false
 
 // corpusFirst plays the sequences that are known to find something before random ones, because the verdict of the gate

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// tries is how often a shorter sequence is played before it counts as breaking nothing. More than one is needed,
+// tries is how often a shorter sequence is played before it counts as not breaking the law. More than one is needed,
 // because a sequence does not determine the order in which processes run.
 const tries = 2
 
-// Shrink leaves out steps of a sequence as long as the rest still breaks the law, until the time is over.
+// Shrink leaves out steps of a sequence as long as the rest still breaks the law. It stops after the time within.
 func (w *World) Shrink(ctx context.Context, q Sequence, law string, within time.Duration) Sequence {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

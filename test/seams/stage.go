@@ -23,7 +23,7 @@ type Handover struct {
 	At  time.Time
 	// Raw is the complete text, as it came.
 	Raw string
-	// Messages and Questions are the ids of those that it hands over.
+	// Messages and Questions are the ids of the messages and questions in it.
 	Messages, Questions []string
 }
 
@@ -91,7 +91,8 @@ type AgentProcess struct {
 
 	mu        sync.Mutex
 	handovers []Handover
-	// toldToEnd is when the agent was told to end. deaf is true if it ignores SIGTERM, parent if it left a child behind.
+	// toldToEnd is when the agent was told to end. deaf is true if it ignores SIGTERM, leftChild if it left a child
+	// behind.
 	toldToEnd       time.Time
 	deaf, leftChild bool
 	gone            chan struct{}
@@ -127,12 +128,12 @@ func (l *AgentProcess) Handovers() []Handover {
 	return append([]Handover(nil), l.handovers...)
 }
 
-// puppet is the connection to an agent of the tests' own.
+// puppet is the connection to an agent that runs the program of the folder puppet.
 type puppet struct {
 	*AgentProcess
 	conn    net.Conn
 	folder  string
-	replies map[int]chan report // Life.mu guards it
+	replies map[int]chan report // AgentProcess.mu guards it
 }
 
 // lastBeat returns the latest time that the process, or a child that it left, wrote.
@@ -199,7 +200,7 @@ type agentHub struct {
 	processes      map[string][]*AgentProcess // by task
 }
 
-// newAgentHub opens a stage. Its folder has a short name, because the path of a socket must be short.
+// newAgentHub starts a hub. Its folder has a short name, because the path of a socket must be short.
 func newAgentHub(tb testing.TB, b *changeSignal) *agentHub {
 	tb.Helper()
 	folder, err := os.MkdirTemp("", "seams-") //nolint:usetesting // the path of a socket must be short
@@ -253,7 +254,7 @@ func (s *agentHub) attend(conn net.Conn) {
 	s.bell.signal()
 }
 
-// register adds an agent to the stage.
+// register adds an agent to the hub.
 func (s *agentHub) register(l *AgentProcess) {
 	s.mu.Lock()
 	s.processes[l.Task] = append(s.processes[l.Task], l)

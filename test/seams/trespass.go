@@ -154,7 +154,7 @@ func (p *Play) finishAs(ctx context.Context, who *person, r *playTask, off int64
 	return true, err
 }
 
-// pastRun returns a run of the task that is over.
+// pastRun returns a run of the task that has ended, or nil.
 func (p *Play) pastRun(ctx context.Context, r *playTask) (*fermata.Run, error) {
 	runs, err := p.w.admin.Runs(ctx, r.id)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // freeTool is a tool that a rule allows. Any other tool needs an approval.
 const freeTool = "Look"
 
-// shortTimeout is the deadline of questions that a timeout closes.
+// shortTimeout is the time limit of questions that are meant to time out.
 const shortTimeout = "1s"
 
 // view is the state by which a verb is chosen.
@@ -242,7 +242,7 @@ func (p *Play) clarify(r *playTask, n int) {
 	})
 }
 
-// answerTo makes an answer with a unique text.
+// answerTo returns an answer with a unique text, and the text.
 func (p *Play) answerTo(q *fermata.Question, yes bool) (fermata.Answer, string) {
 	text := p.w.newWord()
 	if q.Type != fermata.Approval {

@@ -27,8 +27,8 @@ const (
 	realSlots = 3
 )
 
-// Leases of the worker. calmLease is long, because nothing is killed: so no heartbeat delivers by chance what must be
-// delivered at once.
+// Leases of the worker. calmLease is long, because nothing is killed and because heartbeats must be rare: a heartbeat
+// would deliver by chance a word that must be delivered at once.
 const (
 	calmLease  = 10 * time.Minute
 	roughLease = 2 * time.Second
@@ -55,14 +55,14 @@ type World struct {
 	server   *process.Server
 	balancer *process.LoadBalancer
 	worker   *process.Child
-	// serverTB and working are the test as the server and the worker see it.
+	// serverTB and workerTB are the test as the server and the worker see it.
 	serverTB, workerTB *processTB
 
 	bell   *changeSignal
 	ledger *ledger
 	hub    *agentHub
-	// admin created the others. alice and bob may decide, carol may only watch. agents and hands are the tokens of
-	// agents and of the worker. stranger is the token of another worker. eyes may only read.
+	// admin created the others. alice and bob may decide, carol may only watch. agents and workerPerson have the tokens
+	// of agents and of the worker. stranger has the token of another worker. readerPerson may only read.
 	admin, alice, bob, carol, agents, workerPerson, stranger, readerPerson *person
 
 	// claude is nil if the agents are the tests' own.
@@ -148,7 +148,7 @@ type processTB struct {
 	over atomic.Bool
 }
 
-// Failed hides the failure of the test from processes that are over.
+// Failed hides the failure of the test from processes that have ended.
 func (c *processTB) Failed() bool { return !c.over.Load() && c.TB.Failed() }
 
 func (w *World) serve() {
@@ -160,7 +160,7 @@ func (w *World) serve() {
 	w.server = process.Serve(w.serverTB, w.binary, w.database, "--listen", w.address)
 }
 
-// makePeople makes a token for each person.
+// makePeople creates a token for each person.
 func (w *World) makePeople() {
 	w.Helper()
 	human := func(name string, role fermata.Role, scopes ...fermata.Scope) *person {
@@ -246,8 +246,8 @@ func (w *World) taskTitled(text string) (task string) {
 	return task
 }
 
-// awaitCondition waits for a condition that a change of the ledger or of the stage may make true, and reports whether it became
-// true in time.
+// awaitCondition waits until the condition holds, and reports whether it did in time. It checks the condition after each
+// change of the ledger or of the hub.
 func (w *World) awaitCondition(ctx context.Context, timeout time.Duration, holds func() bool) bool {
 	limit := time.NewTimer(timeout)
 	defer limit.Stop()

@@ -18,12 +18,12 @@ import (
 func TestMain(m *testing.M) { process.Main(m) }
 
 const (
-	// underWay is how many messages Slack has before it when the server dies;
-	// afterwards is how many more wait behind them.
+	// underWay is how many messages Slack is processing when the server is killed.
+	// afterwards is how many more are sent after the restart.
 	underWay, afterwards = 8, 40
 )
 
-// killed is a real server beside a Slack, and its admin.
+// killed is a real server with a stand-in for Slack, and a client of its admin.
 type killed struct {
 	*testing.T
 	slack  *standinslack.Server
@@ -74,7 +74,7 @@ func (k *killed) call(method, path string, in any) {
 	}
 }
 
-// ask asks Ada over Slack, so many times.
+// ask asks Ada n questions over Slack, and returns their ids.
 func (k *killed) ask(n int) []string {
 	k.Helper()
 	task, err := k.admin.CreateTask(k.Context(), fermata.NewTask{Title: "Settle it", Runner: fermata.RunnerExternal})
@@ -109,8 +109,9 @@ func (k *killed) seen() (messages map[string]int, open int) {
 	return messages, open
 }
 
-// What Slack was being told when the server died arrives, and is found again
-// rather than sent twice: every message says in the end how its question ended.
+// Messages that Slack was processing when the server was killed arrive. The
+// restarted server finds them instead of sending them twice, and at last every
+// message shows how its question ended.
 func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 	t.Parallel()
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
@@ -123,7 +124,7 @@ func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 		ids := k.ask(underWay)
 		patience.Await(t, "the messages are under way", func() bool { return k.slack.Calls("chat.postMessage") >= underWay })
 		k.server.Kill()
-		// Slack does what it was asked for; nobody hears that.
+		// Slack posts the messages, but the killed server gets no reply.
 		close(hold)
 		patience.Await(t, "Slack has done it", func() bool { messages, _ := k.seen(); return len(messages) == underWay })
 		k.server = process.Serve(t, process.Binary(t), database, "--allow-networks", "127.0.0.0/8")

@@ -20,7 +20,7 @@ import (
 // library, and answers over its Socket Mode.
 func TestAgainstTheLibrarysServer(t *testing.T) {
 	t.Parallel()
-	// What the library's server does not know of Slack.
+	// These methods of Slack are missing in the library's server.
 	var opened sync.Once
 	connected := make(chan struct{})
 	server := slacktest.NewTestServer(func(c slacktest.Customize) {

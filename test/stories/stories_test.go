@@ -138,7 +138,7 @@ func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 	})
 }
 
-// home gives the story a home, a project and the examples.
+// home prepares the story's home, project and environment, with the path of the examples.
 func home(env *testscript.Env) error {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -162,7 +162,7 @@ func home(env *testscript.Env) error {
 
 var schemas atomic.Int64
 
-// schema makes a schema for one story and returns the address that selects it.
+// schema creates a schema for one story and returns the address that selects it.
 func schema(t *testing.T, env *testscript.Env, address string) (string, error) {
 	name := fmt.Sprintf("story_%d_%d", os.Getpid(), schemas.Add(1))
 	if err := execute(t.Context(), address, "CREATE SCHEMA "+name); err != nil {

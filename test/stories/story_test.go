@@ -203,8 +203,8 @@ func (s *story) waitFor(ts *testscript.TestScript, want, id string) {
 	}
 }
 
-// until calls try until it succeeds, or until the time limit of tests. Use waitfor if an event announces the change;
-// this is for files and logs.
+// until calls try until it succeeds or the time limit of tests has passed. Use it for files and logs. If an event
+// announces the change, use waitfor.
 func until(try func() error) error {
 	var err error
 	patience.Until(func() bool {

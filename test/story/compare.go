@@ -24,7 +24,8 @@ func ReadEvents(c *client.Client) ([]*fermata.Event, error) {
 	}
 }
 
-// Recheck reads every question whose end was acknowledged since the last Recheck.
+// Recheck reads every question whose end was acknowledged since the last Recheck. It fails the test if a question did not
+// end as acknowledged.
 func (s *Story) Recheck() {
 	s.tb.Helper()
 	s.mu.Lock()
@@ -156,8 +157,8 @@ func (s *Story) compareQuestions(x eventSummary) {
 	}
 }
 
-// compareRuns checks that each task is done once. It was claimed once to begin with, once for each end of a question,
-// and once for each lost lease.
+// compareRuns checks that each task ended once. It must have been claimed once at the beginning, once for each closed
+// question, and once for each lost lease.
 func (s *Story) compareRuns(x eventSummary) {
 	s.tb.Helper()
 	for id := range s.tasks {
@@ -182,7 +183,7 @@ func (s *Story) compareRuns(x eventSummary) {
 	}
 }
 
-// compareStream checks that the stream brought every event once, in order.
+// compareStream checks that the stream delivered every event once, in order.
 func (s *Story) compareStream(events []*fermata.Event) {
 	s.tb.Helper()
 	for i, got := range s.seen {

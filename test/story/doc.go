@@ -1,3 +1,3 @@
-// Package story is a load of workers and people that keep their own log of everything that a server acknowledged.
+// Package story runs a load of workers and people, and keeps its own log of everything that a server acknowledged.
 // Whatever happens to the servers meanwhile, their final data must agree with that log.
 package story

@@ -75,7 +75,7 @@ type seenEvent struct {
 	hash string
 }
 
-// Begin starts the load through the front. The token is an admin's.
+// Begin starts the load through the load balancer front. The token is an admin's.
 func Begin(tb testing.TB, front *process.LoadBalancer, random *process.Random, token string) *Story {
 	tb.Helper()
 	s := &Story{

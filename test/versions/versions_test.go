@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// today returns the path of the program as it is.
+// today returns the path of the unchanged program.
 func today(t *testing.T) string { return process.Binary(t) }
 
 // next returns the path of a program whose migration adds a column. The program of today can work without the column.
@@ -28,7 +28,7 @@ func next(t *testing.T) string {
 	return process.Binary(t, nextStatement("ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''"))
 }
 
-// breaking returns the path of a program whose migration shuts out the program of today.
+// breaking returns the path of a program whose migration makes the database incompatible with the program of today.
 func breaking(t *testing.T) string {
 	return process.Binary(t, nextStatement("UPDATE workspaces SET min_compatible_version = 9001"))
 }
@@ -40,8 +40,8 @@ func nextStatement(sql string) string {
 // steps is how many acknowledgements a story has.
 const steps = 40
 
-// Two versions that accept each other serve one database together: the older one
-// goes on when the newer one has migrated, and starts again afterwards.
+// Two compatible versions serve one database together. The older one continues
+// after the newer one has migrated the database, and can be started again.
 func TestCompatibleVersionsServeTogether(t *testing.T) {
 	database := process.Postgres(t)
 	servers := []*process.Server{process.Serve(t, today(t), database)}
@@ -59,8 +59,8 @@ func TestCompatibleVersionsServeTogether(t *testing.T) {
 	s.End()
 }
 
-// A program that would damage a database refuses to start on it, says what to do,
-// and leaves it as it is.
+// A program that would damage a database refuses to start on it, prints a remedy,
+// and leaves the database unchanged.
 func TestIncompatibleVersionRefusesToStart(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		newer := process.Serve(t, breaking(t), database)
@@ -84,8 +84,8 @@ func TestIncompatibleVersionRefusesToStart(t *testing.T) {
 	})
 }
 
-// A running program that a migration shuts out writes nothing more, and is not
-// ready any more.
+// If a migration makes the database incompatible with a running program, this
+// program refuses writes and is not ready.
 func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
 	database := process.Postgres(t)
 	older := process.Serve(t, today(t), database)
@@ -106,8 +106,9 @@ func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
 	verifyChain(t, newer.URL, token)
 }
 
-// A newer version that stands still inside its migration loses it. The older version goes on writing, and another replica
-// of the newer version migrates and starts. The replica that wakes up ends, and says why.
+// If a newer version is frozen inside its migration, the database rolls the migration back. The older version continues to
+// write, and another replica of the newer version migrates and starts. The frozen replica ends when it wakes up, with the
+// reason.
 func TestReplicaFrozenInsideAMigration(t *testing.T) {
 	database := process.Postgres(t)
 	older := process.Serve(t, today(t), database)

@@ -14,7 +14,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// outcome is what a callback tells.
+// outcome is the body of a callback.
 type outcome struct {
 	Type string `json:"type"`
 	Data struct {
@@ -29,7 +29,7 @@ type outcome struct {
 	} `json:"data"`
 }
 
-// outcomes lists what a receiver took, by the type.
+// outcomes returns the callbacks that a receiver accepted, by type.
 func outcomes(t *testing.T, r *standin.Receiver) map[string]outcome {
 	t.Helper()
 	all := map[string]outcome{}
@@ -49,8 +49,9 @@ func outcomes(t *testing.T, r *standin.Receiver) map[string]outcome {
 	return all
 }
 
-// Who asks from outside hears how the question ended at the address that it
-// named, with its state, however the server and the receiver fail meanwhile.
+// A program that asks from outside gets the outcome of its question, with its own
+// state, at its callback address. That holds although the server and the receiver
+// fail meanwhile.
 func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 	t.Parallel()
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
@@ -110,7 +111,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 		if got := heard["question.cancelled"]; got.Data.QuestionID != cancelled.ID || got.Data.Resolution.Answer != nil {
 			t.Errorf("the cancellation arrived as %+v", got)
 		}
-		// An address that wants nothing more ends its own delivery, not the channel.
+		// An address that replies 410 ends its own delivery. It does not disable the channel.
 		patience.Await(t, "the one that is gone is given up", func() bool { return len(w.deliveries("answers", "dead")) == 1 })
 		if c := w.channel("answers"); !c.Enabled || c.LastError != "" {
 			t.Errorf("the channel is %+v", c)
@@ -118,7 +119,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 	})
 }
 
-// ask asks from outside.
+// ask asks a question from outside, without a task.
 func (w *world) ask(a fermata.Ask) *fermata.Question {
 	w.t.Helper()
 	q, err := w.admin.AskOutside(w.t.Context(), client.OutsideQuestion{Ask: a})

@@ -10,8 +10,8 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// faults are what goes wrong with one request in five. A receiver that asks
-// for quiet gets it for the whole channel, so that is rare.
+// faults are the possible faults of one request in five. Busy is not among them:
+// its Retry-After delays the whole channel, so it is rare.
 var faults = []standin.Fault{
 	standin.Drop, standin.Drop, standin.DropAfter, standin.DropAfter, standin.Truncate, standin.Truncate, standin.Fail, standin.Fail,
 	standin.Slow, standin.Redirect,
@@ -19,8 +19,8 @@ var faults = []standin.Fault{
 
 const faultyPercent = 20
 
-// Every event arrives at least once, whatever goes wrong with the receiver and
-// however often the server is killed; what arrives twice has one id.
+// Every event arrives at least once, although the receiver has faults and the
+// server is killed. An event that arrives twice has the same id both times.
 func TestEveryDeliveryArrives(t *testing.T) {
 	t.Parallel()
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
@@ -57,7 +57,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 		if len(want) != deliveries {
 			t.Fatalf("%d tasks were created, want %d", len(want), deliveries)
 		}
-		// What is missing is told below.
+		// The call of arrived reports missing events.
 		patience.Until(func() bool { return len(r.AcceptedCounts()) >= deliveries })
 		arrived(t, r, want)
 		patience.Await(t, "every delivery is sent", func() bool {
@@ -70,7 +70,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 	})
 }
 
-// arrived compares what the receiver took with what happened.
+// arrived compares the events that the receiver accepted with those that happened.
 func arrived(t *testing.T, r *standin.Receiver, want map[int64]bool) {
 	t.Helper()
 	twice := 0
@@ -117,7 +117,7 @@ func TestBrokenReceiverDelaysNoOther(t *testing.T) {
 	w.addChannel("works", settings)
 	const n = 100
 	w.createTasks(n)
-	// Well below what the one that hangs costs: fifteen seconds a delivery.
+	// The receiver that hangs costs fifteen seconds for each delivery.
 	patience.Await(t, "the receiver that works has everything", func() bool { return len(works.AcceptedCounts()) == n })
 	if c := w.channel("fails"); c.LastError == "" || !c.Enabled {
 		t.Errorf("the channel that fails: %+v", c)

@@ -2,8 +2,8 @@
 
 package webhooks
 
-// deliveries is how many webhooks are sent, kills how often the server is
-// killed meanwhile, and faultyTries how many tries for one of them have faults.
+// deliveries is how many webhooks are sent. kills is how often the server is
+// killed meanwhile. faultyTries is how many tries of one webhook may fail.
 const (
 	deliveries  = 10_000
 	kills       = 5

@@ -14,17 +14,17 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
 
-// request is what verify.mjs reads.
+// request is one line of the input of verify.mjs.
 type request struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
 	Body    []byte            `json:"body"`
 }
 
-// said is what it says of it.
+// said is one line of the output of verify.mjs.
 type said struct{ Type, Error string }
 
-// verified asks the reference library for JavaScript.
+// verified verifies requests with the reference library for JavaScript.
 func verified(t *testing.T, requests []request) []said {
 	t.Helper()
 	if _, err := os.Stat("../../web/node_modules/standardwebhooks"); err != nil {
@@ -55,7 +55,7 @@ func verified(t *testing.T, requests []request) []said {
 	return all
 }
 
-// sent posts an event over a channel of the settings and returns the request.
+// sent sends an event over a channel with the settings and returns the request.
 func sent(t *testing.T, settings map[string]any) standin.Attempt {
 	t.Helper()
 	there := standin.New(t)
@@ -69,7 +69,7 @@ func sent(t *testing.T, settings map[string]any) standin.Attempt {
 		t.Fatal(err)
 	}
 	n := &notice.Notice{Delivery: "dlv_1", Purpose: notice.Event, Raw: json.RawMessage(`{"type": "question.asked", "data": {"title": "Straße 🙂 \u003cb\u003e"}}`)}
-	// Whether the stand-in takes it is not the question here.
+	// It does not matter here whether the stand-in accepts the request.
 	_, _ = c.Send(t.Context(), n)
 	came := there.Attempts()
 	if len(came) != 1 {
@@ -86,8 +86,8 @@ func of(a standin.Attempt, secret string) request {
 	return request{Secret: secret, Headers: headers, Body: a.Body}
 }
 
-// What the server signs, the reference library of another language takes, and
-// nothing else.
+// The reference library of another language accepts the server's signatures,
+// and no changed request.
 func TestReferenceLibraryTakesTheSignatures(t *testing.T) {
 	t.Parallel()
 	const other = "whsec_" + "YW5vdGhlciBzZWNyZXQgdGhhdCBpcyBub3Qgb3Vycw=="

@@ -1,11 +1,11 @@
-// Reads one request per line, {secret, headers, body} with the body in base64, and says of each
-// whether the reference library takes it. An ed25519 key (whpk_…) is verified by node itself: the
-// reference library knows secrets only.
+// Reads one request per line, {secret, headers, body} with the body in base64, and prints for each
+// whether the reference library accepts it. Node itself verifies with an ed25519 key (whpk_…),
+// because the reference library supports only secrets.
 import { createPublicKey, verify } from "node:crypto";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
-// The packages of the web interface hold it.
+// standardwebhooks is one of the packages of the web interface.
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { Webhook } = require("standardwebhooks");
 

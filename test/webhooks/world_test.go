@@ -40,7 +40,7 @@ func begin(t *testing.T, database []string) *world {
 	return w
 }
 
-// kill is kill -9 and a new server on the same database.
+// kill kills the server with SIGKILL and starts a new one on the same database.
 func (w *world) kill() {
 	w.t.Helper()
 	w.server.Kill()
@@ -84,7 +84,7 @@ func (w *world) call(method, path string, in, out any) {
 	}
 }
 
-// channel is one as the API shows it.
+// channel is a channel as the API returns it.
 type channel struct {
 	Name      string         `json:"name"`
 	Settings  map[string]any `json:"settings"`
@@ -107,7 +107,7 @@ func (w *world) channel(name string) channel {
 	return c
 }
 
-// delivery is one as the API shows it.
+// delivery is a delivery as the API returns it.
 type delivery struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
@@ -115,7 +115,7 @@ type delivery struct {
 	LastError string `json:"last_error"`
 }
 
-// deliveries lists those of a channel in a state.
+// deliveries returns the deliveries of a channel that are in a state.
 func (w *world) deliveries(channel, state string) []delivery {
 	w.t.Helper()
 	var all []delivery

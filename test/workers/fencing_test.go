@@ -11,9 +11,9 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// kill -9 of a worker in the middle of a run: its agent dies with it, what the agent
-// started is ended by the worker that comes next, the task is offered again after
-// the lease, and the run that was lost says no more.
+// A worker is killed in the middle of a run. Its agent dies with it. The next worker on
+// this machine ends the processes that the agent left behind. After the lease, the task
+// is claimed again, and the server refuses all calls of the lost run.
 func TestWorkerIsKilled(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
@@ -38,8 +38,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	})
 }
 
-// refused makes every call of a run with a token that is not the run's, and wants each to be refused. Only the worker
-// knows the run's token. For a worker that comes back with the right token too late, see [TestSuspendedWorkerComesBack].
+// refused checks that every call of a run is refused if its fencing token is wrong. Only the worker knows the right one.
+// For a worker that comes back with the right token too late, see [TestSuspendedWorkerComesBack].
 func (s *shop) refused(run *fermata.Run) {
 	s.Helper()
 	worker := process.NewLoadBalancer(s, s.server).Client(s, s.token)
@@ -61,8 +61,8 @@ func (s *shop) refused(run *fermata.Run) {
 	}
 }
 
-// A server that is away for longer than a lease: the agent ends meanwhile, and its
-// worker hands the result in when the server is back.
+// A server is down for longer than a lease, and the agent ends meanwhile. The worker
+// reports the result when the server is back.
 func TestResultOutlivesTheServersAbsence(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
@@ -88,7 +88,7 @@ func TestResultOutlivesTheServersAbsence(t *testing.T) {
 }
 
 // A worker that was suspended for longer than its lease comes back and reports
-// the result of a run that it has lost. The result of the run after it stands.
+// the result of a run that it has lost. The result of the later run must not change.
 func TestSuspendedWorkerComesBack(t *testing.T) {
 	s := newShop(t, t.TempDir(), process.SQLite(t))
 	task := s.create()

@@ -7,8 +7,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// SIGTERM of a server with workers inside: the agents are stopped, their tasks
-// are handed back unharmed, and the next start goes on with them.
+// A server with workers inside gets SIGTERM. It stops the agents and releases
+// their tasks, and they are continued after the next start.
 func TestStopHandsTasksBack(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		marks := t.TempDir()

@@ -1,5 +1,5 @@
-// Package workers kills, stops and suspends workers while agents run. Their
-// tasks go on elsewhere, and what a worker says of a run it lost is refused.
+// Package workers kills, stops and suspends workers while agents run. Other
+// workers continue the tasks, and the server refuses calls about a lost run.
 package workers
 
 import (
@@ -19,12 +19,12 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// lease is how long a task stays with a worker that is silent.
+// lease is the lease of the workers: how long a run keeps its task without a heartbeat.
 const lease = 10 * time.Second
 
-// agent hangs in its first run until it is told to go on, and completes in any
-// other. It leaves the number of its process behind, and that of a command which it
-// runs in a session of its own, as coding agents do.
+// agent is a shell script. In its first run it waits for the file go; in any other, it
+// completes at once. It writes its process id into a file. In the first run, it also
+// starts a command in a new session, as coding agents do, and writes that id too.
 const agent = `
 mark='echo $$ >"$1.part"; mv "$1.part" "$1"; '
 if [ "$FERMATA_ATTEMPT" = 1 ]; then
@@ -40,14 +40,14 @@ fi
 echo "{\"result\":\"completed\",\"summary\":\"by run $FERMATA_ATTEMPT\"}" >"$FERMATA_RESULT"
 `
 
-// shop is a server with a folder in which agents leave marks.
+// shop is a server, with a folder for the files that agents write.
 type shop struct {
 	*testing.T
 	binary string
 	marks  string
 	server *process.Server
 	admin  *client.Client
-	// token is a worker's.
+	// token is the token of a worker.
 	token string
 }
 
@@ -83,10 +83,10 @@ func (s *shop) create() *fermata.Task {
 	return t
 }
 
-// agentOf waits for the agent of an attempt and returns its process.
+// agentOf waits for the agent of an attempt and returns its process id.
 func (s *shop) agentOf(attempt string) int { return s.processOf("agent." + attempt) }
 
-// command waits for the command of the first agent and returns its process.
+// command waits for the command of the first agent and returns its process id.
 func (s *shop) command() int { return s.processOf("command") }
 
 func (s *shop) processOf(mark string) int {
@@ -107,7 +107,7 @@ func (s *shop) processOf(mark string) int {
 	return pid
 }
 
-// cleared waits until the papers of the first run are gone.
+// cleared waits until the first run's folder, which held its result file, is removed.
 func (s *shop) cleared() {
 	s.Helper()
 	papers, err := os.ReadFile(filepath.Join(s.marks, "papers"))
@@ -143,7 +143,7 @@ func (s *shop) becomes(id string, state fermata.TaskState) *fermata.Task {
 	return task
 }
 
-// runs compares the states of a task's runs and returns them.
+// runs checks the number and the states of a task's runs, and returns the runs.
 func (s *shop) runs(id string, want ...fermata.RunState) []*fermata.Run {
 	s.Helper()
 	runs, err := s.admin.Runs(s.Context(), id)

@@ -15,10 +15,10 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// issue is the one that is to be fixed.
+// issue is the number of the issue that the workflow fixes.
 const issue = 12
 
-// hub is GitHub with a repository of git behind it, and a clone of that.
+// hub is a stand-in for GitHub with a git repository, and a clone of the repository.
 type hub struct {
 	*standin.Server
 	origin, clone string
@@ -53,7 +53,7 @@ func (h *hub) begin(w *world) {
 	w.script(fmt.Sprintf("REPOSITORY=%s CLONE=%s GITHUB_ID=%d\n", standin.Repository, h.clone, h.AddUser("ada", "write")) + w.readme())
 }
 
-// label puts the label on the issue, and delivers the webhook once more.
+// label adds the label to the issue, and delivers the webhook a second time.
 func (h *hub) label(w *world) {
 	w.Helper()
 	h.Label("ada", issue, "auto-fix")
@@ -108,7 +108,7 @@ func TestAutofix(t *testing.T) {
 	}
 }
 
-// Nobody answers: the issue says so, and nothing is changed.
+// If nobody answers, a comment on the issue reports that, and nothing is changed.
 func TestAutofixNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "autofix", process.SQLite(t))

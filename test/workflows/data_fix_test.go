@@ -34,7 +34,7 @@ func TestDataFix(t *testing.T) {
 	})
 }
 
-// newDataFix is the example as its README begins with it, in a repository.
+// newDataFix copies the example into a new git repository, as its README does.
 func newDataFix(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, "data-fix", process.SQLite(t))
@@ -44,7 +44,7 @@ func newDataFix(t *testing.T) *world {
 	return w
 }
 
-// The other remedy: the file that is missing, in the working copy of the run.
+// A person writes the missing file into the working copy of the run. The step then succeeds.
 func TestDataFixWithTheFile(t *testing.T) {
 	t.Parallel()
 	w := newDataFix(t)
@@ -56,7 +56,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	if q := run.PendingQuestion; q == nil || q.Type != fermata.ErrorRecovery || !strings.Contains(q.Body, "write it into the file default-country") {
 		t.Fatalf("it asks %+v", q)
 	}
-	// The server hears of the failure before the worker has cleaned up; people are slower.
+	// The server learns of the failure before the worker has cleaned up, so wait for the worker.
 	patience.Await(t, "the worker has put back what the second attempt did", func() bool {
 		text, err := os.ReadFile(log)
 		w.ok(err)
@@ -79,7 +79,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	}
 }
 
-// Who says no, keeps the data as it is.
+// If a person rejects the fix, the data stays unchanged.
 func TestDataFixRejected(t *testing.T) {
 	t.Parallel()
 	w := newDataFix(t)
@@ -100,7 +100,7 @@ func TestDataFixRejected(t *testing.T) {
 	}
 }
 
-// Where nothing is to be corrected, nobody is asked.
+// If there is nothing to correct, no person is asked.
 func TestDataFixOfGoodData(t *testing.T) {
 	t.Parallel()
 	w := newDataFix(t)

@@ -12,7 +12,7 @@ import (
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
-// The commands of the README: each issue that nobody has taken is asked about, and goes on with its own answer.
+// The commands of the README: a question is asked about each unassigned issue, and its answer decides about that issue.
 func TestIssueSweep(t *testing.T) {
 	t.Parallel()
 	w, hub := newWorld(t, "issue-sweep", process.SQLite(t)), standin.New()

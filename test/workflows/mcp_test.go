@@ -21,7 +21,7 @@ type ticket struct {
 	Title string `json:"title"`
 }
 
-// newTracker is an MCP server with one tool, behind a token.
+// newTracker starts an MCP server with one tool. The server requires a token.
 func newTracker(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "tracker", Version: "1"}, nil)
@@ -42,9 +42,9 @@ func newTracker(t *testing.T) *httptest.Server {
 	return server
 }
 
-// A step calls a tool of an MCP server that was put from a file; when the server
-// is away, the step fails with its name, and a person who is asked lets it be
-// tried again.
+// A step calls a tool of an MCP server, which a file configures. If the server is
+// down, the step fails with the server's name, and a person can let it be tried
+// again.
 func TestToolsOfAnMCPServer(t *testing.T) {
 	t.Parallel()
 	w, tracker := newWorld(t, "data-fix", process.SQLite(t)), newTracker(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// board is a service like ntfy: it keeps what is posted, by topic.
+// board is a service like ntfy: it stores posted messages by topic.
 type board struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -40,8 +40,8 @@ func newBoard(t *testing.T) *board {
 	return b
 }
 
-// topic lists the reports that were posted under a topic. Operators are told there, too,
-// that no channel leads to people who could answer; these are left out.
+// topic returns the reports that were posted under a topic. It leaves out the messages to
+// operators that a question has reached nobody.
 func (b *board) topic(name string) (reports []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,7 +53,7 @@ func (b *board) topic(name string) (reports []string) {
 	return reports
 }
 
-// channels are the variables of the README.
+// channels returns a shell script that sets the variables of the README.
 func (b *board) channels() string {
 	at := strings.TrimPrefix(b.URL, "http://")
 	return fmt.Sprintf("REPORTS='ntfy://%s/reports?scheme=http'\nMANAGEMENT='ntfy://%s/management?scheme=http'\n", at, at)
@@ -76,8 +76,8 @@ func TestNightlyReport(t *testing.T) {
 	}
 }
 
-// The server was down when the report was due: it is made up for once. Nobody
-// answers, and the default is not taken for a person's word.
+// The server is down when the report is due. The run is started once, later. Nobody
+// answers, and the default answer is not recorded as a person's answer.
 func TestNightlyReportByItself(t *testing.T) {
 	t.Parallel()
 	database := process.SQLite(t)
@@ -108,7 +108,7 @@ func TestNightlyReportByItself(t *testing.T) {
 	}
 }
 
-// missed makes a schedule due at an instant, while no server runs.
+// missed sets the time at which the schedule is due, while no server runs.
 func missed(w *world, folder string, due time.Time) {
 	w.Helper()
 	db, err := store.Open(context.Background(), store.Options{URL: filepath.Join(folder, "fermata.db")})

@@ -14,7 +14,7 @@ func TestReleaseApproval(t *testing.T) {
 	w := newWorld(t, "release-approval", process.SQLite(t))
 	script := w.readme()
 	before, approvals, _ := strings.Cut(script, "until fermata approve")
-	// Whoever started it is refused, also while nobody else has voted.
+	// The person who started the run may not approve, even if nobody else has voted.
 	out := w.script(before + `
 until test "$(fermata list --awaiting)"; do :; done
 code=0; fermata approve $RUN --yes || code=$?
@@ -38,7 +38,7 @@ until fermata approve` + approvals)
 	}
 }
 
-// One rejection ends the run, and what was released before is not built again.
+// One rejection ends the run. A version that is released already is not built again.
 func TestReleaseRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "release-approval", process.SQLite(t))

@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// The commands of the README: an agent mends two faults by itself, and the third with what a person says.
+// The commands of the README: an agent fixes two faults by itself, and the third with a person's hint.
 func TestTestAndMend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "test-and-mend", process.SQLite(t))

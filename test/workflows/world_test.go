@@ -67,7 +67,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// env is that of somebody who is signed in.
+// env returns the environment of a person who is signed in with the token.
 func (w *world) env(token string) []string {
 	return append(os.Environ(),
 		"HOME="+w.home, "XDG_DATA_HOME="+w.home, "XDG_CONFIG_HOME="+w.home,
@@ -78,8 +78,8 @@ func (w *world) env(token string) []string {
 	)
 }
 
-// script runs lines of a shell in the project, as the admin, and returns what
-// it printed. What it leaves running ends with the test.
+// script runs lines of a shell in the project, as the admin, and returns their
+// output. Programs that it leaves running end with the test.
 func (w *world) script(lines string) string {
 	w.Helper()
 	out, err := w.try(lines)
@@ -117,8 +117,9 @@ func (w *world) try(lines string) (string, error) {
 	return string(text), err
 }
 
-// readme are the commands of the example's README: the lines of its blocks for
-// the shell. Who answers waits for the question first, as people do.
+// readme returns the commands in the shell blocks of the example's README. A
+// command that answers is repeated until its question exists, because people
+// answer later, too.
 func (w *world) readme() string {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join(w.project, "README.md"))
@@ -186,7 +187,7 @@ func (w *world) step(run *fermata.WorkflowRun, id string) *fermata.WorkflowStep 
 	return found
 }
 
-// git prints what git says in a folder.
+// git runs git in a folder and returns its output.
 func (w *world) git(folder string, args ...string) string {
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), "git", args...)
@@ -198,7 +199,7 @@ func (w *world) git(folder string, args ...string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// edit changes a file of the project; every old text must be there.
+// edit replaces texts in a file of the project. Each old text must occur.
 func (w *world) edit(name string, oldnew ...string) {
 	w.Helper()
 	path := filepath.Join(w.project, name)

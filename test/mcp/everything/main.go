@@ -1,12 +1,12 @@
 //go:build conformance
 
 // Command everything serves the tools, resources and prompts that the MCP
-// conformance suite calls, behind the front that the program's own tools have:
-// the same guards, the same choice of the protocol's generation.
+// conformance suite calls. It uses the same front as Fermata's own tools, which
+// identifies the caller, checks the request and chooses the protocol version.
 //
 // The fixtures are those of the protocol's library. scripts/test-mcp-conformance
-// lays them into this folder while it builds; they are registerTools,
-// registerResources, registerPrompts and what these need.
+// adds them to this folder with go build -overlay; they are registerTools,
+// registerResources, registerPrompts and their helpers.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package front serves tools of an MCP server behind the front that the program's own tools have: the same guards, the same choice
-// of the protocol's generation.
+// Package front serves the tools of an MCP server behind the same front as Fermata's own tools. The front identifies the
+// caller, checks the request and chooses the protocol version.
 package front
 
 import (

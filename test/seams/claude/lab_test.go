@@ -10,12 +10,12 @@ import (
 	"github.com/fermata-hq/fermata/test/seams"
 )
 
-// searched is how long new sequences are started.
+// searched is the time during which new sequences are started.
 const searched = 10 * time.Minute
 
 var calmOn, roughOn = each, each
 
-// Defects that only show with a coding agent are found, too.
+// The search also finds defects that only show with a coding agent.
 func TestSeededBugsAreFound(t *testing.T) {
 	for _, bug := range []struct{ tag, law string }{
 		{"bug_begin_without_messages", "words-come-first"},

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { agent.Main(m) }
 
-// Random sequences over all verbs keep the laws when the agents are Claude Code.
+// Random sequences of all verbs break no law if the agents are Claude Code.
 func TestSeams(t *testing.T) {
 	t.Parallel()
 	for name, database := range databasesFor(calmOn) {
@@ -23,7 +23,7 @@ func TestSeams(t *testing.T) {
 	}
 }
 
-// Sequences in which servers and workers are killed and stopped keep the laws, too.
+// Sequences in which servers and workers are killed and stopped break no law either.
 func TestRoughSeams(t *testing.T) {
 	t.Parallel()
 	for name, database := range databasesFor(roughOn) {

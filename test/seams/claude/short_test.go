@@ -8,7 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// searched is how long new sequences are started.
+// searched is the time during which new sequences are started.
 const searched = 25 * time.Second
 
 // Each kind uses one database. `make crash` uses both for each kind.

@@ -192,7 +192,8 @@ func (p *puppet) end(o order) {
 	os.Exit(o.Code)
 }
 
-// closeInbox takes the inbox away, so that this run is handed nothing more, and reports the lines that it has.
+// closeInbox renames the inbox, so that the worker can hand nothing more to this run. Then it reports the lines that are
+// in the inbox.
 func (p *puppet) closeInbox() {
 	p.readMu.Lock()
 	closed := p.inbox + ".read"

@@ -52,7 +52,7 @@ func (r *Remote) AddPerson(name string) (identityID, email string) {
 func (r *Remote) SetInbound(string) {}
 
 // VisibleMessages returns the messages that the person sees. A thread is closed when one
-// of its mails says how the question ended. That mail can be the reply to the
+// of its mails gives the question's outcome. That mail can be the reply to the
 // person's own answer.
 func (r *Remote) VisibleMessages(person string) []standin.Message {
 	mails, err := r.Mails(person)

@@ -15,7 +15,7 @@ try {
   await browser.close();
 }
 
-/** Clicks on everything of a page, each time on a page that was just opened. */
+/** Clicks on each link and button of a page. Opens the page again before each click. */
 async function scan(address) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -33,7 +33,7 @@ async function scan(address) {
   await context.close();
 }
 
-/** Reports whether a click is how a person submits a form. */
+/** Reports whether a click on the element submits a form. */
 function submits(element) {
   const button = element.closest('button, input');
   return Boolean(button?.form) && (button.type === 'submit' || button.type === 'image');

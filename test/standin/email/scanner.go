@@ -40,7 +40,7 @@ type Scanner struct {
 	done    map[string]bool
 }
 
-// NewScanner makes a scanner for mails whose links point to the server at base.
+// NewScanner returns a scanner for mails whose links point to the server at base.
 func NewScanner(tb testing.TB, base string) *Scanner {
 	tb.Helper()
 	u, err := url.Parse(base)
@@ -69,7 +69,7 @@ var guesses = []guess{
 	{"text/plain", "approve"}, {"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"answer\"\r\n\r\napprove\r\n--b--\r\n"},
 }
 
-// maxPages is how many pages it requests at most for one mail.
+// maxPages is how many pages a scanner requests at most for one mail.
 const maxPages = 40
 
 var addresses = regexp.MustCompile(`https?://[^\s<>"']+`)

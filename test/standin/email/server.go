@@ -31,7 +31,7 @@ const (
 
 // Options change the defaults of a server.
 type Options struct {
-	// NoIdle makes an IMAP server that cannot announce new mail (no IDLE).
+	// NoIdle starts an IMAP server that cannot announce new mail (no IDLE).
 	NoIdle bool
 	// NoAuthentication leaves out the header Authentication-Results.
 	NoAuthentication bool
@@ -108,7 +108,7 @@ func programPath(variable, usual string) string {
 	return usual
 }
 
-// prepare makes the directory that the servers own. The servers refuse to run
+// prepare creates the directory that the servers own. The servers refuse to run
 // as root, so they run as nobody if the tests run as root.
 func (s *Server) prepare() error {
 	var err error

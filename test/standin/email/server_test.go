@@ -61,8 +61,8 @@ func TestTheRemoteActsAsAPerson(t *testing.T) {
 	}
 }
 
-// trap is a server with pages that wrongly decide, each in the way that its
-// name says.
+// trap is a server with pages that wrongly decide without a person. The path of
+// a page says in what way.
 type trap struct {
 	mu     sync.Mutex
 	sprung map[string]int

@@ -9,8 +9,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// isSignedByApp reports whether the token is a valid one of the App, as GitHub
-// checks it: the signature, the App's id, and a lifetime of ten minutes at
+// isSignedByApp reports whether the token is a valid token of the App. It checks
+// as GitHub does: the signature, the App's id, and a lifetime of ten minutes at
 // most.
 func (s *Server) isSignedByApp(token string) bool {
 	var claims jwt.RegisteredClaims
@@ -34,7 +34,7 @@ func (s *Server) getInstallation(c *call) (int, any) {
 	return http.StatusOK, in
 }
 
-// postToken makes a token of the installation. The token is valid for one hour.
+// postToken creates a token of the installation. The token is valid for one hour.
 func (s *Server) postToken(c *call) (int, any) {
 	if c.PathValue("installation") != strconv.Itoa(Installation) {
 		return http.StatusNotFound, message("Not Found")

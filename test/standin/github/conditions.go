@@ -12,8 +12,8 @@ func (s *Server) Fail(path string, status int) {
 	s.faults = append(s.faults, fault{path: path, status: status})
 }
 
-// HangUp processes the next such request, but closes the connection without a
-// response.
+// HangUp processes the next request whose method and path begin with path, but
+// closes the connection without a response.
 func (s *Server) HangUp(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -21,7 +21,7 @@ func (s *Server) HangUp(path string) {
 }
 
 // SetLimits sets how many requests are left until reset, how many of them may
-// create content, and how long to wait then.
+// create content, and how long to wait when no more content may be created.
 func (s *Server) SetLimits(left int, reset time.Time, creating int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,7 +125,7 @@ func (s *Server) wireComment(c *comment) map[string]any {
 		"created_at": c.created.Format(time.RFC3339), "updated_at": c.updated.Format(time.RFC3339),
 		"html_url":           fmt.Sprintf("%s/%s/issues/%d#issuecomment-%d", s.URL, Repository, c.number, c.id),
 		"issue_url":          fmt.Sprintf("%s/repos/%s/issues/%d", s.URL, Repository, c.number),
-		"author_association": "OWNER", // deliberately worth nothing
+		"author_association": "OWNER", // the same for every author, so that Fermata cannot rely on it
 	}
 	if c.viaApp != 0 {
 		w["performed_via_github_app"] = map[string]any{"id": c.viaApp}

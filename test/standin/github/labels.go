@@ -31,7 +31,7 @@ func (s *Server) Unlabel(number int, name string) {
 	})
 }
 
-// Lag makes the list of events show nothing new for the next looks requests.
+// Lag makes the list of events empty for the next looks requests.
 func (s *Server) Lag(looks int) { s.set(func() { s.lagReads = looks }) }
 
 // AddPull adds a pull request that can be labelled.

@@ -80,7 +80,7 @@ var term = regexp.MustCompile(`[^\s"]*"[^"]*"|\S+`)
 
 func terms(query string) []string { return term.FindAllString(query, -1) }
 
-// filter says which issues to return.
+// filter selects the issues to return.
 type filter struct {
 	kind, state, assignee, author string
 	labels, withoutLabels, words  []string

@@ -84,7 +84,7 @@ type user struct {
 	email string
 }
 
-// access says what a token may do: act as a person, or as the App's
+// access is what a token allows: to act as a person, or as the App's
 // installation.
 type access struct {
 	*user
@@ -126,8 +126,8 @@ type fault struct {
 	body   string
 }
 
-// appKey makes one key for the whole process, because making a key takes a
-// while.
+// appKey returns one key for the whole process, because it takes a while to
+// generate a key.
 var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -286,9 +286,9 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// authenticate reports whether the token of the call is valid. It accepts
-// tokens, tokens of installations until they expire, and tokens that the App
-// itself signed.
+// authenticate reports whether the token of the call is valid. For paths below
+// /app, it accepts tokens that the App itself signed. Elsewhere it accepts
+// personal tokens, and tokens of installations until they expire.
 func (s *Server) authenticate(c *call) bool {
 	token, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	if !ok {

@@ -39,9 +39,9 @@ func Sign(body []byte, secret string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// SetInbound sets the address for webhooks: the channel's address on the server,
-// or the server's own address. Below the latter, the channel with the name
-// github listens.
+// SetInbound sets the address for webhooks. To the server's own address, it adds
+// the path of the channel with the name github. An address of a channel is used
+// unchanged.
 func (s *Server) SetInbound(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

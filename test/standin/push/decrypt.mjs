@@ -1,6 +1,6 @@
-// Decrypts push messages (RFC 8291) with http_ece, which shares nothing with
-// what encrypted them. One JSON object a line: {body, private_key, auth} in
-// base64url; the reply is {text} or {error}.
+// Decrypts push messages (RFC 8291) with http_ece, which shares no code with
+// the program that encrypted them. Each input line is a JSON object: {body,
+// private_key, auth} in base64url. The reply is {text} or {error}.
 import { createECDH } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';

@@ -98,8 +98,8 @@ func (s *Service) withDevice(person string, do func(*device)) {
 	}
 }
 
-// receive shows a message. If the device sleeps, it keeps the message in place of
-// an older one with the same topic.
+// receive shows a message. If the device sleeps, receive stores the message
+// instead, in place of an older one with the same topic.
 func (d *device) receive(m waitingMessage) {
 	if !d.asleep {
 		d.show(m.text)

@@ -1,6 +1,6 @@
 // Package push is a stand-in for the push services of browsers and for the
-// devices behind them. It makes the checks of such a service, keeps messages
-// for devices that sleep, and shows what a device shows.
+// devices behind them. It checks requests as such a service does, stores
+// messages for devices that sleep, and lists the notifications on a device.
 package push
 
 import (

@@ -16,7 +16,7 @@ import (
 const longestProof = 24 * time.Hour
 
 // checkVAPID checks that the sender has the key with which the device
-// subscribed (RFC 8292). It uses go-jose, which is not the library that made
+// subscribed (RFC 8292). It uses go-jose, which is not the library that created
 // the signature.
 func checkVAPID(authorization, origin, subscribed string, now time.Time) error {
 	fields, ok := strings.CutPrefix(authorization, "vapid ")

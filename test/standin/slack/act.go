@@ -96,7 +96,7 @@ func (s *Server) Button(id, label string) (map[string]any, error) {
 	return nil, fmt.Errorf("there is no button %q", label)
 }
 
-// beginInteraction makes the trigger id and the response address of one interaction.
+// beginInteraction creates the trigger id and the response address of one interaction.
 func (s *Server) beginInteraction(person, channel string) (triggerID, respond string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type apiCall struct {
 	token  string
 }
 
-// refusal is an error by Slack's name for it.
+// refusal is an error with Slack's name for it.
 type refusal struct {
 	name, needed string
 	messages     []string

@@ -71,8 +71,8 @@ func (s *Server) sendHTTP(address, kind string, payload object, more http.Header
 	return r.Send(address + "/" + kind)
 }
 
-// Send sends the request and returns the response. Slack waits three seconds. The stand-in waits as long as tests do; a
-// test of the app with its own clock shows that it answers in time.
+// Send sends the request and returns the response. Slack waits three seconds. The stand-in waits up to the limit of all
+// tests. A test of the app, with its own clock, shows that the app answers in time.
 func (r Request) Send(address string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
@@ -114,7 +114,8 @@ func encode(kind string, payload object) (contentType string, body []byte, err e
 	return JSON, raw, nil
 }
 
-// sendEvent sends an event again up to three times if it fails, as Slack does, but without the minutes in between.
+// sendEvent sends an event. If that fails, it repeats the event up to three times, as Slack does, but without the minutes
+// in between.
 func (s *Server) sendEvent(payload object) error {
 	var err error
 	for try := range 4 {

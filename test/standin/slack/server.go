@@ -111,7 +111,7 @@ type Fault struct {
 	// Status is the HTTP status. RetryAfter belongs to status 429.
 	Status     int
 	RetryAfter int
-	// TakesEffect reports whether the call takes effect, and only its response is lost.
+	// TakesEffect is true if the call takes effect and only its response is lost.
 	TakesEffect bool
 	// Wait holds the call until the channel is closed.
 	Wait <-chan struct{}
@@ -135,7 +135,7 @@ func New() *Server {
 }
 
 // SetAckTimeout sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds,
-// and the stand-in as long as tests do. Set it before a request that the app must not acknowledge.
+// and the stand-in up to the limit of all tests. Set it before a request that the app must not acknowledge.
 func (s *Server) SetAckTimeout(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

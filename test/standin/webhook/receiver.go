@@ -36,7 +36,7 @@ type Attempt struct {
 	// Fault is the fault of the response. It is empty if the request was
 	// accepted.
 	Fault Fault
-	// Invalid says why the signature is not valid. It is nil if it is.
+	// Invalid is the reason why the request is not valid, or nil.
 	Invalid error
 }
 

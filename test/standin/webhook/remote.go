@@ -13,8 +13,8 @@ var _ standin.Remote = (*Receiver)(nil)
 // Kind returns the kind of the channel.
 func (r *Receiver) Kind() string { return "webhook" }
 
-// Settings returns the settings of a channel that tells the receiver about
-// every question.
+// Settings returns the settings of a channel that sends every event to the
+// receiver.
 func (r *Receiver) Settings() map[string]any {
 	return map[string]any{"url": r.URL, "events": []string{"*"}, "secret": Secret, "allow_private": true}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plays the agent of autofix: it reads the task on its standard input, says how
-# sure it is, and does what was decided. It asks nobody.
+# Plays the agent of autofix: it reads the task on its standard input. It either
+# reports how sure it is, or makes the change that was decided. It asks no person.
 set -eu
 task=$(cat)
 case $task in
