@@ -144,9 +144,14 @@ func (h *LeasedRun) CreateChild(n fermata.NewTask, by fermata.Actor) (*fermata.T
 	return h.e.createTask(h.Tx, n, by)
 }
 
-// CancelChild ends a child of the task and everything below it.
-func (h *LeasedRun) CancelChild(child, reason string) error {
-	return h.e.CancelTaskInTx(h.Tx, child, reason, fermata.SystemActor)
+// CancelChildren ends children of the task and everything below them.
+func (h *LeasedRun) CancelChildren(children []string, reason string) error {
+	for _, child := range children {
+		if err := h.e.CancelTaskInTx(h.Tx, child, reason, fermata.SystemActor); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AskOnChild opens a question on a child that was just created. The thresholds that are set in limits replace those of

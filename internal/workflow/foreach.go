@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -185,16 +186,16 @@ func (x *execution) mustStopItems(step *definition.Step, row *fermata.WorkflowSt
 func (x *execution) cancelOpenItems(ctx context.Context, row *fermata.WorkflowStep, taskIDs []string) error {
 	const reason = "another item failed"
 	return x.commit(ctx, func(h *engine.LeasedRun) error {
-		for _, id := range taskIDs {
-			if err := h.CancelChild(id, reason); err != nil {
-				return err
-			}
-		}
-		for _, item := range x.itemRows(row) {
-			x.cancelRow(item, reason, h.Tx.Now())
-		}
-		return nil
+		x.cancelItems(row, reason, h.Tx.Now())
+		return h.CancelChildren(taskIDs, reason)
 	})
+}
+
+// cancelItems ends the items of a step that have not ended.
+func (x *execution) cancelItems(row *fermata.WorkflowStep, reason string, now time.Time) {
+	for _, item := range x.itemRows(row) {
+		x.cancelRow(item, reason, now)
+	}
 }
 
 // saveItemEnd saves the result of an item, so that the item is not done again.

@@ -206,18 +206,12 @@ func (x *execution) cancelPosition(ctx context.Context) error {
 func (x *execution) cancelPositions(h *engine.LeasedRun, positions []position, reason string) error {
 	for i := range positions {
 		p := &positions[i]
-		for _, id := range p.TaskIDs {
-			if err := h.CancelChild(id, reason); err != nil {
-				return err
-			}
+		if err := h.CancelChildren(p.TaskIDs, reason); err != nil {
+			return err
 		}
-		row := x.currentRow(p.Next)
-		if row == nil {
-			continue
-		}
-		x.cancelRow(row, reason, h.Tx.Now())
-		for _, item := range x.itemRows(row) {
-			x.cancelRow(item, reason, h.Tx.Now())
+		if row := x.currentRow(p.Next); row != nil {
+			x.cancelRow(row, reason, h.Tx.Now())
+			x.cancelItems(row, reason, h.Tx.Now())
 		}
 	}
 	return nil

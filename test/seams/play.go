@@ -86,7 +86,7 @@ func (p *Play) taskOf(letter byte) *playTask {
 	return r
 }
 
-// awaitRest waits until the step's task has come to rest, unless Now is set.
+// awaitRest waits until the step's task needs a new act to move on, unless Now is set.
 func (p *Play) awaitRest(s Step) {
 	if s.Task == 0 || s.Now {
 		return
@@ -94,7 +94,7 @@ func (p *Play) awaitRest(s Step) {
 	p.awaitTaskRest(p.taskOf(s.Task))
 }
 
-// awaitTaskRest waits until the task has come to rest.
+// awaitTaskRest waits until the task needs a new act to move on.
 func (p *Play) awaitTaskRest(r *playTask) {
 	if r.id == "" {
 		return
