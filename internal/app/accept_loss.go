@@ -9,21 +9,15 @@ import (
 	"os/user"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// LossOptions configure [AcceptLoss].
-type LossOptions struct {
-	Database Database
-	// Yes accepts the loss. Without it, the loss is only shown.
-	Yes bool
-	Out io.Writer
-}
-
 // AcceptLoss shows which acknowledged events are missing from the database. With Yes, it records the loss in the
 // database, so that the server starts again.
-func AcceptLoss(ctx context.Context, o LossOptions) error {
-	opts, err := storeOptions(o.Database)
+func AcceptLoss(ctx context.Context, o config.AcceptLoss, out io.Writer) error {
+	storage := Storage{Storage: o.Storage}
+	opts, err := storeOptions(storage)
 	if err != nil {
 		return err
 	}
@@ -32,31 +26,31 @@ func AcceptLoss(ctx context.Context, o LossOptions) error {
 		return err
 	}
 	defer unlock()
-	if opts.Keys, err = o.Database.keys(ctx, opts); err != nil {
+	if opts.Keys, err = storage.keys(ctx, opts); err != nil {
 		return err
 	}
 	db, err := store.Open(ctx, opts)
 	if err != nil {
 		return err
 	}
-	return errors.Join(acceptLoss(ctx, o, db), db.Close())
+	return errors.Join(acceptLoss(ctx, o.Yes, db, out), db.Close())
 }
 
-func acceptLoss(ctx context.Context, o LossOptions, db *store.DB) error {
+func acceptLoss(ctx context.Context, isAccepted bool, db *store.DB, out io.Writer) error {
 	checkErr := db.Check(ctx)
 	if trouble, ok := errors.AsType[*store.Trouble](checkErr); ok {
 		return trouble.Refusal()
 	}
 	losses, err := db.Losses(ctx)
 	if err != nil || len(losses) == 0 {
-		return errors.Join(checkErr, err, printLine(o.Out, "the database has everything that was acknowledged: there is no loss to accept"))
+		return errors.Join(checkErr, err, printLine(out, "the database has everything that was acknowledged: there is no loss to accept"))
 	}
 	for _, loss := range losses {
-		if err := printLine(o.Out, loss.String()); err != nil {
+		if err := printLine(out, loss.String()); err != nil {
 			return err
 		}
 	}
-	if !o.Yes {
+	if !isAccepted {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was changed").
 			WithHint("look for a newer copy of the database first; run it again with --yes to go on without what is missing")
 	}
@@ -67,7 +61,7 @@ func acceptLoss(ctx context.Context, o LossOptions, db *store.DB) error {
 		return err
 	}
 	// The record cannot convince a witness: a person who can cut the database can write the record, too.
-	return printLine(o.Out, `accepted, and recorded as database.loss_accepted; start the server again
+	return printLine(out, `accepted, and recorded as database.loss_accepted; start the server again
 a witness of the audit (--audit-witness) that knows what is missing still refuses this database: keep it as evidence, and name a new file or repository`)
 }
 

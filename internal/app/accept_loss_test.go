@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
@@ -20,7 +21,12 @@ import (
 func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 	t.Parallel()
 	folder, witness := t.TempDir(), filepath.Join(t.TempDir(), "audit.witness")
-	o := ServeOptions{Listen: "127.0.0.1:0", Data: filepath.Join(folder, "data"), SingleUser: true, CheckpointEvery: time.Second, Log: slog.New(slog.DiscardHandler), Out: io.Discard}
+	o := ServeOptions{
+		Server: config.Server{
+			Listen: "127.0.0.1:0", Storage: config.Storage{Data: filepath.Join(folder, "data")}, SingleUser: true, CheckpointEvery: time.Second,
+		},
+		Log: slog.New(slog.DiscardHandler), Out: io.Discard,
+	}
 	nothing := func(context.Context, RunningServer) error { return nil }
 	if err := serveDuring(t.Context(), o, nothing); err != nil {
 		t.Fatal(err)
@@ -53,7 +59,7 @@ func TestAnAcceptedLossTellsWhatToDoWithTheWitness(t *testing.T) {
 		t.Fatalf("the restored database: %v", err)
 	}
 	var out strings.Builder
-	if err := AcceptLoss(t.Context(), LossOptions{Database: Database{Data: o.Data, Log: o.Log}, Yes: true, Out: &out}); err != nil {
+	if err := AcceptLoss(t.Context(), config.AcceptLoss{Storage: o.Storage, Yes: true}, &out); err != nil {
 		t.Fatal(err)
 	}
 	const advice = "a witness of the audit (--audit-witness) that knows what is missing still refuses this database: keep it as evidence, and name a new file or repository\n"

@@ -12,27 +12,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// AccessOptions configure the ways to sign in. Links that admins create always work.
-type AccessOptions struct {
-	// SMTP is the server that sends mails, smtp://user:password@host:port, and MailFrom is their sender. If both are
-	// empty, no mail is sent.
-	SMTP, MailFrom string
-	// IMAP is the mailbox for replies to questions, imaps://user:password@host, and MailReplyTo is the address of
-	// this mailbox. Without IMAP, replies are not read.
-	IMAP, MailReplyTo string
-	// MailAuthServID is the name under which the mail server vouches for senders. Without it, replies decide only
-	// questions of low risk.
-	MailAuthServID string
-	// OIDCIssuer is the address of an identity provider; empty means none.
-	OIDCIssuer, OIDCClientID, OIDCName, OIDCClientSecret string
-	// OIDCTrustEmail accepts mail addresses that the provider does not report as verified.
-	OIDCTrustEmail bool
-	// OIDCRoles are the roles of people, by their groups at the provider. OIDCGroupsClaim is the claim that lists
-	// these groups; empty means "groups".
-	OIDCRoles       map[string]string
-	OIDCGroupsClaim string
-}
-
 // checkAccess returns all errors in the options for signing in.
 func checkAccess(o ServeOptions) error {
 	var problems []error
@@ -42,7 +21,7 @@ func checkAccess(o ServeOptions) error {
 			problems = append(problems, fmt.Errorf("--public-url must be an address without a path, such as https://fermata.example.com, not %q", o.PublicURL))
 		}
 	}
-	a := o.Access
+	a := o.SignIn
 	if (a.SMTP == "") != (a.MailFrom == "") {
 		problems = append(problems, errors.New("--smtp and --mail-from go together"))
 	}
@@ -81,7 +60,7 @@ type signInMethods struct {
 }
 
 func newSignInMethods(o ServeOptions, e *engine.Engine) (w signInMethods, err error) {
-	a := o.Access
+	a := o.SignIn
 	if a.SMTP != "" {
 		w.mail, err = access.NewMailer(access.MailOptions{
 			Server: a.SMTP, From: a.MailFrom, Engine: e, Log: o.Log,

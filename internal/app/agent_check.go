@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/agentcheck"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
@@ -56,7 +57,7 @@ func CheckAgent(ctx context.Context, o AgentCheckOptions) (steps []agentcheck.Re
 		return nil, err
 	}
 	serve := ServeOptions{
-		Listen: "127.0.0.1:0", Data: filepath.Join(folder, "data"), Log: slog.New(slog.DiscardHandler), Out: io.Discard,
+		Server: config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: filepath.Join(folder, "data")}}, Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 	}
 	err = serveDuring(ctx, serve, func(ctx context.Context, served RunningServer) error {
 		person, err := client.New(served.URL, served.FirstToken)

@@ -39,16 +39,16 @@ func adaptOpen[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, er
 // channelKinds returns the kinds of channels that this server supports.
 func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 	mail := delivery.Kind{Name: email.Kind, Audience: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: adaptOpen(email.Open)}
-	if o.Access.SMTP != "" {
-		settings := map[string]string{"smtp": o.Access.SMTP, "from": o.Access.MailFrom}
-		if o.Access.IMAP != "" {
-			settings["imap"] = o.Access.IMAP
+	if o.SignIn.SMTP != "" {
+		settings := map[string]string{"smtp": o.SignIn.SMTP, "from": o.SignIn.MailFrom}
+		if o.SignIn.IMAP != "" {
+			settings["imap"] = o.SignIn.IMAP
 		}
-		if o.Access.MailAuthServID != "" {
-			settings["authserv_id"] = o.Access.MailAuthServID
+		if o.SignIn.MailAuthServID != "" {
+			settings["authserv_id"] = o.SignIn.MailAuthServID
 		}
-		if o.Access.MailReplyTo != "" {
-			settings["reply_to"] = o.Access.MailReplyTo
+		if o.SignIn.MailReplyTo != "" {
+			settings["reply_to"] = o.SignIn.MailReplyTo
 		}
 		fixed, err := json.Marshal(settings)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -34,20 +35,16 @@ func DataFolder(requestedPath string) (string, error) {
 	return filepath.Join(home, ".local", "share", "fermata"), nil
 }
 
-// Database names the database to use.
-type Database struct {
-	// Data is the folder of the SQLite file. URL is the address of a PostgreSQL database, which is used instead if it
-	// is not empty.
-	Data, URL string
-	// MasterKeyFile is the file of the master keys; empty means the default place.
-	MasterKeyFile string
-	Log           *slog.Logger
+// Storage names the database to use, and the log for what happens to it.
+type Storage struct {
+	config.Storage
+	Log *slog.Logger
 }
 
 // storeOptions returns the options for the store. If a data folder is named for PostgreSQL, this folder holds the
 // file with the acknowledged events.
-func storeOptions(d Database) (store.Options, error) {
-	data, database := d.Data, d.URL
+func storeOptions(d Storage) (store.Options, error) {
+	data, database := d.Data, d.Database
 	if database != "" {
 		if !store.IsPostgres(database) {
 			return store.Options{}, fermata.Errorf(fermata.CodeInvalidRequest, "--database must begin with postgres://").WithHint("name a SQLite database by its folder, with --data")

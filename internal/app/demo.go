@@ -15,17 +15,12 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
 // DemoOptions configure [Demo].
 type DemoOptions struct {
-	// Answer answers the question instead of a person. It is a format, and
-	// optionally yes or no for comments, such as "toml no".
-	Answer string
-	// Data is the folder that keeps the files of the demonstration. If it is
-	// empty, a temporary folder is used and removed.
-	Data   string
-	Listen string
+	config.Demo
 	// Program is the path of this program, which is also the agent.
 	Program string
 	Log     *slog.Logger
@@ -56,10 +51,11 @@ func Demo(ctx context.Context, o DemoOptions) error {
 		return err
 	}
 	return serveDuring(ctx, ServeOptions{
-		Listen: o.Listen, Data: filepath.Join(folder, "data"), Workers: 1, Log: o.Log, Out: io.Discard,
-		Worker: WorkerOptions{
-			Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
+		Server: config.Server{
+			Listen: o.Listen, Storage: config.Storage{Data: filepath.Join(folder, "data")}, Workers: 1, WorkDir: repo,
+			Agents: config.Agents{Command: []string{o.Program, "demo-agent"}},
 		},
+		WorkerName: "demo-worker", Log: o.Log, Out: io.Discard,
 	}, func(ctx context.Context, served RunningServer) error {
 		return (&demo{DemoOptions: o, repo: repo, server: served}).run(ctx)
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
 	"github.com/fermata-hq/fermata/internal/runner/codex"
@@ -17,18 +18,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/opencode"
 )
 
-// Isolation configures which parts of the machine agents can see.
-type Isolation struct {
-	// On runs agents in a sandbox. Read and Write are further files and folders that they can read or write there.
-	// Offline takes the network away.
-	On          bool
-	Read, Write []string
-	Offline     bool
-}
-
 // sandbox returns the sandbox for agents, or nil if none is requested.
 func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
-	program, err := o.Isolation.findProgram(ctx)
+	program, err := findSandboxProgram(ctx, o.Agents.Isolation)
 	if err != nil || program == "" {
 		return nil, err
 	}
@@ -40,7 +32,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Read: []string{executable}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
+	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Read: []string{executable}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Agents.Isolation.Offline}
 	for _, name := range o.programs() {
 		addProgram(s, name)
 	}
@@ -53,26 +45,26 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if err := hidePaths(s, o.hiddenPaths, filepath.Join(state, "hidden")); err != nil {
 		return nil, err
 	}
-	if err := checkWrites(s, o.Isolation.Write); err != nil {
+	if err := checkWrites(s, o.Agents.Isolation.Write); err != nil {
 		return nil, err
 	}
-	s.Read, s.Write = append(s.Read, o.Isolation.Read...), append(s.Write, o.Isolation.Write...)
+	s.Read, s.Write = append(s.Read, o.Agents.Isolation.Read...), append(s.Write, o.Agents.Isolation.Write...)
 	for _, folder := range s.OpenPath(filepath.SplitList(os.Getenv("PATH"))) {
 		o.Log.Warn("agents do not see this folder of PATH: it holds too many programs; --isolate-read opens it whole", "folder", folder)
 	}
 	return s, nil
 }
 
-// findProgram returns the program that creates the sandbox, or "" if no sandbox is requested. It refuses the other
+// findSandboxProgram returns the program that creates the sandbox, or "" if no sandbox is requested. It refuses the other
 // options if On is not set, paths that do not exist, and a machine that cannot create a sandbox.
-func (i Isolation) findProgram(ctx context.Context) (string, error) {
+func findSandboxProgram(ctx context.Context, i config.Isolation) (string, error) {
 	if !i.On {
 		if i.Offline || len(i.Read)+len(i.Write) > 0 {
 			return "", fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-read, --isolate-write and --isolate-offline go with --isolate").WithHint("add --isolate")
 		}
 		return "", nil
 	}
-	if err := i.checkPaths(); err != nil {
+	if err := checkSandboxPaths(i); err != nil {
 		return "", err
 	}
 	program, err := process.FindSandbox(ctx)
@@ -83,8 +75,8 @@ func (i Isolation) findProgram(ctx context.Context) (string, error) {
 	return program, nil
 }
 
-// checkPaths refuses paths that do not exist: agents would not see them, and the operator would not notice.
-func (i Isolation) checkPaths() error {
+// checkSandboxPaths refuses paths that do not exist: agents would not see them, and the operator would not notice.
+func checkSandboxPaths(i config.Isolation) error {
 	for flag, paths := range map[string][]string{"--isolate-read": i.Read, "--isolate-write": i.Write} {
 		for _, path := range paths {
 			if _, err := os.Stat(path); err != nil {
@@ -175,7 +167,7 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 		return nil, err
 	}
 	var homes []agentHome
-	for _, name := range o.Runners {
+	for _, name := range o.Agents.Runners {
 		own := agentHome{dir: filepath.Join(o.Folder, ".agents"), writablePaths: []string{name + "/"}}
 		switch name {
 		case claude.Name:

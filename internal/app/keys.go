@@ -15,7 +15,7 @@ import (
 )
 
 // keys returns the master keys of the database. If the database has none yet, it creates the key file.
-func (d Database) keys(ctx context.Context, opts store.Options) (*keys.Ring, error) {
+func (d Storage) keys(ctx context.Context, opts store.Options) (*keys.Ring, error) {
 	folder, err := DataFolder(d.Data)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
 
 // RotateKeys adds a new master key, makes it the current one, and seals every secret with it. The old keys stay in
 // the file, because they open earlier backups.
-func RotateKeys(ctx context.Context, d Database, out io.Writer) error {
+func RotateKeys(ctx context.Context, d Storage, out io.Writer) error {
 	return withDatabase(ctx, d, func(db *store.DB) error {
 		id, err := db.Keys().Add()
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 )
@@ -16,7 +17,7 @@ import (
 // new key replaces it.
 func TestALostKeyIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	d := Database{Data: filepath.Join(t.TempDir(), "data")}
+	d := Storage{Storage: config.Storage{Data: filepath.Join(t.TempDir(), "data")}}
 	if err := Migrate(t.Context(), d, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestALostKeyIsNotReplaced(t *testing.T) {
 
 func TestRotateKeys(t *testing.T) {
 	t.Parallel()
-	d := Database{Data: filepath.Join(t.TempDir(), "data")}
+	d := Storage{Storage: config.Storage{Data: filepath.Join(t.TempDir(), "data")}}
 	var said strings.Builder
 	if err := RotateKeys(t.Context(), d, &said); err != nil {
 		t.Fatal(err)

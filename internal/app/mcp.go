@@ -24,22 +24,11 @@ import (
 
 // MCPOptions configure [RunMCP].
 type MCPOptions struct {
-	URL, Token string
-	// Configured reports whether the address of a server was given. If it was not, and no server listens at Listen,
-	// one is started.
-	Configured bool
-	// Task, RunID, Session, OtherSession and Project are the options of the MCP server with these names.
-	Task, RunID, Session, OtherSession, Project string
-	// AskTool is the name of the tool that asks questions.
-	AskTool string
-	// Listen and Data are the address and the data folder of a server that is started.
-	Listen, Data string
-	// ApproveWait is how long a permission prompt waits for a person. A negative value means that it does not wait.
-	ApproveWait time.Duration
-	Version     string
-	Log         *slog.Logger
-	In          io.ReadCloser
-	Out         io.WriteCloser
+	config.MCP
+	Version string
+	Log     *slog.Logger
+	In      io.ReadCloser
+	Out     io.WriteCloser
 	// Err is the output for the person, such as the address at which to answer.
 	Err io.Writer
 }
@@ -115,6 +104,9 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	}
 	defer c.CloseIdleConnections()
 	desk := mcpserver.ClientBackend(c, o.Token != "")
+	if o.ApproveWait == 0 {
+		o.ApproveWait = -1
+	}
 	if o.OtherSession == "" {
 		o.OtherSession = "mcp:" + rand.Text()
 	}
@@ -153,7 +145,10 @@ func noteAtDesk(o MCPOptions) func(string, *fermata.Question) {
 
 // runEmbeddedMCP runs a server for one local user while the agent runs.
 func runEmbeddedMCP(ctx context.Context, o MCPOptions) error {
-	serve := ServeOptions{Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard}
+	serve := ServeOptions{
+		Server:  config.Server{Listen: o.Listen, Storage: config.Storage{Data: o.Data}, SingleUser: true},
+		Version: o.Version, Log: o.Log, Out: io.Discard,
+	}
 	return serveDuring(ctx, serve, func(ctx context.Context, served RunningServer) error {
 		_, _ = fmt.Fprintf(o.Err, "fermata: no server is configured, so one runs at %s while this agent does.\n"+
 			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, urlFlag(served.URL))

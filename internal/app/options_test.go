@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
 // Invalid options are reported as invalid requests, so that the exit code distinguishes them from the failure of a
@@ -22,8 +23,9 @@ func TestOptionsThatCannotHold(t *testing.T) {
 	}
 	const token = "fmt_2CZ3mqZxvBZmDVNX9tMRCUJTR2bJkXdJ0rP3Ux"
 	log := slog.New(slog.DiscardHandler)
-	worker := func(o WorkerOptions) error {
-		o.URL, o.Name, o.Log = "http://127.0.0.1:1", "w", log
+	worker := func(c config.Worker) error {
+		o := WorkerOptions{Worker: c, Log: log}
+		o.URL, o.Name = "http://127.0.0.1:1", "w"
 		if o.Folder == "" {
 			o.Folder = t.TempDir()
 		}
@@ -33,25 +35,25 @@ func TestOptionsThatCannotHold(t *testing.T) {
 		}
 		return err
 	}
-	serve := func(o ServeOptions) error {
-		o.Listen, o.Log, o.Out = cmp.Or(o.Listen, "127.0.0.1:0"), log, io.Discard
-		return Serve(t.Context(), o)
+	serve := func(c config.Server) error {
+		c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
+		return Serve(t.Context(), ServeOptions{Server: c, Log: log, Out: io.Discard})
 	}
 	for want, err := range map[string]error{
-		"the worker has nothing to run":          worker(WorkerOptions{}),
-		"the agents need a token":                worker(WorkerOptions{Runners: []string{"claude"}}),
-		"the runner acp has nothing to run":      worker(WorkerOptions{Runners: []string{"acp"}, AgentToken: token}),
-		"--program goes with one runner only":    worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Program: "agent"}),
-		"arguments behind -- go with one":        worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Command: []string{"--fast"}}),
-		"--folder: " + file + " is no folder":    worker(WorkerOptions{Command: []string{"true"}, Folder: file}),
-		"--data: " + file + " is no folder":      serve(ServeOptions{Data: file}),
-		"--database must begin with":             serve(ServeOptions{Database: "sqlite:foo"}),
-		"--listen: address":                      serve(ServeOptions{Data: t.TempDir(), Listen: "nope"}),
-		"--public-url must be an address":        serve(ServeOptions{Data: t.TempDir(), PublicURL: "foo"}),
-		"--secret-projects names the secret NO":  serve(ServeOptions{Data: t.TempDir(), SecretProjects: map[string]string{"NONE_OF_IT": "web"}}),
-		"the witness git:" + file + " is no clo": serve(ServeOptions{Data: t.TempDir(), AuditWitnesses: []string{"git:" + file}}),
-		"a witness of the audit needs a place":   serve(ServeOptions{Data: t.TempDir(), AuditWitnesses: []string{""}}),
-		"--single-user serves without sign-in,":  serve(ServeOptions{Data: t.TempDir(), Listen: "0.0.0.0:0", SingleUser: true}),
+		"the worker has nothing to run":          worker(config.Worker{}),
+		"the agents need a token":                worker(config.Worker{Agents: config.Agents{Runners: []string{"claude"}}}),
+		"the runner acp has nothing to run":      worker(config.Worker{Agents: config.Agents{Runners: []string{"acp"}, AgentToken: token}}),
+		"--program goes with one runner only":    worker(config.Worker{Agents: config.Agents{Runners: []string{"claude", "codex"}, AgentToken: token, Program: "agent"}}),
+		"arguments behind -- go with one":        worker(config.Worker{Agents: config.Agents{Runners: []string{"claude", "codex"}, AgentToken: token, Command: []string{"--fast"}}}),
+		"--folder: " + file + " is no folder":    worker(config.Worker{Folder: file, Agents: config.Agents{Command: []string{"true"}}}),
+		"--data: " + file + " is no folder":      serve(config.Server{Storage: config.Storage{Data: file}}),
+		"--database must begin with":             serve(config.Server{Storage: config.Storage{Database: "sqlite:foo"}}),
+		"--listen: address":                      serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, Listen: "nope"}),
+		"--public-url must be an address":        serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, PublicURL: "foo"}),
+		"--secret-projects names the secret NO":  serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, SecretProjects: map[string]string{"NONE_OF_IT": "web"}}),
+		"the witness git:" + file + " is no clo": serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, AuditWitnesses: []string{"git:" + file}}),
+		"a witness of the audit needs a place":   serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, AuditWitnesses: []string{""}}),
+		"--single-user serves without sign-in,":  serve(config.Server{Storage: config.Storage{Data: t.TempDir()}, Listen: "0.0.0.0:0", SingleUser: true}),
 	} {
 		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to be a wrong request: %s", err, want)

@@ -28,21 +28,21 @@ func needsAgentToken(names []string) bool {
 // runners returns the runners of a worker, in the order in which they are
 // named.
 func runners(o WorkerOptions) ([]worker.Runner, error) {
-	if len(o.Runners) == 0 {
-		o.Runners = []string{command.Name}
+	if len(o.Agents.Runners) == 0 {
+		o.Agents.Runners = []string{command.Name}
 	}
-	switch several := len(o.Runners) > 1; {
-	case needsAgentToken(o.Runners) && o.AgentToken == "":
+	switch several := len(o.Agents.Runners) > 1; {
+	case needsAgentToken(o.Agents.Runners) && o.Agents.AgentToken == "":
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the agents need a token to ask with").
 			WithHint("make one with `fermata token create --scope ask agents`, and name it with --agent-token")
-	case several && o.Program != "":
+	case several && o.Agents.Program != "":
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--program goes with one runner only")
-	case several && len(o.Command) > 0 && !slices.Contains(o.Runners, command.Name):
+	case several && len(o.Agents.Command) > 0 && !slices.Contains(o.Agents.Runners, command.Name):
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "arguments behind -- go with one runner only")
 	}
-	made := make([]worker.Runner, 0, len(o.Runners)+1)
-	for _, name := range o.Runners {
-		if name == command.Name && len(o.Command) == 0 && o.AllowTaskCommands {
+	made := make([]worker.Runner, 0, len(o.Agents.Runners)+1)
+	for _, name := range o.Agents.Runners {
+		if name == command.Name && len(o.Agents.Command) == 0 && o.Agents.AllowTaskCommands {
 			// The worker has no program of its own and runs only those that
 			// tasks name.
 			continue
@@ -53,7 +53,7 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 		}
 		made = append(made, r)
 	}
-	if o.AllowTaskCommands {
+	if o.Agents.AllowTaskCommands {
 		made = append(made, command.NewShell(o.commandOptions()))
 	}
 	return made, nil
@@ -62,12 +62,12 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 // commandOptions returns the options for programs that speak the protocol of
 // the runner command.
 func (o WorkerOptions) commandOptions() command.Options {
-	return command.Options{Command: o.Command, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken}
+	return command.Options{Command: o.Agents.Command, PassEnv: o.Agents.PassEnv, URL: o.URL, Token: o.Agents.AgentToken}
 }
 
 func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	if name == command.Name {
-		if len(o.Command) == 0 {
+		if len(o.Agents.Command) == 0 {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the worker has nothing to run").
 				WithHint("name the agent program behind --, or let tasks name theirs with --allow-task-commands")
 		}
@@ -77,14 +77,14 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := agent.Options{Program: o.Program, Fermata: executable, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
-	if len(o.Runners) == 1 {
-		a.ExtraArgs = o.Command
+	a := agent.Options{Program: o.Agents.Program, Fermata: executable, URL: o.URL, Token: o.Agents.AgentToken, PassEnv: o.Agents.PassEnv}
+	if len(o.Agents.Runners) == 1 {
+		a.ExtraArgs = o.Agents.Command
 	}
 	a.Folder = filepath.Join(o.Folder, ".agents", name)
 	switch name {
 	case acp.Name:
-		return newACP(a, o.LiveWait, o.AllowUnknownAgent || o.Isolation.On)
+		return newACP(a, o.Agents.LiveWait, o.Agents.AllowUnknownAgent || o.Agents.Isolation.On)
 	case claude.Name:
 		return claude.New(a), nil
 	case codex.Name:

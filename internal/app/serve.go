@@ -18,6 +18,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/insight"
@@ -28,38 +29,9 @@ import (
 
 // ServeOptions configure [Serve].
 type ServeOptions struct {
-	Listen string
-	// Data is the folder of the SQLite file. Database is the address of a PostgreSQL database, which is used instead
-	// if it is not empty.
-	Data, Database string
-	// MasterKeyFile is the file of the master keys that seal secrets; empty means the file beside the data folder.
-	MasterKeyFile string
-	// AuditWitnesses are places outside the database that store signed checkpoints of the audit chain.
-	// CheckpointEvery is the longest time that an event waits for its signature; 0 means five minutes.
-	AuditWitnesses  []string
-	CheckpointEvery time.Duration
-	// SecretProjects maps the name of a secret to the projects whose workflows may use it, separated by commas.
-	SecretProjects map[string]string
-	// PublicURL is the address at which people open the server; empty means the address at which it listens.
-	PublicURL string
-	// Access configures how people sign in.
-	Access AccessOptions
-	// SingleUser serves one local user without sign-in. Listen must then be a loopback address.
-	SingleUser bool
-	// NewAdminToken creates and prints a new admin token. It is for an operator who has lost the first one.
-	NewAdminToken bool
-	// Workers is the number of tasks that run inside the server at the same time; 0 starts no worker.
-	Workers int
-	// Worker configures these workers.
-	Worker WorkerOptions
-	// AllowNetworks are private networks that channels may reach, such as 10.0.0.0/8.
-	AllowNetworks []string
-	// TrustedProxies are the networks of proxies in front of the server, such as 127.0.0.1/32. The server believes
-	// their headers about the origin of a request.
-	TrustedProxies []string
-	// AllowToolCommands lets this server start MCP servers of workflows as programs. Then everyone who may define
-	// tools can run programs on this machine.
-	AllowToolCommands bool
+	config.Server
+	// WorkerName is the name of the workers inside the server; empty means the name of the host.
+	WorkerName string
 	// Channels are further kinds of channels.
 	Channels []delivery.Kind
 	Version  string
@@ -96,12 +68,12 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointInterval)
-	return withDatabase(ctx, Database{o.Data, o.Database, o.MasterKeyFile, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
+	return withDatabase(ctx, Storage{o.Storage, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
 // withDatabase opens and migrates the database, and closes it when use returns. Only this process may use a SQLite
 // database meanwhile.
-func withDatabase(ctx context.Context, d Database, use func(db *store.DB) error) error {
+func withDatabase(ctx context.Context, d Storage, use func(db *store.DB) error) error {
 	opts, err := storeOptions(d)
 	if err != nil {
 		return err
@@ -139,7 +111,7 @@ func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
 }
 
 // Migrate only brings a database up to date.
-func Migrate(ctx context.Context, d Database, out io.Writer) error {
+func Migrate(ctx context.Context, d Storage, out io.Writer) error {
 	return withDatabase(ctx, d, func(db *store.DB) error {
 		_, err := fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
 		return err
@@ -402,11 +374,11 @@ func checkEmbeddedWorkers(ctx context.Context, o ServeOptions) error {
 	if o.Workers == 0 {
 		return nil
 	}
-	w := o.Worker
+	w := o.workerOptions()
 	w.URL = "http://" + o.Listen
-	if w.AgentToken == "" {
+	if w.Agents.AgentToken == "" {
 		// The server creates the agents' token once it has a database.
-		w.AgentToken = fermata.NewSecret()
+		w.Agents.AgentToken = fermata.NewSecret()
 	}
 	if _, err := runners(w); err != nil {
 		return err
@@ -414,7 +386,7 @@ func checkEmbeddedWorkers(ctx context.Context, o ServeOptions) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	_, err := w.Isolation.findProgram(ctx)
+	_, err := findSandboxProgram(ctx, w.Agents.Isolation)
 	return err
 }
 
@@ -428,20 +400,27 @@ func runEmbeddedWorkers(ctx context.Context, o ServeOptions, s RunningServer) er
 	if err != nil {
 		return err
 	}
-	w := o.Worker
-	if w.AgentToken == "" && needsAgentToken(w.Runners) {
-		if w.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedTokenName(o), fermata.ScopeAsk); err != nil {
+	w := o.workerOptions()
+	if w.Agents.AgentToken == "" && needsAgentToken(w.Agents.Runners) {
+		if w.Agents.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedTokenName(o), fermata.ScopeAsk); err != nil {
 			return err
 		}
 	}
-	if w.Folder == "" && o.Data != "" {
+	if o.Data != "" {
 		w.Folder = filepath.Join(o.Data, "work")
 	}
 	if w.hiddenPaths, err = o.secretPaths(); err != nil {
 		return err
 	}
-	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token, o.Workers, o.Log
+	w.URL, w.Token = s.URL, token
 	return RunWorker(ctx, w)
+}
+
+// workerOptions returns the options of the workers inside the server.
+func (o ServeOptions) workerOptions() WorkerOptions {
+	return WorkerOptions{
+		Worker: config.Worker{Name: o.WorkerName, Concurrency: o.Workers, WorkDir: o.WorkDir, Agents: o.Agents}, Log: o.Log,
+	}
 }
 
 // secretPaths returns the data folder and the file of the master keys. No agent in a sandbox may see these.

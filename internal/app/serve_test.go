@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
 // A server that cannot start creates no key and no database, and prints no address.
@@ -24,22 +25,21 @@ func TestServeChecksBeforeItMakesAnything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = busy.Close() }()
-	for want, o := range map[string]ServeOptions{
+	for want, c := range map[string]config.Server{
 		"invalid_request: the worker has nothing to run":             {Workers: 1},
-		"invalid_request: the runner acp has nothing to run":         {Workers: 1, Worker: WorkerOptions{Runners: []string{"acp"}}},
-		"invalid_request: --workdir: ":                               {Workers: 1, Worker: WorkerOptions{Command: []string{"true"}, WorkDir: "/no/such/folder"}},
-		"invalid_request: the agent program cannot be run: ":         {Workers: 1, Worker: WorkerOptions{Runners: []string{"claude"}, Program: "no-such-program"}},
-		"invalid_request: --isolate-read, --isolate-write and":       {Workers: 1, Worker: WorkerOptions{Command: []string{"true"}, Isolation: Isolation{Offline: true}}},
+		"invalid_request: the runner acp has nothing to run":         {Workers: 1, Agents: config.Agents{Runners: []string{"acp"}}},
+		"invalid_request: --workdir: ":                               {Workers: 1, WorkDir: "/no/such/folder", Agents: config.Agents{Command: []string{"true"}}},
+		"invalid_request: the agent program cannot be run: ":         {Workers: 1, Agents: config.Agents{Runners: []string{"claude"}, Program: "no-such-program"}},
+		"invalid_request: --isolate-read, --isolate-write and":       {Workers: 1, Agents: config.Agents{Command: []string{"true"}, Isolation: config.Isolation{Offline: true}}},
 		"invalid_request: --trusted-proxies: \"nope\" is no network": {TrustedProxies: []string{"nope"}},
 		"invalid_request: --allow-networks: \"nope\" is no network":  {AllowNetworks: []string{"nope"}},
 		"unavailable: listen at " + busy.Addr().String() + ": ":      {Listen: busy.Addr().String()},
 	} {
 		var out strings.Builder
 		folder := t.TempDir()
-		o.Listen, o.Data, o.Log, o.Out = cmp.Or(o.Listen, "127.0.0.1:0"), filepath.Join(folder, "data"), slog.New(slog.DiscardHandler), &out
+		c.Listen, c.Data = cmp.Or(c.Listen, "127.0.0.1:0"), filepath.Join(folder, "data")
 		ctx, cancel := context.WithCancel(t.Context())
-		o.Ready = func(RunningServer) { cancel() }
-		err := Serve(ctx, o)
+		err := Serve(ctx, ServeOptions{Server: c, Log: slog.New(slog.DiscardHandler), Out: &out, Ready: func(RunningServer) { cancel() }})
 		cancel()
 		var e *fermata.Error
 		if !errors.As(err, &e) || e.Hint == "" || !strings.HasPrefix(string(e.Code)+": "+e.Error(), want) {
@@ -55,7 +55,10 @@ func TestServeChecksBeforeItMakesAnything(t *testing.T) {
 // The server has its built-in channels before it answers the first request.
 func TestTheFirstRequestFindsItsChannel(t *testing.T) {
 	t.Parallel()
-	options := ServeOptions{Listen: "127.0.0.1:0", Data: t.TempDir(), Version: "test", SingleUser: true, Log: slog.New(slog.DiscardHandler), Out: io.Discard}
+	options := ServeOptions{
+		Server:  config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: t.TempDir()}, SingleUser: true},
+		Version: "test", Log: slog.New(slog.DiscardHandler), Out: io.Discard,
+	}
 	err := serveDuring(t.Context(), options, func(ctx context.Context, s RunningServer) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/push/key", nil)
 		if err != nil {

@@ -38,18 +38,18 @@ func (o WorkerOptions) check() error {
 // programs returns the programs that the runners start.
 func (o WorkerOptions) programs() []string {
 	var programs []string
-	names := o.Runners
+	names := o.Agents.Runners
 	if len(names) == 0 {
 		names = []string{command.Name}
 	}
 	for _, name := range names {
 		switch {
 		case name != command.Name && name != acp.Name:
-			programs = append(programs, cmp.Or(o.Program, name))
-		case name == acp.Name && o.Program != "":
-			programs = append(programs, o.Program)
-		case len(o.Command) > 0:
-			programs = append(programs, o.Command[0])
+			programs = append(programs, cmp.Or(o.Agents.Program, name))
+		case name == acp.Name && o.Agents.Program != "":
+			programs = append(programs, o.Agents.Program)
+		case len(o.Agents.Command) > 0:
+			programs = append(programs, o.Agents.Command[0])
 		}
 	}
 	slices.Sort(programs)

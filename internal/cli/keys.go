@@ -1,15 +1,17 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/internal/config"
+)
 
 type keysCommand struct {
 	Rotate keysRotateCommand `cmd:"" help:"Make a new master key and seal all secrets with it."`
 }
 
 type keysRotateCommand struct {
-	Data          string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
-	Database      string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL instead."`
-	MasterKeyFile string `env:"FERMATA_MASTER_KEY_FILE" type:"path" placeholder:"FILE" help:"Master key that seals secrets (default: the data folder's name with .key, beside it)."`
+	config.Storage `embed:""`
 }
 
 func (keysRotateCommand) Help() string {
@@ -25,5 +27,5 @@ func (c *keysRotateCommand) Run(ctx context.Context, s *session) error {
 	if s.hooks.RotateKeys == nil {
 		return notBuilt("keys rotate")
 	}
-	return s.hooks.RotateKeys(ctx, MigrateOptions{Data: c.Data, Database: c.Database, MasterKeyFile: c.MasterKeyFile})
+	return s.hooks.RotateKeys(ctx, c.Storage)
 }

@@ -1,23 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
 type mcpCommand struct {
-	Task        string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
-	RunID       string        `name:"run" env:"FERMATA_RUN" placeholder:"ID" help:"Run of that task; once it is over, nothing more of it may run."`
-	Session     string        `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
-	Project     string        `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
-	AskTool     string        `env:"FERMATA_ASK_TOOL" default:"ask_user" placeholder:"NAME" help:"Name of the tool ${default}, for an agent program that has one of that name: Gemini CLI without a terminal hides both."`
-	Listen      string        `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to look for a server, and to start one, when none is configured (default ${default})."`
-	Data        string        `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
-	ApproveWait time.Duration `env:"FERMATA_APPROVE_WAIT" default:"10m" help:"How long a permission prompt waits for a person before it is denied for the time being; 0s does not wait."`
-	LogLevel    string        `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
+	config.MCP `embed:""`
 }
 
 func (mcpCommand) Help() string {
@@ -41,18 +33,11 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	o := MCPOptions{
-		URL: login.Address(s.URL), Token: s.Token, Configured: config.Canonical(s.URL) != "" || login.URL != "",
-		Task: c.Task, RunID: c.RunID, Session: c.Session, Project: c.Project, AskTool: c.AskTool, Listen: c.Listen, Data: c.Data, ApproveWait: c.ApproveWait, LogLevel: c.LogLevel,
-	}
-	if o.Token == "" {
-		o.Token = login.Token(o.URL)
-	}
-	if o.ApproveWait == 0 {
-		o.ApproveWait = -1
-	}
+	c.URL = login.Address(s.URL)
+	c.Token = cmp.Or(s.Token, login.Token(c.URL))
+	c.Configured = config.Canonical(s.URL) != "" || login.URL != ""
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
-		o.OtherSession = "claude:" + id
+		c.OtherSession = "claude:" + id
 	}
-	return s.hooks.MCP(ctx, o)
+	return s.hooks.MCP(ctx, c.MCP)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -10,72 +11,51 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// agentFlags holds the flags about the agent of a worker.
-type agentFlags struct {
-	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
-	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
-	AllowTaskCommands bool          `help:"Also run the commands that tasks name in their spec, such as the shell steps of workflows. Whoever can make a task then runs programs here."`
-	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts. 0s, the default, sets no limit."`
-	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
-	AllowUnknownAgent bool          `help:"For the runner acp: also run a program that is not known to ask before it acts, without --isolate. No rule of gates holds such a program."`
-	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
-	Isolate           bool          `env:"FERMATA_ISOLATE" help:"Run agents in a sandbox (bubblewrap, Linux only): they write to their working copy, and see no home, no other task and nothing of the worker."`
-	IsolateRead       []string      `type:"path" placeholder:"PATH" help:"A file or folder that agents can read in the sandbox; repeat it."`
-	IsolateWrite      []string      `type:"path" placeholder:"PATH" help:"A file or folder that agents can write in the sandbox; repeat it."`
-	IsolateOffline    bool          `help:"Take the network away in the sandbox. Gates and questions need it to reach the server."`
-	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only. @FILE reads it from a file: a command line is seen by everybody on the machine."`
-	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments, for the runners command and acp; for the others, further arguments of their program."`
-}
-
-func (f agentFlags) options() AgentOptions {
-	command := f.Command
+// agentCommand returns the agent program and its arguments without the "--" before them.
+func agentCommand(a config.Agents) []string {
+	command := a.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if (f.Runner[0] == "command" || f.Runner[0] == "acp") && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
+	if (a.Runners[0] == "command" || a.Runners[0] == "acp") && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
 		// Resolve the path of a program at once. In a working copy the same path may lead to another program.
 		if path, err := filepath.Abs(command[0]); err == nil {
 			command = append([]string{path}, command[1:]...)
 		}
 	}
-	return AgentOptions{
-		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, LiveWait: f.LiveWait, AllowUnknownAgent: f.AllowUnknownAgent, PassEnv: f.PassEnv, Token: f.AgentToken,
-		Isolation: IsolationOptions{On: f.Isolate, Read: f.IsolateRead, Write: f.IsolateWrite, Offline: f.IsolateOffline},
-	}
+	return command
 }
 
-// defaultLiveWait is the default of --live-wait.
-const defaultLiveWait = time.Minute
-
-// check refuses values with which no run could start or end, and flags that none of the runners reads.
-func (f agentFlags) check() error {
-	if err := f.checkFlags(); err != nil {
+// checkAgents refuses values with which no run could start or end, and flags that none of the runners reads.
+func checkAgents(a config.Agents) error {
+	if err := checkAgentCommand(a.Command); err != nil {
 		return err
 	}
-	for _, name := range f.PassEnv {
+	for _, name := range a.PassEnv {
 		if strings.Contains(name, "=") {
 			return fermata.Errorf(fermata.CodeInvalidRequest, "--pass-env takes the name of a variable, not %q", name).WithHint("the value is that of the worker's own environment")
 		}
 	}
-	if err := errors.Join(checkAtLeast("--run-timeout", f.RunTimeout, 0), checkAtLeast("--live-wait", f.LiveWait, 0)); err != nil {
+	if err := errors.Join(checkAtLeast("--run-timeout", a.RunTimeout, 0), checkAtLeast("--live-wait", a.LiveWait, 0)); err != nil {
 		return err
 	}
-	others := slices.ContainsFunc(f.Runner, func(name string) bool { return name != "command" })
-	return checkUnreadFlags("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
-		"--program":             f.Program != "" && !others,
-		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
-		"--allow-unknown-agent": f.AllowUnknownAgent && !slices.Contains(f.Runner, "acp"),
+	others := slices.ContainsFunc(a.Runners, func(name string) bool { return name != "command" })
+	return checkUnreadFlags("--runner "+strings.Join(a.Runners, " and "), map[string]bool{
+		"--program":             a.Program != "" && !others,
+		"--live-wait":           a.LiveWait != config.DefaultLiveWait && !slices.Contains(a.Runners, "acp"),
+		"--allow-unknown-agent": a.AllowUnknownAgent && !slices.Contains(a.Runners, "acp"),
 	})
 }
 
-// checkFlags refuses an unknown flag, because it would be taken for the agent program.
-func (f agentFlags) checkFlags() error {
-	if len(f.Command) == 0 || f.Command[0] == "--" || !strings.HasPrefix(f.Command[0], "-") {
+// checkAgentCommand refuses an unknown flag, because it would be taken for the agent program.
+func checkAgentCommand(command []string) error {
+	if len(command) == 0 || command[0] == "--" || !strings.HasPrefix(command[0], "-") {
 		return nil
 	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "unknown flag %s", f.Command[0]).
+	return fermata.Errorf(fermata.CodeInvalidRequest, "unknown flag %s", command[0]).
 		WithHint("--help lists the flags; arguments of the agent program stand behind --")
 }
 
@@ -87,33 +67,22 @@ func checkAtLeast(flag string, d, minimum time.Duration) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, minimum, d)
 }
 
-// givenFlags returns the flags for agents on the command line. Environment variables do not count, because they may be
+// givenAgentFlags returns the flags for agents on the command line. Environment variables do not count, because they may be
 // meant for another command.
-func (f agentFlags) givenFlags() []string {
+func givenAgentFlags(a config.Agents) []string {
 	isUnset := func(variable string) bool { return os.Getenv(variable) == "" }
 	return givenFlags(map[string]bool{
-		"--runner": !slices.Equal(f.Runner, []string{"command"}) && isUnset("FERMATA_RUNNER"), "--program": f.Program != "",
-		"--allow-task-commands": f.AllowTaskCommands, "--run-timeout": f.RunTimeout != 0, "--live-wait": f.LiveWait != defaultLiveWait,
-		"--allow-unknown-agent": f.AllowUnknownAgent,
-		"--pass-env":            len(f.PassEnv) > 0, "--isolate": f.Isolate && isUnset("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
-		"--isolate-write": len(f.IsolateWrite) > 0, "--isolate-offline": f.IsolateOffline,
-		"--agent-token": f.AgentToken != "" && isUnset("FERMATA_AGENT_TOKEN"), "an agent program": len(f.Command) > 0,
+		"--runner": !slices.Equal(a.Runners, []string{"command"}) && isUnset("FERMATA_RUNNER"), "--program": a.Program != "",
+		"--allow-task-commands": a.AllowTaskCommands, "--run-timeout": a.RunTimeout != 0, "--live-wait": a.LiveWait != config.DefaultLiveWait,
+		"--allow-unknown-agent": a.AllowUnknownAgent,
+		"--pass-env":            len(a.PassEnv) > 0, "--isolate": a.Isolation.On && isUnset("FERMATA_ISOLATE"), "--isolate-read": len(a.Isolation.Read) > 0,
+		"--isolate-write": len(a.Isolation.Write) > 0, "--isolate-offline": a.Isolation.Offline,
+		"--agent-token": a.AgentToken != "" && isUnset("FERMATA_AGENT_TOKEN"), "an agent program": len(a.Command) > 0,
 	})
 }
 
 type workerCommand struct {
-	Name        string        `env:"FERMATA_WORKER" help:"Name of the worker (default: the host's)."`
-	Project     []string      `placeholder:"NAME" help:"Only tasks of this project; repeat it."`
-	Agent       []string      `placeholder:"ROLE" help:"Only tasks for this role; repeat it."`
-	Concurrency quantity      `default:"1" help:"How many tasks run at the same time."`
-	Lease       time.Duration `default:"60s" help:"How long a task stays with a worker that is silent: 1s to 1h."`
-	Workdir     string        `type:"path" placeholder:"FOLDER" help:"The project: a git repository gives each task a worktree and a branch (default: an empty folder a task)."`
-	Folder      string        `type:"path" placeholder:"FOLDER" help:"Where the worker keeps the worktrees (default: in the user's data folder)."`
-	OnCompleted string        `enum:"commit,keep" default:"commit" help:"What to do with the changes of a completed run: commit or keep."`
-	OnFailed    string        `enum:"rollback,keep" default:"rollback" help:"What to do with those of a failed one: rollback or keep."`
-	agentFlags  `embed:""`
-	Once        bool   `help:"Stop as soon as there is nothing to do."`
-	LogLevel    string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	config.Worker `embed:""`
 }
 
 func (workerCommand) Help() string {
@@ -130,11 +99,14 @@ func (workerCommand) Help() string {
 
 func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	var err error
-	if c.AgentToken, err = s.tokenFromFlag("--agent-token", c.AgentToken); err != nil {
+	if c.Agents.AgentToken, err = s.tokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
 		return err
 	}
-	if err = c.check(); err != nil {
+	if err = checkAgents(c.Agents); err != nil {
 		return err
+	}
+	if c.Concurrency < 1 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--concurrency must be at least 1, and not %d", c.Concurrency)
 	}
 	if c.Lease < fermata.MinLease || c.Lease > fermata.MaxLease {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.MinLease, fermata.MaxLease, c.Lease)
@@ -146,18 +118,13 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	o := WorkerOptions{
-		URL: login.Address(s.URL), Token: s.Token, Name: c.Name, Projects: c.Project, Agents: c.Agent,
-		Concurrency: int(c.Concurrency), Lease: c.Lease, WorkDir: c.Workdir, Folder: c.Folder, AgentOptions: c.agentFlags.options(),
-		OnCompleted: c.OnCompleted, OnFailed: c.OnFailed, Once: c.Once, LogLevel: c.LogLevel,
-	}
-	if o.Token == "" {
-		o.Token = login.Token(o.URL)
-	}
-	if o.Name == "" {
-		if o.Name, err = os.Hostname(); err != nil {
-			o.Name = "worker"
+	c.URL = login.Address(s.URL)
+	c.Token = cmp.Or(s.Token, login.Token(c.URL))
+	if c.Name == "" {
+		if c.Name, err = os.Hostname(); err != nil {
+			c.Name = "worker"
 		}
 	}
-	return s.hooks.Worker(ctx, o)
+	c.Agents.Command = agentCommand(c.Agents)
+	return s.hooks.Worker(ctx, c.Worker)
 }

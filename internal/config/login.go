@@ -1,6 +1,6 @@
-// Package config reads and writes the file of `fermata login`: the server that
-// the command line uses, and its token. It reads no flags and no environment
-// variables.
+// Package config holds the settings of the program: the options of the commands that run it, with their flags,
+// environment variables and defaults, and the file of `fermata login`, which names the server that the command line
+// uses.
 package config
 
 import (

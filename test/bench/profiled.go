@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/fermata-hq/fermata/internal/app"
+	"github.com/fermata-hq/fermata/internal/config"
 )
 
 // profiledCommand starts the server inside this program, with a CPU profile.
@@ -33,8 +34,8 @@ func profiledServer(args []string) error {
 		return err
 	}
 	err = app.Serve(ctx, app.ServeOptions{
-		Listen: "127.0.0.1:0", Data: args[2], Database: args[3], MasterKeyFile: args[4], Version: "bench",
-		Log: slog.New(slog.DiscardHandler), Out: os.Stderr,
+		Server:  config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: args[2], Database: args[3], MasterKeyFile: args[4]}},
+		Version: "bench", Log: slog.New(slog.DiscardHandler), Out: os.Stderr,
 	})
 	pprof.StopCPUProfile()
 	return errors.Join(err, f.Close())

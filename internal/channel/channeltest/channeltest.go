@@ -19,6 +19,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/app"
+	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
@@ -145,7 +146,8 @@ func (l *harness) serve() string {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		ended <- app.Serve(ctx, app.ServeOptions{
-			Listen: "127.0.0.1:0", Data: l.TempDir(), AllowNetworks: []string{"127.0.0.0/8"}, Channels: l.Kinds, Version: "test",
+			Server:   config.Server{Listen: "127.0.0.1:0", Storage: config.Storage{Data: l.TempDir()}, AllowNetworks: []string{"127.0.0.0/8"}},
+			Channels: l.Kinds, Version: "test",
 			Log: slog.New(slog.NewTextHandler(&log, nil)), Out: io.Discard, Ready: func(s app.RunningServer) { ready <- s },
 		})
 	}()
