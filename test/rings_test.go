@@ -17,14 +17,15 @@ type room struct {
 	upTo   int      // it may import every room of the rings 0 to upTo; with none, no room at all
 	also   []string // and these rooms
 	bare   bool     // outside the module, it may import only the standard library
+	note   string   // what the room is for, if its name does not say it
 }
 
 const none = -1
 
-// rooms is the ring table of the architecture, from the inside out. Add a new room here, and to the
-// copies in CONTRIBUTING.md and AGENTS.md.
+// rooms is the ring table of the architecture, from the inside out. After a change, write its copies into the pages:
+// go test ./test -run TestPagesShowTheRingTable -update.
 var rooms = []room{
-	{folder: ".", ring: 0, upTo: none, bare: true},
+	{folder: ".", ring: 0, upTo: none, bare: true, note: "package `fermata`"},
 	{folder: "internal/process", ring: 0, upTo: none, bare: true},
 	{folder: "internal/scriptedmodel", ring: 0, upTo: none, bare: true},
 	{folder: "internal/agent", ring: 0, upTo: 0, bare: true},
@@ -34,10 +35,10 @@ var rooms = []room{
 	{folder: "internal/tool/*", ring: 3, upTo: 0},
 	{folder: "internal/tool", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/posting", ring: 0, upTo: 0, bare: true},
-	{folder: "internal/outbound", ring: 0, upTo: 0},
-	{folder: "internal/strictjson", ring: 0, upTo: 0},
-	{folder: "internal/private", ring: 0, upTo: none, bare: true},
-	{folder: "internal/keys", ring: 0, upTo: 0, bare: true},
+	{folder: "internal/outbound", ring: 0, upTo: 0, note: "makes all clients for addresses that people give"},
+	{folder: "internal/strictjson", ring: 0, upTo: 0, note: "refuses unknown fields of requests"},
+	{folder: "internal/private", ring: 0, upTo: none, bare: true, note: "keeps files to their owner"},
+	{folder: "internal/keys", ring: 0, upTo: 0, bare: true, note: "keys that must not be in the database"},
 	{folder: "internal/checkpoint", ring: 0, upTo: 0},
 	{folder: "internal/passkey", ring: 0, upTo: 0},
 	{folder: "internal/witness", ring: 0, upTo: 0, bare: true},
