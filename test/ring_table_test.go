@@ -81,9 +81,9 @@ func (r room) describe() string {
 // allowed returns what the room may import.
 func (r room) allowed() string {
 	var parts []string
-	switch {
-	case r.upTo == none:
-	case r.upTo == 0:
+	switch r.upTo {
+	case none:
+	case 0:
 		parts = append(parts, "ring 0")
 	default:
 		parts = append(parts, fmt.Sprintf("rings 0 to %d", r.upTo))

@@ -22,8 +22,8 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// desk is the worker's side of a run. It records what the runner reports.
-type desk struct {
+// handle is the worker's side of a run. It records what the runner reports.
+type handle struct {
 	dir     string
 	mu      sync.Mutex
 	log     bytes.Buffer
@@ -33,35 +33,35 @@ type desk struct {
 	history string
 }
 
-func newDesk(t *testing.T) *desk {
-	return &desk{dir: t.TempDir(), inbox: make(chan *fermata.ResumeContext, 8)}
+func newRunHandle(t *testing.T) *handle {
+	return &handle{dir: t.TempDir(), inbox: make(chan *fermata.ResumeContext, 8)}
 }
 
-func (d *desk) Dir() string                          { return d.dir }
-func (d *desk) Log() io.Writer                       { return d }
-func (d *desk) Progress(fermata.Progress)            {}
-func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
-func (d *desk) KeepSession(s fermata.Session)        { d.session = append(d.session, s) }
-func (d *desk) MarkTold(rc *fermata.ResumeContext)   { d.heard = append(d.heard, rc) }
+func (d *handle) Dir() string                          { return d.dir }
+func (d *handle) Log() io.Writer                       { return d }
+func (d *handle) Progress(fermata.Progress)            {}
+func (d *handle) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
+func (d *handle) KeepSession(s fermata.Session)        { d.session = append(d.session, s) }
+func (d *handle) MarkTold(rc *fermata.ResumeContext)   { d.heard = append(d.heard, rc) }
 
-func (d *desk) History(context.Context) (*fermata.ResumeContext, error) {
+func (d *handle) History(context.Context) (*fermata.ResumeContext, error) {
 	return &fermata.ResumeContext{Text: d.history}, nil
 }
 
-func (d *desk) Write(p []byte) (int, error) {
+func (d *handle) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.log.Write(p)
 }
 
-func (d *desk) text() string {
+func (d *handle) text() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.log.String()
 }
 
 // prompt returns a prompt that the program was given, from the file in which the program saved it.
-func (d *desk) prompt(t *testing.T, name string) string {
+func (d *handle) prompt(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(d.dir, name))
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *desk) prompt(t *testing.T, name string) string {
 }
 
 // pipe creates a pipe in the folder of the program.
-func (d *desk) pipe(t *testing.T, name string) string {
+func (d *handle) pipe(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(d.dir, name)
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -101,12 +101,12 @@ var kind = agent.Kind{
 	InUse: func(words string) bool { return strings.Contains(words, "busy") },
 }
 
-func run(t *testing.T, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
+func run(t *testing.T, d *handle, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
 	t.Helper()
 	return runKind(t, kind, d, script, claim, o)
 }
 
-func runKind(t *testing.T, k agent.Kind, d *desk, text string, claim *fermata.Claim, o agent.Options) fermata.Finish {
+func runKind(t *testing.T, k agent.Kind, d *handle, text string, claim *fermata.Claim, o agent.Options) fermata.Finish {
 	t.Helper()
 	o.Program, o.Grace = filepath.Join(t.TempDir(), "agent"), time.Second
 	script.Write(t, o.Program, text)
@@ -133,7 +133,7 @@ func resumedClaim() *fermata.Claim {
 
 func TestSessionThatIsGoneBeginsAnew(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	d.history = "Answered: first blue, then green"
 	fin := run(t, d, `cat >"prompt-$1"
 		[ "$1" = new ] || { echo 'no such session' >&2; exit 1; }
@@ -157,7 +157,7 @@ func TestSessionThatIsGoneBeginsAnew(t *testing.T) {
 
 func TestSessionInUseIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	fin := run(t, d, `echo x >>tries
 		[ "$(wc -l <tries)" -gt 2 ] || { echo 'it is busy' >&2; exit 1; }
 		echo '{"Session":"'$1'","Said":"painted"}'`, resumedClaim(), agent.Options{})
@@ -168,7 +168,7 @@ func TestSessionInUseIsWaitedFor(t *testing.T) {
 
 func TestSessionThatFailsIsKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no credit left","Fatal":true}'`, resumedClaim(), agent.Options{})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no credit left") || fin.Session.ID != "s-1" {
 		t.Errorf("got %+v", fin)
@@ -178,7 +178,7 @@ func TestSessionThatFailsIsKept(t *testing.T) {
 // A call that is in progress when a person writes may end first.
 func TestInterruptWaitsForACall(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	ready, goOn := d.pipe(t, "ready"), d.pipe(t, "go-on")
 	rc := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	go func() {
@@ -213,7 +213,7 @@ func TestInterruptWaitsForACall(t *testing.T) {
 // the text, and only then it counts as heard.
 func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	one := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	two := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "and a finer brush"}
 	// Each turn has its own pipe: on a shared one, a reader could meet the writer of the turn before.
@@ -255,7 +255,7 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 	for name, over := range map[string]bool{"the call is over": true, "the call is still put off": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newRunHandle(t)
 			claim := resumedClaim()
 			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
@@ -298,7 +298,7 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 // run tells both.
 func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	claim := firstClaim()
 	claim.Context.Messages, claim.Context.Text = []fermata.Message{{ID: "msg_1"}}, "use less paint"
 	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no model","Fatal":true}'`, claim, agent.Options{})
@@ -331,7 +331,7 @@ func readPipe(pipe string) {
 // the first turn that began.
 func TestSessionGoneWithAMessage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	claim := firstClaim()
 	claim.Context.Text = "written before"
 	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
@@ -352,7 +352,7 @@ func TestSessionGoneWithAMessage(t *testing.T) {
 // A message that was not told because the agent stopped for a question is not heard.
 func TestUntoldIsNotHeard(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
 	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, firstClaim(), agent.Options{})
 	if fin.Result != fermata.ResultNeedsInput || len(d.heard) != 0 {
@@ -363,7 +363,7 @@ func TestUntoldIsNotHeard(t *testing.T) {
 // If a program cannot be started, Run returns an error, so that the worker knows that its agent was told nothing.
 func TestProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), firstClaim(), newDesk(t))
+	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), firstClaim(), newRunHandle(t))
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -380,7 +380,7 @@ func TestDeferredCallBringsTheWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newRunHandle(t)
 			claim := resumedClaim()
 			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
@@ -401,7 +401,7 @@ func TestDeferredCallBringsTheWords(t *testing.T) {
 // A message that arrives when the agent has already ended is not lost.
 func TestMessageAtTheEndIsHeard(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
 	fin := run(t, d, `prompt=$(cat)
 		echo '{"Session":"s-1"}'
@@ -415,7 +415,7 @@ func TestMessageAtTheEndIsHeard(t *testing.T) {
 // A question takes precedence over a message: the worker hands over the message with the next run.
 func TestQuestionStops(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	fin := run(t, d, `echo '{"Session":"s-1","Said":"I ask."}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, firstClaim(), agent.Options{ExtraArgs: []string{"--fast"}})
 	if fin.Result != fermata.ResultNeedsInput || fin.Question != nil || fin.Session.ID != "s-1" || fin.Summary != "I ask." {
 		t.Errorf("got %+v\n%s", fin, d.text())
@@ -430,7 +430,7 @@ func TestQuestionStops(t *testing.T) {
 
 func TestFirstPrompt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	claim := firstClaim()
 	claim.Task.Body = strings.Repeat("Long words. ", 20_000)
 	run(t, d, `cat >prompt; env >environment; echo '{"Session":"s-1"}'`, claim, agent.Options{
@@ -493,7 +493,7 @@ func gatedKind(stops bool) agent.Kind {
 // A program whose hooks do not run is stopped as soon as it acts.
 func TestUngatedProgramIsStopped(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	script := `echo '{"Session":"s-1"}'; echo '{"Opens":"call","Acts":true}'; exec sleep 1000`
 	fin := runKind(t, gatedKind(false), d, script, firstClaim(), agent.Options{Fermata: "/bin/fermata"})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "does not call the hooks") {
@@ -504,7 +504,7 @@ func TestUngatedProgramIsStopped(t *testing.T) {
 // A call that no hook let through ends the run and all processes of the program.
 func TestACallThatNoHookLetThroughFailsTheRun(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	script := `echo '{"Session":"s-1"}'; echo '{"Ran":{"ID":"c1"}}'; exec sleep 1000`
 	fin := runKind(t, kind, d, script, firstClaim(), agent.Options{Fermata: "/bin/fermata"})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no hook of the worker let through") {
@@ -525,7 +525,7 @@ func TestHookStops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newRunHandle(t)
 			fin := runKind(t, gatedKind(tt.stops), d, `touch "$FERMATA_RUN_FOLDER/gated"
 				echo '{"Session":"s-1","Said":"I ask.","Acts":true}'
 				echo q_1 >"$FERMATA_RUN_FOLDER/stopped"
@@ -543,7 +543,7 @@ func TestHookStops(t *testing.T) {
 // A turn that another program's hook ended is a failure, because Fermata does not know what it waits for.
 func TestForeignHook(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Paused":true,"Ended":true}'`, firstClaim(), agent.Options{})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "not Fermata's") {
 		t.Errorf("got %+v", fin)
@@ -554,7 +554,7 @@ func TestForeignHook(t *testing.T) {
 // answer.
 func TestDeferredCall(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newRunHandle(t)
 	claim := resumedClaim()
 	claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
 	claim.Context.Questions = []fermata.ResumeAnswer{{QuestionID: "q_1"}}

@@ -20,7 +20,7 @@ const (
 	maxInUseWait    = time.Minute
 )
 
-// toldRecorder is a desk that records what the agent was told.
+// toldRecorder is a run handle that records what the agent was told.
 type toldRecorder interface {
 	MarkTold(rc *fermata.ResumeContext)
 }
@@ -28,7 +28,7 @@ type toldRecorder interface {
 // conversation is one run of an agent, which may take several turns.
 type conversation struct {
 	r       *Runner
-	desk    Desk
+	handle  RunHandle
 	folder  string
 	prompts prompts
 	env     []string
@@ -158,10 +158,10 @@ func (c *conversation) newsText(news []*fermata.ResumeContext) string {
 func (c *conversation) markTold(told []*fermata.ResumeContext) {
 	if rc := c.prompts.claim.Context; rc != nil && !rc.IsEmpty() && !c.claimTold {
 		c.claimTold = true
-		MarkTold(c.desk, rc)
+		MarkTold(c.handle, rc)
 	}
 	for _, rc := range told {
-		MarkTold(c.desk, rc)
+		MarkTold(c.handle, rc)
 	}
 	c.news = slices.DeleteFunc(c.news, func(rc *fermata.ResumeContext) bool { return slices.Contains(told, rc) })
 }
@@ -182,7 +182,7 @@ func (c *conversation) runTurn(ctx context.Context, s turnInput) (*turn, error) 
 	turnCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	t.stop = stop
-	endInbox := t.listen(turnCtx, c.desk.Inbox())
+	endInbox := t.listen(turnCtx, c.handle.Inbox())
 	out := lines{each: func(line []byte) { t.read(turnCtx, line) }}
 	t.state, err = process.Program{
 		Argv: t.argv, Env: t.Env, Dir: t.Dir, Folder: t.Folder, Stdin: t.stdin, Grace: c.r.opts.Grace, Life: ctx,
@@ -211,19 +211,19 @@ func (c *conversation) newTurn(s turnInput) (*turn, error) {
 	t := &turn{
 		saveSession: func(id string) {
 			c.session = id
-			c.desk.KeepSession(*c.currentSession())
+			c.handle.KeepSession(*c.currentSession())
 		},
 		onReply: func(began bool) {
 			if !c.sessionReplied {
 				c.sessionReplied = true
 				if began {
-					c.desk.KeepSession(*c.currentSession())
+					c.handle.KeepSession(*c.currentSession())
 				}
 			}
 			c.markTold(s.news)
 		},
-		Turn: &Turn{Options: c.r.opts, Session: c.session, DeferredCall: s.refusedCall, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
-		kind: c.r.kind, desk: c.desk, openDeferredCall: c.deferredCall, openActions: map[string]bool{}, finishedCalls: map[string]tally{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
+		Turn: &Turn{Options: c.r.opts, Session: c.session, DeferredCall: s.refusedCall, Dir: c.handle.Dir(), Folder: c.folder, Env: c.env},
+		kind: c.r.kind, handle: c.handle, openDeferredCall: c.deferredCall, openActions: map[string]bool{}, finishedCalls: map[string]tally{}, stderr: newTail(c.handle.Log()), reader: c.r.kind.Reader(),
 	}
 	args, env, err := c.r.kind.Command(t.Turn)
 	if err == nil {
@@ -238,7 +238,7 @@ func (c *conversation) newTurn(s turnInput) (*turn, error) {
 	t.argv = append([]string{c.r.opts.Program}, args...)
 	t.Env = append(append(slices.Clone(c.env), env...), DeferredEnv+"="+s.refusedCall)
 	if c.r.opts.Fermata != "" {
-		t.Env = append(t.Env, FolderEnv+"="+c.folder, DirEnv+"="+c.desk.Dir())
+		t.Env = append(t.Env, FolderEnv+"="+c.folder, DirEnv+"="+c.handle.Dir())
 	}
 	c.lastTurn = t.Turn
 	return t, err
@@ -285,7 +285,7 @@ func (c *conversation) currentSession() *fermata.Session {
 }
 
 func (c *conversation) logf(format string, args ...any) {
-	fmt.Fprintf(c.desk.Log(), "fermata: "+format+"\n", args...)
+	fmt.Fprintf(c.handle.Log(), "fermata: "+format+"\n", args...)
 }
 
 // failureReason returns why a turn failed: the agent's error, the end of its error output, or its last message.

@@ -121,9 +121,9 @@ var ownTools = []string{
 // AskUser is the usual name of the tool that asks.
 const AskUser = askTool
 
-// DeskTools returns the tools with which an agent asks people and reports to them. askTool is the name of the tool that
+// ToolNames returns the tools with which an agent asks people and reports to them. askTool is the name of the tool that
 // asks. A person who installs Fermata allows these tools.
-func DeskTools(askTool string) []string {
+func ToolNames(askTool string) []string {
 	return []string{askTool, "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages"}
 }
 

@@ -15,8 +15,8 @@ type Prompts struct{ p prompts }
 
 // NewPrompts returns the prompts of a run. They tell the agent how to ask with the tool askTool, if the options enable
 // it to ask.
-func NewPrompts(o Options, askTool string, claim *fermata.Claim, desk Desk) Prompts {
-	return Prompts{prompts{claim: claim, desk: desk, guided: o.Fermata != "", askTool: askTool}}
+func NewPrompts(o Options, askTool string, claim *fermata.Claim, handle RunHandle) Prompts {
+	return Prompts{prompts{claim: claim, handle: handle, guided: o.Fermata != "", askTool: askTool}}
 }
 
 // Begin returns the task, for a session that has not seen it. With lost, the session replaces one that is gone.
@@ -25,9 +25,9 @@ func (p Prompts) Begin(ctx context.Context, lost bool) string { return p.p.begin
 // Resume returns the prompt with which a session goes on.
 func (p Prompts) Resume(rc *fermata.ResumeContext) string { return p.p.resume(rc) }
 
-// MarkTold reports to the desk, if the desk records it, that the agent was told rc.
-func MarkTold(desk Desk, rc *fermata.ResumeContext) {
-	if l, ok := desk.(toldRecorder); ok {
+// MarkTold reports to the handle, if the handle records it, that the agent was told rc.
+func MarkTold(handle RunHandle, rc *fermata.ResumeContext) {
+	if l, ok := handle.(toldRecorder); ok {
 		l.MarkTold(rc)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // continuePrompt is the prompt if there is nothing else to say.
 const continuePrompt = "Go on with the task where you stopped."
 
-// historian is a desk that has the whole history of questions and answers.
+// historian is a run handle that has the whole history of questions and answers.
 type historian interface {
 	History(ctx context.Context) (*fermata.ResumeContext, error)
 }
@@ -20,8 +20,8 @@ const closingPrompt = "When you are done, end with a short summary of what you d
 
 // prompts builds the texts for the agent.
 type prompts struct {
-	claim *fermata.Claim
-	desk  Desk
+	claim  *fermata.Claim
+	handle RunHandle
 	// guided is true if the agent can ask and must be told how.
 	guided bool
 	// askTool is the name of the tool with which it asks.
@@ -56,7 +56,7 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 
 // history returns everything that people said about the task, or at least what is new.
 func (p prompts) history(ctx context.Context) string {
-	if h, ok := p.desk.(historian); ok {
+	if h, ok := p.handle.(historian); ok {
 		if all, err := h.History(ctx); err == nil && all.Text != "" {
 			return all.Text
 		}

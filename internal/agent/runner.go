@@ -18,8 +18,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
-type Desk = interface {
+// RunHandle is the worker's side of a run. It is the same type as worker.RunHandle, which documents its methods.
+type RunHandle = interface {
 	Dir() string
 	Log() io.Writer
 	Progress(p fermata.Progress)
@@ -65,7 +65,7 @@ func (r *Runner) Name() string { return r.kind.Name }
 
 // Run talks with the agent until it is done, has failed, or waits for a person. If a session cannot be resumed, Run
 // replaces it with a new one, and hands the history of the task to the new session.
-func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
@@ -78,7 +78,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		return fermata.Finish{}, err
 	}
 	c := &conversation{
-		lastTurn: &Turn{Env: r.env(claim)}, r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.ReadsInstructions, r.kind.AskTool},
+		lastTurn: &Turn{Env: r.env(claim)}, r: r, handle: handle, folder: folder, prompts: prompts{claim, handle, r.opts.Fermata != "" && !r.kind.ReadsInstructions, r.kind.AskTool},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {

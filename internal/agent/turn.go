@@ -22,7 +22,7 @@ const maxProgress = 500
 type turn struct {
 	*Turn
 	kind   Kind
-	desk   Desk
+	handle RunHandle
 	argv   []string
 	stdin  *os.File
 	stderr *tail
@@ -75,7 +75,7 @@ func (t *turn) read(ctx context.Context, line []byte) {
 	if line[0] == '{' {
 		events = t.reader(line)
 	} else {
-		fmt.Fprintf(t.desk.Log(), "%s\n", line)
+		fmt.Fprintf(t.handle.Log(), "%s\n", line)
 	}
 	for i := range events {
 		t.recordEvent(&events[i])
@@ -93,11 +93,11 @@ func (t *turn) recordEvent(e *Event) {
 	}
 	t.lastMessage = cmp.Or(e.Said, t.lastMessage)
 	if e.Note != "" {
-		fmt.Fprintf(t.desk.Log(), "%s\n", plainText(e.Note))
+		fmt.Fprintf(t.handle.Log(), "%s\n", plainText(e.Note))
 	}
 	if e.Trouble != "" {
 		t.trouble = e.Trouble
-		fmt.Fprintf(t.desk.Log(), "! %s\n", plainText(e.Trouble))
+		fmt.Fprintf(t.handle.Log(), "! %s\n", plainText(e.Trouble))
 	}
 	if e.Ended {
 		t.ended, t.fatal, t.paused, t.deferredCall = true, e.Fatal, e.Paused, e.Deferred
@@ -106,7 +106,7 @@ func (t *turn) recordEvent(e *Event) {
 	if e.Progress != nil {
 		p := *e.Progress
 		p.Message = Clip(plainText(p.Message), maxProgress)
-		t.desk.Progress(p)
+		t.handle.Progress(p)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -103,7 +103,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 		return err
 	}
 	defer c.CloseIdleConnections()
-	desk := mcpserver.ClientBackend(c, o.Token != "")
+	backend := mcpserver.ClientBackend(c, o.Token != "")
 	if o.ApproveWait == 0 {
 		o.ApproveWait = -1
 	}
@@ -111,7 +111,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 		o.OtherSession = "mcp:" + rand.Text()
 	}
 	server := mcpserver.New(mcpserver.Options{
-		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return desk, nil },
+		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return backend, nil },
 		Task:    o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
 		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", OnTold: noteAtDesk(o),
 	})

@@ -19,18 +19,18 @@ import (
 	"github.com/fermata-hq/fermata/test/script"
 )
 
-// sessionDesk keeps the session of a run.
-type sessionDesk struct {
+// sessionHandle keeps the session of a run.
+type sessionHandle struct {
 	dir  string
 	kept fermata.Session
 }
 
-func (d *sessionDesk) Dir() string                          { return d.dir }
-func (d *sessionDesk) Log() io.Writer                       { return io.Discard }
-func (d *sessionDesk) Progress(fermata.Progress)            {}
-func (d *sessionDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (d *sessionDesk) MarkTold(*fermata.ResumeContext)      {}
-func (d *sessionDesk) KeepSession(s fermata.Session)        { d.kept = s }
+func (d *sessionHandle) Dir() string                          { return d.dir }
+func (d *sessionHandle) Log() io.Writer                       { return io.Discard }
+func (d *sessionHandle) Progress(fermata.Progress)            {}
+func (d *sessionHandle) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (d *sessionHandle) MarkTold(*fermata.ResumeContext)      {}
+func (d *sessionHandle) KeepSession(s fermata.Session)        { d.kept = s }
 
 // The command line with which a person takes over a session finds the session.
 // The program looks for its sessions where the worker's program did, in a shell
@@ -58,14 +58,14 @@ func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 					home := t.TempDir()
 					o.SetEnv = []string{"HOME=" + home, kind.place + "=" + filepath.Join(home, "a place")}
 				}
-				desk := &sessionDesk{dir: dir}
+				handle := &sessionHandle{dir: dir}
 				claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
 				// It does not matter for this test how the run ends.
-				_, _ = kind.make(o).Run(context.Background(), claim, desk)
-				desk.kept.Dir = dir
+				_, _ = kind.make(o).Run(context.Background(), claim, handle)
+				handle.kept.Dir = dir
 				byWorker := takeHomes(t, dir)
 
-				line := desk.kept.OpenCommand()
+				line := handle.kept.OpenCommand()
 				byHand := exec.CommandContext(t.Context(), "sh", "-c", line)
 				byHand.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + users}
 				if out, err := byHand.CombinedOutput(); err != nil {

@@ -92,7 +92,7 @@ type stdioServer struct {
 
 // claudeTools returns the names of Fermata's tools in Claude Code.
 func claudeTools() []string {
-	tools := agent.DeskTools(agent.AskUser)
+	tools := agent.ToolNames(agent.AskUser)
 	for i, tool := range tools {
 		tools[i] = claude.mcpPrefix + tool
 	}
@@ -220,8 +220,8 @@ func (p installTarget) gemini() *installation {
 	return &installation{
 		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
 			jsonPart{path: []string{"mcpServers", ownServerName}, isOwn: isOwnServer,
-				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000, Tools: agent.DeskTools(agent.AskPerson), Trust: true}},
+				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000, Tools: agent.ToolNames(agent.AskPerson), Trust: true}},
 			hookPart("BeforeTool", gate))},
-		notes: []string{allowedNote(agent.DeskTools(agent.AskPerson)), "sessions that run already have to be started again"},
+		notes: []string{allowedNote(agent.ToolNames(agent.AskPerson)), "sessions that run already have to be started again"},
 	}
 }

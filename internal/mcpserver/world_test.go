@@ -186,9 +186,9 @@ func (w *world) overStdio(version, token string, opts *mcp.ClientOptions) *agent
 	c, err := client.New(w.url, token)
 	w.ok(err)
 	w.Cleanup(c.CloseIdleConnections)
-	desk := mcpserver.ClientBackend(c, true)
+	backend := mcpserver.ClientBackend(c, true)
 	server := mcpserver.New(mcpserver.Options{
-		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return desk, nil },
+		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return backend, nil },
 		Task:    a.task, Session: "s", ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond,
 	})
 	agentIn, serverOut := io.Pipe()

@@ -123,7 +123,7 @@ func (a *activeRun) execute(life context.Context) (fermata.Finish, error) {
 		}
 	}
 	a.begun = true
-	fin, err := a.runner.Run(ctx, a.claim, desk{a})
+	fin, err := a.runner.Run(ctx, a.claim, handle{a})
 	a.setEnded()
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)

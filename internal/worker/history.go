@@ -15,7 +15,7 @@ const maxHistory = 100
 
 // History returns all questions, answers and messages of people about the task, for an agent whose conversation is
 // lost. It holds at most the latest 100 questions and 100 messages.
-func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
+func (d handle) History(ctx context.Context) (*fermata.ResumeContext, error) {
 	t := d.a.claim.Task
 	questions, err := d.closedQuestions(ctx, t.ID)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 }
 
 // closedQuestions returns the questions of the task that have ended, oldest first.
-func (d desk) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Question, error) {
+func (d handle) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Question, error) {
 	all, err := readAllPages(func(cursor string) ([]*fermata.Question, string, error) {
 		return d.a.w.server.Questions(ctx, client.QuestionQuery{TaskID: taskID, Cursor: cursor})
 	})
@@ -48,7 +48,7 @@ func (d desk) closedQuestions(ctx context.Context, taskID string) ([]*fermata.Qu
 }
 
 // personMessages returns the messages of people in the thread, oldest first.
-func (d desk) personMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
+func (d handle) personMessages(ctx context.Context, taskID string) ([]*fermata.Message, error) {
 	all, err := readAllPages(func(cursor string) ([]*fermata.Message, string, error) {
 		return d.a.w.server.Messages(ctx, taskID, cursor, 0)
 	})

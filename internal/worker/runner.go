@@ -10,12 +10,12 @@ import (
 
 // Runner drives one kind of agent. One Runner serves many runs at the same time.
 //
-// The packages of runners import only the root, so they name the same types as here: each repeats [Desk] as an alias,
+// The packages of runners import only the root, so they name the same types as here: each repeats [RunHandle] as an alias,
 // and its tests assert that its type is a Runner.
 type Runner interface {
 	// Name is the value of a task's field runner, and the name under which the worker claims tasks for it.
 	Name() string
-	// Run starts the agent in desk.Dir(), and hands over the task and the resume context. It returns when the agent and
+	// Run starts the agent in handle.Dir(), and hands over the task and the resume context. It returns when the agent and
 	// all programs that it started have ended.
 	//
 	// The returned Finish is the report of the agent; the worker fills in the token. An empty result means that the
@@ -25,12 +25,12 @@ type Runner interface {
 	// An agent that failed is a result, not an error. An error means that the agent could not be run, or that ctx
 	// ended. In that case, the agent is asked to stop and is killed after a grace, which a process.Halt as the cause
 	// may shorten. The error wraps context.Cause(ctx).
-	Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error)
+	Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error)
 }
 
-// Desk is the worker's side of a run. All its methods may be used concurrently, and none waits long for the server. It
+// RunHandle is the worker's side of a run. All its methods may be used concurrently, and none waits long for the server. It
 // is an alias, so that the packages of runners can name it without importing the worker.
-type Desk = interface {
+type RunHandle = interface {
 	// Dir returns the working directory, an absolute path.
 	Dir() string
 	// Log returns the writer for the output of the agent: any bytes, in any pieces. It never fails.
@@ -45,7 +45,7 @@ type Desk = interface {
 	KeepSession(s fermata.Session)
 }
 
-// A runner may find further methods on its [Desk]. It checks for them by asserting an interface of its own:
+// A runner may find further methods on its [RunHandle]. It checks for them by asserting an interface of its own:
 //
 //	// History returns all questions, answers and messages of people, for an agent
 //	// whose conversation is lost.

@@ -46,12 +46,12 @@ type listener struct{ began, heard chan string }
 
 func (*listener) Name() string { return "listener" }
 
-func (r *listener) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+func (r *listener) Run(ctx context.Context, claim *fermata.Claim, handle worker.RunHandle) (fermata.Finish, error) {
 	r.began <- claim.Task.ID
 	select {
 	case <-ctx.Done():
 		return fermata.Finish{}, context.Cause(ctx)
-	case <-desk.Inbox():
+	case <-handle.Inbox():
 		r.heard <- claim.Task.ID
 		return fermata.Finish{Result: fermata.ResultCompleted, Summary: "heard"}, nil
 	}

@@ -54,20 +54,20 @@ func (s *refusalObserver) Attention(ctx context.Context, r fermata.AttentionRequ
 // it go.
 type stoppingAgent struct {
 	began, told chan context.Context
-	desk        chan worker.Desk
+	handle      chan worker.RunHandle
 	letGo       chan struct{}
 }
 
 func newStoppingAgent() *stoppingAgent {
 	return &stoppingAgent{
-		began: make(chan context.Context, 1), told: make(chan context.Context, 1), desk: make(chan worker.Desk, 1), letGo: make(chan struct{}),
+		began: make(chan context.Context, 1), told: make(chan context.Context, 1), handle: make(chan worker.RunHandle, 1), letGo: make(chan struct{}),
 	}
 }
 
 func (*stoppingAgent) Name() string { return "stopping" }
 
-func (r *stoppingAgent) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
-	r.desk <- desk
+func (r *stoppingAgent) Run(ctx context.Context, _ *fermata.Claim, handle worker.RunHandle) (fermata.Finish, error) {
+	r.handle <- handle
 	r.began <- ctx
 	<-ctx.Done()
 	r.told <- ctx
@@ -111,20 +111,20 @@ func TestAPausedAgentHasItsTime(t *testing.T) {
 			task, _ := w.startTask(server, r)
 			t.Cleanup(func() { close(r.letGo) })
 			patience.Receive(t, "the run begins", r.began)
-			desk := patience.Receive(t, "it has a desk", r.desk)
+			handle := patience.Receive(t, "it has a handle", r.handle)
 
 			_, err := w.person.PauseTask(t.Context(), task.ID)
 			must(t, err)
 			if mute {
-				_, err = io.WriteString(desk.Log(), "painting\n")
+				_, err = io.WriteString(handle.Log(), "painting\n")
 				must(t, err)
 			}
 			ctx := patience.Receive(t, "the agent is told to stop", r.told)
 			if !mute {
-				_, err = io.WriteString(desk.Log(), "saving\n")
+				_, err = io.WriteString(handle.Log(), "saving\n")
 				must(t, err)
 				patience.Receive(t, "the output is refused", log)
-				desk.KeepSession(fermata.Session{ID: "s-1"})
+				handle.KeepSession(fermata.Session{ID: "s-1"})
 				patience.Receive(t, "the heartbeat is refused", beat)
 			}
 			if got := process.GraceOf(ctx, time.Minute); got != 5*time.Second {

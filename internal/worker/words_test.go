@@ -30,18 +30,18 @@ type inattentiveRunner struct {
 
 func (*inattentiveRunner) Name() string { return "inattentive" }
 
-func (r *inattentiveRunner) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+func (r *inattentiveRunner) Run(ctx context.Context, claim *fermata.Claim, handle worker.RunHandle) (fermata.Finish, error) {
 	r.handed <- claim.Context.Text
-	desk.(interface{ MarkTold(*fermata.ResumeContext) }).MarkTold(claim.Context)
+	handle.(interface{ MarkTold(*fermata.ResumeContext) }).MarkTold(claim.Context)
 	if r.runs.Add(1) > 1 {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: "no paint"}, nil
 	}
-	if err := os.WriteFile(filepath.Join(desk.Dir(), "fence.txt"), []byte("red\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(handle.Dir(), "fence.txt"), []byte("red\n"), 0o600); err != nil {
 		return fermata.Finish{}, err
 	}
 	close(r.waiting)
 	select {
-	case <-desk.Inbox():
+	case <-handle.Inbox():
 		return fermata.Finish{Result: r.first, Summary: "red"}, nil
 	case <-ctx.Done():
 		return fermata.Finish{}, context.Cause(ctx)

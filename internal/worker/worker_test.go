@@ -68,8 +68,8 @@ func (w *world) awaitRelease(t *fermata.Task) {
 // talker is an agent that begins a session, and then goes on until it is stopped.
 type talker struct{ *command.Runner }
 
-func (talker) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
-	desk.KeepSession(fermata.Session{ID: "s-1"})
+func (talker) Run(ctx context.Context, _ *fermata.Claim, handle worker.RunHandle) (fermata.Finish, error) {
+	handle.KeepSession(fermata.Session{ID: "s-1"})
 	<-ctx.Done()
 	return fermata.Finish{}, context.Cause(ctx)
 }

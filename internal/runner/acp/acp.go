@@ -18,8 +18,8 @@ const Name = "acp"
 // DefaultWait is how long an agent that asks is kept alive for the answer.
 const DefaultWait = time.Minute
 
-// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
-type Desk = interface {
+// RunHandle is the worker's side of a run. It is the same type as worker.RunHandle, which documents its methods.
+type RunHandle = interface {
 	Dir() string
 	Log() io.Writer
 	Progress(p fermata.Progress)
@@ -64,7 +64,7 @@ func New(o Options) *Runner {
 func (r *Runner) Name() string { return Name }
 
 // Run talks with the agent until it is done, has failed, or waits for a person.
-func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error) {
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
@@ -76,7 +76,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		return fermata.Finish{}, err
 	}
 	defer remove()
-	c := newConversation(r, claim, desk)
+	c := newConversation(r, claim, handle)
 	if err := c.start(ctx, folder); err != nil {
 		return fermata.Finish{}, err
 	}

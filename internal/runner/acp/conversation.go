@@ -23,7 +23,7 @@ import (
 type conversation struct {
 	r       *Runner
 	claim   *fermata.Claim
-	desk    Desk
+	handle  RunHandle
 	prompts agent.Prompts
 	program *program
 	conn    *acp.Connection
@@ -48,12 +48,12 @@ type conversation struct {
 	mail mailbox
 }
 
-func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
+func newConversation(r *Runner, claim *fermata.Claim, handle RunHandle) *conversation {
 	c := &conversation{
-		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, desk), session: newSession(desk),
+		r: r, claim: claim, handle: handle, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, handle), session: newSession(handle),
 		askedQuestion: make(chan string, 1), askToken: make(chan struct{}, 1), promptWritten: make(chan struct{}, 1), refusedHashes: map[string]bool{},
 		mail: mailbox{
-			desk: desk, hasAnswer: map[string]bool{}, hasMore: map[string]bool{}, refusal: make(chan struct{}, 1), lateAnswers: map[string]fermata.ResumeAnswer{},
+			handle: handle, hasAnswer: map[string]bool{}, hasMore: map[string]bool{}, refusal: make(chan struct{}, 1), lateAnswers: map[string]fermata.ResumeAnswer{},
 		},
 	}
 	c.askToken <- struct{}{}
@@ -73,7 +73,7 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 		return err
 	}
 	in, out := io.Pipe()
-	w := &wire{out: out, log: c.desk.Log(), update: c.session.update}
+	w := &wire{out: out, log: c.handle.Log(), update: c.session.update}
 	c.conn = acp.NewConnection(c.serve, promptNotifier{stdinEnd, c.promptWritten}, in)
 	c.conn.SetLogger(slog.New(slog.DiscardHandler))
 	go func() {
@@ -82,9 +82,9 @@ func (c *conversation) start(ctx context.Context, folder string) error {
 		in.Close() //nolint:errcheck // a pipe
 	}()
 	c.program = launch(ctx, process.Program{
-		Argv: append([]string{c.r.opts.Program}, c.r.opts.ExtraArgs...), Dir: c.desk.Dir(), Folder: folder,
+		Argv: append([]string{c.r.opts.Program}, c.r.opts.ExtraArgs...), Dir: c.handle.Dir(), Folder: folder,
 		Env: env, Grace: c.r.opts.Grace / 2, Life: ctx,
-	}, w, c.desk.Log(), stdin, stdinEnd)
+	}, w, c.handle.Log(), stdin, stdinEnd)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (c *conversation) ungatedFailure(what string) fermata.Finish {
 func (c *conversation) markTold(told []*fermata.ResumeContext) {
 	for _, rc := range told {
 		if rc != nil {
-			agent.MarkTold(c.desk, rc)
+			agent.MarkTold(c.handle, rc)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func (c *conversation) takeTurn(ctx context.Context, prompt string) turnResult {
 		case <-c.session.ungated:
 			c.program.stop()
 			return t
-		case rc := <-c.desk.Inbox():
+		case rc := <-c.handle.Inbox():
 			if c.mail.put(rc) {
 				stop()
 				c.cancel(ctx)

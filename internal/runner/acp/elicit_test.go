@@ -65,7 +65,7 @@ func wantAskedOnce(t *testing.T, p *quickPerson) {
 	t.Helper()
 	o := standInOptions(t, elicits, 10*time.Second, sessionsEnv+"="+t.TempDir())
 	o.Asker, o.Wait = p, patient
-	fin, d := playAt(t, o, &desk{dir: t.TempDir(), inbox: p.inbox})
+	fin, d := playAt(t, o, &handle{dir: t.TempDir(), inbox: p.inbox})
 	if fin.Result != "" || fin.Summary != `{"colour":"b","the count":3}` || p.asked != 1 {
 		t.Errorf("asked %d times, and came to %q %q\n%s", p.asked, fin.Result, fin.Summary, d)
 	}

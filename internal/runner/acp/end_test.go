@@ -113,13 +113,13 @@ func TestTools(t *testing.T) {
 }
 
 // play runs an agent to its end.
-func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
+func play(t *testing.T, o acp.Options) (fermata.Finish, *handle) {
 	t.Helper()
-	return playAt(t, o, &desk{dir: t.TempDir()})
+	return playAt(t, o, &handle{dir: t.TempDir()})
 }
 
-// playAt runs an agent with the given desk to its end.
-func playAt(t *testing.T, o acp.Options, d *desk) (fermata.Finish, *desk) {
+// playAt runs an agent with the given handle to its end.
+func playAt(t *testing.T, o acp.Options, d *handle) (fermata.Finish, *handle) {
 	t.Helper()
 	fin, err := acp.New(o).Run(patience.Context(t), &fermata.Claim{
 		Task: &fermata.Task{ID: "task_1", Title: "Paint", Body: push}, Run: &fermata.Run{ID: "run_1", Attempt: 1},
@@ -130,26 +130,26 @@ func playAt(t *testing.T, o acp.Options, d *desk) (fermata.Finish, *desk) {
 	return fin, d
 }
 
-type desk struct {
+type handle struct {
 	dir   string
 	inbox chan *fermata.ResumeContext
 	mu    sync.Mutex
 	log   bytes.Buffer
 }
 
-func (d *desk) Dir() string                          { return d.dir }
-func (d *desk) Log() io.Writer                       { return d }
-func (d *desk) Progress(fermata.Progress)            {}
-func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
-func (d *desk) KeepSession(fermata.Session)          {}
+func (d *handle) Dir() string                          { return d.dir }
+func (d *handle) Log() io.Writer                       { return d }
+func (d *handle) Progress(fermata.Progress)            {}
+func (d *handle) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
+func (d *handle) KeepSession(fermata.Session)          {}
 
-func (d *desk) Write(p []byte) (int, error) {
+func (d *handle) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.log.Write(p)
 }
 
-func (d *desk) String() string {
+func (d *handle) String() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.log.String()

@@ -12,8 +12,8 @@ import (
 // mailbox is the mailbox for messages and answers that arrive while the agent runs. If the agent waits for a question,
 // it gets the answer as the result of its request, so such an answer is no news.
 type mailbox struct {
-	desk Desk
-	mu   sync.Mutex
+	handle RunHandle
+	mu     sync.Mutex
 	// hasAnswer maps each question that this run waited for to whether the agent has its answer.
 	hasAnswer map[string]bool
 	// openRequests counts the requests that may be about to wait for a question. The answer may arrive before the
@@ -117,7 +117,7 @@ func (m *mailbox) markAnswered(id string) {
 	m.hasAnswer[id] = true
 	maps.DeleteFunc(m.lateAnswers, func(_ string, a fermata.ResumeAnswer) bool { return a.QuestionID == id })
 	if !m.hasMore[id] {
-		agent.MarkTold(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
+		agent.MarkTold(m.handle, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
 	}
 	m.dropTold()
 }
@@ -130,7 +130,7 @@ func (m *mailbox) dropTold() {
 			return false
 		}
 		if !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() }) {
-			agent.MarkTold(m.desk, rc)
+			agent.MarkTold(m.handle, rc)
 			return true
 		}
 		m.news = append(m.news, rc)
@@ -153,7 +153,7 @@ func isRefusedAnswer(a *fermata.ResumeAnswer) bool {
 func (m *mailbox) pullInbox() bool {
 	for {
 		select {
-		case rc := <-m.desk.Inbox():
+		case rc := <-m.handle.Inbox():
 			m.put(rc)
 			continue
 		default:

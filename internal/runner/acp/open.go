@@ -70,7 +70,7 @@ func (c *conversation) beginSession(ctx context.Context, hello greeting, lost bo
 	res, err := acp.SendRequest[struct {
 		SessionID string `json:"sessionId"`
 		modes
-	}](c.conn, ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.desk.Dir(), McpServers: c.servers(), Meta: sessionMeta()})
+	}](c.conn, ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.handle.Dir(), McpServers: c.servers(), Meta: sessionMeta()})
 	if err != nil {
 		return "", hello.explain(err)
 	}
@@ -119,7 +119,7 @@ func (c *conversation) loadSession(ctx context.Context, hello greeting, last *fe
 	c.session.setReplaying(true)
 	defer c.session.setReplaying(false)
 	res, err := acp.SendRequest[*modes](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
-		SessionId: acp.SessionId(last.ID), Cwd: c.desk.Dir(), McpServers: c.servers(), Meta: sessionMeta(),
+		SessionId: acp.SessionId(last.ID), Cwd: c.handle.Dir(), McpServers: c.servers(), Meta: sessionMeta(),
 	})
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (c *conversation) lastSession() *fermata.Session {
 // keepSession records the session.
 func (c *conversation) keepSession(id string) {
 	c.session.setID(acp.SessionId(id))
-	c.desk.KeepSession(*c.sessionRecord())
+	c.handle.KeepSession(*c.sessionRecord())
 }
 
 // sessionRecord returns the session with the settings that resuming it needs, or nil if there is none.

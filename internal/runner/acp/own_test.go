@@ -13,14 +13,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// silentDesk is a desk without messages.
-type silentDesk struct{}
+// silentHandle is a handle without messages.
+type silentHandle struct{}
 
-func (silentDesk) Dir() string                          { return "" }
-func (silentDesk) Log() io.Writer                       { return io.Discard }
-func (silentDesk) Progress(fermata.Progress)            {}
-func (silentDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (silentDesk) KeepSession(fermata.Session)          {}
+func (silentHandle) Dir() string                          { return "" }
+func (silentHandle) Log() io.Writer                       { return io.Discard }
+func (silentHandle) Progress(fermata.Progress)            {}
+func (silentHandle) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (silentHandle) KeepSession(fermata.Session)          {}
 
 // Only Fermata's own tools run without asking, by their exact names, whatever else a call says about itself.
 func TestOwnTools(t *testing.T) {
@@ -61,7 +61,7 @@ func TestOwnTools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := &conversation{r: &Runner{opts: Options{Options: agent.Options{Fermata: "/bin/fermata"}}}, session: newSession(silentDesk{})}
+			c := &conversation{r: &Runner{opts: Options{Options: agent.Options{Fermata: "/bin/fermata"}}}, session: newSession(silentHandle{})}
 			if tt.announced != "" {
 				u := &update{}
 				if err := json.Unmarshal([]byte(tt.announced), u); err != nil {

@@ -58,7 +58,7 @@ func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPe
 }
 
 // ownTools are the tools of Fermata that ask people or report to them. An agent needs no permission to ask.
-var ownTools = agent.DeskTools(agent.AskPerson)
+var ownTools = agent.ToolNames(agent.AskPerson)
 
 // isOwn reports whether the call is of one of Fermata's own tools, on the server that the agent was given. If the
 // agent's program reports the name of the tool, only the name decides. Other programs put the name into the title. For
@@ -226,7 +226,7 @@ func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 		t.Content = known.content
 	}
 	call := fermata.GateCall{
-		TaskID: c.claim.Task.ID, RunID: c.claim.Run.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.desk.Dir(),
+		TaskID: c.claim.Task.ID, RunID: c.claim.Run.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.handle.Dir(),
 	}
 	var err error
 	call.Input, err = p.gateInput()

@@ -15,8 +15,8 @@ import (
 
 // session collects what the agent reports about its session.
 type session struct {
-	desk Desk
-	log  *transcript
+	handle RunHandle
+	log    *transcript
 	// askedQuestion gets the id of a question that the agent asked with Fermata's own tools, and waits for.
 	askedQuestion chan string
 	// replayed gets a signal for each update about earlier runs.
@@ -54,8 +54,8 @@ type call struct {
 	identity toolIdentity
 }
 
-func newSession(desk Desk) *session {
-	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, askedQuestion: make(chan string, 1), replayed: make(chan struct{}, 1), ungated: make(chan struct{}), calls: map[string]*call{}}
+func newSession(handle RunHandle) *session {
+	return &session{handle: handle, log: &transcript{to: handle.Log(), voice: "\x00"}, askedQuestion: make(chan string, 1), replayed: make(chan struct{}, 1), ungated: make(chan struct{}), calls: map[string]*call{}}
 }
 
 func (s *session) id() acp.SessionId {
@@ -333,7 +333,7 @@ func (s *session) reportPlan(u *update) {
 		steps[n] = agent.PlanStep{Text: e.Content, Done: e.Status == "completed"}
 	}
 	if p := agent.PlanProgress(steps); p != nil {
-		s.desk.Progress(*p)
+		s.handle.Progress(*p)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestWordsWithADecisionAreToldInTheSameRun(t *testing.T) {
 			g := &gatekeeper{inbox: make(chan *fermata.ResumeContext), answer: fermata.ResumeAnswer{QuestionID: "q_1", Type: fermata.Approval, Resolution: r}}
 			o := standInOptions(t, hears, 10*time.Second, sessionsEnv+"="+t.TempDir())
 			o.Asker, o.Wait = g, patient
-			fin, d := playAt(t, o, &desk{dir: t.TempDir(), inbox: g.inbox})
+			fin, d := playAt(t, o, &handle{dir: t.TempDir(), inbox: g.inbox})
 			if fin.Result != "" || !strings.Contains(fin.Summary, "heard") {
 				t.Errorf("came to %q %q\n%s", fin.Result, fin.Summary, d)
 			}

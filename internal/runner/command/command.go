@@ -21,8 +21,8 @@ const (
 	ShellName = fermata.RunnerShell
 )
 
-// Desk is the worker's side of a run. It is the same type as worker.Desk, which documents its methods.
-type Desk = interface {
+// RunHandle is the worker's side of a run. It is the same type as worker.RunHandle, which documents its methods.
+type RunHandle = interface {
 	Dir() string
 	Log() io.Writer
 	Progress(p fermata.Progress)
@@ -67,9 +67,9 @@ func newRunner(name string, opts Options) *Runner {
 // Name returns the runner's name in tasks.
 func (r *Runner) Name() string { return r.name }
 
-// Run starts the program in the desk's folder and waits until it and all processes that it started have ended. When ctx
+// Run starts the program in handle.Dir() and waits until it and all processes that it started have ended. When ctx
 // ends, the process group gets SIGTERM, and SIGKILL after the grace.
-func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error) {
 	argv, isPlain, err := r.command(claim.Task)
 	if err != nil {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
@@ -79,18 +79,18 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		return fermata.Finish{}, err
 	}
 	defer p.remove()
-	out := newScanner(desk.Progress)
+	out := newScanner(handle.Progress)
 	errs := newScanner(nil)
-	ended, endInbox := p.fillInbox(desk.Inbox())
+	ended, endInbox := p.fillInbox(handle.Inbox())
 	state, err := r.runProgram(ctx, p, process.Program{
-		Argv: argv, Dir: desk.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
-		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs), OnEnded: ended,
+		Argv: argv, Dir: handle.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
+		Stdout: io.MultiWriter(handle.Log(), out), Stderr: io.MultiWriter(handle.Log(), errs), OnEnded: ended,
 	})
 	told := endInbox()
 	switch {
 	case ctx.Err() != nil:
 		if state != nil {
-			markTold(desk, append(told, claim.Context), fermata.Finish{})
+			markTold(handle, append(told, claim.Context), fermata.Finish{})
 		}
 		return fermata.Finish{}, context.Cause(ctx)
 	case err != nil:
@@ -99,8 +99,8 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	out.end()
 	errs.end()
 	fin := p.outcome(state, out, errs, isPlain)
-	markTold(desk, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
-	markTold(desk, told, fin)
+	markTold(handle, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
+	markTold(handle, told, fin)
 	return fin, nil
 }
 
@@ -185,7 +185,7 @@ func writeJSON(name string, v any) error {
 
 func (p *runFiles) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
 
-// toldRecorder is a desk that records what the agent was told.
+// toldRecorder is a run handle that records what the agent was told.
 type toldRecorder interface {
 	MarkTold(rc *fermata.ResumeContext)
 }
@@ -213,10 +213,10 @@ func (p *runFiles) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), 
 	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-// markTold reports to the desk what the program was told. A program that ends to wait for an answer has not read an
+// markTold reports to the handle what the program was told. A program that ends to wait for an answer has not read an
 // answer that is in its inbox already.
-func markTold(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
-	l, ok := desk.(toldRecorder)
+func markTold(handle RunHandle, told []*fermata.ResumeContext, fin fermata.Finish) {
+	l, ok := handle.(toldRecorder)
 	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {
 		return
 	}

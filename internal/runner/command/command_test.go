@@ -292,7 +292,7 @@ func TestMissingProgram(t *testing.T) {
 	t.Parallel()
 	r := command.New(command.Options{Command: []string{"no-such-program-here"}})
 	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1"}, Run: &fermata.Run{ID: "run_1"}}
-	if _, err := r.Run(t.Context(), claim, &desk{dir: t.TempDir()}); !errors.Is(err, exec.ErrNotFound) {
+	if _, err := r.Run(t.Context(), claim, &handle{dir: t.TempDir()}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -325,7 +325,7 @@ func play(t *testing.T, opts command.Options, spec []byte) (fermata.Finish, stri
 
 func playWith(t *testing.T, r *command.Runner, spec []byte) (fermata.Finish, string) {
 	t.Helper()
-	d := &desk{dir: t.TempDir()}
+	d := &handle{dir: t.TempDir()}
 	fin, err := r.Run(t.Context(), &fermata.Claim{
 		Task: &fermata.Task{ID: "task_1", Title: "Paint", Spec: spec},
 		Run:  &fermata.Run{ID: "run_1", Attempt: 1},
@@ -336,19 +336,19 @@ func playWith(t *testing.T, r *command.Runner, spec []byte) (fermata.Finish, str
 	return fin, d.log.String()
 }
 
-type desk struct {
+type handle struct {
 	dir string
 	mu  sync.Mutex
 	log bytes.Buffer
 }
 
-func (d *desk) Dir() string                          { return d.dir }
-func (d *desk) Log() io.Writer                       { return d }
-func (d *desk) Progress(fermata.Progress)            {}
-func (d *desk) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (d *desk) KeepSession(fermata.Session)          {}
+func (d *handle) Dir() string                          { return d.dir }
+func (d *handle) Log() io.Writer                       { return d }
+func (d *handle) Progress(fermata.Progress)            {}
+func (d *handle) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (d *handle) KeepSession(fermata.Session)          {}
 
-func (d *desk) Write(p []byte) (int, error) {
+func (d *handle) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.log.Write(p)

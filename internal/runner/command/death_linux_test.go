@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 func playWorker(dir string) {
 	r := command.New(command.Options{Command: shell("exec 3>alive; echo ready >&3; exec sleep 1000")})
 	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1"}, Run: &fermata.Run{ID: "run_1"}}
-	if _, err := r.Run(context.Background(), claim, &desk{dir: dir}); err != nil {
+	if _, err := r.Run(context.Background(), claim, &handle{dir: dir}); err != nil {
 		os.Exit(1)
 	}
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 )
 
-// quietDesk is a desk whose calls do not matter.
-type quietDesk struct{ dir string }
+// quietHandle is a handle whose calls do not matter.
+type quietHandle struct{ dir string }
 
-func (q quietDesk) Dir() string                        { return q.dir }
-func (quietDesk) Log() io.Writer                       { return io.Discard }
-func (quietDesk) Progress(fermata.Progress)            {}
-func (quietDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
-func (quietDesk) KeepSession(fermata.Session)          {}
+func (q quietHandle) Dir() string                        { return q.dir }
+func (quietHandle) Log() io.Writer                       { return io.Discard }
+func (quietHandle) Progress(fermata.Progress)            {}
+func (quietHandle) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (quietHandle) KeepSession(fermata.Session)          {}
 
 // The user's settings and logins stay in force, and no file of the user is written.
 func TestHomeKeepsTheUsers(t *testing.T) {
@@ -45,7 +45,7 @@ echo '{"type":"result","status":"success"}'`),
 	})
 	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
 	for range 2 { // the second run finds the home of the first
-		if fin, err := r.Run(context.Background(), claim, quietDesk{dir}); err != nil || fin.Result != "" {
+		if fin, err := r.Run(context.Background(), claim, quietHandle{dir}); err != nil || fin.Result != "" {
 			t.Fatalf("got %+v: %v", fin, err)
 		}
 	}

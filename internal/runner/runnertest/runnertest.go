@@ -115,7 +115,7 @@ func testWritten(t *testing.T, play func(Behaviour) *agentRun) {
 	if got["resumed"] != "0" || !strings.Contains(got["text"], "use less paint") || strings.Contains(got["text"], "begun earlier") {
 		t.Errorf("the agent was handed %v", got)
 	}
-	if heard := s.desk.allTold(); !slices.Equal(heard, []string{"msg_1"}) {
+	if heard := s.handle.allTold(); !slices.Equal(heard, []string{"msg_1"}) {
 		t.Errorf("the runner says that the agent was told %q", heard)
 	}
 }
@@ -126,10 +126,10 @@ func testNeverBegins(t *testing.T, play func(Behaviour) *agentRun) {
 	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
 		ID: "msg_1", Author: fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}, Body: "use less paint",
 	}}, nil)
-	if fin, err := s.runner.Run(t.Context(), s.claim, s.desk); err == nil && fin.Result != fermata.ResultFailed {
+	if fin, err := s.runner.Run(t.Context(), s.claim, s.handle); err == nil && fin.Result != fermata.ResultFailed {
 		t.Errorf("got %+v, want a failure", fin)
 	}
-	if heard := s.desk.allTold(); len(heard) > 0 {
+	if heard := s.handle.allTold(); len(heard) > 0 {
 		t.Errorf("the runner says that the agent was told %q", heard)
 	}
 }
@@ -149,7 +149,7 @@ func testOutput(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Talks)
 	s.run(t.Context())
 	for _, want := range []string{"hello", "oops"} {
-		if log := s.desk.log.String(); !strings.Contains(log, want) {
+		if log := s.handle.log.String(); !strings.Contains(log, want) {
 			t.Errorf("the log is %q, want %q in it", log, want)
 		}
 	}
@@ -158,7 +158,7 @@ func testOutput(t *testing.T, play func(Behaviour) *agentRun) {
 func testProgress(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Steps)
 	s.run(t.Context())
-	got := s.desk.progress.all()
+	got := s.handle.progress.all()
 	if len(got) != 1 || got[0].Message != "half way" || got[0].Current != 1 || got[0].Total != 2 {
 		t.Errorf("got the progress %+v", got)
 	}
@@ -202,7 +202,7 @@ func testGarbage(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Babbles)
 	fin := s.run(t.Context())
 	s.wantCompleted(fin, "done")
-	if n := s.desk.log.size(); n < 3_000_000 {
+	if n := s.handle.log.size(); n < 3_000_000 {
 		t.Errorf("the log has %d bytes, want all of the output", n)
 	}
 	fin.Result = fermata.ResultCompleted
@@ -262,7 +262,7 @@ func stopAndWait(t *testing.T, s *agentRun) {
 func testStopsWell(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(StopsWell)
 	stopAndWait(t, s)
-	if _, err := os.Stat(filepath.Join(s.desk.dir, "stopped")); err != nil {
+	if _, err := os.Stat(filepath.Join(s.handle.dir, "stopped")); err != nil {
 		t.Errorf("the agent was not asked to stop: %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func testTimeout(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Hangs)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 1, worker.ErrTimeout)
 	defer cancel()
-	if _, err := s.runner.Run(ctx, s.claim, s.desk); !errors.Is(err, worker.ErrTimeout) {
+	if _, err := s.runner.Run(ctx, s.claim, s.handle); !errors.Is(err, worker.ErrTimeout) {
 		t.Errorf("got the error %v, want %v", err, worker.ErrTimeout)
 	}
 }
@@ -280,7 +280,7 @@ func testCancelledBefore(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(HandsBack)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(worker.ErrStale)
-	if _, err := s.runner.Run(ctx, s.claim, s.desk); !errors.Is(err, worker.ErrStale) {
+	if _, err := s.runner.Run(ctx, s.claim, s.handle); !errors.Is(err, worker.ErrStale) {
 		t.Errorf("got the error %v, want %v", err, worker.ErrStale)
 	}
 }
@@ -289,7 +289,7 @@ func testInbox(t *testing.T, play func(Behaviour) *agentRun) {
 	s := play(Listens)
 	end := s.start(t.Context())
 	s.awaitReady()
-	s.desk.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1", Body: "use less paint"}}, Text: "use less paint"}
+	s.handle.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1", Body: "use less paint"}}, Text: "use less paint"}
 	if err := patience.Receive(s.t, "the run has ended", end); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ type agentRun struct {
 	t      *testing.T
 	runner worker.Runner
 	claim  *fermata.Claim
-	desk   *desk
+	handle *handle
 	alive  *os.File
 	fin    fermata.Finish
 }
@@ -323,14 +323,14 @@ func newAgentRun(t *testing.T, r worker.Runner) *agentRun {
 		t.Error("the runner has no name")
 	}
 	s := &agentRun{
-		t: t, runner: r, desk: newDesk(t.TempDir()),
+		t: t, runner: r, handle: newRunHandle(t.TempDir()),
 		claim: &fermata.Claim{
 			Task:    &fermata.Task{ID: "task_1", Title: "Paint the fence", Body: "All of it."},
 			Run:     &fermata.Run{ID: "run_1", TaskID: "task_1", Attempt: 2, Token: 7},
 			Context: &fermata.ResumeContext{TaskID: "task_1"},
 		},
 	}
-	if err := syscall.Mkfifo(filepath.Join(s.desk.dir, "alive"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(s.handle.dir, "alive"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -339,7 +339,7 @@ func newAgentRun(t *testing.T, r worker.Runner) *agentRun {
 // run plays the run to its end.
 func (s *agentRun) run(ctx context.Context) fermata.Finish {
 	s.t.Helper()
-	fin, err := s.runner.Run(ctx, s.claim, s.desk)
+	fin, err := s.runner.Run(ctx, s.claim, s.handle)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func (s *agentRun) start(ctx context.Context) <-chan error {
 	end := make(chan error, 1)
 	go func() {
 		var err error
-		s.fin, err = s.runner.Run(ctx, s.claim, s.desk)
+		s.fin, err = s.runner.Run(ctx, s.claim, s.handle)
 		end <- err
 	}()
 	return end
@@ -360,7 +360,7 @@ func (s *agentRun) start(ctx context.Context) <-chan error {
 // awaitReady waits until the agent writes "ready" into the pipe.
 func (s *agentRun) awaitReady() {
 	s.t.Helper()
-	file, err := os.Open(filepath.Join(s.desk.dir, "alive"))
+	file, err := os.Open(filepath.Join(s.handle.dir, "alive"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func (s *agentRun) awaitReady() {
 	s.alive = file
 	word := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(file, word); err != nil || string(word) != "ready\n" {
-		s.t.Fatalf("the agent said %q: %v\n%s", word, err, s.desk.log.String())
+		s.t.Fatalf("the agent said %q: %v\n%s", word, err, s.handle.log.String())
 	}
 }
 
@@ -389,13 +389,13 @@ func (s *agentRun) awaitGone() {
 func (s *agentRun) wantCompleted(fin fermata.Finish, summary string) {
 	s.t.Helper()
 	if fin.Result != fermata.ResultCompleted && fin.Result != "" || fin.Summary != summary {
-		s.t.Errorf("got %s %q, want completed %q\n%s", fin.Result, fin.Summary, summary, s.desk.log.head())
+		s.t.Errorf("got %s %q, want completed %q\n%s", fin.Result, fin.Summary, summary, s.handle.log.head())
 	}
 }
 
 func (s *agentRun) readHanded() map[string]string {
 	s.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.desk.dir, "handed.json"))
+	data, err := os.ReadFile(filepath.Join(s.handle.dir, "handed.json"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -16,18 +16,18 @@ const (
 	maxStep     = 200
 )
 
-// desk is the view of a run that a runner gets.
-type desk struct{ a *activeRun }
+// handle is the run handle that a runner gets.
+type handle struct{ a *activeRun }
 
-// A desk is what the worker passes to runners.
-var _ Desk = desk{}
+// A handle implements the interface for runners.
+var _ RunHandle = handle{}
 
-func (d desk) Dir() string                          { return d.a.copy.workDir }
-func (d desk) Log() io.Writer                       { return d.a.runLog }
-func (d desk) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
+func (d handle) Dir() string                          { return d.a.copy.workDir }
+func (d handle) Log() io.Writer                       { return d.a.runLog }
+func (d handle) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
 
 // Progress stores the update, in place of an older one that was not sent yet. Text that is too long is cut.
-func (d desk) Progress(p fermata.Progress) {
+func (d handle) Progress(p fermata.Progress) {
 	p.Message, p.Step = clip(p.Message, maxProgress), clip(p.Step, maxStep)
 	if p.Message == "" {
 		return
@@ -46,10 +46,10 @@ func (d desk) Progress(p fermata.Progress) {
 }
 
 // MarkTold records what the agent was told, from the claim or from the inbox. Everything else is handed to the next run.
-func (d desk) MarkTold(rc *fermata.ResumeContext) { d.a.inbox.markTold(rc) }
+func (d handle) MarkTold(rc *fermata.ResumeContext) { d.a.inbox.markTold(rc) }
 
 // KeepSession records the agent's session. A heartbeat sends it at once.
-func (d desk) KeepSession(s fermata.Session) {
+func (d handle) KeepSession(s fermata.Session) {
 	d.a.keepSession(s)
 	d.a.requestBeat()
 }

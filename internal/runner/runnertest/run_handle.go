@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// desk is the worker's side of a run, as the suite plays it.
-type desk struct {
+// handle is the worker's side of a run, as the suite plays it.
+type handle struct {
 	dir      string
 	log      record
 	progress updates
@@ -22,22 +22,24 @@ type desk struct {
 	toldIDs  []string
 }
 
-func newDesk(dir string) *desk { return &desk{dir: dir, inbox: make(chan *fermata.ResumeContext, 1)} }
+func newRunHandle(dir string) *handle {
+	return &handle{dir: dir, inbox: make(chan *fermata.ResumeContext, 1)}
+}
 
-func (d *desk) Dir() string                          { return d.dir }
-func (d *desk) Log() io.Writer                       { return &d.log }
-func (d *desk) Progress(p fermata.Progress)          { d.progress.add(p) }
-func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
-func (d *desk) KeepSession(s fermata.Session)        { d.session = s }
+func (d *handle) Dir() string                          { return d.dir }
+func (d *handle) Log() io.Writer                       { return &d.log }
+func (d *handle) Progress(p fermata.Progress)          { d.progress.add(p) }
+func (d *handle) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
+func (d *handle) KeepSession(s fermata.Session)        { d.session = s }
 
 // MarkTold records what the runner says its agent was told.
-func (d *desk) MarkTold(rc *fermata.ResumeContext) {
+func (d *handle) MarkTold(rc *fermata.ResumeContext) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.toldIDs = append(d.toldIDs, rc.IDs()...)
 }
 
-func (d *desk) allTold() []string {
+func (d *handle) allTold() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.toldIDs)
