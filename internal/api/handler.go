@@ -37,7 +37,7 @@ func (s *Server) logRefusal(rec *recorder, r *http.Request) {
 		return
 	}
 	address, who := clientAddress(r, s.TrustedProxies), rec.caller
-	if !s.limits.loggedRefusals.get(cmp.Or(who.TokenID, who.MemberID, address), s.limits.rates.Failed.bucket).Allow() {
+	if !s.limits.loggedRefusals.get(cmp.Or(who.TokenID, who.MemberID, address)).Allow() {
 		return
 	}
 	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "a call was refused",

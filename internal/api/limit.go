@@ -2,12 +2,11 @@ package api
 
 import (
 	"cmp"
-	"container/list"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	"golang.org/x/time/rate"
 
 	"github.com/fermata-hq/fermata"
@@ -40,17 +39,34 @@ type Limits struct {
 // It is full again at its next use.
 const maxBuckets = 10_000
 
+// buckets holds a bucket for each key.
+type buckets struct {
+	rate   Rate
+	byName *ttlcache.Cache[string, *rate.Limiter]
+}
+
+func newBuckets(r Rate) *buckets {
+	return &buckets{r, ttlcache.New(ttlcache.WithCapacity[string, *rate.Limiter](maxBuckets))}
+}
+
+// get returns the bucket of a key. It is full at its first use.
+func (b *buckets) get(key string) *rate.Limiter {
+	item, _ := b.byName.GetOrSetFunc(key, b.rate.bucket)
+	return item.Value()
+}
+
 // limits holds the buckets.
 type limits struct {
-	rates        Limits
-	token        *lruMap[*rate.Limiter]
-	ask          *lruMap[*rate.Limiter]
-	wrongSecrets *lruMap[*rate.Limiter]
-	signIns      *lruMap[*rate.Limiter]
+	token        *buckets
+	ask          *buckets
+	wrongSecrets *buckets
+	signIns      *buckets
 	// loggedRefusals limits the log lines about refused calls.
-	loggedRefusals *lruMap[*rate.Limiter]
+	loggedRefusals *buckets
 
 	streams *openStreams
+	// maxStreams is the largest number of streams of one caller.
+	maxStreams int
 }
 
 func newLimits(l Limits) limits {
@@ -60,10 +76,9 @@ func newLimits(l Limits) limits {
 	fill(&l.SignIn, Rate{1, 30})
 	l.Streams = cmp.Or(l.Streams, maxStreams)
 	return limits{
-		streams: &openStreams{}, rates: l,
-		token: newLRUMap[*rate.Limiter](maxBuckets), ask: newLRUMap[*rate.Limiter](maxBuckets),
-		signIns: newLRUMap[*rate.Limiter](maxBuckets), wrongSecrets: newLRUMap[*rate.Limiter](maxBuckets),
-		loggedRefusals: newLRUMap[*rate.Limiter](maxBuckets),
+		streams: &openStreams{}, maxStreams: l.Streams,
+		token: newBuckets(l.Token), ask: newBuckets(l.Ask), signIns: newBuckets(l.SignIn), wrongSecrets: newBuckets(l.Failed),
+		loggedRefusals: newBuckets(l.Failed),
 	}
 }
 
@@ -87,7 +102,7 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	if key == "" {
 		key = c.MemberID
 	}
-	return takeToken(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
+	return takeToken(l.token.get(key), "too many requests with this token")
 }
 
 // Each caller has buckets of their own for tasks, questions and sessions. So an agent cannot use up the rates of the
@@ -109,7 +124,7 @@ func (l *limits) perSession(c fermata.Caller, key string) error {
 }
 
 func (l *limits) perKey(c fermata.Caller, thing, message string) error {
-	return takeToken(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing, l.rates.Ask.bucket), message)
+	return takeToken(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing), message)
 }
 
 // ending returns the part of an id that all its spellings share. A spelling may be a shorter ending, may be in upper
@@ -146,7 +161,7 @@ func (s *Server) limitWrongSecrets(r *http.Request, err error, message string) e
 	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		return err
 	}
-	bucket := s.limits.wrongSecrets.get(clientAddress(r, s.TrustedProxies), s.limits.rates.Failed.bucket)
+	bucket := s.limits.wrongSecrets.get(clientAddress(r, s.TrustedProxies))
 	if limited := takeToken(bucket, message); limited != nil {
 		return limited
 	}
@@ -155,44 +170,6 @@ func (s *Server) limitWrongSecrets(r *http.Request, err error, message string) e
 
 // limitSignIn takes one sign-in from the bucket of an address.
 func (s *Server) limitSignIn(r *http.Request) error {
-	bucket := s.limits.signIns.get(clientAddress(r, s.TrustedProxies), s.limits.rates.SignIn.bucket)
+	bucket := s.limits.signIns.get(clientAddress(r, s.TrustedProxies))
 	return takeToken(bucket, "too many sign-ins were begun from this address")
-}
-
-// lruMap is a map of limited size that drops the least recently used entry.
-type lruMap[V any] struct {
-	mu       sync.Mutex
-	capacity int
-	items    map[string]*list.Element
-	order    *list.List
-}
-
-type entry[V any] struct {
-	key   string
-	value V
-}
-
-func newLRUMap[V any](most int) *lruMap[V] {
-	return &lruMap[V]{capacity: most, items: map[string]*list.Element{}, order: list.New()}
-}
-
-// get returns the value of a key. It creates the value if there is none.
-func (m *lruMap[V]) get(key string, create func() V) V {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.items[key]; ok {
-		m.order.MoveToFront(e)
-		return e.Value.(*entry[V]).value
-	}
-	v := create()
-	m.items[key] = m.order.PushFront(&entry[V]{key, v})
-	if m.order.Len() > m.capacity {
-		m.remove(m.order.Back())
-	}
-	return v
-}
-
-func (m *lruMap[V]) remove(e *list.Element) {
-	m.order.Remove(e)
-	delete(m.items, e.Value.(*entry[V]).key)
 }

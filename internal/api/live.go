@@ -86,7 +86,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.listEvents(w, r, f)
 		return
 	}
-	end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.rates.Streams)
+	end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.maxStreams)
 	if err != nil {
 		s.writeProblem(w, r, err)
 		return

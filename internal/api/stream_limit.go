@@ -43,7 +43,7 @@ func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
 func (s *Server) limitStreams(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.rates.Streams)
+			end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.maxStreams)
 			if err != nil {
 				s.writeProblem(w, r, err)
 				return

@@ -8,10 +8,7 @@ import (
 
 // messageStates remembers what each message shows. So older content never replaces newer content when several calls
 // change one message.
-type messageStates struct {
-	mu     sync.Mutex
-	states map[string]*messageState
-}
+type messageStates struct{ states *cache[*messageState] }
 
 type messageState struct {
 	mu    sync.Mutex
@@ -22,26 +19,17 @@ type messageState struct {
 	withoutButtons bool
 }
 
-// maxMessageStates is how many messages are remembered; beyond it, all of them are
-// forgotten. That is harmless for a message that has not changed in the last
-// few minutes.
+// maxMessageStates is how many messages are remembered. Messages that have not changed in the last few minutes may be
+// forgotten without harm.
 const maxMessageStates = 10_000
 
+func newMessageStates() messageStates {
+	return messageStates{newCache[*messageState](maxMessageStates, 0)}
+}
+
 func (l *messageStates) stateOf(key string) *messageState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.states) >= maxMessageStates {
-		l.states = nil
-	}
-	if l.states == nil {
-		l.states = map[string]*messageState{}
-	}
-	s := l.states[key]
-	if s == nil {
-		s = &messageState{}
-		l.states[key] = s
-	}
-	return s
+	s, _ := l.states.GetOrSetFunc(key, func() *messageState { return &messageState{} })
+	return s.Value()
 }
 
 // update calls do to change a message, unless the message shows something newer.
@@ -105,14 +93,10 @@ func isOlder(shownAt time.Time, shownFinal bool, at time.Time, final bool) bool 
 
 // deduplicator makes each request of Slack take effect once, however often and however
 // close together its copies arrive. A request that failed may be done again.
-type deduplicator struct {
-	mu   sync.Mutex
-	seen map[string]*call
-}
+type deduplicator struct{ calls *cache[*call] }
 
 type call struct {
 	done   chan struct{}
-	began  time.Time
 	reply  reply
 	failed bool // it failed, so the next caller tries again
 }
@@ -120,18 +104,24 @@ type call struct {
 // requestRetention is how long a request is remembered. It is longer than the time for which a signature is valid.
 const requestRetention = 15 * time.Minute
 
+// maxRequests is how many requests are remembered, about 50 a second.
+const maxRequests = 50_000
+
+func newDeduplicator() deduplicator {
+	return deduplicator{newCache[*call](maxRequests, requestRetention)}
+}
+
 // do calls f once for each id, and returns its result. Repeated calls get the same response, without its afterResponse.
 func (o *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)) reply {
 	for {
-		t, isFirst := o.startOrJoin(id)
-		if isFirst {
+		item, isRepeated := o.calls.GetOrSetFunc(id, func() *call { return &call{done: make(chan struct{})} })
+		t := item.Value()
+		if !isRepeated {
 			r, ok := f()
-			o.mu.Lock()
 			t.reply, t.failed = r, !ok
 			if !ok {
-				delete(o.seen, id)
+				o.calls.Delete(id)
 			}
-			o.mu.Unlock()
 			close(t.done)
 			return r
 		}
@@ -144,26 +134,4 @@ func (o *deduplicator) do(ctx context.Context, id string, f func() (reply, bool)
 			return t.reply.withoutWork()
 		}
 	}
-}
-
-func (o *deduplicator) startOrJoin(id string) (t *call, isFirst bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if t, found := o.seen[id]; found {
-		return t, false
-	}
-	now := time.Now()
-	if o.seen == nil {
-		o.seen = map[string]*call{}
-	}
-	if len(o.seen) > 0 && len(o.seen)%256 == 0 {
-		for key, old := range o.seen {
-			if now.Sub(old.began) > requestRetention {
-				delete(o.seen, key)
-			}
-		}
-	}
-	t = &call{done: make(chan struct{}), began: now}
-	o.seen[id] = t
-	return t, true
 }

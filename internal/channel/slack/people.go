@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	api "github.com/slack-go/slack"
 
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -13,16 +14,13 @@ import (
 
 // peopleCache caches identities of Slack users.
 type peopleCache struct {
-	mu      sync.Mutex
-	self    *api.AuthTestResponse
-	users   map[string]cacheEntry[notice.Identity]
-	emails  map[string]cacheEntry[string]
-	directs map[string]string
-}
-
-type cacheEntry[T any] struct {
-	value T
-	at    time.Time
+	mu   sync.Mutex
+	self *api.AuthTestResponse
+	// users holds identities by the id of the user, emails holds ids by the address, and directs holds direct
+	// conversations by the id of the user.
+	users   *cache[notice.Identity]
+	emails  *cache[string]
+	directs *cache[string]
 }
 
 // identityCacheTime is how long an identity is cached. An address that was removed from an account must soon stop
@@ -32,20 +30,11 @@ const identityCacheTime = 5 * time.Minute
 // maxPeople is how many people are cached.
 const maxPeople = 20_000
 
-func recall[T any](p *peopleCache, from *map[string]cacheEntry[T], key string) (T, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, found := (*from)[key]
-	return r.value, found && time.Since(r.at) < identityCacheTime
-}
-
-func remember[T any](p *peopleCache, into *map[string]cacheEntry[T], key string, value T) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if *into == nil || len(*into) >= maxPeople {
-		*into = map[string]cacheEntry[T]{}
+func newPeopleCache() peopleCache {
+	return peopleCache{
+		users: newCache[notice.Identity](maxPeople, identityCacheTime), emails: newCache[string](maxPeople, identityCacheTime),
+		directs: newCache[string](maxPeople, 0),
 	}
-	(*into)[key] = cacheEntry[T]{value: value, at: time.Now()}
 }
 
 // appIdentity returns the identity of the app itself.
@@ -74,8 +63,8 @@ func (c *Channel) isOwnMessage(ctx context.Context, m *api.Message) bool {
 
 // identity returns the identity of a user, from the cache or from Slack.
 func (p *peopleCache) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
-	if who, found := recall(p, &p.users, id); found {
-		return who, nil
+	if cached := p.users.Get(id); cached != nil {
+		return cached.Value(), nil
 	}
 	me, err := p.appIdentity(ctx, c)
 	if err != nil {
@@ -100,7 +89,7 @@ func (p *peopleCache) identity(ctx context.Context, c *Channel, id, name string)
 	if u.IsBot || u.IsWorkflowBot || u.Deleted {
 		who.DenialReason = "the Slack account is a bot or deactivated"
 	}
-	remember(p, &p.users, id, who)
+	p.users.Set(id, who, ttlcache.DefaultTTL)
 	return who, nil
 }
 
@@ -116,8 +105,8 @@ func (p *peopleCache) find(ctx context.Context, c *Channel, email string) (strin
 	if email == "" {
 		return "", nil
 	}
-	if id, found := recall(p, &p.emails, email); found {
-		return id, nil
+	if cached := p.emails.Get(email); cached != nil {
+		return cached.Value(), nil
 	}
 	me, err := p.appIdentity(ctx, c)
 	if err != nil {
@@ -133,28 +122,20 @@ func (p *peopleCache) find(ctx context.Context, c *Channel, email string) (strin
 	case isAddressTrusted(u, me.TeamID):
 		id = u.ID
 	}
-	remember(p, &p.emails, email, id)
+	p.emails.Set(email, id, ttlcache.DefaultTTL)
 	return id, nil
 }
 
 // openDirect returns the direct conversation between the app and a user.
 func (p *peopleCache) openDirect(ctx context.Context, c *Channel, user string) (string, error) {
-	p.mu.Lock()
-	conversation := p.directs[user]
-	p.mu.Unlock()
-	if conversation != "" {
-		return conversation, nil
+	if cached := p.directs.Get(user); cached != nil {
+		return cached.Value(), nil
 	}
 	opened, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{user}})
 	if err != nil {
 		return "", callFailure("open a direct message", err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.directs == nil || len(p.directs) >= maxPeople {
-		p.directs = map[string]string{}
-	}
-	p.directs[user] = opened.ID
+	p.directs.Set(user, opened.ID, ttlcache.DefaultTTL)
 	return opened.ID, nil
 }
 

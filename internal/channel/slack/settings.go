@@ -61,15 +61,17 @@ type Channel struct {
 	// patience is how long the channel waits for the outcome of a click before
 	// it acknowledges.
 	patience time.Duration
-	// talks remembers the people who were told that talk in a thread is no
-	// answer.
-	talks talkNotices
+	// toldOfTalk remembers the people who were told that talk in a thread is no answer.
+	toldOfTalk *cache[bool]
 }
 
 // Open creates a channel from settings that fit the schema. It connects to
 // nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
-	c := &Channel{env: env, patience: patience}
+	c := &Channel{
+		env: env, patience: patience, people: newPeopleCache(), messages: newMessageStates(), requests: newDeduplicator(),
+		toldOfTalk: newCache[bool](maxTalkNotices, 0),
+	}
 	if c.env.Log == nil {
 		c.env.Log = slog.New(slog.DiscardHandler)
 	}
