@@ -37,7 +37,7 @@ func readBlocks(t *testing.T) map[string][]block {
 	blocks := map[string][]block{}
 	pages := readPages(t)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		if name == "README.md" || strings.HasPrefix(name, "docs/") {
+		if isDocumentation(name) {
 			for _, b := range findBlocks(t, name, []byte(pages[name].source)) {
 				parseBlock(t, &b)
 				blocks[name] = append(blocks[name], b)
@@ -46,6 +46,9 @@ func readBlocks(t *testing.T) map[string][]block {
 	}
 	return blocks
 }
+
+// isDocumentation reports whether a page belongs to README.md and docs.
+func isDocumentation(name string) bool { return name == "README.md" || strings.HasPrefix(name, "docs/") }
 
 // findBlocks returns the shell blocks of a page.
 func findBlocks(t *testing.T, name string, source []byte) []block {

@@ -93,7 +93,7 @@ func (s *shell) start(home string) {
 		s.end()
 		_ = cmd.Wait()
 		_ = commandsWriter.Close()
-		for range s.statuses { //nolint:revive // the reader ends when the shell has ended
+		for range s.statuses { // until the reader has ended
 		}
 	})
 }
