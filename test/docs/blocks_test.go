@@ -3,7 +3,6 @@ package docs_test
 import (
 	"bytes"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,8 @@ type block struct {
 	// isRun reports whether the test runs the block. If not, reason says why.
 	isRun  bool
 	reason string
+	// prepare holds commands that make what the page takes for granted. They are in a comment before the block.
+	prepare string
 	// output is the block of text behind it, which shows what its commands print.
 	output string
 }
@@ -48,7 +49,9 @@ func readBlocks(t *testing.T) map[string][]block {
 }
 
 // isDocumentation reports whether a page belongs to README.md and docs.
-func isDocumentation(name string) bool { return name == "README.md" || strings.HasPrefix(name, "docs/") }
+func isDocumentation(name string) bool {
+	return name == "README.md" || strings.HasPrefix(name, "docs/")
+}
 
 // findBlocks returns the shell blocks of a page.
 func findBlocks(t *testing.T, name string, source []byte) []block {
@@ -59,13 +62,14 @@ func findBlocks(t *testing.T, name string, source []byte) []block {
 		if !isFence {
 			return
 		}
-		b := block{page: name, source: linesOf(fence, source), reason: reasonBefore(fence, source)}
+		b := block{page: name, source: linesOf(fence, source), reason: commentBefore(fence, source, "not run")}
 		if fence.Lines().Len() > 0 {
 			b.line = 1 + bytes.Count(source[:fence.Lines().At(0).Start], []byte("\n"))
 		}
 		switch kind := kindOf(fence, source); kind {
 		case "sh":
 			b.isRun = true
+			b.prepare = commentBefore(fence, source, "run first")
 			b.output = outputBehind(fence, source)
 			blocks = append(blocks, b)
 		case "sh no-run":
@@ -104,10 +108,9 @@ func kindOf(fence *ast.FencedCodeBlock, source []byte) string {
 // linesOf returns the lines of a block.
 func linesOf(n ast.Node, source []byte) string { return string(n.Lines().Value(source)) }
 
-var notRunComment = regexp.MustCompile(`^<!-- not run: (\S.*\S) -->\s*$`)
-
-// reasonBefore returns the reason in the comment before a block, or "" if there is none.
-func reasonBefore(n ast.Node, source []byte) string {
+// commentBefore returns the text of the comment before a block, such as <!-- not run: TEXT -->, and "" if there is no
+// comment of this kind.
+func commentBefore(n ast.Node, source []byte, kind string) string {
 	comment, isHTML := n.PreviousSibling().(*ast.HTMLBlock)
 	if !isHTML {
 		return ""
@@ -116,10 +119,11 @@ func reasonBefore(n ast.Node, source []byte) string {
 	if comment.HasClosure() {
 		text += string(comment.ClosureLine.Value(source))
 	}
-	if m := notRunComment.FindStringSubmatch(text); m != nil {
-		return m[1]
+	text, isKind := strings.CutPrefix(strings.TrimSpace(text), "<!-- "+kind+": ")
+	if !isKind {
+		return ""
 	}
-	return ""
+	return strings.TrimSpace(strings.TrimSuffix(text, "-->"))
 }
 
 // parseBlock parses the commands of a block.

@@ -70,9 +70,14 @@ func wordsOf(call *syntax.CallExpr) []string {
 func (c command) name() string { return strings.Join(c.words()[:min(1, len(c.words()))], "") }
 
 // isServer reports whether the command starts a server in the background.
-func (c command) isServer() bool {
+func (c command) isServer() bool { return c.serves() && c.statement.Background }
+
+// isForegroundServer reports whether the command starts a server and waits until it ends.
+func (c command) isForegroundServer() bool { return c.serves() && !c.statement.Background }
+
+func (c command) serves() bool {
 	words := c.words()
-	return c.statement.Background && len(words) > 1 && words[0] == "fermata" && words[1] == "serve"
+	return len(words) > 1 && words[0] == "fermata" && words[1] == "serve"
 }
 
 // checkedText returns the command, followed by checks that a reader makes by looking: each part of a pipe succeeded, and

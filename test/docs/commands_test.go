@@ -52,22 +52,16 @@ func TestCommandsOfPages(t *testing.T) {
 // runPage runs the blocks of a page.
 func runPage(t *testing.T, blocks []block) {
 	t.Helper()
-	s := startShell(t)
-	if prepare := preparations[blocks[0].page]; prepare != "" {
-		if output, ok := s.run(prepare, true); !ok {
-			t.Fatalf("the preparation of the page failed:\n%s", output)
-		}
-	}
+	s := startShell(t, blocks[0].page)
 	for _, b := range blocks {
+		if output, ok := s.run(b.prepare, true); !ok {
+			t.Fatalf("%s:%d: the commands that prepare the block failed: %s\n%s", b.page, b.line, b.prepare, output)
+		}
 		s.runBlock(b)
 	}
-}
-
-// preparations are commands that make what a page takes for granted.
-var preparations = map[string]string{
-	"README.md":             `printf '#!/bin/sh\n' > deploy.sh && chmod +x deploy.sh`,
-	"docs/start.md":         "mkdir -p logs/old",
-	"docs/guides/script.md": "mkdir -p logs/old",
+	if s.service.check != nil {
+		s.service.check()
+	}
 }
 
 // runBlock runs a block and compares what it prints with the page. Where the page sleeps, a reader waits for something
@@ -104,6 +98,10 @@ func (s *shell) runOnce(stage []command) string {
 	s.t.Helper()
 	printed := ""
 	for _, c := range stage {
+		if c.isForegroundServer() {
+			s.serve(c)
+			continue
+		}
 		person := s.startPerson(c)
 		output, ok := s.run(c.checkedText(), true)
 		if err := person.wait(); err != nil {
@@ -118,6 +116,21 @@ func (s *shell) runOnce(stage []command) string {
 		}
 	}
 	return printed
+}
+
+// serve starts a server that a reader starts in another terminal. It replaces the one before it. Its first admin signs in.
+func (s *shell) serve(c command) {
+	s.t.Helper()
+	output, ok := s.run("if [ -n \"$page_server\" ]; then kill $page_server; wait $page_server; fi\n"+
+		c.text+" > serve.log 2>&1 &\npage_server=$!", true)
+	if !ok {
+		s.t.Fatalf("%s: the server before this one did not stop well:\n%s", c.place, output)
+	}
+	s.awaitServer(c.place)
+	const login = "if grep -q '^First start' serve.log; then grep -o 'fmt_[A-Za-z0-9]*' serve.log | head -n 1 | fermata login --url http://127.0.0.1:7433; fi"
+	if output, ok = s.run(login, true); !ok {
+		s.t.Fatalf("%s: the first admin cannot sign in:\n%s", c.place, output)
+	}
 }
 
 // tryStage runs commands until one fails, and returns what they print and the problem.

@@ -23,7 +23,7 @@ func (s *shell) startPerson(c command) *person {
 	}
 	p := &person{done: make(chan error, 1)}
 	go func() {
-		err := s.answer(title)
+		err := s.answerQuestion(title)
 		if err != nil {
 			s.end() // the command would wait for ever
 		}
@@ -47,8 +47,11 @@ func waitedQuestion(statement *syntax.Stmt) string {
 	return title
 }
 
-// answer waits for the question and answers it.
-func (s *shell) answer(title string) error {
+// answerQuestion waits for the question and answers it, in the remote service if the page has one.
+func (s *shell) answerQuestion(title string) error {
+	if s.service.answer != nil {
+		return s.service.answer(s.ctx)
+	}
 	c, err := client.New("http://"+s.address, "")
 	if err != nil {
 		return err

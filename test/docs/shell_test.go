@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +22,9 @@ type shell struct {
 	t       *testing.T
 	ctx     context.Context
 	address string
+	service service
+	// toTest replaces texts of the page by those of the test, and toPage does the opposite.
+	toTest, toPage *strings.Replacer
 	// outputFile gets the output of all commands. The first readBytes bytes of it were read.
 	outputFile string
 	readBytes  int
@@ -46,8 +50,8 @@ while IFS= read -r -d '' page_command <&3; do
 done
 `
 
-// startShell starts the shell of a page.
-func startShell(t *testing.T) *shell {
+// startShell starts the shell of a page, and the remote service that the page needs.
+func startShell(t *testing.T, page string) *shell {
 	t.Helper()
 	home := process.TempFolder(t)
 	s := &shell{t: t, ctx: patience.Context(t), address: ports.Address(t), outputFile: filepath.Join(home, "output"), statuses: make(chan string)}
@@ -59,6 +63,13 @@ func startShell(t *testing.T) *shell {
 	if err := os.Symlink(process.Binary(t), filepath.Join(home, "bin", "fermata")); err != nil {
 		t.Fatal(err)
 	}
+	if start := services[page]; start != nil {
+		s.service = start(t)
+	}
+	replaced := append(s.service.replaced, "127.0.0.1:7433", s.address)
+	s.toTest = strings.NewReplacer(replaced...)
+	slices.Reverse(replaced)
+	s.toPage = strings.NewReplacer(replaced...)
 	s.start(home)
 	return s
 }
@@ -74,10 +85,10 @@ func (s *shell) start(home string) {
 	statuses, statusesWriter := s.openPipe()
 	cmd := exec.CommandContext(s.ctx, "bash", "-c", loop)
 	cmd.Dir = filepath.Join(home, "work")
-	cmd.Env = []string{
-		"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LANG=C.UTF-8",
-		"FERMATA_LISTEN=" + s.address, "FERMATA_URL=http://" + s.address,
-	}
+	cmd.Env = append(s.service.env,
+		"HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "LANG=C.UTF-8",
+		"FERMATA_LISTEN="+s.address, "FERMATA_URL=http://"+s.address,
+	)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = output, output, []*os.File{commands, statusesWriter}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -122,7 +133,7 @@ func (s *shell) run(commands string, mustSucceed bool) (output string, ok bool) 
 	if !mustSucceed {
 		commands = "if\n" + commands + "\nthen :; else page_status=1; fi"
 	}
-	if _, err := s.commands.WriteString(strings.ReplaceAll(commands, "127.0.0.1:7433", s.address) + "\x00"); err != nil {
+	if _, err := s.commands.WriteString(s.toTest.Replace(commands) + "\x00"); err != nil {
 		return "the shell has ended", false
 	}
 	status := <-s.statuses
@@ -132,7 +143,7 @@ func (s *shell) run(commands string, mustSucceed bool) (output string, ok bool) 
 	}
 	output = string(data[s.readBytes:])
 	s.readBytes = len(data)
-	return strings.ReplaceAll(output, s.address, "127.0.0.1:7433"), status == "0"
+	return s.toPage.Replace(output), status == "0"
 }
 
 // awaitServer waits until the server of the page is ready.
