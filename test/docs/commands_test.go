@@ -12,8 +12,8 @@ import (
 
 // At least so many commands of the pages run, and at most so many do not. Otherwise marks would spread.
 const (
-	minRunCommands     = 130
-	maxSkippedCommands = 60
+	minRunCommands     = 230
+	maxSkippedCommands = 40
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
@@ -54,9 +54,9 @@ func runPage(t *testing.T, blocks []block) {
 	t.Helper()
 	s := startShell(t, blocks[0].page)
 	for _, b := range blocks {
-		if output, ok := s.run(b.prepare, true); !ok {
-			t.Fatalf("%s:%d: the commands that prepare the block failed: %s\n%s", b.page, b.line, b.prepare, output)
-		}
+		preparation := block{page: b.page, line: b.line, source: b.prepare}
+		parseBlock(t, &preparation)
+		s.runBlock(preparation)
 		s.runBlock(b)
 	}
 	if s.service.check != nil {
@@ -84,7 +84,7 @@ func (s *shell) runBlock(b block) {
 			}
 			return problem == "" || s.ctx.Err() != nil
 		}) || problem != "" {
-			s.t.Fatalf("%s: %s\n%s", stage[0].place, problem, output)
+			s.t.Fatalf("%s:%d: %s\nThe commands printed:\n%s", b.page, b.line, problem, output)
 		}
 		printed += output
 	}

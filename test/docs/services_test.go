@@ -28,17 +28,21 @@ type service struct {
 	check func()
 }
 
-// services start the services of the pages that need one.
-var services = map[string]func(*testing.T) service{
+// services start the services of the pages that need one. They get the address of the page's server.
+var services = map[string]func(t *testing.T, address string) service{
 	"docs/guides/email.md":  startMail,
 	"docs/guides/github.md": startGitHub,
 	"docs/guides/slack.md":  startSlack,
+	// The server of the page stands for the one at a public address.
+	"docs/operate/upgrade.md": func(_ *testing.T, address string) service {
+		return service{replaced: []string{"https://fermata.example.com", "http://" + address}}
+	},
 }
 
 // allowLoopback lets the server reach a stand-in, which is on this machine.
 const allowLoopback = "FERMATA_ALLOW_NETWORKS=127.0.0.0/8"
 
-func startSlack(t *testing.T) service {
+func startSlack(t *testing.T, _ string) service {
 	t.Helper()
 	s := slack.New()
 	t.Cleanup(s.Close)
@@ -70,7 +74,7 @@ func replyYes(ctx context.Context, remote standin.Remote, person string) error {
 	return remote.Reply(person, *question, standin.Reply{Answers: map[string]any{"answer": true}})
 }
 
-func startGitHub(t *testing.T) service {
+func startGitHub(t *testing.T, _ string) service {
 	t.Helper()
 	const pullRequest = 12
 	g := github.New()
@@ -93,7 +97,7 @@ func startGitHub(t *testing.T) service {
 	}
 }
 
-func startMail(t *testing.T) service {
+func startMail(t *testing.T, _ string) service {
 	t.Helper()
 	r := mailserver.NewRemote(t)
 	authority := filepath.Join(t.TempDir(), "authority.pem")

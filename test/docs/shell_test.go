@@ -19,7 +19,8 @@ import (
 
 // shell is the shell of a page. It has an empty home, an empty working folder, and an address for one server.
 type shell struct {
-	t       *testing.T
+	t *testing.T
+	// ctx ends with the shell.
 	ctx     context.Context
 	address string
 	service service
@@ -55,7 +56,7 @@ func startShell(t *testing.T, page string) *shell {
 	t.Helper()
 	home := process.TempFolder(t)
 	s := &shell{t: t, ctx: patience.Context(t), address: ports.Address(t), outputFile: filepath.Join(home, "output"), statuses: make(chan string)}
-	for _, folder := range []string{"bin", "work"} {
+	for _, folder := range []string{"bin", "tmp", "work"} {
 		if err := os.Mkdir(filepath.Join(home, folder), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -64,9 +65,9 @@ func startShell(t *testing.T, page string) *shell {
 		t.Fatal(err)
 	}
 	if start := services[page]; start != nil {
-		s.service = start(t)
+		s.service = start(t, s.address)
 	}
-	replaced := append(s.service.replaced, "127.0.0.1:7433", s.address)
+	replaced := slices.Concat(s.service.replaced, []string{"127.0.0.1:7433", s.address})
 	s.toTest = strings.NewReplacer(replaced...)
 	slices.Reverse(replaced)
 	s.toPage = strings.NewReplacer(replaced...)
@@ -81,14 +82,20 @@ func (s *shell) start(home string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	repository, err := filepath.Abs(root)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	commands, commandsWriter := s.openPipe()
 	statuses, statusesWriter := s.openPipe()
+	ctx, cancel := context.WithCancel(s.ctx)
 	cmd := exec.CommandContext(s.ctx, "bash", "-c", loop)
+	s.ctx = ctx
 	cmd.Dir = filepath.Join(home, "work")
-	cmd.Env = append(s.service.env,
-		"HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "LANG=C.UTF-8",
-		"FERMATA_LISTEN="+s.address, "FERMATA_URL=http://"+s.address,
-	)
+	cmd.Env = slices.Concat(s.service.env, []string{
+		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LANG=C.UTF-8",
+		"FERMATA_LISTEN=" + s.address, "FERMATA_URL=http://" + s.address, "REPOSITORY=" + repository,
+	})
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = output, output, []*os.File{commands, statusesWriter}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -99,7 +106,10 @@ func (s *shell) start(home string) {
 		_ = file.Close()
 	}
 	s.commands, s.end = commandsWriter, func() { _ = cmd.Cancel() }
-	go s.readStatuses(statuses)
+	go func() {
+		defer cancel()
+		s.readStatuses(statuses)
+	}()
 	s.t.Cleanup(func() {
 		s.end()
 		_ = cmd.Wait()
