@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -18,9 +21,8 @@ type block struct {
 	line       int
 	source     string
 	statements []*syntax.Stmt
-	// isRun reports whether the test runs the block. If not, reason says why.
-	isRun  bool
-	reason string
+	// kind is sh if the test runs the block, and "sh no-run" if it does not. Then reason says why.
+	kind, reason string
 	// prepare holds commands that make what the page takes for granted. They are in a comment before the block.
 	prepare string
 	// output is the block of text behind it, which shows what its commands print.
@@ -31,8 +33,29 @@ type block struct {
 // do not run.
 const generatedPage = "docs/reference/cli.md"
 
-// readBlocks returns the shell blocks of README.md and docs, by page. It parses them, and checks the marks of those that
-// do not run.
+// wrongKinds are kinds of blocks that may hold commands, and do not say whether the test runs them.
+var wrongKinds = []string{"", "bash", "console", "shell", "zsh"}
+
+func (b block) isRun() bool { return b.kind == "sh" }
+
+func (b block) isShell() bool { return b.isRun() || b.kind == "sh no-run" }
+
+// TestBlocksAreMarked checks the marks of the shell blocks: sh, or sh no-run with the reason.
+func TestBlocksAreMarked(t *testing.T) {
+	t.Parallel()
+	for _, blocks := range readBlocks(t) {
+		for _, b := range blocks {
+			switch {
+			case !b.isShell():
+				t.Errorf("%s:%d: the kind of the block is %q: write sh if the test can run it, or else sh no-run or text", b.page, b.line, b.kind)
+			case !b.isRun() && b.reason == "":
+				t.Errorf("%s:%d: write the reason before the block: <!-- not run: it needs … -->", b.page, b.line)
+			}
+		}
+	}
+}
+
+// readBlocks returns the shell blocks of README.md and docs, by page.
 func readBlocks(t *testing.T) map[string][]block {
 	t.Helper()
 	blocks := map[string][]block{}
@@ -53,6 +76,21 @@ func isDocumentation(name string) bool {
 	return name == "README.md" || strings.HasPrefix(name, "docs/")
 }
 
+// walkPage calls f for every node of a page.
+func walkPage(t *testing.T, source []byte, f func(ast.Node)) {
+	t.Helper()
+	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			f(n)
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // findBlocks returns the shell blocks of a page.
 func findBlocks(t *testing.T, name string, source []byte) []block {
 	t.Helper()
@@ -62,23 +100,18 @@ func findBlocks(t *testing.T, name string, source []byte) []block {
 		if !isFence {
 			return
 		}
-		b := block{page: name, source: linesOf(fence, source), reason: commentBefore(fence, source, "not run")}
+		b := block{page: name, source: linesOf(fence, source), kind: kindOf(fence, source)}
 		if fence.Lines().Len() > 0 {
 			b.line = 1 + bytes.Count(source[:fence.Lines().At(0).Start], []byte("\n"))
 		}
-		switch kind := kindOf(fence, source); kind {
+		switch b.kind {
 		case "sh":
-			b.isRun = true
-			b.prepare = commentBefore(fence, source, "run first")
-			b.output = outputBehind(fence, source)
-			blocks = append(blocks, b)
+			b.prepare, b.output = commentBefore(fence, source, "run first"), outputBehind(fence, source)
 		case "sh no-run":
-			if b.reason == "" {
-				t.Errorf("%s:%d: write the reason before the block: <!-- not run: it needs … -->", name, b.line)
-			}
+			b.reason = commentBefore(fence, source, "not run")
+		}
+		if b.isShell() || slices.Contains(wrongKinds, b.kind) {
 			blocks = append(blocks, b)
-		case "bash", "console", "shell", "zsh", "":
-			t.Errorf("%s:%d: the kind of the block is %q: write sh if the test can run it, or else sh no-run or text", name, b.line, kind)
 		}
 	})
 	return blocks
@@ -91,8 +124,8 @@ func outputBehind(n ast.Node, source []byte) string {
 	if paragraph, isParagraph := next.(*ast.Paragraph); isParagraph && strings.HasSuffix(strings.TrimSpace(linesOf(paragraph, source)), "prints:") {
 		next = next.NextSibling()
 	}
-	if text, isFence := next.(*ast.FencedCodeBlock); isFence && kindOf(text, source) == "text" {
-		return linesOf(text, source)
+	if shown, isFence := next.(*ast.FencedCodeBlock); isFence && kindOf(shown, source) == "text" {
+		return linesOf(shown, source)
 	}
 	return ""
 }
@@ -115,20 +148,23 @@ func commentBefore(n ast.Node, source []byte, kind string) string {
 	if !isHTML {
 		return ""
 	}
-	text := linesOf(comment, source)
+	whole := linesOf(comment, source)
 	if comment.HasClosure() {
-		text += string(comment.ClosureLine.Value(source))
+		whole += string(comment.ClosureLine.Value(source))
 	}
-	text, isKind := strings.CutPrefix(strings.TrimSpace(text), "<!-- "+kind+": ")
+	content, isKind := strings.CutPrefix(strings.TrimSpace(whole), "<!-- "+kind+": ")
 	if !isKind {
 		return ""
 	}
-	return strings.TrimSpace(strings.TrimSuffix(text, "-->"))
+	return strings.TrimSpace(strings.TrimSuffix(content, "-->"))
 }
 
 // parseBlock parses the commands of a block.
 func parseBlock(t *testing.T, b *block) {
 	t.Helper()
+	if !b.isShell() {
+		return
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(b.source), b.page)
 	if err != nil {
 		t.Errorf("%s, the block at line %d: %v", b.page, b.line, err)

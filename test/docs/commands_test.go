@@ -29,7 +29,7 @@ func TestCommandsOfPages(t *testing.T) {
 		var run []block
 		for _, b := range blocks[name] {
 			switch {
-			case b.isRun:
+			case b.isRun():
 				run = append(run, b)
 				ran += len(b.statements)
 			case name != generatedPage:
@@ -54,7 +54,7 @@ func runPage(t *testing.T, blocks []block) {
 	t.Helper()
 	s := startShell(t, blocks[0].page)
 	for _, b := range blocks {
-		preparation := block{page: b.page, line: b.line, source: b.prepare}
+		preparation := block{page: b.page, line: b.line, kind: "sh", source: b.prepare}
 		parseBlock(t, &preparation)
 		s.runBlock(preparation)
 		s.runBlock(b)

@@ -12,10 +12,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 )
 
 // root is the folder of the repository.
@@ -138,21 +135,6 @@ func parsePage(t *testing.T, source string) page {
 		}
 	})
 	return p
-}
-
-// walkPage calls f for every node of a page.
-func walkPage(t *testing.T, source []byte, f func(ast.Node)) {
-	t.Helper()
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
-	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			f(n)
-		}
-		return ast.WalkContinue, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // addAnchor adds the anchor of a heading: lower case, without punctuation, a hyphen for each space, and a number if an

@@ -156,11 +156,16 @@ func (s *shell) run(commands string, mustSucceed bool) (output string, ok bool) 
 	return s.toPage.Replace(output), status == "0"
 }
 
-// awaitServer waits until the server of the page is ready.
+// awaitServer waits until the server that was started last is ready.
 func (s *shell) awaitServer(place string) {
 	s.t.Helper()
-	if !patience.Until(func() bool { return s.ctx.Err() != nil || s.isReady() }) || s.ctx.Err() != nil {
-		output, _ := s.run("cat *.log 2>/dev/null", false)
+	isRunning := true
+	patience.Until(func() bool {
+		_, isRunning = s.run("kill -0 $! 2>/dev/null", false)
+		return !isRunning || s.isReady()
+	})
+	if !isRunning || !s.isReady() {
+		output, _ := s.run("cat *.log", false)
 		s.t.Fatalf("%s: the server does not become ready\n%s", place, output)
 	}
 }
