@@ -111,7 +111,7 @@ func writeCommand(page *strings.Builder, app *kong.Application, command *kong.No
 		writeArgumentTable(page, command.Positional)
 		writeFlags(page, app, command)
 		if examples != "" {
-			fmt.Fprintf(page, "\n```sh no-run\n%s\n```\n", strings.ReplaceAll(strings.TrimSpace(examples), "\n    ", "\n"))
+			fmt.Fprintf(page, "\n<!-- not run: the ids and files are made up -->\n```sh no-run\n%s\n```\n", strings.ReplaceAll(strings.TrimSpace(examples), "\n    ", "\n"))
 		}
 	}
 	for _, child := range command.Children {

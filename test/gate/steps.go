@@ -32,7 +32,7 @@ func prepare(g *gate) []step {
 	compile := []string{"go", "list", "-trimpath", "-test", "-export", "-deps", "-f", "{{with .Error}}{{.}}{{end}}"}
 	return []step{
 		{name: "programs of the system", fetches: true, needed: true,
-			command: strings.Fields("scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples")},
+			command: strings.Fields("scripts/setup go git curl cc bwrap tmux postgres pgbouncer mail node chromium examples")},
 		{name: "real agents", command: strings.Fields("scripts/setup claude codex"), fetches: true, needed: true},
 		{name: "Go modules", command: strings.Fields("go mod download"), fetches: true, needed: true},
 		{name: "Go modules of the tools", command: strings.Fields("go mod download -modfile=tools/go.mod"), fetches: true, needed: true},
