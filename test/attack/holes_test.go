@@ -48,7 +48,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestAHiddenProjectDoesNotExist",
 	},
 	{
-		name: "an agent answers", file: "answer.go",
+		name: "an agent answers", file: "answer_right.go",
 		old: `case c.Kind != ActorHuman:
 		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").`,
 		new: `case false:
@@ -56,13 +56,13 @@ var seededBugs = []seededBug{
 		pkg: ".", caughtBy: "TestAnswerNeverFromAnAgent",
 	},
 	{
-		name: "the one who asked approves", file: "answer.go",
+		name: "the one who asked approves", file: "answer_right.go",
 		old: `case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:`,
 		new: "case false:",
 		pkg: ".", caughtBy: "TestDeciders",
 	},
 	{
-		name: "one person votes twice", file: "answer.go",
+		name: "one person votes twice", file: "vote.go",
 		old: "if voteIndex < 0 {",
 		new: "if true {",
 		pkg: ".", caughtBy: "TestAnswerVotes",
@@ -368,7 +368,7 @@ var seededBugs = []seededBug{
 		pkg: ".", caughtBy: "TestChainFindsEveryChange",
 	},
 	{
-		name: "an edited question is not seen", file: "internal/engine/audit_tables.go",
+		name: "an edited question is not seen", file: "internal/engine/audit_questions.go",
 		old: `if name := v.compareQuestion(q, e); name != "" {`,
 		new: `if name := v.compareQuestion(q, e); name != "" && false {`,
 		pkg: "./internal/engine", caughtBy: "TestAuditFindsEditsOfTables",
@@ -422,7 +422,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestAForgedHolderGetsNoGrant",
 	},
 	{
-		name: "a key leads to another question", file: "internal/engine/ask.go",
+		name: "a key leads to another question", file: "internal/engine/ask_again.go",
 		old: "return q, CheckRecorded(tx, q)",
 		new: "return q, nil",
 		pkg: "./internal/engine", caughtBy: "TestAKeyOfAnotherQuestionIsFound",
@@ -434,7 +434,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/notice", caughtBy: "TestWordsBelowAnAnswerAreNoSignature",
 	},
 	{
-		name: "a weaker question stands for another one", file: "internal/engine/ask.go",
+		name: "a weaker question stands for another one", file: "internal/engine/ask_again.go",
 		old: "if !q.IsAsStrictAs(next) {",
 		new: "if !q.IsAsStrictAs(next) && false {",
 		pkg: "./internal/engine", caughtBy: "TestAnotherAskingIsAskedAnew",
