@@ -19,9 +19,9 @@ Examples:
     fermata accept-loss --yes --data /var/lib/fermata`
 }
 
-func (c *acceptLossCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.AcceptLoss == nil {
+func (c *acceptLossCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
+	if hooks.AcceptLoss == nil {
 		return notBuilt("accept-loss")
 	}
-	return s.hooks.AcceptLoss(ctx, c.AcceptLoss)
+	return hooks.AcceptLoss(ctx, c.AcceptLoss)
 }

@@ -23,7 +23,7 @@ import (
 func TestChatKeepsTheOrderOfTheChain(t *testing.T) {
 	t.Parallel()
 	const entries = 2000
-	s := &session{now: time.Now, width: 80}
+	s := &session{console: console{now: time.Now, width: 80}}
 	m := &chatScreen{chat: &chat{s: s, thread: s.newThread("task_1")}, ctx: t.Context(), input: textinput.New(), width: 80}
 	// bubbletea writes from two goroutines. A file allows that, a buffer does
 	// not.

@@ -55,7 +55,7 @@ func TestBashCompletes(t *testing.T) {
 func TestEveryCommandHasExamples(t *testing.T) {
 	t.Parallel()
 	var cli root
-	parser, err := newParser(&cli, newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{}))
+	parser, err := newParser(&cli, newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ func (demoCommand) Help() string {
     fermata demo --answer "json no"`
 }
 
-func (c *demoCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.Demo == nil {
+func (c *demoCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
+	if hooks.Demo == nil {
 		return notBuilt("demo")
 	}
-	return s.hooks.Demo(ctx, c.Demo)
+	return hooks.Demo(ctx, c.Demo)
 }

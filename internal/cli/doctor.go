@@ -46,13 +46,13 @@ type finding struct {
 // maxSkew is the largest difference of two clocks at which deadlines still look right.
 const maxSkew = 5 * time.Second
 
-func (c *doctorCommand) Run(ctx context.Context, s *session) error {
+func (c *doctorCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
 	d := &diagnosis{s: s}
 	d.add(c.examine(ctx, s)...)
 	d.add(checkSandbox(ctx))
 	d.add(checkAgentVersions(ctx)...)
 	if c.Agents && ctx.Err() == nil {
-		if err := d.runAgentChecks(ctx); err != nil {
+		if err := d.runAgentChecks(ctx, hooks); err != nil {
 			return err
 		}
 	}

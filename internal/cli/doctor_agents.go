@@ -125,8 +125,8 @@ type AgentCheckResult struct {
 }
 
 // runAgentChecks checks the installed programs one after another, because they are large.
-func (d *diagnosis) runAgentChecks(ctx context.Context) error {
-	if d.s.hooks.CheckAgent == nil {
+func (d *diagnosis) runAgentChecks(ctx context.Context, hooks Hooks) error {
+	if hooks.CheckAgent == nil {
 		return notBuilt("doctor --agents")
 	}
 	for _, a := range testedAgents {
@@ -134,7 +134,7 @@ func (d *diagnosis) runAgentChecks(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		results, err := d.s.hooks.CheckAgent(ctx, AgentCheckOptions{Agent: a.name, Path: path})
+		results, err := hooks.CheckAgent(ctx, AgentCheckOptions{Agent: a.name, Path: path})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -141,7 +141,7 @@ func editorCommand() string {
 
 // runEditor opens a file in the person's editor and waits for its end. VISUAL
 // and EDITOR may hold arguments, so a shell splits them.
-func (s *session) runEditor(ctx context.Context, path string) error {
+func (s *console) runEditor(ctx context.Context, path string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editorCommand()+` "$1"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.errOut, s.errOut
 	if s.outTerm {

@@ -177,7 +177,9 @@ func TestNobodyElseReadsFiles(t *testing.T) {
 
 func TestFilesAreReadStrictly(t *testing.T) {
 	t.Parallel()
-	url := newPolicyServer(t).url
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	t.Cleanup(server.Close)
+	url := server.URL
 	for name, c := range map[string]struct {
 		args []string
 		doc  string
@@ -202,11 +204,11 @@ func TestFilesAreReadStrictly(t *testing.T) {
 // The byte order mark of some editors does not belong to the text.
 func TestTheMarkAtTheBeginningOfAFileIsLeftOut(t *testing.T) {
 	t.Parallel()
-	s := newSession(strings.NewReader("\ufeffhello"), io.Discard, io.Discard, Hooks{})
+	s := newSession(strings.NewReader("\ufeffhello"), io.Discard, io.Discard, "")
 	if data, err := s.readFile("--body", "-", 100); err != nil || string(data) != "hello" {
 		t.Errorf("read %q, %v", data, err)
 	}
-	s = newSession(strings.NewReader("\ufeff"), io.Discard, io.Discard, Hooks{})
+	s = newSession(strings.NewReader("\ufeff"), io.Discard, io.Discard, "")
 	if _, err := s.readFile("--body", "-", 100); err == nil || !strings.Contains(err.Error(), "standard input is empty") {
 		t.Errorf("a text of the mark alone: %v", err)
 	}

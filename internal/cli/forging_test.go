@@ -184,7 +184,7 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 		return map[view]string{{"a terminal", 80, true}: all[view{"a terminal", 80, true}]}
 	}
 	for _, width := range []int{80, 36} {
-		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
+		m := newInbox(t.Context(), &session{console: console{now: noonClock}}, &whoami{Whoami: &client.Whoami{}})
 		m.list, m.chosenID, m.reading, m.loaded = []*fermata.Question{q}, q.ID, true, true
 		m.width, m.height = width, 24
 		v := view{fmt.Sprintf("the inbox, %d wide", width), width, true}
@@ -301,7 +301,7 @@ func TestForgingOnALine(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {
 		q := &fermata.Question{ID: "q_1", Title: f.Text, Project: "shop", Type: fermata.Approval}
-		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
+		m := newInbox(t.Context(), &session{console: console{now: noonClock}}, &whoami{Whoami: &client.Whoami{}})
 		row := m.row(printer{width: 80}, q)
 		whole := squeeze(oneLine(f.Text))
 		switch {

@@ -211,7 +211,7 @@ func (f *field) value() (any, bool, error) {
 }
 
 // readSecret reads a line without showing it.
-func (s *session) readSecret(ctx context.Context, prompt string) (string, error) {
+func (s *console) readSecret(ctx context.Context, prompt string) (string, error) {
 	file, ok := terminal(s.stdin)
 	if !ok {
 		return s.promptLine(ctx, prompt)

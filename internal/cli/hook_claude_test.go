@@ -130,12 +130,17 @@ func TestHookEndsInTime(t *testing.T) {
 	impatient.timeout = 50 * time.Millisecond
 
 	var out, talk bytes.Buffer
-	s := newSession(strings.NewReader(claudeCallOf("Bash", `{"command":"ls"}`)), &out, &talk, Hooks{})
+	s := newSession(strings.NewReader(claudeCallOf("Bash", `{"command":"ls"}`)), &out, &talk, "")
 	s.URL = server.URL
 	err := s.runGateHook(t.Context(), gateFlags{Wait: 50 * time.Millisecond, Strict: true}, impatient)
 	if code := s.finish(t.Context(), err); code != exitBlocked || out.Len() != 0 || !strings.Contains(talk.String(), "may not run") {
 		t.Errorf("got %d, %q and %q", code, out.String(), talk.String())
 	}
+}
+
+// A hook ends before the program stops to wait for it.
+func TestHooksEndBeforeTheProgramsStopWaiting(t *testing.T) {
+	t.Parallel()
 	if wait := 5*time.Minute + hookTimeout; deskWait != "5m" || wait >= hookSeconds*time.Second || hookTimeout >= gateSeconds*time.Second ||
 		hookTimeout >= agent.HookSeconds*time.Second {
 		t.Errorf("a hook may take %s, longer than the programs wait", wait)

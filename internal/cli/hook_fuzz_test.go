@@ -37,7 +37,7 @@ func FuzzHook(f *testing.F) {
 			flags.Task = "task_1"
 		}
 		var out, talk bytes.Buffer
-		s := newSession(bytes.NewReader(data), &out, &talk, Hooks{})
+		s := newSession(bytes.NewReader(data), &out, &talk, "")
 		s.URL = broken.URL
 		if code := s.finish(t.Context(), s.runGateHook(t.Context(), flags, p)); code == exitBlocked {
 			return

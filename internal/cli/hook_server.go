@@ -30,7 +30,7 @@ func (h *gateHook) serverFromFlags() (*client.Client, error) {
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
-	return client.New(address, token, client.WithUserAgent("fermata/"+h.hooks.version()), client.WithHTTPClient(&http.Client{Transport: transport}))
+	return client.New(address, token, client.WithUserAgent("fermata/"+h.programVersion), client.WithHTTPClient(&http.Client{Transport: transport}))
 }
 
 // readTokenFile returns the token for the server. It comes from the token file, or from the login that `fermata login`

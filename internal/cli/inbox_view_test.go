@@ -12,7 +12,7 @@ import (
 
 func TestARowOfTheInboxSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
-	m := newInbox(t.Context(), &session{now: func() time.Time { return noon }, width: 110}, &whoami{})
+	m := newInbox(t.Context(), &session{console: console{now: func() time.Time { return noon }, width: 110}}, &whoami{})
 	q := &fermata.Question{
 		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending, Risk: fermata.RiskHigh, Title: "Deploy 512?", TaskTitle: "Release\nthe shop", Project: "shop",
 		Approvals: &fermata.Quorum{Required: 2}, Votes: []fermata.Vote{{Value: fermata.Approve}, {Value: fermata.Reject}},
@@ -31,7 +31,7 @@ func TestARowOfTheInboxSaysWhatAQuestionBelongsTo(t *testing.T) {
 // Ids are random, so a given pair of letters occurs in one of forty.
 func TestTheFilterOfTheInboxFindsAnIdByItsEnding(t *testing.T) {
 	t.Parallel()
-	m := newInbox(t.Context(), &session{now: func() time.Time { return noon }, width: 80}, &whoami{})
+	m := newInbox(t.Context(), &session{console: console{now: func() time.Time { return noon }, width: 80}}, &whoami{})
 	m.list = []*fermata.Question{{ID: "q_01m83kpgx8e3v9r4t6w", Title: "Which database?"}}
 	for filter, found := range map[string]int{"pg": 0, "kpgx8e3v": 0, "r4t6w": 0, "9r4t6w": 1, "9R4T6W": 1, "DATA": 1, "": 1} {
 		if m.filter = filter; len(m.filteredList()) != found {

@@ -23,9 +23,9 @@ Examples:
     fermata keys rotate --data /var/lib/fermata --master-key-file /etc/fermata/master.key`
 }
 
-func (c *keysRotateCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.RotateKeys == nil {
+func (c *keysRotateCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
+	if hooks.RotateKeys == nil {
 		return notBuilt("keys rotate")
 	}
-	return s.hooks.RotateKeys(ctx, c.Storage)
+	return hooks.RotateKeys(ctx, c.Storage)
 }

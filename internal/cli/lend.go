@@ -10,7 +10,7 @@ import (
 // release is called. A program may end while one of its readers still waits for a key.
 // That reader must not take the key from the next reader, which may be a form,
 // an editor or the shell.
-func (s *session) lendInput() (input io.Reader, release func()) {
+func (s *console) lendInput() (input io.Reader, release func()) {
 	file, ok := terminal(s.stdin)
 	if !ok {
 		return s.stdin, func() {}

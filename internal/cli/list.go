@@ -111,7 +111,7 @@ func (s *session) questionTable(list []*fermata.Question, status fermata.Questio
 }
 
 // questionSubline returns the second line of a question in a list: its type, task, project, progress and assignees.
-func (s *session) questionSubline(q *fermata.Question) string {
+func (s *console) questionSubline(q *fermata.Question) string {
 	facts := append([]string{string(q.Type)}, notice.TaskAndProject(q)...)
 	facts = append(facts, factsWithoutRisk(q)...)
 	return strings.Join(append(facts, "for "+s.assigneesText(q), s.agoText(q.CreatedAt)+" ago"), " · ")
@@ -123,7 +123,7 @@ func factsWithoutRisk(q *fermata.Question) []string {
 }
 
 // assigneesText returns the assignees of a question. For scripts it is empty if anybody may answer.
-func (s *session) assigneesText(q *fermata.Question) string {
+func (s *console) assigneesText(q *fermata.Question) string {
 	if len(q.Assignees) == 0 && s.outTerm {
 		return "anybody"
 	}

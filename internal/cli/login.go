@@ -40,7 +40,7 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 	if err := fermata.CheckSecret(token); err != nil {
 		return err
 	}
-	server, err := client.New(address, token, client.WithUserAgent("fermata/"+s.hooks.version()))
+	server, err := client.New(address, token, client.WithUserAgent("fermata/"+s.programVersion))
 	if err != nil {
 		return err
 	}

@@ -17,15 +17,15 @@ const appDescription = "Fermata lets an agent stop, ask a person, and go on with
 
 // Main runs one command line, without the name of the program, and returns the exit code.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) int {
-	s := newSession(stdin, stdout, stderr, hooks)
-	return s.finish(ctx, s.main(ctx, args))
+	s := newSession(stdin, stdout, stderr, hooks.version())
+	return s.finish(ctx, s.runCommand(ctx, args, hooks))
 }
 
 // parserExit carries the exit code with which the parser stops the program.
 type parserExit int
 
-// main parses and runs the command line.
-func (s *session) main(ctx context.Context, args []string) (err error) {
+// runCommand parses and runs the command line.
+func (s *session) runCommand(ctx context.Context, args []string, hooks Hooks) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			code, ok := r.(parserExit)
@@ -48,7 +48,7 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		s.JSON = slices.Contains(args, "--json")
 		return err
 	}
-	s.globals = *flags
+	s.setGlobals(*flags)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		s.warnOfSecrets(args)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(s, parser.Model)
+	return parsed.Run(s, parser.Model, hooks, hooks.local())
 }
 
 // parse reads the arguments, and refuses arguments of which a part would be lost. It returns nil if the arguments do
@@ -76,6 +76,11 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return parsed, err
 	}
 	return parsed, checkRepeatedFlags(parsed, args)
+}
+
+// local returns the functions of the workflow commands.
+func (h Hooks) local() workflowLocal {
+	return workflowLocal{Check: h.CheckWorkflow, CheckTool: h.CheckTool, Schema: h.WorkflowSchema, Simulate: h.SimulateWorkflow}
 }
 
 // newParserOf returns the parser for a command line, and the values of its global flags. If the first argument names a
@@ -99,7 +104,7 @@ func newParser(grammar any, s *session, more ...kong.Option) (*kong.Kong, error)
 		kong.Name("fermata"), kong.Description(appDescription), kong.Writers(s.out, s.errOut),
 		kong.Exit(func(code int) { panic(parserExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
-		kong.ExplicitGroups(groups), kong.Vars{"version": s.hooks.version()},
+		kong.ExplicitGroups(groups), kong.Vars{"version": s.programVersion},
 	}, more...)...)
 }
 

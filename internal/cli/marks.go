@@ -51,7 +51,7 @@ var letters = marks{
 }
 
 // marks returns the symbols that the output can show.
-func (s *session) marks(plain bool) marks {
+func (s *console) marks(plain bool) marks {
 	if plain || os.Getenv("TERM") == "dumb" || s.outTerm && !utf8Locale() {
 		return letters
 	}

@@ -22,11 +22,11 @@ Examples:
     FERMATA_URL=https://fermata.example FERMATA_TOKEN=fmt_… fermata mcp`
 }
 
-func (c *mcpCommand) Run(ctx context.Context, s *session) error {
+func (c *mcpCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
 	if err := checkAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
 		return err
 	}
-	if s.hooks.MCP == nil {
+	if hooks.MCP == nil {
 		return notBuilt("mcp")
 	}
 	login, _, err := s.login()
@@ -39,5 +39,5 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		c.OtherSession = "claude:" + id
 	}
-	return s.hooks.MCP(ctx, c.MCP)
+	return hooks.MCP(ctx, c.MCP)
 }

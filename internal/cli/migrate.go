@@ -19,9 +19,9 @@ Examples:
     fermata migrate --database postgres://fermata@db/fermata`
 }
 
-func (c *migrateCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.Migrate == nil {
+func (c *migrateCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
+	if hooks.Migrate == nil {
 		return notBuilt("migrate")
 	}
-	return s.hooks.Migrate(ctx, c.Storage)
+	return hooks.Migrate(ctx, c.Storage)
 }

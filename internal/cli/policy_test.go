@@ -67,7 +67,7 @@ func TestPolicySetSetsEveryField(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[fermata.Policy]()) {
 		now, usual := reflect.ValueOf(k.policy).FieldByIndex(field.Index), reflect.ValueOf(fermata.DefaultPolicy()).FieldByIndex(field.Index)
 		if reflect.DeepEqual(now.Interface(), usual.Interface()) {
-			t.Errorf("fermata policy set did not change %s", settingName(field))
+			t.Errorf("fermata policy set did not change %s", field.Name)
 		}
 	}
 	code, out, _ = run(t, "", "--url", k.url, "policy", "show")

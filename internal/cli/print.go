@@ -26,12 +26,12 @@ type printer struct {
 }
 
 // stdout returns the printer of standard output.
-func (s *session) stdout() printer {
+func (s *console) stdout() printer {
 	return printer{w: s.out, color: s.color && s.outTerm, width: s.width, term: s.outTerm}
 }
 
 // stderr returns the printer of standard error.
-func (s *session) stderr() printer {
+func (s *console) stderr() printer {
 	return printer{w: s.errOut, color: s.color && s.errTerm, width: s.width, term: s.errTerm}
 }
 
@@ -186,7 +186,7 @@ func expandTabs(text string) string {
 }
 
 // writeJSON writes a document to standard output.
-func (s *session) writeJSON(v any) error {
+func (s *console) writeJSON(v any) error {
 	data, err := encodeJSON(v, "  ")
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *session) writeJSON(v any) error {
 }
 
 // writeJSONLine writes a document on one line of standard output.
-func (s *session) writeJSONLine(v any) error {
+func (s *console) writeJSONLine(v any) error {
 	data, err := encodeJSON(v, "")
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 
 // promptLine writes a prompt to standard error and reads a line of standard input. At the end of the input it returns
 // io.EOF.
-func (s *session) promptLine(ctx context.Context, prompt string) (string, error) {
-	if s.NoInput {
+func (s *console) promptLine(ctx context.Context, prompt string) (string, error) {
+	if s.neverAsk {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
 	}
 	_, _ = io.WriteString(s.errOut, prompt+": ")
@@ -23,7 +23,7 @@ func (s *session) promptLine(ctx context.Context, prompt string) (string, error)
 
 // nextLine reads a line of standard input, or returns io.EOF at its end. It refuses a line that is not UTF-8, because
 // JSON would carry other characters.
-func (s *session) nextLine(ctx context.Context) (string, error) {
+func (s *console) nextLine(ctx context.Context) (string, error) {
 	type reading struct {
 		line string
 		err  error
@@ -42,14 +42,14 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 		return "", context.Cause(ctx)
 	case r := <-read:
 		if r.err == nil && !utf8.ValidString(r.line) {
-			return "", inputErrorf("the line is not valid UTF-8, nothing was sent")
+			return "", fermata.Errorf(fermata.CodeInvalidRequest, "the line is not valid UTF-8, nothing was sent")
 		}
 		return r.line, r.err
 	}
 }
 
 // confirm asks a yes-or-no question. Every answer but yes is no.
-func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
+func (s *console) confirm(ctx context.Context, prompt string) (bool, error) {
 	line, err := s.promptLine(ctx, prompt+" [y/N]")
 	if errors.Is(err, io.EOF) {
 		return false, nil

@@ -19,7 +19,7 @@ const updateCLIPage = "go test ./internal/cli -run TestCLIPage -update"
 // TestCLIPage checks that the documentation page agrees with the grammar of the command line.
 func TestCLIPage(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&root{}, newSession(strings.NewReader(""), nil, nil, Hooks{Version: "1.2.3"}))
+	parser, err := newParser(&root{}, newSession(strings.NewReader(""), nil, nil, "1.2.3"))
 	if err != nil {
 		t.Fatal(err)
 	}

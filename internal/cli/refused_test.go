@@ -121,7 +121,7 @@ func TestNoAnswerIsDroppedInSilence(t *testing.T) {
 		{[]string{"-", "1"}, nil, "@-"},
 		{nil, []string{"name=-", "port=1"}, "@-"},
 	} {
-		s := newSession(strings.NewReader("nobody reads this"), nil, nil, Hooks{})
+		s := newSession(strings.NewReader("nobody reads this"), nil, nil, "")
 		words, pairs, err := s.readAnswers(q, c.words, c.pairs)
 		if err == nil {
 			_, err = parseAnswer(q, words, pairs)
@@ -132,7 +132,7 @@ func TestNoAnswerIsDroppedInSilence(t *testing.T) {
 		}
 	}
 	dash := openQuestion(t, fermata.Ask{Question: "Which sign?", Options: []fermata.Option{{Value: "+"}, {Value: "-"}}, Timeout: "1h"})
-	s := newSession(strings.NewReader(""), nil, nil, Hooks{})
+	s := newSession(strings.NewReader(""), nil, nil, "")
 	if words, _, err := s.readAnswers(dash, []string{"-"}, nil); err != nil || words[0] != "-" {
 		t.Errorf("an option may be called -: %q, %v", words, err)
 	}

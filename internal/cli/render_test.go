@@ -92,10 +92,21 @@ func TestRenderQuestion(t *testing.T) {
 	}
 }
 
-func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
-	t.Parallel()
-	bad := "x\x1b[31m\u202e\u009b\x07y"
-	task := &fermata.Task{
+// hiddenText is a text with characters that a terminal would obey or not show.
+const hiddenText = "x\x1b[31m\u202e\u009b\x07y"
+
+// checkNothingHides fails the test if a hidden character is in the output.
+func checkNothingHides(t *testing.T, out string) {
+	t.Helper()
+	if i := strings.IndexFunc(out, notice.IsHidden); i >= 0 {
+		t.Errorf("a hidden character came through: %q", out[max(0, i-60):min(len(out), i+20)])
+	}
+}
+
+// hiddenTask returns a task that has hidden characters in every field that an agent fills.
+func hiddenTask() *fermata.Task {
+	bad := hiddenText
+	return &fermata.Task{
 		ID: "task_01k5h2m9n0abcdefghjk", Title: bad, Body: bad, Project: bad, Reason: bad, Agent: bad, Runner: bad,
 		Labels: []string{bad}, Summary: bad, BlockedBy: []string{bad}, CreatedBy: fermata.Actor{Name: bad},
 		PendingQuestion: &fermata.Question{
@@ -110,23 +121,49 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 			Votes: []fermata.Vote{{By: fermata.Actor{Name: bad}, Comment: bad}},
 		},
 	}
+}
+
+func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	bad := hiddenText
 	var out bytes.Buffer
 	p := printer{w: &out, width: 80}
-	p.printTask(task, noon)
+	p.printTask(hiddenTask(), noon)
 	p.printMessages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, true, noon)
 	data, _ := json.Marshal(map[string]string{"title": bad, "body": bad})
 	p.printEventLine(&fermata.Event{Actor: fermata.Actor{Name: bad}, Data: data})
-	p.printFinding(finding{Check: "token", Status: "warn", Detail: bad})
-	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
-	s.printError(fermata.Errorf(fermata.CodeInternal, "%s", bad).WithHint("%s", bad))
-	s.printError(fermata.Invalid(fermata.Problem{Field: bad, Message: bad}, fermata.Problem{Field: bad, Message: bad}))
-	s.printTable(&table{columns: []column{{head: "X"}}, rows: [][]string{{bad}}}, "")
-	for _, line := range treeLines(s, symbols, task) {
-		p.line("%s", line)
-	}
-	if i := strings.IndexFunc(out.String(), notice.IsHidden); i >= 0 {
-		t.Errorf("a hidden character came through: %q", out.String()[max(0, i-60):i+20])
-	}
+	checkNothingHides(t, out.String())
+}
+
+func TestNoTextOfAFindingReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := printer{w: &out, width: 80}
+	p.printFinding(finding{Check: "token", Status: "warn", Detail: hiddenText})
+	checkNothingHides(t, out.String())
+}
+
+func TestNoTextOfAnErrorReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := newSession(strings.NewReader(""), &out, &out, "")
+	s.printError(fermata.Errorf(fermata.CodeInternal, "%s", hiddenText).WithHint("%s", hiddenText))
+	s.printError(fermata.Invalid(fermata.Problem{Field: hiddenText, Message: hiddenText}, fermata.Problem{Field: hiddenText, Message: hiddenText}))
+	checkNothingHides(t, out.String())
+}
+
+func TestNoTextOfACellReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	c := newConsole(strings.NewReader(""), &out, &out)
+	c.printTable(&table{columns: []column{{head: "X"}}, rows: [][]string{{hiddenText}}}, "")
+	checkNothingHides(t, out.String())
+}
+
+func TestNoTextOfATreeReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
+	checkNothingHides(t, strings.Join(treeLines(s, symbols, hiddenTask()), "\n"))
 }
 
 func TestTableFits(t *testing.T) {
@@ -158,7 +195,7 @@ func TestSpan(t *testing.T) {
 
 func TestTree(t *testing.T) {
 	t.Parallel()
-	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
 	list := []*fermata.Task{
 		{ID: "task_a", ParentID: "task_elsewhere", Title: "top", State: fermata.TaskBlocked},
 		{ID: "task_b", ParentID: "task_a", Title: "left", State: fermata.TaskDone},

@@ -8,15 +8,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// globals are the flags that every command has.
-type globals struct {
-	URL     string           `name:"url" env:"FERMATA_URL" placeholder:"URL" help:"Server to talk to (default: the one of fermata login, else http://127.0.0.1:7433)."`
-	Token   string           `env:"FERMATA_TOKEN" placeholder:"TOKEN" help:"Token to show; better set in the environment, stored by fermata login, or read from @FILE."`
-	JSON    bool             `name:"json" help:"Print JSON; streams print one document a line."`
-	NoInput bool             `name:"no-input" help:"Never ask anything at the terminal."`
-	Version kong.VersionFlag `name:"version" help:"Print the version."`
-}
-
 // groups are the headings of the help.
 var groups = []kong.Group{
 	{Key: "ask", Title: "Ask people"},

@@ -13,7 +13,7 @@ import (
 func TestParserOfOneCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	s := newSession(strings.NewReader(""), &out, &out, Hooks{Version: "1.2.3"})
+	s := newSession(strings.NewReader(""), &out, &out, "1.2.3")
 	whole, err := newParser(&root{}, s)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func (serveCommand) Help() string {
     fermata serve --listen 0.0.0.0:7433 --database postgres://fermata@db/fermata`
 }
 
-func (c *serveCommand) Run(ctx context.Context, s *session) error {
+func (c *serveCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
 	var err error
 	if c.Agents.AgentToken, err = s.tokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
 		return err
@@ -31,12 +31,12 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	if err = c.checkWorkers(); err != nil {
 		return err
 	}
-	if s.hooks.Serve == nil {
+	if hooks.Serve == nil {
 		return notBuilt("serve")
 	}
 	c.SignIn.OIDCClientSecret = os.Getenv("FERMATA_OIDC_CLIENT_SECRET")
 	c.Agents.Command = agentCommand(c.Agents)
-	return s.hooks.Serve(ctx, c.Server)
+	return hooks.Serve(ctx, c.Server)
 }
 
 // checkWorkers refuses values that no worker can use. Without workers it also refuses the flags that only workers

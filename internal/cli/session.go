@@ -1,38 +1,31 @@
 package cli
 
 import (
-	"bufio"
 	"io"
-	"os"
-	"time"
 
-	"golang.org/x/term"
+	"github.com/alecthomas/kong"
 
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// defaultWidth and defaultHeight are the size of a terminal that does not report its own.
-const (
-	defaultWidth  = 80
-	defaultHeight = 24
-)
+// globals are the flags that every command has.
+type globals struct {
+	URL     string           `name:"url" env:"FERMATA_URL" placeholder:"URL" help:"Server to talk to (default: the one of fermata login, else http://127.0.0.1:7433)."`
+	Token   string           `env:"FERMATA_TOKEN" placeholder:"TOKEN" help:"Token to show; better set in the environment, stored by fermata login, or read from @FILE."`
+	JSON    bool             `name:"json" help:"Print JSON; streams print one document a line."`
+	NoInput bool             `name:"no-input" help:"Never ask anything at the terminal."`
+	Version kong.VersionFlag `name:"version" help:"Print the version."`
+}
 
-// session is one run of the program, with its input, its output and the properties of its terminal.
+// session is one run of the program: its console, its global flags and the server that it talks to.
 type session struct {
 	globals
-	hooks Hooks
-	stdin io.Reader
-	lines *bufio.Reader
+	console
+	// programVersion is the version that the program reports to people and servers.
+	programVersion string
 	// stdinFlag is the flag that read standard input as a file. It is empty if none did.
 	stdinFlag string
-	out       io.Writer
-	errOut    io.Writer
-	// inTerm, outTerm and errTerm report whether each stream is a terminal that a person uses.
-	inTerm, outTerm, errTerm bool
-	width                    int
-	color                    bool
-	now                      func() time.Time
 
 	address string
 	client  *client.Client
@@ -42,50 +35,14 @@ type session struct {
 	disconnected bool
 }
 
-func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session {
-	s := &session{
-		hooks: hooks, stdin: stdin, lines: bufio.NewReader(stdin), out: stdout, errOut: stderr,
-		width: defaultWidth, now: time.Now,
-	}
-	_, s.inTerm = terminal(stdin)
-	_, s.errTerm = terminal(stderr)
-	file, ok := terminal(stdout)
-	s.outTerm = ok
-	if !ok {
-		file, ok = terminal(stderr)
-	}
-	if ok {
-		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 20 {
-			s.width = w
-		}
-	}
-	s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return s
+// newSession returns the session of the three streams. The caller sets the global flags.
+func newSession(stdin io.Reader, stdout, stderr io.Writer, programVersion string) *session {
+	return &session{console: newConsole(stdin, stdout, stderr), programVersion: programVersion}
 }
 
-// updateSize reads the size of the terminal again and returns its height.
-func (s *session) updateSize() int {
-	if file, ok := terminal(s.out); ok {
-		if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 20 {
-			s.width = w
-			return h
-		}
-	}
-	return defaultHeight
-}
-
-// terminal returns the file behind a stream if it is a terminal.
-func terminal(stream any) (*os.File, bool) {
-	file, ok := stream.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return nil, false
-	}
-	return file, true
-}
-
-// isInteractive reports whether forms can ask a person.
-func (s *session) isInteractive() bool {
-	return s.inTerm && s.errTerm && !s.NoInput
+// setGlobals sets the flags that every command has.
+func (s *session) setGlobals(g globals) {
+	s.globals, s.neverAsk = g, g.NoInput
 }
 
 // login returns the login that `fermata login` stored, and the path of its file.
@@ -114,6 +71,6 @@ func (s *session) server() (*client.Client, error) {
 		token = login.Token(s.address)
 	}
 	s.signedIn = token != ""
-	s.client, err = client.New(s.address, token, client.WithUserAgent("fermata/"+s.hooks.version()))
+	s.client, err = client.New(s.address, token, client.WithUserAgent("fermata/"+s.programVersion))
 	return s.client, err
 }

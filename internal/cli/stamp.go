@@ -14,7 +14,7 @@ func shortID(id string) string {
 }
 
 // idText returns the ending of an id for people, and the whole id for scripts.
-func (s *session) idText(id string) string {
+func (s *console) idText(id string) string {
 	if s.outTerm {
 		return shortID(id)
 	}
@@ -23,7 +23,7 @@ func (s *session) idText(id string) string {
 
 // agoText returns the time since an instant for people, and the instant for
 // scripts.
-func (s *session) agoText(t time.Time) string {
+func (s *console) agoText(t time.Time) string {
 	if !s.outTerm {
 		return t.UTC().Format(time.RFC3339)
 	}
@@ -32,7 +32,7 @@ func (s *session) agoText(t time.Time) string {
 
 // leftText returns the time until an instant for people, and the instant for
 // scripts. Without an instant, scripts get "".
-func (s *session) leftText(t *time.Time) string {
+func (s *console) leftText(t *time.Time) string {
 	switch {
 	case t == nil && s.outTerm:
 		return "no end"

@@ -30,7 +30,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // printTable writes the table to standard output. For an empty table it writes
 // emptyText to standard error, so that no program takes the text for a row.
-func (s *session) printTable(t *table, emptyText string) {
+func (s *console) printTable(t *table, emptyText string) {
 	if len(t.rows) == 0 {
 		if emptyText != "" {
 			s.stderr().line("%s", emptyText)

@@ -33,7 +33,7 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	v := &treeView{s: s, id: top.ID, marks: s.marks(c.Plain)}
+	v := newTreeView(s, top.ID, c.Plain)
 	if c.Watch {
 		return s.watch(ctx, v)
 	}
@@ -58,6 +58,12 @@ type treeView struct {
 	// and to the tasks outside it that one of them waits for.
 	list      []*fermata.Task
 	tasksByID map[string]*fermata.Task
+}
+
+// newTreeView returns the drawing of the task with the id and all below it. If plain is true, it has letters instead
+// of symbols.
+func newTreeView(s *session, id string, plain bool) *treeView {
+	return &treeView{s: s, id: id, marks: s.marks(plain)}
 }
 
 // read reads the tree from the server.
@@ -169,22 +175,22 @@ func (v *treeView) details(t *fermata.Task) []row {
 		p := v.s.stdout()
 		text := p.yellow(v.marks.asks) + " " + p.dim(v.s.idText(q.ID)) + "  " + oneLine(q.Title)
 		key := fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))
-		list = append(list, row{text: text + p.dim("  ["+v.questionFacts(q)+"]"), key: key})
+		list = append(list, row{text: text + p.dim("  ["+v.s.questionFacts(q)+"]"), key: key})
 	}
 	return list
 }
 
 // questionFacts returns the type, the assignees, the deadline and other facts of a question.
-func (v *treeView) questionFacts(q *fermata.Question) string {
+func (s *console) questionFacts(q *fermata.Question) string {
 	whom := "anybody"
 	if len(q.Assignees) > 0 {
 		whom = oneLine(strings.Join(q.Assignees, ", "))
 	}
 	parts := []string{string(q.Type), whom}
-	switch timeLeft := v.s.leftText(q.Deadline); {
+	switch timeLeft := s.leftText(q.Deadline); {
 	case q.Deadline == nil:
 		parts = append(parts, "no end")
-	case v.s.outTerm:
+	case s.outTerm:
 		parts = append(parts, timeLeft+" left")
 	default:
 		parts = append(parts, "until "+timeLeft)
@@ -195,7 +201,7 @@ func (v *treeView) questionFacts(q *fermata.Question) string {
 }
 
 // fit cuts a line to the width of the terminal.
-func (s *session) fit(line string) string {
+func (s *console) fit(line string) string {
 	if !s.outTerm {
 		return line
 	}

@@ -160,7 +160,7 @@ func lastActiveRow(d drawing) int {
 const headLines = 2
 
 // cropLines cuts lines to the room on the screen, so that the line in focus is visible.
-func (s *session) cropLines(lines []string, focus, room int) []string {
+func (s *console) cropLines(lines []string, focus, room int) []string {
 	if len(lines) <= room {
 		return lines
 	}

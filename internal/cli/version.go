@@ -6,9 +6,9 @@ type versionCommand struct{}
 
 func (versionCommand) Run(s *session) error {
 	if s.JSON {
-		return s.writeJSON(map[string]string{"version": s.hooks.version(), "go": runtime.Version()})
+		return s.writeJSON(map[string]string{"version": s.programVersion, "go": runtime.Version()})
 	}
-	s.stdout().line("fermata %s (%s, %s/%s)", s.hooks.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	s.stdout().line("fermata %s (%s, %s/%s)", s.programVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

@@ -97,7 +97,7 @@ func (workerCommand) Help() string {
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }
 
-func (c *workerCommand) Run(ctx context.Context, s *session) error {
+func (c *workerCommand) Run(ctx context.Context, s *session, hooks Hooks) error {
 	var err error
 	if c.Agents.AgentToken, err = s.tokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	if c.Lease < fermata.MinLease || c.Lease > fermata.MaxLease {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.MinLease, fermata.MaxLease, c.Lease)
 	}
-	if s.hooks.Worker == nil {
+	if hooks.Worker == nil {
 		return notBuilt("worker")
 	}
 	login, _, err := s.login()
@@ -126,5 +126,5 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 		}
 	}
 	c.Agents.Command = agentCommand(c.Agents)
-	return s.hooks.Worker(ctx, c.Worker)
+	return hooks.Worker(ctx, c.Worker)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -38,13 +39,26 @@ func (s *session) readSource(file string) ([]byte, error) {
 	return data, err
 }
 
-// checkLocally returns the problems of a definition that this program can find
+// workflowLocal holds the functions of the commands that work without a server. A command whose function is nil
+// reports that it is not part of this build.
+type workflowLocal struct {
+	// Check returns the problems of a definition.
+	Check func(source []byte) client.WorkflowCheck
+	// CheckTool returns the problems of a tool of a workspace. If it is nil, only the server checks tools.
+	CheckTool func(*fermata.NamedTool) error
+	// Schema returns the JSON Schema of definitions.
+	Schema func() json.RawMessage
+	// Simulate runs a definition with scripted answers.
+	Simulate func(context.Context, SimulationInput) (*SimulationReport, error)
+}
+
+// checkSource returns the problems of a definition that this program can find
 // without a server.
-func (s *session) checkLocally(source []byte) (*client.WorkflowCheck, error) {
-	if s.hooks.CheckWorkflow == nil {
+func (l workflowLocal) checkSource(source []byte) (*client.WorkflowCheck, error) {
+	if l.Check == nil {
 		return nil, notBuilt("workflow")
 	}
-	check := s.hooks.CheckWorkflow(source)
+	check := l.Check(source)
 	return &check, nil
 }
 

@@ -25,8 +25,8 @@ Examples:
     fermata workflow graph autofix --mermaid`
 }
 
-func (c *workflowGraphCommand) Run(ctx context.Context, s *session) error {
-	g, err := c.read(ctx, s)
+func (c *workflowGraphCommand) Run(ctx context.Context, s *session, local workflowLocal) error {
+	g, err := c.read(ctx, s, local)
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,9 @@ func (c *workflowGraphCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-func (c *workflowGraphCommand) read(ctx context.Context, s *session) (*fermata.WorkflowGraph, error) {
+func (c *workflowGraphCommand) read(ctx context.Context, s *session, local workflowLocal) (*fermata.WorkflowGraph, error) {
 	if _, err := os.Stat(c.Name); err == nil || c.Name == "-" {
-		return c.ofFile(s)
+		return c.readFile(s, local)
 	}
 	w, run, err := s.findWorkflowOrRun(ctx, c.Name)
 	if err != nil {
@@ -62,12 +62,12 @@ func (c *workflowGraphCommand) read(ctx context.Context, s *session) (*fermata.W
 	return g, nil
 }
 
-func (c *workflowGraphCommand) ofFile(s *session) (*fermata.WorkflowGraph, error) {
+func (c *workflowGraphCommand) readFile(s *session, local workflowLocal) (*fermata.WorkflowGraph, error) {
 	source, err := s.readSource(c.Name)
 	if err != nil {
 		return nil, err
 	}
-	check, err := s.checkLocally(source)
+	check, err := local.checkSource(source)
 	if err != nil {
 		return nil, err
 	}

@@ -26,12 +26,12 @@ Examples:
     fermata workflow put autofix.yaml --dry-run`
 }
 
-func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
+func (c *workflowPutCommand) Run(ctx context.Context, s *session, local workflowLocal) error {
 	source, err := s.readSource(c.File)
 	if err != nil {
 		return err
 	}
-	check, err := s.checkLocally(source)
+	check, err := local.checkSource(source)
 	if err != nil {
 		return err
 	}

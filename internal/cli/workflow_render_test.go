@@ -60,7 +60,7 @@ func TestGraph(t *testing.T) {
 func TestGraphFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
+	s := newSession(strings.NewReader(""), &out, &out, "")
 	s.outTerm, s.color, s.width = true, false, 80
 	g := reviewGraph()
 	g.Nodes[2].Condition = strings.Repeat("inputs.version == 'x' || ", 20)
@@ -115,7 +115,7 @@ func waitingRun() *fermata.WorkflowRun {
 
 func TestRunOfWorkflow(t *testing.T) {
 	t.Parallel()
-	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
 	s.now = noonClock
 	draw := func(m marks, run *fermata.WorkflowRun) string {
 		return strings.Join(s.drawingLines(&runView{s: s, marks: m, run: run}), "\n") + "\n"
@@ -138,7 +138,7 @@ func TestForgingInWorkflows(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		s := newSession(strings.NewReader(""), &out, &out, Hooks{})
+		s := newSession(strings.NewReader(""), &out, &out, "")
 		s.now, s.outTerm, s.errTerm, s.color, s.width = noonClock, true, true, false, 80
 		run := waitingRun()
 		run.Title, run.Workflow, run.Reason, run.Summary, run.State = f.Text, f.Text, f.Text, f.Text, fermata.TaskFailed
@@ -200,7 +200,7 @@ func TestAllMistakesOfTheInputsAreTold(t *testing.T) {
 		{Name: "list", Type: "array"}, {Name: "more", Type: "object"}, {Name: "count", Type: "number"}, {Name: "version", Type: "string", Required: true},
 		{Name: "region", Type: "string", Required: true, Default: "eu"},
 	}}
-	s := newSession(strings.NewReader(""), io.Discard, io.Discard, Hooks{})
+	s := newSession(strings.NewReader(""), io.Discard, io.Discard, "")
 	c := &workflowRunCommand{Input: []string{"list=[1 2]", "more={a: 1}", "count=many", "color=red", "count=2", "list=[]"}}
 	_, err := c.inputs(s, w)
 	refusal, ok := errors.AsType[*fermata.Error](err)
@@ -232,7 +232,7 @@ func TestExitCodeOfARun(t *testing.T) {
 		{fermata.TaskDone, "", 0}, {fermata.TaskFailed, fermata.ReasonStepFailed, 1}, {fermata.TaskFailed, fermata.ReasonRejected, 3},
 		{fermata.TaskSkipped, "", 7}, {fermata.TaskAwaitingInput, "", 8}, {fermata.TaskDeferred, "", 8}, {fermata.TaskCancelled, "", 9},
 	} {
-		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
 		if got := s.finish(t.Context(), runExitError(&fermata.WorkflowRun{State: c.state, Reason: c.reason})); got != c.want {
 			t.Errorf("%s %s: %d, want %d", c.state, c.reason, got, c.want)
 		}
@@ -244,7 +244,7 @@ func TestExitCodeOfARun(t *testing.T) {
 func TestWhatARunWaitsForIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, room := range []int{3, 8, 22} {
-		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, "")
 		s.now, s.outTerm, s.width = noonClock, true, 80
 		run := waitingRun()
 		for i := range 30 {

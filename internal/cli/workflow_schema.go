@@ -22,12 +22,12 @@ Examples:
     fermata workflow schema > workflow.schema.json`
 }
 
-func (c *workflowSchemaCommand) Run(s *session) error {
-	if s.hooks.WorkflowSchema == nil {
+func (c *workflowSchemaCommand) Run(s *session, local workflowLocal) error {
+	if local.Schema == nil {
 		return notBuilt("workflow")
 	}
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, s.hooks.WorkflowSchema(), "", "  "); err != nil {
+	if err := json.Indent(&indented, local.Schema(), "", "  "); err != nil {
 		return fermata.Internal("write the schema", err)
 	}
 	s.stdout().line("%s", indented.String())

@@ -50,7 +50,7 @@ Examples:
     fermata workflow test autofix.yaml --answers late.yaml --json | jq .failures`
 }
 
-func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
+func (c *workflowTestCommand) Run(ctx context.Context, s *session, local workflowLocal) error {
 	source, err := s.readSource(c.File)
 	if err != nil {
 		return err
@@ -64,10 +64,10 @@ func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
 			return err
 		}
 	}
-	if s.hooks.SimulateWorkflow == nil {
+	if local.Simulate == nil {
 		return notBuilt("workflow test")
 	}
-	report, err := s.hooks.SimulateWorkflow(ctx, SimulationInput{Source: source, Answers: answers})
+	report, err := local.Simulate(ctx, SimulationInput{Source: source, Answers: answers})
 	if err != nil {
 		return err
 	}

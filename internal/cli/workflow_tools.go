@@ -104,14 +104,14 @@ Examples:
     fermata workflow tools put tools.yaml --dry-run`
 }
 
-func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
+func (c *toolsPutCommand) Run(ctx context.Context, s *session, local workflowLocal) error {
 	source, err := s.readSource(c.File)
 	if err != nil {
 		return err
 	}
 	f := readToolsFile(source)
-	if s.hooks.CheckTool != nil {
-		f.check(s.hooks.CheckTool)
+	if local.CheckTool != nil {
+		f.check(local.CheckTool)
 	}
 	if len(f.problems) > 0 {
 		return c.refusedFile(s, f)

@@ -31,7 +31,7 @@ type checkedFile struct {
 	client.WorkflowCheck
 }
 
-func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
+func (c *workflowValidateCommand) Run(ctx context.Context, s *session, local workflowLocal) error {
 	var files []checkedFile
 	valid := true
 	for _, name := range c.Files {
@@ -39,7 +39,7 @@ func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		check, err := c.check(ctx, s, source)
+		check, err := c.check(ctx, s, local, source)
 		if err != nil {
 			return err
 		}
@@ -62,9 +62,9 @@ func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-func (c *workflowValidateCommand) check(ctx context.Context, s *session, source []byte) (*client.WorkflowCheck, error) {
+func (c *workflowValidateCommand) check(ctx context.Context, s *session, local workflowLocal, source []byte) (*client.WorkflowCheck, error) {
 	if !c.Workspace {
-		return s.checkLocally(source)
+		return local.checkSource(source)
 	}
 	server, err := s.server()
 	if err != nil {

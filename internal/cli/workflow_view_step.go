@@ -112,8 +112,7 @@ func (v *runView) wrapText(indent, text, key string, paint func(string) string) 
 // question returns the line of a pending question.
 func (v *runView) question(q *fermata.Question) row {
 	p := v.s.stdout()
-	tree := treeView{s: v.s}
-	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.idText(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.questionFacts(q)+"]")
+	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.idText(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+v.s.questionFacts(q)+"]")
 	return row{text: text, key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
 }
 
