@@ -31,7 +31,7 @@ func (c *cancelCommand) Run(ctx context.Context, s *session) error {
 	}
 	body := map[string]string{"reason": reason}
 	if t != nil {
-		return s.sendTaskChange(ctx, taskChange{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+		return s.sendTaskChange(ctx, taskChange{write: c.write, id: t.ID, verb: "cancel", body: body, send: func(ctx context.Context, id string) (*fermata.Task, error) {
 			return s.client.CancelTask(ctx, id, reason)
 		}})
 	}

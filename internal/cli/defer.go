@@ -32,7 +32,7 @@ func (c *deferCommand) Run(ctx context.Context, s *session) error {
 	if until != nil {
 		body["until"] = until
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "defer", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{write: c.write, id: c.ID, verb: "defer", body: body, send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.DeferTask(ctx, id, until)
 	}})
 }

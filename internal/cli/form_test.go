@@ -7,32 +7,52 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The forms of respond and of the inbox begin with the suggested value.
 func TestFormsBeginAtWhatIsSuggested(t *testing.T) {
 	t.Parallel()
 	options := []fermata.Option{{Value: "a"}, {Value: "b", Recommended: true}, {Value: "c"}}
 	for name, tt := range map[string]struct {
 		it   fermata.Item
 		form field
-		row  int
 	}{
-		"a default of yes":       {fermata.Item{ResponseType: fermata.ResponseBoolean, Default: true}, field{yes: true}, 0},
-		"a default of no":        {fermata.Item{ResponseType: fermata.ResponseBoolean, Default: false}, field{}, 1},
-		"a default option":       {fermata.Item{ResponseType: fermata.ResponseChoice, Options: options, Default: "c"}, field{text: "c"}, 2},
-		"a recommended option":   {fermata.Item{ResponseType: fermata.ResponseChoice, Options: options}, field{text: "b"}, 1},
-		"two recommended ones":   {fermata.Item{ResponseType: fermata.ResponseChoice, Options: []fermata.Option{options[0], options[1], options[1]}}, field{}, 0},
-		"several options":        {fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: options, Default: []any{"a", "c"}}, field{list: []string{"a", "c"}}, 0},
-		"an approval":            {fermata.Item{ResponseType: fermata.ResponseApproval, Default: fermata.Approve}, field{}, 0},
-		"a number":               {fermata.Item{ResponseType: fermata.ResponseNumber, Default: 2.5}, field{text: "2.5"}, 0},
-		"nothing that is wanted": {fermata.Item{ResponseType: fermata.ResponseText}, field{}, 0},
+		"a default of yes":       {fermata.Item{ResponseType: fermata.ResponseBoolean, Default: true}, field{yes: true}},
+		"a default of no":        {fermata.Item{ResponseType: fermata.ResponseBoolean, Default: false}, field{}},
+		"a default option":       {fermata.Item{ResponseType: fermata.ResponseChoice, Options: options, Default: "c"}, field{text: "c"}},
+		"a recommended option":   {fermata.Item{ResponseType: fermata.ResponseChoice, Options: options}, field{text: "b"}},
+		"two recommended ones":   {fermata.Item{ResponseType: fermata.ResponseChoice, Options: []fermata.Option{options[0], options[1], options[1]}}, field{}},
+		"several options":        {fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: options, Default: []any{"a", "c"}}, field{list: []string{"a", "c"}}},
+		"an approval":            {fermata.Item{ResponseType: fermata.ResponseApproval, Default: fermata.Approve}, field{}},
+		"a number":               {fermata.Item{ResponseType: fermata.ResponseNumber, Default: 2.5}, field{text: "2.5"}},
+		"nothing that is wanted": {fermata.Item{ResponseType: fermata.ResponseText}, field{}},
 	} {
 		f := newField(&tt.it)
 		if f.yes != tt.form.yes || f.text != tt.form.text || !slices.Equal(f.list, tt.form.list) {
 			t.Errorf("%s: respond begins at %t, %q, %q", name, f.yes, f.text, f.list)
 		}
-		inbox := newInboxForm(&fermata.Question{Items: []fermata.Item{tt.it}})
-		if inbox.row != tt.row || len(inbox.chosenValues()) != len(tt.form.list) || inbox.input.Value() != tt.form.text && inbox.typing {
-			t.Errorf("%s: the inbox begins at line %d, %q, %q", name, inbox.row, inbox.chosenValues(), inbox.input.Value())
+	}
+}
+
+func TestTheInboxBeginsAtWhatIsSuggested(t *testing.T) {
+	t.Parallel()
+	options := []fermata.Option{{Value: "a"}, {Value: "b", Recommended: true}, {Value: "c"}}
+	for name, tt := range map[string]struct {
+		it   fermata.Item
+		row  int
+		text string
+		list []string
+	}{
+		"a default of yes":       {it: fermata.Item{ResponseType: fermata.ResponseBoolean, Default: true}, row: 0},
+		"a default of no":        {it: fermata.Item{ResponseType: fermata.ResponseBoolean, Default: false}, row: 1},
+		"a default option":       {it: fermata.Item{ResponseType: fermata.ResponseChoice, Options: options, Default: "c"}, row: 2, text: "c"},
+		"a recommended option":   {it: fermata.Item{ResponseType: fermata.ResponseChoice, Options: options}, row: 1, text: "b"},
+		"two recommended ones":   {it: fermata.Item{ResponseType: fermata.ResponseChoice, Options: []fermata.Option{options[0], options[1], options[1]}}},
+		"several options":        {it: fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: options, Default: []any{"a", "c"}}, list: []string{"a", "c"}},
+		"an approval":            {it: fermata.Item{ResponseType: fermata.ResponseApproval, Default: fermata.Approve}},
+		"a number":               {it: fermata.Item{ResponseType: fermata.ResponseNumber, Default: 2.5}, text: "2.5"},
+		"nothing that is wanted": {it: fermata.Item{ResponseType: fermata.ResponseText}},
+	} {
+		f := newInboxForm(&fermata.Question{Items: []fermata.Item{tt.it}})
+		if f.row != tt.row || len(f.chosenValues()) != len(tt.list) || f.input.Value() != tt.text && f.typing {
+			t.Errorf("%s: the inbox begins at line %d, %q, %q", name, f.row, f.chosenValues(), f.input.Value())
 		}
 	}
 }

@@ -27,9 +27,12 @@ Examples:
     fermata hook claude --wait 5m < event.json`
 }
 
+// claudeToolPrefix is the beginning of the names that Claude Code gives to Fermata's own tools.
+const claudeToolPrefix = "mcp__" + ownServerName + "__"
+
 // claude defines how hooks talk to Claude Code.
 var claude = gateDialect{
-	runner: "claude", beforeEvent: "PreToolUse", afterEvent: "PostToolUse", mcpPrefix: "mcp__" + ownServerName + "__", hasDialog: true,
+	runner: "claude", beforeEvent: "PreToolUse", afterEvent: "PostToolUse", mcpPrefix: claudeToolPrefix, hasDialog: true,
 	verdictReply:    func(_ *hookEvent, v *fermata.GateReply) (any, error) { return preToolUseOutput(v), nil },
 	permissionReply: func(v *fermata.GateReply) (any, error) { return permissionOutput(v), nil },
 	endTurn:         (*gateHook).deferCall,

@@ -79,8 +79,8 @@ func TestHooksRefuseEventsWithTwoReadings(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Setenv("FERMATA_TASK", "task_1")
-	for program, dialect := range map[string]gateDialect{"claude": claude, "codex": codex, "gemini": gemini, "opencode": openCode} {
-		event := strings.Replace(claudeCallOf("Bash", `{"command":"rm -rf /x"}`), "PreToolUse", dialect.beforeEvent, 1)
+	for program, before := range map[string]string{"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "opencode": "tool.execute.before"} {
+		event := strings.Replace(claudeCallOf("Bash", `{"command":"rm -rf /x"}`), "PreToolUse", before, 1)
 		for added, want := range map[string]int{
 			``:                                         exitOK,
 			`,"later_field":{"tool_name":"Read"}`:      exitOK,

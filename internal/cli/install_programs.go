@@ -94,7 +94,7 @@ type stdioServer struct {
 func claudeTools() []string {
 	tools := agent.ToolNames(agent.AskUser)
 	for i, tool := range tools {
-		tools[i] = claude.mcpPrefix + tool
+		tools[i] = claudeToolPrefix + tool
 	}
 	return tools
 }

@@ -25,7 +25,7 @@ func (c *pauseCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "pause", nil, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{write: c.write, id: c.ID, verb: "pause", send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		t, err := server.PauseTask(ctx, id)
 		if err == nil && !s.JSON {
 			s.stdout().printTakeOver(t)

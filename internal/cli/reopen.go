@@ -18,5 +18,5 @@ func (c *reopenCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "reopen", nil, server.ReopenTask})
+	return s.sendTaskChange(ctx, taskChange{write: c.write, id: c.ID, verb: "reopen", send: server.ReopenTask})
 }

@@ -34,7 +34,7 @@ func (c *resumeCommand) Run(ctx context.Context, s *session) error {
 	if words != "" {
 		body["message"] = words
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "resume", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{write: c.write, id: c.ID, verb: "resume", body: body, send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.ResumeTask(ctx, id, words)
 	}})
 }

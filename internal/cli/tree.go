@@ -41,7 +41,7 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.writeJSON(v.list)
+		return s.writeJSON(v.document())
 	}
 	for _, line := range s.drawingLines(v) {
 		s.stdout().line("%s", line)

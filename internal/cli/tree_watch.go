@@ -130,7 +130,7 @@ func (s *session) screenDrawFunc(d drawing) func() error {
 		lines := s.drawingLines(d)
 		if !d.isOver() {
 			// Cut a drawing that can still change to the screen. One that cannot stays complete, and scrolls.
-			lines = s.cropLines(lines, lastActiveRow(d), max(height-3, 3))
+			lines = s.cropDrawing(d, max(height-3, 3))
 		}
 		if s.disconnected {
 			lines = append(lines, s.stdout().dim(s.fit(connectionLostText)))
@@ -143,6 +143,12 @@ func (s *session) screenDrawFunc(d drawing) func() error {
 		_, err := fmt.Fprint(s.out, up+"\x1b[J"+strings.Join(lines, "\n")+"\n")
 		return err
 	}
+}
+
+// cropDrawing returns the rows of a drawing, cut to the terminal and to the room on the screen. The last row that is
+// under way stays visible.
+func (s *session) cropDrawing(d drawing, room int) []string {
+	return s.cropLines(s.drawingLines(d), lastActiveRow(d), room)
 }
 
 // lastActiveRow returns the index of the last row that is under way, or 0 if there is none.

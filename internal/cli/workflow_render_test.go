@@ -251,7 +251,7 @@ func TestWhatARunWaitsForIsSeen(t *testing.T) {
 			run.Steps = append([]*fermata.WorkflowStep{{Step: fmt.Sprint("done", i), Occurrence: 1, Tool: "shell", State: fermata.StepDone}}, run.Steps...)
 		}
 		v := &runView{s: s, marks: symbols, run: run}
-		lines := s.cropLines(s.drawingLines(v), lastActiveRow(v), room)
+		lines := s.cropDrawing(v, room)
 		text := strings.Join(lines, "\n")
 		if len(lines) > room || !strings.Contains(text, s.idText(run.PendingQuestion.ID)) || !strings.Contains(text, "… ") {
 			t.Errorf("%d lines for %d:\n%s", len(lines), room, text)

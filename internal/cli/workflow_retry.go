@@ -36,7 +36,7 @@ func (c *workflowCancelCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	body := map[string]string{"reason": reason}
-	return s.sendTaskChange(ctx, taskChange{c.write, run.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.sendTaskChange(ctx, taskChange{write: c.write, id: run.ID, verb: "cancel", body: body, send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.CancelTask(ctx, id, reason)
 	}})
 }
