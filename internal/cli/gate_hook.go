@@ -77,7 +77,7 @@ type gateDialect struct {
 
 // gateHook is one call of a hook.
 type gateHook struct {
-	*session
+	s *session
 	gateFlags
 	gateDialect
 	server *client.Client
@@ -100,7 +100,7 @@ func (s *session) runGateHook(ctx context.Context, f gateFlags, d gateDialect) (
 			err = exitError(exitBlocked)
 		}
 	}()
-	h := &gateHook{session: s, gateFlags: f, gateDialect: d, runFolder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
+	h := &gateHook{s: s, gateFlags: f, gateDialect: d, runFolder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
 	if !h.Worker && h.runFolder != "" && process.IsInRun(h.runFolder) {
 		// The run already has a gate for every call.
 		return nil
@@ -151,7 +151,7 @@ func (h *gateHook) handleDeskEvent(ctx context.Context) error {
 
 func (h *gateHook) connect() (err error) {
 	if h.Server == "" {
-		h.server, err = h.session.server()
+		h.server, err = h.s.server()
 		return err
 	}
 	h.server, err = h.serverFromFlags()
@@ -210,7 +210,7 @@ func (h *gateHook) recordTask(task string) {
 		err = notes.AddTask(task)
 	}
 	if err != nil {
-		fmt.Fprintf(h.errOut, "fermata: the agent may not be told what people write: %s\n", oneLine(err.Error()))
+		fmt.Fprintf(h.s.errOut, "fermata: the agent may not be told what people write: %s\n", oneLine(err.Error()))
 	}
 }
 
@@ -317,5 +317,5 @@ func (h *gateHook) writeReply(reply any, err error) error {
 	if reply, err = h.addMessages(reply); err != nil {
 		return err
 	}
-	return h.writeJSONLine(reply)
+	return h.s.writeJSONLine(reply)
 }

@@ -17,7 +17,7 @@ func (h *gateHook) mirrorDialog(ctx context.Context) error {
 	}
 	if h.event.Tool == askUserQuestionTool {
 		if err := h.mirrorQuestions(ctx); err != nil {
-			fmt.Fprintf(h.errOut, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+			fmt.Fprintf(h.s.errOut, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
 		}
 		return nil
 	}
@@ -36,7 +36,7 @@ func (h *gateHook) mirrorDialog(ctx context.Context) error {
 		v, err = h.requestVerdict(ctx, call)
 	}
 	if err != nil {
-		fmt.Fprintf(h.errOut, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+		fmt.Fprintf(h.s.errOut, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
 		return nil
 	}
 	if v.Decision == fermata.GateAsk || v.Status == fermata.Pending || v.DecidedBy == fermata.ActorTimeout {

@@ -44,7 +44,7 @@ type continueReply struct {
 // must not keep a person from working.
 func (h *gateHook) handleNewsEvent(ctx context.Context) error {
 	if err := h.replyWithNews(ctx); err != nil {
-		fmt.Fprintf(h.errOut, "fermata: the answers to this session's questions were not read: %s\n", oneLine(hookError(err)))
+		fmt.Fprintf(h.s.errOut, "fermata: the answers to this session's questions were not read: %s\n", oneLine(hookError(err)))
 	}
 	return nil
 }

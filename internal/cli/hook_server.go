@@ -30,14 +30,14 @@ func (h *gateHook) serverFromFlags() (*client.Client, error) {
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
-	return client.New(address, token, client.WithUserAgent("fermata/"+h.programVersion), client.WithHTTPClient(&http.Client{Transport: transport}))
+	return client.New(address, token, client.WithUserAgent("fermata/"+h.s.programVersion), client.WithHTTPClient(&http.Client{Transport: transport}))
 }
 
 // readTokenFile returns the token for the server. It comes from the token file, or from the login that `fermata login`
 // stored for this server. A missing file means no token.
 func (h *gateHook) readTokenFile(address string) (string, error) {
 	if h.TokenFile == "" {
-		login, _, err := h.login()
+		login, _, err := h.s.login()
 		return login.Token(address), err
 	}
 	data, err := os.ReadFile(h.TokenFile)

@@ -38,7 +38,7 @@ func (s *session) runWakeHook(ctx context.Context, f gateFlags, d gateDialect) e
 	if err != nil || os.Getenv(attendedEnv) != "1" {
 		return nil
 	}
-	h := &gateHook{session: s, gateFlags: f, gateDialect: d}
+	h := &gateHook{s: s, gateFlags: f, gateDialect: d}
 	h.event, err = s.readHookEvent()
 	if err != nil {
 		fmt.Fprintf(s.errOut, "fermata: this session is not woken: %s\n", oneLine(err.Error()))
@@ -94,7 +94,7 @@ func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 func (h *gateHook) printNews(closed []*fermata.Question, messagesByTask []taskMessages) error {
 	text, err := newsText(closed, messagesByTask)
 	if err == nil {
-		_, err = io.WriteString(h.errOut, text)
+		_, err = io.WriteString(h.s.errOut, text)
 	}
 	return err
 }
