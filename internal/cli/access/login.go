@@ -12,8 +12,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// LoginCommand is fermata login: it stores the server and the token that later commands use.
 type LoginCommand struct{}
 
+// Help returns the description and the examples that --help prints.
 func (LoginCommand) Help() string {
 	return `The token is asked for without showing it, or read from standard input. It is stored for this server alone, in a file that only you can read.
 
@@ -23,6 +25,7 @@ Examples:
     pass fermata | fermata login --url https://fermata.example.com`
 }
 
+// Run runs the command.
 func (c *LoginCommand) Run(ctx context.Context, s *session.Session) error {
 	login, path, err := s.Login()
 	if err != nil {

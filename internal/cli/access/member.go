@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// MemberCommand is fermata member: it adds, invites, changes and lists people.
 type MemberCommand struct {
 	Add      memberAddCommand      `cmd:"" help:"Add a person."`
 	Invite   memberInviteCommand   `cmd:"" help:"Invite a person with a link."`

@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// NotificationsCommand is fermata notifications: it shows and changes how the caller wants to be reached.
 type NotificationsCommand struct {
 	session.WriteFlags
 	Member   string   `placeholder:"HANDLE" help:"Somebody else's; for admins."`
@@ -22,6 +23,7 @@ type NotificationsCommand struct {
 	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON with all of it, as --json prints it; - is standard input."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (NotificationsCommand) Help() string {
 	return `Without a flag it shows how you want to be reached.
 
@@ -39,6 +41,7 @@ func (c *NotificationsCommand) says() bool {
 	return c.Zone != nil || c.Language != nil || c.Quiet != nil || len(c.Days) > 0 || c.Urgent != nil || c.Deadline != nil || c.Digest != nil || c.File != ""
 }
 
+// Run runs the command.
 func (c *NotificationsCommand) Run(ctx context.Context, s *session.Session) error {
 	server, err := s.Server()
 	if err != nil {

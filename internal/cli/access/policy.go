@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// PolicyCommand is fermata policy: it shows and changes what agents may ask for.
 type PolicyCommand struct {
 	Show policyShowCommand `cmd:"" help:"Show what agents may ask for, and what happens to their questions."`
 	Set  policySetCommand  `cmd:"" help:"Change it for questions that are asked from now on."`

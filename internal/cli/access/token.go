@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// TokenCommand is fermata token: it makes, lists and revokes tokens.
 type TokenCommand struct {
 	Create tokenCreateCommand `cmd:"" help:"Make a token and print its secret once."`
 	List   tokenListCommand   `cmd:"" help:"List the tokens."`

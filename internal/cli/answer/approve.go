@@ -10,11 +10,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// ApproveCommand is fermata approve: it shows an action and sends the approval of the shown bytes.
 type ApproveCommand struct {
 	decision
 	Action string `placeholder:"JSON|@FILE" help:"Approve this instead of the action that was asked; it is shown, and alone may run."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (ApproveCommand) Help() string {
 	return `The action is shown whole first, with invisible characters made visible. At a terminal you are asked back, unless --yes is given; without a terminal nothing is approved unless --yes is given.
 
@@ -26,6 +28,7 @@ Examples:
     fermata approve 3f9k2a --action @edited.json`
 }
 
+// Run runs the command.
 func (c *ApproveCommand) Run(ctx context.Context, s *session.Session) error {
 	edited, err := s.JSONOrText("--action", c.Action)
 	if err != nil {

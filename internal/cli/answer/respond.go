@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
+// RespondCommand is fermata respond: it answers one question, or walks through all that wait.
 type RespondCommand struct {
 	session.WriteFlags
 	ID      string   `arg:"" optional:"" help:"The question, or the task that waits."`
@@ -25,6 +26,7 @@ type RespondCommand struct {
 	Yes     bool     `short:"y" help:"Do not ask back before a dangerous option or an approval is sent; needed for these without a terminal."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (RespondCommand) Help() string {
 	return `Without an answer the question is shown and asked for at the terminal.
 
@@ -41,6 +43,7 @@ Examples:
     fermata respond --all`
 }
 
+// Run runs the command.
 func (c *RespondCommand) Run(ctx context.Context, s *session.Session) error {
 	var err error
 	if c.Comment, err = s.TextOrFile("--comment", c.Comment); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// Command is fermata ask: it asks a question and, if the caller wants, waits for the answer.
 type Command struct {
 	session.WriteFlags
 	Question           string                `arg:"" optional:"" help:"What to ask."`
@@ -59,6 +60,7 @@ type Command struct {
 	hasList bool
 }
 
+// Help returns the description and the examples that --help prints.
 func (Command) Help() string {
 	return `A file for --items holds a list of items, or a whole request as POST /v1/questions takes it. It is read as strictly as the server reads a body: an unknown or misspelt name is an error. What a flag and the file both say is an error, too: say it once.
 
@@ -74,6 +76,7 @@ Examples:
     fermata ask "Look at this" --context @change.diff --session "$SESSION"`
 }
 
+// Run runs the command.
 func (c *Command) Run(ctx context.Context, s *session.Session) error {
 	o, err := c.request(s)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/witness"
 )
 
+// Command is fermata audit: it searches, exports and verifies the record of what happened.
 type Command struct {
 	Verify verifyCommand `cmd:"" help:"Check that no event was changed, removed or moved."`
 	List   listCommand   `cmd:"" help:"Search what happened, the newest first."`

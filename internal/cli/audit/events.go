@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
+// EventsCommand is fermata events: it lists events, follows them or verifies their chain.
 type EventsCommand struct {
 	Task   string              `placeholder:"ID" help:"Only this task."`
 	Type   []fermata.EventType `placeholder:"TYPE" help:"Only these types of events."`
@@ -19,6 +20,7 @@ type EventsCommand struct {
 	Verify bool                `help:"Check the whole chain instead, as audit verify does."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (EventsCommand) Help() string {
 	return `With --json every event is a document on a line of its own.
 
@@ -30,6 +32,7 @@ Examples:
     fermata events --verify`
 }
 
+// Run runs the command.
 func (c *EventsCommand) Run(ctx context.Context, s *session.Session) error {
 	if c.Verify {
 		err := session.CheckUnreadFlags("--verify", map[string]bool{

@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/passkey"
 )
 
+// ReceiptCommand is fermata receipt: it prints the signed receipt of a decision and verifies it.
 type ReceiptCommand struct {
 	Get    receiptGetCommand    `cmd:"" default:"withargs" help:"Print the signed receipt of a closed question."`
 	Verify receiptVerifyCommand `cmd:"" help:"Check a receipt, without a server."`

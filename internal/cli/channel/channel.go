@@ -1,5 +1,6 @@
 package channel
 
+// Command is fermata channel: it sets up where questions reach people.
 type Command struct {
 	Add     addCommand     `cmd:"" help:"Add a channel."`
 	List    listCommand    `cmd:"" help:"List the channels."`

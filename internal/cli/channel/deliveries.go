@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// DeliveriesCommand is fermata deliveries: it shows what was sent, what waits, and what could not be sent.
 type DeliveriesCommand struct {
 	List      deliveriesListCommand `cmd:"" default:"withargs" help:"List what was sent, the newest first."`
 	Show      deliveryShowCommand   `cmd:"" help:"Show what was sent, and what happened."`

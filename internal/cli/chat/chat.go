@@ -11,11 +11,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// Command is fermata chat: it shows the thread of a task live and sends what a person types.
 type Command struct {
 	ID     string `arg:"" help:"The task, or a question of it."`
 	Follow bool   `short:"f" help:"Where the input is no terminal: go on until the task has ended."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (Command) Help() string {
 	return `The task's thread: messages, questions, answers, clarifications and progress in one timeline, live. A line that you type is a message: a waiting agent goes on with it, a running one gets it at its next contact.
 
@@ -35,6 +37,7 @@ Examples:
     fermata chat 3f9k2a --follow --json < /dev/null`
 }
 
+// Run runs the command.
 func (c *Command) Run(ctx context.Context, s *session.Session) error {
 	t, err := s.FindTask(ctx, c.ID)
 	if err != nil {

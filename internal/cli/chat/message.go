@@ -8,12 +8,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
+// MessageCommand is fermata message: it writes one message into the thread of a task.
 type MessageCommand struct {
 	session.WriteFlags
 	ID   string   `arg:"" help:"The task, or a question of it."`
 	Text []string `arg:"" sep:"none" help:"What to say; @FILE reads it."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (MessageCommand) Help() string {
 	return `A message of a person lets a waiting task go on, and reaches a running agent. A task that has ended must be reopened for an agent to read it: fermata reopen.
 
@@ -22,6 +24,7 @@ Examples:
     fermata message 3f9k2a "Use the staging database for now"`
 }
 
+// Run runs the command.
 func (c *MessageCommand) Run(ctx context.Context, s *session.Session) error {
 	text, err := s.WordsOrFile("text", c.Text)
 	if err != nil {

@@ -23,6 +23,7 @@ type Marks struct {
 	Begin, End, Box, Ask, Child, Jump, Back string
 }
 
+// Symbols are the marks of an output that can show Unicode.
 var Symbols = Marks{
 	states: map[fermata.TaskState]string{
 		fermata.TaskOpen: "○", fermata.TaskBlocked: "⊘", fermata.TaskDeferred: "◷", fermata.TaskInProgress: "▶",
@@ -37,6 +38,7 @@ var Symbols = Marks{
 	NotStarted: "○", Begin: "○", End: "●", Box: "■", Ask: "?", Child: "▤", Jump: "→", Back: "↺",
 }
 
+// Letters are the marks of an output that shows only ASCII.
 var Letters = Marks{
 	states: map[fermata.TaskState]string{
 		fermata.TaskOpen: "[ ]", fermata.TaskBlocked: "[#]", fermata.TaskDeferred: "[z]", fermata.TaskInProgress: "[>]",

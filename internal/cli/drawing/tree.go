@@ -138,6 +138,7 @@ func (v *Tree) IsAffectedBy(e *fermata.Event) bool {
 // IsOver returns false, because an ended task may be reopened.
 func (v *Tree) IsOver() bool { return false }
 
+// Document returns the tasks of the tree, parents first.
 func (v *Tree) Document() any {
 	if v.list == nil {
 		return nil

@@ -13,10 +13,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
+// Command is fermata inbox: it shows the questions that wait on the whole screen.
 type Command struct {
 	Project string `help:"Only questions of this project."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (Command) Help() string {
 	return `What waits for you, the most urgent first, live. The keys are those of a mail program; ? shows them. In a dumb terminal, or where the input is no terminal, every question is asked on lines instead, as fermata respond --all does.
 
@@ -27,6 +29,7 @@ Examples:
     TERM=dumb fermata inbox`
 }
 
+// Run runs the command.
 func (c *Command) Run(ctx context.Context, s *session.Session) error {
 	if s.JSON {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "an inbox is for people").WithHint("fermata list --awaiting --json")

@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
+// Command is fermata install: it sets an agent program up, or removes what it wrote.
 type Command struct {
 	DryRun  bool   `name:"dry-run" help:"Name the files that would be changed, and change nothing."`
 	Program string `arg:"" enum:"claude,codex,opencode,gemini" help:"claude, codex, opencode or gemini."`
@@ -22,6 +23,7 @@ type Command struct {
 	Remove  bool   `help:"Take out what was written, and nothing else."`
 }
 
+// Help returns the description and the examples that --help prints.
 func (Command) Help() string {
 	return `Writes into the program's own configuration: Fermata's MCP server, so that the agent can ask, and the hooks that gate its tools and mirror its permission dialogs. Everything else in the files stays as it is, comments included; a copy of each file is kept beside it. Doing it again changes nothing.
 
@@ -47,6 +49,7 @@ type installation struct {
 	notes []string
 }
 
+// Run runs the command.
 func (c *Command) Run(s *session.Session) error {
 	plan, err := c.plan(s)
 	if err != nil {

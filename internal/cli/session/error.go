@@ -50,6 +50,7 @@ func isMentioned(e *fermata.Error, p fermata.Problem) bool {
 // ErrQuit reports that the person wants to stop.
 var ErrQuit = errors.New("quit")
 
+// NotBuiltError returns the error for a command that this build of the program does not have.
 func NotBuiltError(command string) error {
 	return fermata.Errorf(fermata.CodeInvalidRequest, "this program was built without %s", command)
 }

@@ -30,8 +30,10 @@ func (c *Console) Stderr() Printer {
 	return Printer{Out: c.Err, Color: c.Color && c.ErrTerm, Width: c.Width, IsTerm: c.ErrTerm}
 }
 
+// Line writes one line. The caller cleans the arguments.
 func (p Printer) Line(format string, args ...any) { fmt.Fprintf(p.Out, format+"\n", args...) }
 
+// Paint returns a text with an ANSI code, or the bare text if the printer has no colour.
 func (p Printer) Paint(code, text string) string {
 	if !p.Color || text == "" {
 		return text
@@ -39,14 +41,19 @@ func (p Printer) Paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// Bold returns a text in bold.
 func (p Printer) Bold(text string) string { return p.Paint("1", text) }
 
+// Dim returns a text that stands back.
 func (p Printer) Dim(text string) string { return p.Paint("2", text) }
 
+// Red returns a text in red.
 func (p Printer) Red(text string) string { return p.Paint("31", text) }
 
+// Green returns a text in green.
 func (p Printer) Green(text string) string { return p.Paint("32", text) }
 
+// Yellow returns a text in yellow.
 func (p Printer) Yellow(text string) string { return p.Paint("33", text) }
 
 // PrintText writes wrapped text of several lines. It cleans the text.

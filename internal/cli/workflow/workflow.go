@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
+// Command is fermata workflow: it checks, stores, draws, runs, follows and tests workflows.
 type Command struct {
 	Validate validateCommand `cmd:"" help:"Say everything that is wrong with a definition."`
 	Put      putCommand      `cmd:"" help:"Store a definition on the server."`

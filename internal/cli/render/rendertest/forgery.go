@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-// forgery is a text that imitates something else.
-type forgery struct {
+// Forgery is a text that imitates something else.
+type Forgery struct {
 	Class, Name, Text string
 	Repeat            int
 }
 
 // Forgeries reads the corpus of forgeries.
-func Forgeries(t *testing.T) []forgery {
+func Forgeries(t *testing.T) []Forgery {
 	t.Helper()
 	data, err := os.ReadFile("../../../testdata/forging.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var corpus struct{ Texts []forgery }
+	var corpus struct{ Texts []Forgery }
 	if err := json.Unmarshal(data, &corpus); err != nil {
 		t.Fatal(err)
 	}

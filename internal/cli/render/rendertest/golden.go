@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Update reports whether the tests write the golden files instead of comparing them.
 var Update = flag.Bool("update", false, "write the golden files anew")
 
 // Golden compares text with a file in testdata.

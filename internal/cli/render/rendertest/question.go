@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
+// Options returns options with the values.
 func Options(values ...string) []fermata.Option {
 	list := make([]fermata.Option, len(values))
 	for i, v := range values {
@@ -17,8 +18,10 @@ func Options(values ...string) []fermata.Option {
 	return list
 }
 
+// NoonClock always returns [Noon].
 func NoonClock() time.Time { return Noon }
 
+// Noon is the instant at which the questions are opened.
 var Noon = time.Date(2027, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // OpenQuestion returns the question of a request, opened at noon.
@@ -33,6 +36,7 @@ func OpenQuestion(t *testing.T, a fermata.Ask) *fermata.Question {
 	return q
 }
 
+// SampleQuestions returns questions of every form, by name.
 func SampleQuestions(t *testing.T) map[string]*fermata.Question {
 	t.Helper()
 	off := false
