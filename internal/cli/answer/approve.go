@@ -81,7 +81,7 @@ func (c *decision) decide(ctx context.Context, s *session.Session, choice string
 	if len(edited) > 0 {
 		confirmCommand = "the same command with --yes"
 	}
-	q, err = Send(ctx, s, c.WriteFlags, q, a, consentRequest{
+	q, err = sendAnswer(ctx, s, c.WriteFlags, q, a, consentRequest{
 		needed: choice == fermata.Approve && (q.Resolution == nil || c.Restart), given: c.Yes, confirmCommand: confirmCommand,
 	})
 	if err != nil || q == nil || !s.JSON {

@@ -104,7 +104,7 @@ func ParseTexts(q *fermata.Question, texts map[string]string) (map[string]any, e
 	}
 }
 
-// New returns the values in the form in which they are sent.
+// New returns the answer that sends the values.
 func New(q *fermata.Question, values map[string]any) fermata.Answer {
 	a := fermata.Answer{Channel: "cli"}
 	if len(q.Items) == 1 {

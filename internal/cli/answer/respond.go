@@ -132,7 +132,7 @@ func (*RespondCommand) isClosed(q *fermata.Question) bool {
 func (c *RespondCommand) send(ctx context.Context, s *session.Session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := New(q, values)
 	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
-	return Send(ctx, s, c.WriteFlags, q, a, consentRequest{needed: NeedsConsent(q, values), given: c.Yes, confirmCommand: c.repeatCommand(q)})
+	return sendAnswer(ctx, s, c.WriteFlags, q, a, consentRequest{needed: NeedsConsent(q, values), given: c.Yes, confirmCommand: c.repeatCommand(q)})
 }
 
 // repeatCommand returns the command that sends the same answer without a confirmation.

@@ -43,8 +43,8 @@ func NeedsConsent(q *fermata.Question, values map[string]any) bool {
 	return len(DangerousOptions(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
 }
 
-// Send sends an answer and prints the result. If consent is needed, it first asks the person at a terminal.
-func Send(ctx context.Context, s *session.Session, w session.WriteFlags, q *fermata.Question, a fermata.Answer, consent consentRequest) (*fermata.Question, error) {
+// sendAnswer sends an answer and prints the result. If consent is needed, it first asks the person at a terminal.
+func sendAnswer(ctx context.Context, s *session.Session, w session.WriteFlags, q *fermata.Question, a fermata.Answer, consent consentRequest) (*fermata.Question, error) {
 	if done, err := s.PrintDryRun(w, "POST", "/questions/"+q.ID+"/answer", a); done {
 		return nil, err
 	}

@@ -58,12 +58,9 @@ func (c *EventsCommand) Run(ctx context.Context, s *session.Session) error {
 	if c.Follow {
 		return follow(ctx, s, client.StreamQuery{TaskID: q.TaskID, Types: c.Type, After: c.After, FromStart: true})
 	}
-	return session.EachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), func(e *fermata.Event) error { return printEvent(s, e) }, func(last int64) { printMoreEventsHint(s, last) })
-}
-
-// printMoreEventsHint prints on standard error that more events follow the one with the number.
-func printMoreEventsHint(s *session.Session, last int64) {
-	s.Stderr().Line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
+	return session.EachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), eventPrinter(s), func(last int64) {
+		s.Stderr().Line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
+	})
 }
 
 // follow prints new events until the context ends.
@@ -74,13 +71,16 @@ func follow(ctx context.Context, s *session.Session, q client.StreamQuery) error
 	}
 	q.OnDrop = func(error) { s.Stderr().Line("the connection broke; connecting again") }
 	q.OnReset = func() { s.Stderr().Line("events were missed: the server keeps them no longer") }
-	return server.Stream(ctx, q, func(e *fermata.Event) error { return printEvent(s, e) })
+	return server.Stream(ctx, q, eventPrinter(s))
 }
 
-func printEvent(s *session.Session, e *fermata.Event) error {
-	if s.JSON {
-		return s.WriteJSONLine(e)
+// eventPrinter returns a function that prints each event: as JSON on one line, or as a line for people.
+func eventPrinter(s *session.Session) func(*fermata.Event) error {
+	return func(e *fermata.Event) error {
+		if s.JSON {
+			return s.WriteJSONLine(e)
+		}
+		render.PrintEventLine(s.Stdout(), e)
+		return nil
 	}
-	render.PrintEventLine(s.Stdout(), e)
-	return nil
 }

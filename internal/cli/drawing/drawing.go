@@ -7,9 +7,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
-// Row is one line of the drawing.
+// Row is one line of a drawing.
 type Row struct {
-	// Indent is the place of the row in the tree.
+	// Indent is the place of the row in the tree, as lines and spaces. Text is the text after it.
 	Indent, Text string
 	// Key changes when the row has new content. The clock changes only text.
 	Key string
@@ -20,9 +20,11 @@ type Row struct {
 
 // Drawing is a view of the server's state that is drawn again after every change.
 type Drawing interface {
+	// Read reads the state from the server.
 	Read(ctx context.Context) error
 	// Document returns the value that --json prints. It is nil before the first read.
 	Document() any
+	// Rows returns the lines of the drawing from the top down, as of the last read.
 	Rows() []Row
 	// IsAffectedBy reports whether an event may change the drawing.
 	IsAffectedBy(e *fermata.Event) bool

@@ -11,9 +11,11 @@ import (
 // Marks are the symbols of drawings. Each symbol stands beside a word, because
 // no symbol or colour may carry a meaning alone.
 type Marks struct {
-	states             map[fermata.TaskState]string
+	states map[fermata.TaskState]string
+	// branch, last and Down are the lines that connect a row with those above it.
 	branch, last, Down string
-	Waits, Asks        string
+	// Waits stands before what a task waits for, and Asks before its question.
+	Waits, Asks string
 	// steps maps the states of steps to symbols. NotStarted is the symbol of
 	// a step that has not begun.
 	steps      map[fermata.StepState]string
@@ -53,7 +55,7 @@ var Letters = Marks{
 	NotStarted: "[ ]", Begin: "(o)", End: "(x)", Box: "[ ]", Ask: "[?]", Child: "[+]", Jump: "->", Back: "<-",
 }
 
-// ChooseMarks returns the symbols that the output can show.
+// ChooseMarks returns the marks that the output can show. If plain is true, it returns [Letters].
 func ChooseMarks(c *terminal.Console, plain bool) Marks {
 	if plain || os.Getenv("TERM") == "dumb" || c.OutTerm && !utf8Locale() {
 		return Letters

@@ -1,7 +1,6 @@
 package hook
 
-// Command holds the commands that agent programs call. People do not call
-// them.
+// Command is fermata hook: agent programs call it before they use a tool. People do not call it.
 type Command struct {
 	Claude   claudeCommand   `cmd:"" aliases:"claude-desk" help:"Called by Claude Code."`
 	Codex    codexCommand    `cmd:"" help:"Called by Codex."`

@@ -8,6 +8,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
+// ErrQuit reports that the person wants to stop.
+var ErrQuit = errors.New("quit")
+
 // PrintError prints an error, each field at fault, and what to do next.
 func (s *Session) PrintError(err error) {
 	if s.JSON && s.printProblem(err) == nil {
@@ -46,9 +49,6 @@ func isMentioned(e *fermata.Error, p fermata.Problem) bool {
 	named := strings.HasPrefix(e.Message, "--") && strings.Contains(e.Message, ": "+p.Message)
 	return named || e.Message == p.Field+": "+p.Message
 }
-
-// ErrQuit reports that the person wants to stop.
-var ErrQuit = errors.New("quit")
 
 // NotBuiltError returns the error for a command that this build of the program does not have.
 func NotBuiltError(command string) error {

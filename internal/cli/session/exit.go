@@ -31,7 +31,7 @@ type ExitError int
 
 func (o ExitError) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
-// Finish prints the error, unless the caller of [cli.Main] ended the command, and returns the exit code for it.
+// Finish prints the error, unless the caller of the command line ended the command, and returns the exit code for it.
 func (s *Session) Finish(ctx context.Context, err error) int {
 	if err == nil {
 		return ExitOK

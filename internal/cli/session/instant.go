@@ -12,7 +12,7 @@ type Period struct {
 	To   string `placeholder:"TIME" help:"Until before then."`
 }
 
-// Bounds returns the first and the last instant of the period. A bound that was not given is nil.
+// Bounds returns the beginning and the end of the period. A bound that was not given is nil.
 func (p Period) Bounds(s *Session) (from, to *time.Time, err error) {
 	if from, err = s.parsePastInstant(p.From); err != nil {
 		return nil, nil, err

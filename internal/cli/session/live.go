@@ -12,6 +12,7 @@ type EventStream struct {
 	// Opened reports that the stream delivers every later event. State that was
 	// read before may be stale; read it again.
 	Opened chan struct{}
+	// Events delivers the events in their order.
 	Events chan *fermata.Event
 	// Ended delivers the error with which the stream ended.
 	Ended chan error

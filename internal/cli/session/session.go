@@ -29,6 +29,8 @@ type Session struct {
 	// stdinFlag is the flag that read standard input as a file. It is empty if none did.
 	stdinFlag string
 
+	// Address is the address of the server, and Client its client. [Session.Server] sets both; before its first call
+	// they are empty.
 	Address string
 	Client  *client.Client
 	// signedIn reports whether the client has a token.
@@ -42,7 +44,7 @@ func New(stdin io.Reader, stdout, stderr io.Writer, programVersion string) *Sess
 	return &Session{Console: terminal.New(stdin, stdout, stderr), ProgramVersion: programVersion}
 }
 
-// SetGlobals sets the flags that every command has.
+// SetGlobals sets the flags that every command has, and what follows from them for the console.
 func (s *Session) SetGlobals(g Globals) {
 	s.Globals, s.NeverAsk = g, g.NoInput
 }

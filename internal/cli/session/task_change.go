@@ -7,13 +7,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/cli/render"
 )
 
-// TaskChange is a command that changes one task.
+// TaskChange is a change of one task, which [Session.SendTaskChange] sends.
 type TaskChange struct {
 	Flags WriteFlags
 	// ID may be the ending of an id. Verb is the last part of the address.
 	ID, Verb string
-	Body     any
-	Send     func(ctx context.Context, id string) (*fermata.Task, error)
+	// Body is the body of the request, which a dry run prints. Send makes the call for the whole id.
+	Body any
+	Send func(ctx context.Context, id string) (*fermata.Task, error)
 }
 
 // SendTaskChange sends a change of a task and prints the new state.

@@ -12,8 +12,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
+// ConnectionLostText tells the person that the connection broke, so the screen shows nothing new.
+const ConnectionLostText = "(the connection broke; connecting again)"
+
+// RetryDelay is the pause before a call is repeated after the server was unreachable.
+const RetryDelay = time.Second
+
 // WaitFlag is a flag with an optional duration.
 type WaitFlag struct {
+	// IsSet reports whether the command waits. Limit ends the wait; 0 is no limit.
 	IsSet bool
 	Limit time.Duration
 }
@@ -79,9 +86,3 @@ func Sleep(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	}
 }
-
-// ConnectionLostText tells the person that the connection broke, so the screen shows nothing new.
-const ConnectionLostText = "(the connection broke; connecting again)"
-
-// RetryDelay is the pause before a drawing is read again after the server was unreachable.
-const RetryDelay = time.Second

@@ -10,6 +10,7 @@ import (
 // Whoami is the identity behind the token, with the groups of a person.
 type Whoami struct {
 	*client.Whoami
+	// Caller is the same identity for the rules of package fermata.
 	Caller fermata.Caller
 }
 

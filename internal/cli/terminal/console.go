@@ -9,17 +9,19 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultWidth and DefaultHeight are the size of a terminal that does not report its own.
-const (
-	defaultWidth  = 80
-	DefaultHeight = 24
-)
+// DefaultHeight is the number of lines of a terminal that does not report its size.
+const DefaultHeight = 24
+
+// defaultWidth is the number of columns of such a terminal.
+const defaultWidth = 80
 
 // Console is the input and the output of one run of the program, and the properties of its terminal.
 type Console struct {
+	// In is standard input.
 	In io.Reader
-	// Lines reads stdin by lines. After the first read of lines, stdin alone misses what is buffered.
-	Lines    *bufio.Reader
+	// Lines reads In by lines. After its first read, In alone misses what Lines has buffered.
+	Lines *bufio.Reader
+	// Out is standard output, for data. Err is standard error, for messages to the person.
 	Out, Err io.Writer
 	// InTerm, OutTerm and ErrTerm report whether each stream is a terminal that a person uses.
 	InTerm, OutTerm, ErrTerm bool
@@ -28,7 +30,8 @@ type Console struct {
 	Color bool
 	// NeverAsk forbids questions at the terminal.
 	NeverAsk bool
-	Now      func() time.Time
+	// Now returns the present time.
+	Now func() time.Time
 }
 
 // New returns the console of the three streams. A stream may be nil if the program does not use it.

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// TempFile creates a file that a person can edit.
+// TempFile creates a file with a text that a person can edit, and returns its path. The caller removes it.
 func TempFile(pattern, text string) (string, error) {
 	f, err := os.CreateTemp("", pattern)
 	if err != nil {

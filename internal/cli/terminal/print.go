@@ -10,7 +10,8 @@ import (
 
 // Printer writes lines to one stream. It uses colour if the stream is a terminal.
 type Printer struct {
-	Out   io.Writer
+	Out io.Writer
+	// Color reports whether the printer uses colours. Width is the number of columns to wrap at.
 	Color bool
 	Width int
 	// IsTerm reports whether a terminal shows the lines. A terminal continues a long line at its left edge, where the
@@ -44,7 +45,7 @@ func (p Printer) Paint(code, text string) string {
 // Bold returns a text in bold.
 func (p Printer) Bold(text string) string { return p.Paint("1", text) }
 
-// Dim returns a text that stands back.
+// Dim returns a text in a fainter colour.
 func (p Printer) Dim(text string) string { return p.Paint("2", text) }
 
 // Red returns a text in red.

@@ -9,6 +9,7 @@ import (
 
 // Column is one column of a table.
 type Column struct {
+	// Head is the name of the column, which only a terminal shows.
 	Head string
 	// Flex reports whether the column may shrink to fit the terminal.
 	Flex bool

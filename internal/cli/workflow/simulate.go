@@ -15,6 +15,8 @@ import (
 
 // SimulationInput is a definition to simulate with scripted answers.
 type SimulationInput struct {
+	// Source is the YAML of the definition. Answers is the YAML of the answers; if it is empty, the simulation makes
+	// answers up.
 	Source, Answers []byte
 }
 
