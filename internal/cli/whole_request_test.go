@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // wholeCommands are command lines that set every field of a request, with that
@@ -184,8 +186,8 @@ func TestCommandsSendEveryFieldOfTheirRequest(t *testing.T) {
 	for _, c := range wholeCommands {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			code, out, talk := run(t, "", append(append([]string{"--url", url}, c.args...), "--dry-run")...)
-			if code != exitOK {
+			code, out, talk := clitest.Run(t, "", append(append([]string{"--url", url}, c.args...), "--dry-run")...)
+			if code != session.ExitOK {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			var want, got map[string]any

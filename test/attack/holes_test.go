@@ -113,10 +113,10 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestDangerousDefaults",
 	},
 	{
-		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
+		name: "a hook lets an event without a name pass", file: "internal/cli/hook/worker.go",
 		old: `case h.isOwnTool() || h.afterEvent != "" && h.event.Name == h.afterEvent:`,
 		new: "case h.isOwnTool() || h.event.Name == h.afterEvent:",
-		pkg: "./internal/cli", caughtBy: "TestHooksFailClosedWithoutAnEvent",
+		pkg: "./internal/cli/hook", caughtBy: "TestHooksFailClosedWithoutAnEvent",
 	},
 
 	// Grants and signed decisions.
@@ -342,16 +342,16 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestProtectedFilesBehindOtherPrograms",
 	},
 	{
-		name: "a hook takes the last of two keys", file: "internal/cli/hook_event.go",
+		name: "a hook takes the last of two keys", file: "internal/cli/hook/event.go",
 		old: "if err := strictjson.UnmarshalEnvelope(data, &in); err != nil {",
 		new: "if err := json.Unmarshal(data, &in); err != nil || strictjson.UnmarshalEnvelope(nil, &in) == nil {",
-		pkg: "./internal/cli", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
+		pkg: "./internal/cli/hook", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
 	},
 	{
-		name: "the event says which folder is the agent's", file: "internal/cli/hook_paths.go",
+		name: "the event says which folder is the agent's", file: "internal/cli/hook/paths.go",
 		old: "dir, err := filepath.EvalSymlinks(in.workDir)",
 		new: "in.workDir = in.Dir\n\tdir, err := filepath.EvalSymlinks(in.workDir)",
-		pkg: "./internal/cli", caughtBy: "TestTheEventDoesNotSayWhichFolderIsTheAgents",
+		pkg: "./internal/cli/hook", caughtBy: "TestTheEventDoesNotSayWhichFolderIsTheAgents",
 	},
 
 	// The audit.
