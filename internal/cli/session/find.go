@@ -76,10 +76,11 @@ func (s *Session) FindQuestion(ctx context.Context, id string) (*fermata.Questio
 		return q, nil
 	case t.PendingQuestion != nil:
 		return t.PendingQuestion, nil
-	case t.State == fermata.TaskBlocked:
-		return s.findBranchQuestion(ctx, t)
-	default:
+	case t.State.IsEnded():
 		return nil, s.noQuestionError(ctx, t)
+	default:
+		// A run is open for a moment when one of its branches got its answer, while others still ask.
+		return s.findBranchQuestion(ctx, t)
 	}
 }
 
