@@ -86,12 +86,14 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	a.Action, a.State = dropNull(a.Action), dropNull(a.State)
 	q := &Question{
 		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
-		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
-		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
-		Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders), ShareContext: a.ShareContext,
-		Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
-		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, CallbackURL: a.CallbackURL, State: a.State, Metadata: a.Metadata,
-		AskCount: 1, AskedBy: by, CreatedAt: now,
+		Type: a.Type, Status: Pending, Title: a.Title, Assignees: slices.Clone(a.Assignees), Priority: t.Priority,
+		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, AskCount: 1, CreatedAt: now,
+		Asked: Asked{
+			Body: a.Body, Context: a.Context, Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
+			Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders),
+			ShareContext: a.ShareContext, Confidence: a.Confidence, Risk: a.Risk, CallbackURL: a.CallbackURL, State: a.State,
+			Metadata: a.Metadata, AskedBy: by,
+		},
 	}
 	if a.IdempotencyKey != "" {
 		q.Fingerprint = a.Fingerprint()

@@ -172,8 +172,11 @@ func jsonNames(t reflect.Type) []string {
 func approvalServer(t *testing.T) string {
 	t.Helper()
 	q := &fermata.Question{
-		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending, ActionHash: "hash",
-		Items: []fermata.Item{{Key: "answer", Prompt: "Run it?", ResponseType: fermata.ResponseApproval}},
+		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending,
+		Asked: fermata.Asked{
+			ActionHash: "hash",
+			Items:      []fermata.Item{{Key: "answer", Prompt: "Run it?", ResponseType: fermata.ResponseApproval}},
+		},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(q) }))
 	t.Cleanup(server.Close)

@@ -37,7 +37,7 @@ func TestAnAnswerMayNameAFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, sent := newAnswerServer(t, &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Well?", Items: c.items})
+			url, sent := newAnswerServer(t, &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Well?", Asked: fermata.Asked{Items: c.items}})
 			code, _, talk := clitest.Run(t, "", append([]string{"--url", url, "respond", "3f9k2a"}, c.args...)...)
 			c.want.Channel = "cli"
 			if diff := cmp.Diff(c.want, *sent); code != session.ExitOK || diff != "" {
@@ -51,7 +51,9 @@ func TestAnAnswerThatNamesNoFile(t *testing.T) {
 	t.Parallel()
 	url, sent := newAnswerServer(t, &fermata.Question{
 		ID: "q_01k5h2m9n0abcd3f9k2a", Type: fermata.Blocking, Status: fermata.Pending, Title: "Why?",
-		Items: []fermata.Item{{Key: "why", Prompt: "Why?", ResponseType: fermata.ResponseText}},
+		Asked: fermata.Asked{
+			Items: []fermata.Item{{Key: "why", Prompt: "Why?", ResponseType: fermata.ResponseText}},
+		},
 	})
 	for _, args := range [][]string{{"@nothing.md"}, {"--answer", "why=@nothing.md"}} {
 		code, _, talk := clitest.Run(t, "", append([]string{"--url", url, "respond", "3f9k2a"}, args...)...)

@@ -11,16 +11,24 @@ import (
 func TestAnswerFrom(t *testing.T) {
 	t.Parallel()
 	off := false
-	one := &fermata.Question{Items: []fermata.Item{{Key: "answer", ResponseType: fermata.ResponseText}}}
-	two := &fermata.Question{Items: []fermata.Item{
-		{Key: "db", ResponseType: fermata.ResponseChoice, Options: rendertest.Options("pg", "sqlite")},
-		{Key: "port", ResponseType: fermata.ResponseNumber, Required: &off},
-	}}
-	three := &fermata.Question{Items: []fermata.Item{
-		{Key: "note", ResponseType: fermata.ResponseText, Required: &off},
-		{Key: "db", ResponseType: fermata.ResponseText},
-		{Key: "port", ResponseType: fermata.ResponseNumber},
-	}}
+	one := &fermata.Question{Asked: fermata.Asked{Items: []fermata.Item{{Key: "answer", ResponseType: fermata.ResponseText}}}}
+	two := &fermata.Question{
+		Asked: fermata.Asked{
+			Items: []fermata.Item{
+				{Key: "db", ResponseType: fermata.ResponseChoice, Options: rendertest.Options("pg", "sqlite")},
+				{Key: "port", ResponseType: fermata.ResponseNumber, Required: &off},
+			},
+		},
+	}
+	three := &fermata.Question{
+		Asked: fermata.Asked{
+			Items: []fermata.Item{
+				{Key: "note", ResponseType: fermata.ResponseText, Required: &off},
+				{Key: "db", ResponseType: fermata.ResponseText},
+				{Key: "port", ResponseType: fermata.ResponseNumber},
+			},
+		},
+	}
 	tests := []struct {
 		name         string
 		q            *fermata.Question

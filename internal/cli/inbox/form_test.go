@@ -25,7 +25,7 @@ func TestTheInboxBeginsAtWhatIsSuggested(t *testing.T) {
 		"a number":               {it: fermata.Item{ResponseType: fermata.ResponseNumber, Default: 2.5}, text: "2.5"},
 		"nothing that is wanted": {it: fermata.Item{ResponseType: fermata.ResponseText}},
 	} {
-		f := newInboxForm(&fermata.Question{Items: []fermata.Item{tt.it}})
+		f := newInboxForm(&fermata.Question{Asked: fermata.Asked{Items: []fermata.Item{tt.it}}})
 		if f.row != tt.row || len(f.chosenValues()) != len(tt.list) || f.input.Value() != tt.text && f.typing {
 			t.Errorf("%s: the inbox begins at line %d, %q, %q", name, f.row, f.chosenValues(), f.input.Value())
 		}
@@ -35,9 +35,13 @@ func TestTheInboxBeginsAtWhatIsSuggested(t *testing.T) {
 // A person who goes back finds the earlier answer, and enter keeps it.
 func TestTheInboxGoesBackToWhatWasAnswered(t *testing.T) {
 	t.Parallel()
-	q := &fermata.Question{Items: []fermata.Item{
-		{Key: "sure", ResponseType: fermata.ResponseBoolean, Default: true}, {Key: "ship", ResponseType: fermata.ResponseApproval},
-	}}
+	q := &fermata.Question{
+		Asked: fermata.Asked{
+			Items: []fermata.Item{
+				{Key: "sure", ResponseType: fermata.ResponseBoolean, Default: true}, {Key: "ship", ResponseType: fermata.ResponseApproval},
+			},
+		},
+	}
 	f := newInboxForm(q)
 	f.values = map[string]any{"sure": false, "ship": fermata.Approve}
 	for at, row := range []int{1, 1} {

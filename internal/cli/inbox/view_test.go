@@ -17,9 +17,12 @@ func TestARowOfTheInboxSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
 	m := newModel(t.Context(), &session.Session{Console: terminal.Console{Now: func() time.Time { return rendertest.Noon }, Width: 110}}, &session.Whoami{})
 	q := &fermata.Question{
-		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending, Risk: fermata.RiskHigh, Title: "Deploy 512?", TaskTitle: "Release\nthe shop", Project: "shop",
-		Approvals: &fermata.Quorum{Required: 2}, Votes: []fermata.Vote{{Value: fermata.Approve}, {Value: fermata.Reject}},
-		Items: make([]fermata.Item, 3),
+		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending, Title: "Deploy 512?", TaskTitle: "Release\nthe shop", Project: "shop", Votes: []fermata.Vote{{Value: fermata.Approve}, {Value: fermata.Reject}},
+		Asked: fermata.Asked{
+			Risk:      fermata.RiskHigh,
+			Approvals: &fermata.Quorum{Required: 2},
+			Items:     make([]fermata.Item, 3),
+		},
 	}
 	row := m.row(m.printer(), q)
 	if want := "high     Deploy 512? · 3 items · 1 of 2 approved, 1 rejected · Release the shop"; !strings.Contains(row, want) || !strings.Contains(row, "  shop") {

@@ -27,15 +27,18 @@ func HiddenTask() *fermata.Task {
 		ID: "task_01k5h2m9n0abcdefghjk", Title: bad, Body: bad, Project: bad, Reason: bad, Agent: bad, Runner: bad,
 		Labels: []string{bad}, Summary: bad, BlockedBy: []string{bad}, CreatedBy: fermata.Actor{Name: bad},
 		PendingQuestion: &fermata.Question{
-			ID: "q_1", Title: bad, Body: bad, Project: bad, Assignees: []string{bad}, AskedBy: fermata.Actor{Name: bad},
-			Action: json.RawMessage(bad), ActionHash: bad, Type: fermata.Approval,
-			Items:   []fermata.Item{{Key: bad, Prompt: bad, Header: bad, Default: bad, Options: []fermata.Option{{Value: bad, Label: bad + "l", Description: bad}}}},
-			Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: bad, Text: bad}},
+			ID: "q_1", Title: bad, Project: bad, Assignees: []string{bad}, Type: fermata.Approval,
 			Resolution: &fermata.Resolution{
 				Status: fermata.TimedOut, Outcome: fermata.TakeDefault, Answer: bad, Comment: bad, Action: json.RawMessage(bad),
 				LateAnswers: []fermata.LateAnswer{{By: fermata.Actor{Name: bad}, Answers: map[string]any{bad: bad}, Comment: bad}},
 			},
 			Votes: []fermata.Vote{{By: fermata.Actor{Name: bad}, Comment: bad}},
+			Asked: fermata.Asked{
+				Body: bad, AskedBy: fermata.Actor{Name: bad},
+				Action: json.RawMessage(bad), ActionHash: bad,
+				Items:   []fermata.Item{{Key: bad, Prompt: bad, Header: bad, Default: bad, Options: []fermata.Option{{Value: bad, Label: bad + "l", Description: bad}}}},
+				Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: bad, Text: bad}},
+			},
 		},
 	}
 }
