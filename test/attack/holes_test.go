@@ -256,8 +256,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a message of a hidden project is brought up to date", file: "internal/delivery/compose.go",
-		old: "if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) {",
-		new: "if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) && false {",
+		old: "if member != nil && !member.Sees(q.Project) {",
+		new: "if member != nil && !member.Sees(q.Project) && false {",
 		pkg: "./internal/delivery", caughtBy: "TestNothingMoreIsToldOfAHiddenProject",
 	},
 	{
