@@ -69,7 +69,7 @@ func New(client *http.Client) *Tool { return &Tool{client: client} }
 func (*Tool) Info() tool.Info {
 	return tool.Info{
 		Name: Name, Description: "Sends an HTTP request and returns what was answered.",
-		Input: input, Output: output,
+		Input: input, Check: checkInput, Output: output,
 	}
 }
 
