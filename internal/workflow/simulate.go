@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,8 +229,43 @@ func (r *simulation) call(_ context.Context, name string, c tool.Call) (tool.Res
 	n := r.callCounts[key]
 	r.mu.Unlock()
 	o := outcomes[min(n, len(outcomes))-1]
-	if err := o.err(); err != nil {
+	if err := o.err(r.failureCode(name)); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: o.Output}, nil
+	return tool.Result{Output: o.Output}, r.checkOutput(c.Step, name, o.Output)
+}
+
+// failureCode returns the code of the error with which a server fails a step of a tool, if nothing says more.
+func (r *simulation) failureCode(name string) string {
+	if r.isDelegated(name) {
+		return codeChild
+	}
+	return codeTool
+}
+
+// isDelegated reports whether a server hands the work of a tool to a task: an agent, a command or a run. A tool that is not
+// known here is probably one of the workspace.
+func (r *simulation) isDelegated(name string) bool {
+	if slices.Contains([]string{toolAgent, toolShell, toolWorkflow}, name) || slices.Contains(r.known.DelegatedTools, name) {
+		return true
+	}
+	_, isKnown := r.known.Tools[name]
+	return !isKnown && !strings.Contains(name, ".")
+}
+
+// checkOutput returns an error if a server would not take the output of an agent or a command.
+func (r *simulation) checkOutput(id, name string, output any) error {
+	if name == toolWorkflow || !r.isDelegated(name) {
+		return nil
+	}
+	schema := r.known.Tools[name].Output
+	if step := r.def.Step(id); step != nil && len(step.Schema) > 0 {
+		schema = step.Schema
+	}
+	isCommand := name == toolShell
+	err := checkOutput(schema, output, outputHint(isCommand))
+	if err != nil && !isCommand {
+		err = tool.MarkSafeToRetry(err)
+	}
+	return err
 }
