@@ -102,7 +102,10 @@ func TestATestDoesNotJudgeSecrets(t *testing.T) {
 // An input that breaks several rules names all of them, and how the tool's description is read.
 func TestARefusedInputNamesEveryProblem(t *testing.T) {
 	t.Parallel()
-	infos := []tool.Info{{Name: "fetch", Input: json.RawMessage(`{"type": "object", "properties": {"n": {"type": "integer"}}}`), Check: func(map[string]any) error {
+	infos := []tool.Info{{Name: "fetch", Input: json.RawMessage(`{"type": "object", "properties": {"n": {"type": "integer"}}}`), Check: func(input map[string]any) error {
+		if input["n"] != int64(1) {
+			return nil
+		}
 		return fermata.Invalid(fermata.Problem{Field: "a", Message: "is wrong"}, fermata.Problem{Field: "b", Message: "too"})
 	}}}
 	for value, want := range map[string]string{"1": "a: is wrong; b: too", "x": "n: got string, want integer"} {

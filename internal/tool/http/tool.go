@@ -46,6 +46,7 @@ var input = json.RawMessage(`{
 var output = json.RawMessage(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
+  "additionalProperties": false,
   "required": ["status", "headers"],
   "properties": {
     "status": {"type": "integer"},
