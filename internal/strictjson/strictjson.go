@@ -152,11 +152,8 @@ func explain(err error) *FieldError {
 
 // kindName returns the name of a kind of JSON values. The library names an object and a list by their first character.
 func kindName(k jsontext.Kind) string {
-	switch k {
-	case '{':
-		return "object"
-	case '[':
-		return "list"
+	if name := map[jsontext.Kind]string{jsontext.KindBeginObject: "object", jsontext.KindBeginArray: "list"}[k]; name != "" {
+		return name
 	}
 	return k.String()
 }

@@ -178,19 +178,14 @@ func goTypeWords(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Map, reflect.Struct:
-		return "an object"
+	if words := goKindWords[t.Kind()]; words != "" {
+		return words
 	}
 	return "a number"
+}
+
+var goKindWords = map[reflect.Kind]string{
+	reflect.String: "a text", reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object",
 }
 
 // exampleOf shows a value of each type.

@@ -88,18 +88,15 @@ func (f *schemaChecker) value(t *tree) any {
 func (f *schemaChecker) reportKind(t *tree, path string, k expression.Kind, e *jsonschema.ValidationError) {
 	inner := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(t.text()), "{{"), "}}"))
 	want, hint := wantedTypes(e), ""
-	for _, name := range want {
-		if name != typeNames["string"] {
-			continue
-		}
-		switch k {
-		case expression.Object, expression.List:
-			hint = fmt.Sprintf(`make it a text: "{{ toJSON(%s) }}"`, inner)
-		case expression.Number, expression.Boolean:
-			hint = fmt.Sprintf(`make it a text: "{{ string(%s) }}"`, inner)
-		}
+	if form := textForms[k]; form != "" && slices.Contains(want, typeNames["string"]) {
+		hint = "make it a text: " + fmt.Sprintf(form, inner)
 	}
 	f.addAt(t, path, hint, "must be %s, and %s is %s", joinWords(want), inner, kindNames[k])
+}
+
+// textForms show how to make a text of a value of each kind.
+var textForms = map[expression.Kind]string{
+	expression.Object: `"{{ toJSON(%s) }}"`, expression.List: `"{{ toJSON(%s) }}"`, expression.Number: `"{{ string(%s) }}"`, expression.Boolean: `"{{ string(%s) }}"`,
 }
 
 // wantedTypes names the types that a value may have.
