@@ -27,7 +27,7 @@ func (notifyTool) Info() tool.Info {
 				"members": {"type": "array", "items": {"type": "string"}, "maxItems": 50}
 			}
 		}`),
-		Output: json.RawMessage(`{"type": "object", "properties": {"messages": {"type": "integer"}}}`),
+		Output: json.RawMessage(`{"type": "object", "additionalProperties": false, "properties": {"messages": {"type": "integer"}}}`),
 	}
 }
 

@@ -62,6 +62,8 @@ func (g *guard) checkConnection(_ context.Context, network, address string, _ sy
 // checkURL checks the parts of an address that checkConnection does not see.
 func (g *guard) checkURL(u *url.URL) error {
 	switch {
+	case u.Scheme == "":
+		return newRefusal("does not begin with http:// or https://")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return newRefusal("%q is neither http nor https", u.Scheme)
 	case u.User != nil:

@@ -46,7 +46,9 @@ func TestRead(t *testing.T) {
 		`{"qestion":"?"}`: "qestion: is no known field; names are exact",
 		`{"items":[{"key":"a"},{"responseType":"text"}]}`:      "items[1].responseType: is no known field; names are exact: write response_type",
 		`{"title":"?","options":[{"value":"a","dangr":true}]}`: "options[0].dangr: is no known field; names are exact",
-		`{"title":3}`: "title: is a JSON number, which does not fit here",
+		`{"title":3}`:          "title: is a JSON number, which does not fit here",
+		`{"question":{"a":1}}`: "question: is a JSON object, which does not fit here",
+		`{"question":["a"]}`:   "question: is a JSON list, which does not fit here",
 	} {
 		var input map[string]any
 		if err := json.Unmarshal([]byte(doc), &input); err != nil {

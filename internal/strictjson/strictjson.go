@@ -144,10 +144,18 @@ func explain(err error) *FieldError {
 		}
 		return &FieldError{at, message}
 	case semantic.GoType != nil:
-		return &FieldError{at, fmt.Sprintf("is a JSON %s, which does not fit here", semantic.JSONKind)}
+		return &FieldError{at, fmt.Sprintf("is a JSON %s, which does not fit here", kindName(semantic.JSONKind))}
 	default:
 		return &FieldError{at, "does not fit here"}
 	}
+}
+
+// kindName returns the name of a kind of JSON values. The library names an object and a list by their first character.
+func kindName(k jsontext.Kind) string {
+	if name := map[jsontext.Kind]string{jsontext.KindBeginObject: "object", jsontext.KindBeginArray: "list"}[k]; name != "" {
+		return name
+	}
+	return k.String()
 }
 
 // meantField returns the field that differs from an unknown one only in spelling, as question_id and default do from

@@ -22,8 +22,12 @@ type Info struct {
 	Name, Description string
 	// Input is the JSON Schema of the input (draft 2020-12, with
 	// additionalProperties false). Literal values are checked when a definition
-	// is loaded, and the whole input when the step runs.
+	// is loaded, and the whole input when the step runs, before [Tool.Call].
 	Input json.RawMessage
+	// Check returns an error for an input that fits the schema and that the tool refuses whatever the world is like, such
+	// as a URL that is none. It is nil if the schema says everything. The problems of a [fermata.Error] name their
+	// fields. Test mode and the loader call Check as well, so it has no effect and reads nothing else.
+	Check func(input map[string]any) error
 	// Output is the JSON Schema of the output, or nil.
 	Output json.RawMessage
 	// Idempotent reports whether two calls with the same key have the effect of

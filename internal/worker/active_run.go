@@ -167,7 +167,11 @@ func (a *activeRun) conclude(ctx, life context.Context, fin fermata.Finish, err 
 	case errors.Is(err, ErrTimeout):
 		a.finish(ctx, a.fail(codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
 	default:
-		a.finish(ctx, a.fail(codeOf(err, codeNotStarted), "The agent could not be run: "+err.Error()))
+		what := "The agent"
+		if a.claim.Task.Runner == fermata.RunnerShell {
+			what = "The command"
+		}
+		a.finish(ctx, a.fail(codeOf(err, codeNotStarted), what+" could not be run: "+err.Error()))
 	}
 }
 

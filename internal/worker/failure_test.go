@@ -65,7 +65,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 		{w.task("Wait for nothing", `echo '{"result":"blocked","blocked_by":["task_zzz"]}'`), "invalid_request", `there is no task \"task_zzz\"`},
 		{slow, "run_timeout", "The run took longer than 50ms and was stopped."},
 		{w.task("Change git", `git config core.editor true; `+completed), "git_config_changed", "the git configuration of its working copy or repository was changed"},
-		{missing, "not_started", "The agent could not be run: start it: "},
+		{missing, "not_started", "The command could not be run: start it: "},
 	}
 	log := &record{}
 	w.runLogged(log)

@@ -11,7 +11,7 @@ var builtInTools = []tool.Info{
 	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits.", Input: definition.ToolInput(toolApproval)},
 	{Name: toolAgent, Description: "A task for an agent, which a worker runs.", Input: definition.ToolInput(toolAgent)},
 	{Name: toolShell, Description: "A command in the run's working copy, which a worker runs.", Input: definition.ToolInput(toolShell)},
-	{Name: toolWait, Description: "Waits for a time.", Input: definition.ToolInput(toolWait)},
+	{Name: toolWait, Description: "Waits for a time.", Input: definition.ToolInput(toolWait), Check: checkWait},
 	{Name: toolWorkflow, Description: "A run of another workflow; the run waits for its end.", Input: definition.ToolInput(toolWorkflow)},
 }
 

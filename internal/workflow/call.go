@@ -47,9 +47,6 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	case x.s.Stub != nil:
 		result, err = x.s.Stub(ctx, step.Tool, c)
 	case t != nil:
-		if err := checkSchema(t.Info().Input, input, codeInput); err != nil {
-			return nil, "", err
-		}
 		idempotent = t.Info().Idempotent
 		result, err = t.Call(ctx, c)
 	case named != nil && named.Server != nil && x.s.Servers != nil:
@@ -115,7 +112,7 @@ func (x *execution) storeOutput(step *definition.Step, row *fermata.WorkflowStep
 		return permanentError(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", subject, length, fermata.MaxStepOutput).
 			WithHint("write it to a file or an address, and give that"))
 	}
-	if err := checkSchema(step.Schema, decodeJSON(doc), codeOutput); err != nil {
+	if err := checkOutput(step.Schema, decodeJSON(doc), outputHint(step.Tool == toolShell)); err != nil {
 		return err
 	}
 	row.Output = doc

@@ -126,14 +126,26 @@ func parseTemplate(source string) (definition.Value, error) {
 }
 
 func createAgentTask(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
+	n, sp := agentTask(step, u)
+	return x.createTask(h, step, u, n, sp)
+}
+
+// agentTask returns the task for the agent of a step.
+func agentTask(step *definition.Step, u unit) (fermata.NewTask, spec) {
 	str := func(key string) string { s, _ := u.input[key].(string); return s }
 	isolated, _ := u.input["isolated"].(bool)
-	return x.createTask(h, step, u, fermata.NewTask{
+	return fermata.NewTask{
 		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Isolated: isolated, Body: AgentPrompt(str("prompt"), step.Schema) + u.feedback,
-	}, spec{Timeout: configuredTimeout(step, nil)})
+	}, spec{Timeout: configuredTimeout(step, nil)}
 }
 
 func createShellTask(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
+	n, sp := shellTask(step, u)
+	return x.createTask(h, step, u, n, sp)
+}
+
+// shellTask returns the task for the command of a step.
+func shellTask(step *definition.Step, u unit) (fermata.NewTask, spec) {
 	var argv []string
 	if script, ok := u.input["run"].(string); ok {
 		argv = []string{"sh", "-eu", "-c", script}
@@ -141,13 +153,23 @@ func createShellTask(x *execution, h *engine.LeasedRun, step *definition.Step, u
 	isolated, _ := u.input["isolated"].(bool)
 	list, _ := u.input["command"].([]any)
 	for _, arg := range list {
-		argv = append(argv, fmt.Sprint(arg))
+		text, _ := expression.ScalarText(arg) // the schema allows nothing else
+		argv = append(argv, text)
 	}
-	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, nil)})
+	return fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, nil)}
 }
 
 // createTask creates the task of a step.
 func (x *execution) createTask(h *engine.LeasedRun, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
+	n, err := x.fillTask(step, u, n, sp)
+	if err != nil {
+		return nil, err
+	}
+	return h.CreateChild(n, x.asker())
+}
+
+// fillTask adds to the task of a step what all such tasks have.
+func (x *execution) fillTask(step *definition.Step, u unit, n fermata.NewTask, sp spec) (fermata.NewTask, error) {
 	if n.Title == "" {
 		n.Title = x.run.Workflow + ": " + step.ID
 		if u.row.Item != nil {
@@ -166,10 +188,7 @@ func (x *execution) createTask(h *engine.LeasedRun, step *definition.Step, u uni
 		n.MaxAttempts = 1
 	}
 	n.Title, n.Project, n.Spec = truncate(n.Title, fermata.MaxTaskTitle), x.run.Project, encodeJSON(sp)
-	if err := x.checkTask(n); err != nil {
-		return nil, err
-	}
-	return h.CreateChild(n, x.asker())
+	return n, x.checkTask(n)
 }
 
 // mustPushRunBranch reports whether the workflow opens a pull request, so that the branch of the run must be pushed to GitHub.
@@ -239,13 +258,6 @@ func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Ste
 // delegate creates a task for each unit. The step waits until one of these tasks ends, or one of the tasks in open,
 // which exist already.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
-	if info, ok := builtInByName[step.Tool]; ok && !asksPeople(step) {
-		for _, u := range units {
-			if err := checkSchema(info.Input, u.input, codeInput); err != nil {
-				return x.failAfterItems(ctx, step, row, open, err)
-			}
-		}
-	}
 	for i := range units {
 		var err error
 		if units[i].feedback, err = x.feedback(ctx, step, units[i].row); err != nil {

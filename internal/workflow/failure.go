@@ -55,6 +55,12 @@ func (f *stepError) Unwrap() error             { return f.err }
 func (f *stepError) Permanent() bool           { return f.permanent }
 func (f *stepError) RetryAfter() time.Duration { return f.retryAfter }
 
+// isStepError reports whether an error says how a step failed.
+func isStepError(err error) bool {
+	var f *stepError
+	return errors.As(err, &f)
+}
+
 // permanentError returns a failure that another attempt cannot fix.
 func permanentError(code string, err error) error {
 	return &stepError{code: code, err: err, permanent: true}
@@ -62,7 +68,7 @@ func permanentError(code string, err error) error {
 
 // toStepError converts an error of a step to its wire form.
 func toStepError(err error) *fermata.StepError {
-	out := &fermata.StepError{Code: codeTool, Message: boundText(err.Error())}
+	out := &fermata.StepError{Code: codeTool, Message: boundText(spellOut(err))}
 	var f *stepError
 	if errors.As(err, &f) {
 		out.Code = f.code
@@ -79,6 +85,20 @@ func toStepError(err error) *fermata.StepError {
 		out.Hint = e.Hint
 	}
 	return out
+}
+
+// spellOut returns the message of an error. The message of a request with several problems does not name them, so it is
+// replaced by all of them.
+func spellOut(err error) string {
+	var e *fermata.Error
+	if !errors.As(err, &e) || len(e.Problems) < 2 || e.Message != fermata.Invalid().Message {
+		return err.Error()
+	}
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Field + ": " + p.Message
+	}
+	return strings.Replace(err.Error(), e.Message, strings.Join(lines, "; "), 1)
 }
 
 // ending returns the last part of a command's output, at most

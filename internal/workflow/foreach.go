@@ -44,7 +44,7 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 		// The run stops for these items. The next ones begin when one of them has ended.
 		maxUnits = max(step.Parallel, 1) - len(open)
 	}
-	units, err := x.beginUnits(step, row, list, maxUnits)
+	units, err := x.beginUnits(ctx, step, row, list, maxUnits)
 	switch {
 	case err != nil:
 		return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, err))
@@ -89,8 +89,8 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	return list, nil
 }
 
-// beginUnits begins at most limit items that are not done yet.
-func (x *execution) beginUnits(step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
+// beginUnits begins at most limit items that are not done yet. An item whose input the tool does not take fails alone.
+func (x *execution) beginUnits(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
 	known := x.itemRows(row)
 	env := maps.Clone(x.env(row))
 	var units []unit
@@ -108,6 +108,12 @@ func (x *execution) beginUnits(step *definition.Step, row *fermata.WorkflowStep,
 		r.Attempt = row.Attempt
 		env["item"], env["index"] = item, int64(i)
 		input, err := x.input(step, r, env)
+		if isStepError(err) {
+			if err := x.saveItemEnd(ctx, r, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}

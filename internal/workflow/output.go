@@ -80,19 +80,19 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 	if isCommand {
 		return nil, commandMismatchError(first, object)
 	}
-	return nil, mismatchError(cmp.Or(first, errNoJSON), codeOutput)
+	return nil, mismatchError(cmp.Or(first, errNoJSON), "output", hintAgentOutput)
 }
 
 // commandMismatchError returns the error for the output of a command that does not fit its schema. A cause that is nil
 // means that no JSON was found.
 func commandMismatchError(cause error, printed map[string]any) *fermata.Error {
-	e := mismatchError(cmp.Or(cause, errNoCommandJSON), codeOutput)
+	e := mismatchError(cmp.Or(cause, errNoCommandJSON), "output", hintCommandOutput)
 	if lost, ok := printed["left_out"].(json.Number); ok {
 		dropped, _ := lost.Int64()
 		kept := len(printed["output"].(string)) //nolint:forcetypeassert // isCommandOutput has checked it
 		e.Message += fmt.Sprintf("; the command printed %d bytes, and only the last %d were kept", dropped+int64(kept), kept)
 	}
-	return e.WithHint("%s", hintCommandOutput)
+	return e
 }
 
 // splitDetails returns the details of a run and the agent's text. Details with only a "text" are not returned as details: they

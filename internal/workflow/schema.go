@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,25 +18,34 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// checkSchema checks a value against a JSON Schema. The error lists every
-// mismatch.
-func checkSchema(schema json.RawMessage, v any, code string) error {
+// checkOutput checks an output against a JSON Schema. The error lists every mismatch, and ends with the hint. It is not
+// permanent, because the next output may be different.
+func checkOutput(schema json.RawMessage, v any, hint string) error {
+	wrong, err := findMismatch(schema, v)
+	switch {
+	case err != nil:
+		return permanentError(codeOutput, err)
+	case wrong != nil:
+		return &stepError{code: codeOutput, err: mismatchError(wrong, "output", hint)}
+	}
+	return nil
+}
+
+// findMismatch returns why a value does not fit a JSON Schema, or nil if it fits. An empty schema fits every value. err
+// says that the schema or the value is none.
+func findMismatch(schema json.RawMessage, v any) (mismatch, err error) {
 	if len(schema) == 0 {
-		return nil
+		return nil, nil
 	}
 	c, err := compile(schema)
 	if err != nil {
-		return permanentError(code, err)
+		return nil, err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(encodeJSON(v)))
 	if err != nil {
-		return permanentError(code, err)
+		return nil, err
 	}
-	if err := c.Validate(doc); err != nil {
-		// The same input would fail again. The next output may be different.
-		return &stepError{code: code, err: mismatchError(err, code), permanent: code == codeInput}
-	}
-	return nil
+	return c.Validate(doc), nil
 }
 
 // Limits of the cache of compiled schemas: how many there are, and how many
@@ -107,8 +117,16 @@ const maxMismatches = 20
 const (
 	hintAgentOutput   = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
 	hintCommandOutput = "print the result as JSON on standard output, and everything else on standard error; or write it to the file in FERMATA_RESULT, as {\"status\": \"completed\", \"details\": …}"
-	hintInput         = "fermata workflow tools show NAME says what the tool takes; the run can be tried again with another input"
+	hintInput         = "fermata workflow tools show %s says what the tool takes; the run can be tried again with another input"
 )
+
+// outputHint returns what to do about an output that does not fit its schema.
+func outputHint(isCommand bool) string {
+	if isCommand {
+		return hintCommandOutput
+	}
+	return hintAgentOutput
+}
 
 // Causes of a mismatch if a task gave no JSON at all.
 var (
@@ -116,13 +134,8 @@ var (
 	errNoCommandJSON = errors.New("no JSON was found in what the command printed")
 )
 
-// mismatchError returns the error for an output that does not fit its schema, or for
-// an input if the code is codeInput.
-func mismatchError(err error, code string) *fermata.Error {
-	what, hint := "output", hintAgentOutput
-	if code == codeInput {
-		what, hint = "input", hintInput
-	}
+// mismatchError returns the error for an input or an output that does not fit its schema.
+func mismatchError(err error, what, hint string) *fermata.Error {
 	if err == errNoJSON || err == errNoCommandJSON { //nolint:errorlint // nothing wraps them
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%w", err).WithHint("%s", hint)
 	}
@@ -130,7 +143,11 @@ func mismatchError(err error, code string) *fermata.Error {
 	if !errors.As(err, &wrong) {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the %s cannot be checked: %w", what, err)
 	}
-	problems := leaves(wrong)
+	var problems []fermata.Problem
+	for _, leaf := range mismatchLeaves(wrong) {
+		problems = append(problems, fermata.Problem{Field: definition.PathOf(leaf.InstanceLocation), Message: leaf.ErrorKind.LocalizedString(english)})
+	}
+	slices.SortStableFunc(problems, func(a, b fermata.Problem) int { return strings.Compare(a.Field, b.Field) })
 	if len(problems) > maxMismatches {
 		more := len(problems) - maxMismatches
 		problems = append(problems[:maxMismatches], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
@@ -146,14 +163,14 @@ func mismatchError(err error, code string) *fermata.Error {
 
 var english = message.NewPrinter(language.English)
 
-// leaves returns each mismatch that a schema found, with its path.
-func leaves(e *jsonschema.ValidationError) []fermata.Problem {
+// mismatchLeaves returns each mismatch that a schema found.
+func mismatchLeaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
-		return []fermata.Problem{{Field: definition.PathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
+		return []*jsonschema.ValidationError{e}
 	}
-	var all []fermata.Problem
+	var all []*jsonschema.ValidationError
 	for _, cause := range e.Causes {
-		all = append(all, leaves(cause)...)
+		all = append(all, mismatchLeaves(cause)...)
 	}
 	return all
 }

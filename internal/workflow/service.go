@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -48,6 +49,8 @@ type Options struct {
 	ChannelKinds []string
 	// Stub is called instead of every tool that has an effect outside the database. Simulations set it.
 	Stub func(ctx context.Context, name string, c tool.Call) (tool.Result, error)
+	// StubInfos describe the tools that Stub is called instead of, by name.
+	StubInfos map[string]tool.Info
 	// CommitHook is called before and after every commit of a run. Tests stop the process there.
 	CommitHook func(name string)
 	Log        *slog.Logger
@@ -74,6 +77,8 @@ type Service struct {
 	db    *store.DB
 	e     *engine.Engine
 	tools map[string]tool.Tool
+	// infos describe the tools whose input this process checks, by name.
+	infos map[string]tool.Info
 
 	mu sync.Mutex
 	// cachedDefinitions caches definitions by workspace, name and hash.
@@ -105,12 +110,14 @@ func New(o Options) *Service {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{
-		Options: o, db: o.DB, e: o.Engine, tools: map[string]tool.Tool{},
+		Options: o, db: o.DB, e: o.Engine, tools: map[string]tool.Tool{}, infos: maps.Clone(builtInByName),
 		cachedDefinitions: map[string]*definition.Workflow{}, watches: map[string]*workspaceWatch{}, testSlot: make(chan struct{}, 1),
 	}
 	for _, t := range o.Tools {
-		s.tools[t.Info().Name] = t
+		info := t.Info()
+		s.tools[info.Name], s.infos[info.Name] = t, info
 	}
+	maps.Copy(s.infos, o.StubInfos)
 	o.Engine.SetQuestionEnricher(addRunIssue)
 	o.Engine.OnEveryCommit(s.wakeWatcher)
 	return s

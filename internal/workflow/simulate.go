@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,18 +64,18 @@ func runSimulation(ctx context.Context, d *definition.Workflow, known definition
 	if sc.isGuessed {
 		sc.Inputs = guessInputs(d)
 	}
-	r, err := newSimulation(ctx, d, source, sc)
+	r, err := newSimulation(ctx, d, known, source, sc)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	r.guesses = newGuesses(known.Tools)
 	return r.play(ctx)
 }
 
 // simulation is a simulation under way.
 type simulation struct {
 	def    *definition.Workflow
+	known  definition.Catalog
 	script Script
 	dir    string
 	db     *store.DB
@@ -96,10 +98,10 @@ type simulation struct {
 	voters []fermata.Caller
 }
 
-func newSimulation(ctx context.Context, d *definition.Workflow, source []byte, sc Script) (_ *simulation, err error) {
+func newSimulation(ctx context.Context, d *definition.Workflow, known definition.Catalog, source []byte, sc Script) (_ *simulation, err error) {
 	r := &simulation{
-		def: d, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, source: source,
-		report: &TestReport{Workflow: d.Name}, prompts: map[string]string{},
+		def: d, known: known, script: sc, callCounts: map[string]int{}, askCounts: map[string]int{}, source: source,
+		report: &TestReport{Workflow: d.Name}, prompts: map[string]string{}, guesses: newGuesses(known.Tools),
 	}
 	if sc.Now != "" {
 		at, err := time.Parse(time.RFC3339, sc.Now)
@@ -126,7 +128,7 @@ func newSimulation(ctx context.Context, d *definition.Workflow, source []byte, s
 		return nil, err
 	}
 	r.e = engine.New(r.db, engine.Options{})
-	r.s = New(Options{DB: r.db, Engine: r.e, Stub: r.call, Secret: func(name string) (string, error) { return "secret " + name, nil }})
+	r.s = New(Options{DB: r.db, Engine: r.e, Stub: r.call, StubInfos: known.Tools, Secret: func(name string) (string, error) { return "secret " + name, nil }})
 	if err = r.e.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -185,8 +187,31 @@ var tester = fermata.Caller{
 	Scopes: []fermata.Scope{fermata.ScopeAdmin, fermata.ScopeAnswer}, Assurance: fermata.AssurancePasskey,
 }
 
+// checkStarted returns an error if another workflow, which a step starts, does not take the inputs. A workflow that is not
+// known may be stored before the run.
+func (r *simulation) checkStarted(input map[string]any) error {
+	name, _ := input["name"].(string)
+	if r.known.InputsOf == nil {
+		return nil
+	}
+	inputs, missing, err := r.known.InputsOf(r.def.Project, name)
+	if err != nil || missing != nil {
+		return err
+	}
+	given, _ := input["inputs"].(map[string]any)
+	if _, err := checkInputs(&definition.Workflow{Inputs: inputs}, given); err != nil {
+		return permanentError(codeInput, err)
+	}
+	return nil
+}
+
 // call replaces every tool: it returns the outcome in the script.
 func (r *simulation) call(_ context.Context, name string, c tool.Call) (tool.Result, error) {
+	if name == toolWorkflow {
+		if err := r.checkStarted(c.Input); err != nil {
+			return tool.Result{}, err
+		}
+	}
 	key := c.Step
 	outcomes, ok := r.script.Tools[key]
 	if !ok {
@@ -204,8 +229,43 @@ func (r *simulation) call(_ context.Context, name string, c tool.Call) (tool.Res
 	n := r.callCounts[key]
 	r.mu.Unlock()
 	o := outcomes[min(n, len(outcomes))-1]
-	if err := o.err(); err != nil {
+	if err := o.err(r.failureCode(name)); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: o.Output}, nil
+	return tool.Result{Output: o.Output}, r.checkOutput(c.Step, name, o.Output)
+}
+
+// failureCode returns the code of the error with which a server fails a step of a tool, if nothing says more.
+func (r *simulation) failureCode(name string) string {
+	if r.isDelegated(name) {
+		return codeChild
+	}
+	return codeTool
+}
+
+// isDelegated reports whether a server hands the work of a tool to a task: an agent, a command or a run. A tool that is not
+// known here is probably one of the workspace.
+func (r *simulation) isDelegated(name string) bool {
+	if slices.Contains([]string{toolAgent, toolShell, toolWorkflow}, name) || slices.Contains(r.known.DelegatedTools, name) {
+		return true
+	}
+	_, isKnown := r.known.Tools[name]
+	return !isKnown && !strings.Contains(name, ".")
+}
+
+// checkOutput returns an error if a server would not take the output of an agent or a command.
+func (r *simulation) checkOutput(id, name string, output any) error {
+	if name == toolWorkflow || !r.isDelegated(name) {
+		return nil
+	}
+	schema := r.known.Tools[name].Output
+	if step := r.def.Step(id); step != nil && len(step.Schema) > 0 {
+		schema = step.Schema
+	}
+	isCommand := name == toolShell
+	err := checkOutput(schema, output, outputHint(isCommand))
+	if err != nil && !isCommand {
+		err = tool.MarkSafeToRetry(err)
+	}
+	return err
 }

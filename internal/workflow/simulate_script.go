@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
@@ -47,8 +46,7 @@ func readScript(source []byte) (Script, error) {
 		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", problems[0]).WithHint("docs/reference/workflow-runs.md says what it may hold")
 	}
 	if err := yaml.UnmarshalWithOptions(source, &sc, yaml.Strict()); err != nil {
-		return sc, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
-			WithHint("docs/reference/workflow-runs.md says what it may hold")
+		return sc, explainScriptError(err)
 	}
 	// YAML has numbers, such as .nan, that JSON cannot write.
 	if _, err := json.Marshal(sc); err != nil {
@@ -62,29 +60,50 @@ func readScript(source []byte) (Script, error) {
 
 // Outcome is the result of one call of a tool. The call fails if there is an error, or an exit code that is not 0.
 type Outcome struct {
-	Output any    `yaml:"output"`
-	Error  string `yaml:"error"`
-	// ExitCode, Stdout and Stderr describe a command that fails.
+	Output any            `yaml:"output"`
+	Error  *ScriptedError `yaml:"error"`
+	// ExitCode, Stdout and Stderr describe a command that fails, as in the error.
 	ExitCode *int   `yaml:"exit_code"`
 	Stdout   string `yaml:"stdout"`
 	Stderr   string `yaml:"stderr"`
 }
 
-// err returns the failure of an outcome, or nil for a success.
-func (o *Outcome) err() error {
-	if o.ExitCode == nil || *o.ExitCode == 0 {
-		if o.Error == "" {
-			return nil
-		}
-		return errors.New(o.Error)
-	}
-	reason := o.Error
-	if reason == "" {
-		end := fmt.Sprintf("exit status %d", *o.ExitCode)
-		reason = agent.ProgramFailureText(end, agent.LastLines(o.Stdout), agent.LastLines(o.Stderr))
-	}
-	return &stepError{code: codeChild, err: errors.New(reason), output: &commandOutput{o.ExitCode, o.Stdout, o.Stderr}}
+// ScriptedError is the error of a failed step, with the fields that expressions read. In a script, a text alone is the
+// message.
+type ScriptedError struct {
+	Code     string `yaml:"code"`
+	Message  string `yaml:"message"`
+	ExitCode *int   `yaml:"exit_code"`
+	Stdout   string `yaml:"stdout"`
+	Stderr   string `yaml:"stderr"`
 }
+
+// err returns the failure of an outcome, or nil for a success. A failure without a code gets the given one.
+func (o *Outcome) err(defaultCode string) error {
+	given := ScriptedError{ExitCode: o.ExitCode, Stdout: o.Stdout, Stderr: o.Stderr}
+	if o.Error != nil {
+		given.Code, given.Message = o.Error.Code, o.Error.Message
+		given.ExitCode = cmp.Or(o.Error.ExitCode, given.ExitCode)
+		given.Stdout, given.Stderr = cmp.Or(o.Error.Stdout, given.Stdout), cmp.Or(o.Error.Stderr, given.Stderr)
+	}
+	hasFailed := given.ExitCode != nil && *given.ExitCode != 0
+	switch {
+	case o.Error == nil && !hasFailed:
+		return nil
+	case given.Message == "" && hasFailed:
+		end := fmt.Sprintf("exit status %d", *given.ExitCode)
+		given.Message = agent.ProgramFailureText(end, agent.LastLines(given.Stdout), agent.LastLines(given.Stderr))
+	}
+	code := cmp.Or(given.Code, defaultCode)
+	failure := &stepError{code: code, err: errors.New(cmp.Or(given.Message, code)), permanent: slices.Contains(permanentCodes, code)}
+	if hasFailed || given.Stdout != "" || given.Stderr != "" {
+		failure.output = &commandOutput{given.ExitCode, given.Stdout, given.Stderr}
+	}
+	return failure
+}
+
+// permanentCodes are the codes of failures that another attempt does not change.
+var permanentCodes = []string{codeCondition, codeInput, codeTooLarge, codeNoTool}
 
 // Outcomes are the outcomes of successive calls. The last one repeats.
 type Outcomes []Outcome
@@ -174,40 +193,4 @@ func (sc Script) policy() (fermata.Policy, error) {
 		err = strictjson.UnmarshalRequest(settings, "policy", &p)
 	}
 	return p, err
-}
-
-// UnmarshalYAML reads one outcome or a list of outcomes.
-func (o *Outcomes) UnmarshalYAML(node ast.Node) error {
-	for _, one := range entriesOf(node) {
-		var outcome Outcome
-		if err := yaml.NodeToValue(one, &outcome, yaml.Strict()); err != nil {
-			return err
-		}
-		*o = append(*o, outcome)
-	}
-	return nil
-}
-
-// UnmarshalYAML reads one reply or a list of replies. A value that is no map is an answer.
-func (r *Replies) UnmarshalYAML(node ast.Node) error {
-	for _, one := range entriesOf(node) {
-		var reply Reply
-		var into any = &reply.Answer
-		if _, ok := one.(ast.MapNode); ok {
-			into = &reply
-		}
-		if err := yaml.NodeToValue(one, into, yaml.Strict()); err != nil {
-			return err
-		}
-		*r = append(*r, reply)
-	}
-	return nil
-}
-
-// entriesOf returns the entries of a list. It returns any other value as the only entry.
-func entriesOf(node ast.Node) []ast.Node {
-	if list, ok := node.(*ast.SequenceNode); ok {
-		return list.Values
-	}
-	return []ast.Node{node}
 }

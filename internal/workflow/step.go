@@ -163,31 +163,21 @@ func timesText(n int) string {
 	return fmt.Sprintf("only %d times", n)
 }
 
-// input renders the input of a step, or returns the input that a person gave instead.
+// input renders the input of a step, or takes the input that a person gave instead. It returns an error if the tool of
+// the step does not take it.
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
-	if step == definition.FailureComment {
-		given := map[string]any{"body": x.failureComment()}
-		row.Input = x.storedJSON(given)
-		x.touch(row)
-		return given, nil
-	}
-	if len(x.st.Input) > 0 {
-		given := decodeObject(x.st.Input)
-		row.Input = x.storedJSON(given)
+	var input map[string]any
+	switch {
+	case step == definition.FailureComment:
+		input = map[string]any{"body": x.failureComment()}
+	case len(x.st.Input) > 0:
+		input = decodeObject(x.st.Input)
 		row.Note = "with another input, by " + x.st.InputBy
-		x.touch(row)
-		return given, nil
-	}
-	rendered, err := step.Input.Render(env)
-	if err != nil {
-		return nil, err
-	}
-	input, ok := rendered.(map[string]any)
-	if rendered == nil {
-		input, ok = map[string]any{}, true
-	}
-	if !ok {
-		return nil, fmt.Errorf("input is no object")
+	default:
+		var err error
+		if input, err = renderInput(step, env); err != nil {
+			return nil, err
+		}
 	}
 	doc := x.storedJSON(input)
 	if err := checkInputSize(doc); err != nil {
@@ -195,6 +185,22 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	}
 	row.Input = doc
 	x.touch(row)
+	return input, x.checkInput(step, row, input)
+}
+
+// renderInput renders the input of a step.
+func renderInput(step *definition.Step, env definition.Env) (map[string]any, error) {
+	rendered, err := step.Input.Render(env)
+	if err != nil {
+		return nil, err
+	}
+	if rendered == nil {
+		return map[string]any{}, nil
+	}
+	input, ok := rendered.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("input is no object")
+	}
 	return input, nil
 }
 

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -10,15 +11,12 @@ import (
 
 // wait makes the step wait for a time or until an instant, as its input says.
 func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
-	if err := checkSchema(builtInByName[toolWait].Input, input, codeInput); err != nil {
-		return x.handleFailure(ctx, step, row, err)
-	}
 	now, err := x.s.db.Now(ctx)
 	if err != nil {
 		return err
 	}
 	until, err := parseUntil(input, now)
-	if err != nil {
+	if err != nil { // checkWait has read the same input
 		return x.handleFailure(ctx, step, row, permanentError(codeInput, err))
 	}
 	until = fermata.TruncateTime(until)
@@ -35,16 +33,22 @@ func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermat
 	return x.parkOn(ctx, &until)
 }
 
+// checkWait returns an error for an input that says no time.
+func checkWait(input map[string]any) error {
+	_, err := parseUntil(input, time.Time{})
+	return err
+}
+
 // parseUntil returns the time until which an input says to wait.
 func parseUntil(input map[string]any, now time.Time) (time.Time, error) {
 	if length, ok := input["for"].(string); ok {
-		d, err := fermata.Timeout(length).Duration()
+		d, err := fermata.Timeout(length).DurationOfField("for")
 		return now.Add(d), err
 	}
 	at, _ := input["until"].(string)
 	until, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return until, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no instant", at).WithHint("write it as 2026-07-01T12:00:00Z")
+		return until, fermata.Invalid(fermata.Problem{Field: "until", Message: fmt.Sprintf("%q is no instant", at)}).WithHint("write it as 2026-07-01T12:00:00Z")
 	}
 	return until, fermata.CheckInstant("until", until)
 }

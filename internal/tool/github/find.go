@@ -9,7 +9,6 @@ import (
 
 	gh "github.com/google/go-github/v89/github"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
@@ -78,6 +77,7 @@ var listIssues = toolSpec{
 		})),
 		outputSchema(fields{"repository": aText, "issues": issueList, "more": withDescription(aFlag, "There are more of them.")})),
 	permissions: "Issues: read",
+	check:       checkSince,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			order
@@ -94,7 +94,7 @@ var listIssues = toolSpec{
 		if err != nil {
 			return tool.Result{}, err
 		}
-		since, err := parseInstant("since", in.Since)
+		since, err := parseInstant(in.Since)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -110,18 +110,6 @@ var listIssues = toolSpec{
 	},
 }
 
-// parseInstant parses an optional instant.
-func parseInstant(field, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, fermata.Errorf(fermata.CodeInvalidRequest, "%s is %q, and no instant", field, text).WithHint("write it as 2026-11-28T09:00:00Z")
-	}
-	return t, nil
-}
-
 // scopeQualifier matches qualifiers that would search outside the repository.
 var scopeQualifier = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
 
@@ -133,6 +121,7 @@ var search = toolSpec{
 		}), "query"),
 		outputSchema(fields{"repository": aText, "issues": issueList, "total": withDescription(aNumber, "How many there are.")})),
 	permissions: "Issues: read, and for pull requests Pull requests: read",
+	check:       checkQuery,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			order
@@ -141,10 +130,6 @@ var search = toolSpec{
 		}
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
-		}
-		if m := scopeQualifier.FindStringSubmatch(in.Query); m != nil {
-			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "the query names a place by %s", m[1]).
-				WithHint("leave it out, and name the repository as repo")
 		}
 		at, err := d.repository(target{Repo: in.Repo})
 		if err != nil {

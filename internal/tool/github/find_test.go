@@ -65,7 +65,7 @@ func TestListIssues(t *testing.T) {
 	if first["title"] != "The door sticks" || !has(first["labels"], "needs care") || !has(first["assignees"], "ada") || first["repository"] != standin.Repository {
 		t.Errorf("got %v", first)
 	}
-	w.mustFail("github_list_issues", map[string]any{"since": "Monday"}, true, `since is "Monday"`)
+	w.mustFail("github_list_issues", map[string]any{"since": "Monday"}, true, `since: "Monday" is no instant`)
 	w.mustFail("github_list_issues", map[string]any{"repo": "evil/other"}, true, "may not work on evil/other")
 }
 

@@ -7,7 +7,6 @@ import (
 
 	gh "github.com/google/go-github/v89/github"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
@@ -51,6 +50,7 @@ var review = toolSpec{
 		})),
 		outputSchema(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),
 	permissions: "Pull requests: read and write",
+	check:       checkReviewBody,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in struct {
 			Repo    string   `json:"repo"`
@@ -62,9 +62,6 @@ var review = toolSpec{
 		}
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
-		}
-		if in.Body == "" && in.Verdict != "approve" {
-			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "a review needs a body, unless it approves")
 		}
 		at, err := d.issue(target{Repo: in.Repo, Issue: in.Pull})
 		if err != nil {

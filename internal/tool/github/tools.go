@@ -43,7 +43,9 @@ type toolSpec struct {
 	info tool.Info
 	// permissions names the GitHub permissions that the tool requires.
 	permissions string
-	do          func(ctx context.Context, d *toolCall) (tool.Result, error)
+	// check returns what no input of this tool may hold, in addition to what [githubTool.checkInput] knows; nil for nothing.
+	check func(input map[string]any) error
+	do    func(ctx context.Context, d *toolCall) (tool.Result, error)
 }
 
 // githubTool is a tool together with the accounts that it can use.
@@ -53,10 +55,17 @@ type githubTool struct {
 }
 
 // Info implements [tool.Tool].
-func (o *githubTool) Info() tool.Info { return o.info }
+func (o *githubTool) Info() tool.Info {
+	info := o.info
+	info.Check = o.checkInput
+	return info
+}
 
 // Call implements [tool.Tool].
 func (o *githubTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	if err := o.checkInput(c.Input); err != nil {
+		return tool.Result{}, o.classifyError(ctx, err)
+	}
 	acc, err := o.accounts.accountOf(ctx, c.Workspace)
 	if err != nil {
 		return tool.Result{}, o.classifyError(ctx, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
@@ -31,13 +30,11 @@ var updateIssue = toolSpec{
 		})),
 		outputSchema(fields{"issue": aNumber, "repository": aText, "changed": texts})),
 	permissions: issuePermissions,
+	check:       checkStateReason,
 	do: func(ctx context.Context, d *toolCall) (tool.Result, error) {
 		var in update
 		if err := d.read(&in); err != nil {
 			return tool.Result{}, err
-		}
-		if in.StateReason != "" && in.State == "" {
-			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "stateReason goes with state")
 		}
 		at, err := d.issue(in.target)
 		if err != nil {

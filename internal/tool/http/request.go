@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,8 +56,8 @@ var connectionHeaders = []string{"Host", "Connection", "Content-Length", "Transf
 // idempotency key, unless the step sets its own.
 func (in *request) build(ctx context.Context, key string) (*http.Request, error) {
 	to, err := outbound.ParseURL("url", in.URL)
-	if err != nil {
-		return nil, invalid("%s", err)
+	if refusal, ok := errors.AsType[*fermata.Error](err); ok {
+		return nil, tool.Permanent(refusal)
 	}
 	if to.RawQuery, err = in.query(to.Query(), to.RawQuery); err != nil {
 		return nil, err
@@ -81,6 +83,16 @@ func (in *request) build(ctx context.Context, key string) (*http.Request, error)
 		req.Header.Set(idempotencyHeader, key)
 	}
 	return req, in.setHeaders(req.Header)
+}
+
+// checkInput returns an error if the URL or a header of a request is not valid.
+func checkInput(given map[string]any) error {
+	var in request
+	if err := tool.DecodeInput(given, &in); err != nil {
+		return err
+	}
+	_, err := outbound.ParseURL("url", in.URL)
+	return fermata.JoinRefusals(err, in.setHeaders(http.Header{}))
 }
 
 // query adds the parameters of the step to the query of the URL. If there are
@@ -122,20 +134,25 @@ func (in *request) body() (io.Reader, string, error) {
 	}
 }
 
+// setHeaders adds the headers of the step. The error names every header that is not valid.
 func (in *request) setHeaders(h http.Header) error {
-	for name, value := range in.Headers {
-		text, err := scalar("headers."+name, value)
+	var problems []fermata.Problem
+	for _, name := range slices.Sorted(maps.Keys(in.Headers)) {
+		text, err := scalar("headers."+name, in.Headers[name])
 		if err != nil {
 			return err
 		}
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case slices.Contains(connectionHeaders, canonical):
-			return invalid("the header %s belongs to the connection and cannot be set", canonical)
+			problems = append(problems, fermata.Problem{Field: "headers." + name, Message: "belongs to the connection and cannot be set"})
 		case !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text):
-			return invalid("headers.%s is no valid header", name)
+			problems = append(problems, fermata.Problem{Field: "headers." + name, Message: "is no valid header"})
 		}
 		h.Set(name, text)
+	}
+	if len(problems) > 0 {
+		return tool.Permanent(fermata.Invalid(problems...))
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ var input = json.RawMessage(`{
 var output = json.RawMessage(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
+  "additionalProperties": false,
   "required": ["status", "headers"],
   "properties": {
     "status": {"type": "integer"},
@@ -69,7 +70,7 @@ func New(client *http.Client) *Tool { return &Tool{client: client} }
 func (*Tool) Info() tool.Info {
 	return tool.Info{
 		Name: Name, Description: "Sends an HTTP request and returns what was answered.",
-		Input: input, Output: output,
+		Input: input, Check: checkInput, Output: output,
 	}
 }
 

@@ -155,7 +155,7 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 		l.warn(t.get("auth"), path+".auth", "leave it out unless the caller cannot sign", "anybody who knows the address can start runs")
 	}
 	if c := t.get("if"); c != nil {
-		tr.If = l.condition(c, path+".if", triggerScope)
+		tr.If = l.condition(c, path+".if", scopeOfTrigger(tr.Type))
 	}
 	l.triggerInputs(&tr, t, path)
 	return tr
@@ -209,7 +209,7 @@ func (l *loader) triggerInputs(tr *Trigger, t *tree, path string) {
 				continue
 			}
 			l.checkType(m.values[i], in.Type, at)
-			tr.Inputs[in.Name] = l.value(m.values[i], at, triggerScope)
+			tr.Inputs[in.Name] = l.value(m.values[i], at, scopeOfTrigger(tr.Type))
 		}
 	}
 	if tr.Type != Schedule {

@@ -2,7 +2,9 @@ package definition_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,5 +249,27 @@ func TestBlank(t *testing.T) {
 	input, err := w.Steps[1].Input.Render(w.InitialEnv())
 	if diff := cmp.Diff(map[string]any{"e": nil, "n": nil}, input); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
+	}
+}
+
+// A file with many warnings keeps the values of all its steps. Without a server, every step with another tool is a warning.
+func TestWarningsDoNotHideTheRestOfTheFile(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	source.WriteString("name: x\ntriggers: []\nsteps:\n")
+	for i := range 150 {
+		fmt.Fprintf(&source, "  - {id: s%d, tool: other, input: {a: \"{{ run.id }}\"}}\n", i)
+	}
+	w, problems := definition.Load([]byte(source.String()), definition.Catalog{AllowUnknownTools: true})
+	if w == nil {
+		t.Fatal(problems)
+	}
+	input, err := w.Steps[149].Input.Render(definition.Env{"run": map[string]any{"id": "r1"}})
+	if diff := cmp.Diff(map[string]any{"a": "r1"}, input); err != nil || diff != "" {
+		t.Errorf("the last step reads another value: %v %s", err, diff)
+	}
+	_, problems = definition.Load([]byte(source.String()+"  - {id: s, tool: other, condition: nope}\n"), definition.Catalog{AllowUnknownTools: true})
+	if !slices.ContainsFunc(problems, func(p definition.Problem) bool { return !p.Warning && p.Message == "nope is not known" }) {
+		t.Errorf("the error after the warnings is not reported: %d problems", len(problems))
 	}
 }

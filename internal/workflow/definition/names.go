@@ -45,6 +45,7 @@ func (l *loader) checkExpressions() {
 		for _, ref := range u.Refs() {
 			l.checkRef(u, ref)
 		}
+		l.foretell(u)
 		for _, c := range u.Choices() {
 			if !c.Boolean && l.isYesNo(c.Left) {
 				name := strings.Join(slices.Concat([]string{c.Left.Root}, c.Left.Path), ".")
@@ -77,6 +78,8 @@ func (l *loader) checkRef(u usage, ref expression.Ref) {
 		if first != "" && l.inputNamed(first) == nil {
 			l.addAt(at, u.path, nearestHint(first, l.inputNames()), "there is no input %s", first)
 		}
+	case "trigger":
+		l.checkTriggerField(u, at, first)
 	case "run":
 		unknown(0, schemaNames().Run)
 	case "pendingQuestion":
@@ -227,6 +230,7 @@ func (l *loader) reportEarly(u usage, at *tree, step int, name string) {
 func (l *loader) checkProperty(u usage, at *tree, step int, name string) {
 	properties, closed := l.outputProperties(step)
 	if _, ok := properties[name]; ok || !closed {
+		l.checkCommandField(u, at, step, name)
 		return
 	}
 	names := slices.Sorted(maps.Keys(properties))
@@ -241,6 +245,13 @@ type property struct {
 func (l *loader) outputProperties(step int) (map[string]property, bool) {
 	s := &l.w.Steps[step]
 	source := s.Schema
+	if source == nil && s.Foreach == nil && !l.known.WasChecked && (s.Tool == postQuestion || s.Tool == requestApproval) {
+		properties := map[string]property{}
+		for _, name := range questionNames {
+			properties[name] = property{}
+		}
+		return properties, true
+	}
 	if source == nil {
 		source = l.known.Tools[s.Tool].Output
 	}

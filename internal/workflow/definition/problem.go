@@ -46,7 +46,8 @@ type report struct {
 	originalLines map[int]string // original lines by index, from 0
 }
 
-// maxProblems limits how many problems are reported. A file with more is probably no workflow at all.
+// maxProblems limits how many errors and how many warnings are reported. A file with more errors is probably no workflow
+// at all.
 const maxProblems = 100
 
 func (r *report) add(p Problem) {
@@ -57,14 +58,25 @@ func (r *report) add(p Problem) {
 			return
 		}
 	}
-	if len(r.problems) < maxProblems {
+	if r.count(p.Warning) < maxProblems {
 		p.Excerpt = r.excerpt(p.Line, p.Column)
 		r.problems = append(r.problems, p)
 	}
 }
 
-// isFull reports whether the limit of problems is reached.
-func (r *report) isFull() bool { return len(r.problems) >= maxProblems }
+// isFull reports whether the limit of errors is reached, so that the rest of the file need not be checked.
+func (r *report) isFull() bool { return r.count(false) >= maxProblems }
+
+// count returns the number of warnings, or of errors.
+func (r *report) count(areWarnings bool) int {
+	n := 0
+	for _, p := range r.problems {
+		if p.Warning == areWarnings {
+			n++
+		}
+	}
+	return n
+}
 
 // addAt adds a problem at the position of a tree.
 func (r *report) addAt(t *tree, path, hint, format string, args ...any) {

@@ -133,7 +133,7 @@ func TestProblems(t *testing.T) {
 			"8:16|doen is not known|did you mean done?", "9:20|no step bb|did you mean b?", "9:48|steps.a has no outpt|output", "9:74|run has no ide|id", "9:94|no input x|", "9:115|zzz is not known|there are done",
 		}},
 		{"a step as a value", start + step + "    condition: a == 1\n", []string{"8:16|a is a step|steps.a.output"}},
-		{"a later step", start + step + "    condition: steps.c.output == 1 || steps.b.status == 'x'\n  - id: c\n    tool: run_checks\n", []string{"8:16|comes later, on line 9|", "8:39|the step itself|"}},
+		{"a later step", start + step + "    condition: steps.c.output == 1 || steps.b.status == 'done'\n  - id: c\n    tool: run_checks\n", []string{"8:16|comes later, on line 9|", "8:39|the step itself|"}},
 		{"a later step after a goto back", "name: x\nsteps:\n  - id: b\n    tool: run_checks\n    condition: steps.q.answer != 'x' && answer == null\n" + ask + "    on_resume: {goto: b, inject: {answer: \"{{ pendingQuestion.answer }}\"}}\n", nil},
 		{"names out of place", start + step + "    input: {a: \"{{ item }}\", b: \"{{ pendingQuestion.id }}\"}\n", []string{"8:20|item is known in|", "8:37|pendingQuestion is known in|inject"}},
 		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done is not known in a trigger|trigger"}},
@@ -142,7 +142,7 @@ func TestProblems(t *testing.T) {
 		{"templates that do not close", start + step + "    input: {a: \"x {{ done\", b: \"${{ done }}\"}\n", []string{"8:19|{{ is not closed|}}", "8:33|stays in the text||warning"}},
 		{"a fault in a block", start + step + "    input:\n      a: |\n        one\n        two {{ doen }}\n", []string{"11:16|doen is not known|done"}},
 		{"conditions that are none", start + step + "    condition: \"'x'\"\n  - id: c\n    tool: run_checks\n    condition: 80\n  - id: d\n    tool: run_checks\n    condition: \"a {{ done }}\"\n  - id: e\n    tool: run_checks\n    condition: false\n", []string{
-			"8:16|this is text|compare", "11:16|must be true or false or a text, and is 80|", "14:19||once", "17:16|never runs||warning",
+			"8:16|this is text|compare", "11:16|must be a text or true or false, and is 80|", "14:19||once", "17:16|never runs||warning",
 		}},
 		{"foreach without a list", start + step + "    foreach: done\n  - id: c\n    tool: run_checks\n    foreach: \"x {{ done }}\"\n  - id: d\n    tool: run_checks\n    parallel: 3\n", []string{"8:14|needs a list|{{ done }}", "11:14|needs a list|one template", "14:5|parallel needs foreach|"}},
 		{"a template in a script", start + "  - id: b\n    tool: shell\n    input: {run: \"echo {{ done }}\"}\n  - id: c\n    tool: shell\n    input: {command: [/bin/bash, -euc, \"echo {{ done }}\", x]}\n  - id: d\n    tool: shell\n    input: {command: [sh, -c, 'echo \"$1\"', sh, \"{{ done }}\"]}\n", []string{

@@ -21,6 +21,8 @@ type scope struct {
 	// says who reads the value.
 	allowsSecrets bool
 	readers       string
+	// triggerType is the type of the trigger to which the place belongs, or "".
+	triggerType string
 	// description names the place in messages.
 	description string
 }
@@ -30,6 +32,13 @@ var (
 	concurrencyScope = scope{step: -1, onlyRoots: []string{"inputs", "trigger"}, description: "a concurrency key"}
 	injectScope      = scope{step: -1, hasPendingQuestion: true, description: "inject"}
 )
+
+// scopeOfTrigger returns the scope of the parts of a trigger.
+func scopeOfTrigger(triggerType string) scope {
+	s := triggerScope
+	s.triggerType = triggerType
+	return s
+}
 
 // scopeOf returns the scope of a step's parts. If step is nil, it is the scope
 // of the workflow's own parts.
@@ -114,17 +123,16 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 	default:
 		return nil
 	}
-	before := len(l.problems)
 	if strings.HasPrefix(strings.TrimSpace(text), "{{") {
 		v, faults := expression.Text(text)
-		for _, f := range faults {
-			l.reportFault(t, path, f)
-		}
 		located := v.LocatedExpressions()
-		if faults == nil && (len(located) != 1 || !located[0].Whole) {
-			l.addAt(t, path, "write the expression alone, without {{ }}", "a condition is one expression")
-		}
-		if len(l.problems) > before {
+		if len(located) != 1 || !located[0].Whole {
+			for _, f := range faults {
+				l.reportFault(t, path, f)
+			}
+			if faults == nil {
+				l.addAt(t, path, "write the expression alone, without {{ }}", "a condition is one expression")
+			}
 			return nil
 		}
 		text, from = located[0].String(), located[0].Offset
@@ -135,9 +143,6 @@ func (l *loader) condition(t *tree, path string, s scope) *Expression {
 		l.reportFault(t, path, f)
 	}
 	l.warnCutOff(t, text, path, true)
-	if e == nil {
-		return nil
-	}
 	if k := e.Kind(); k != expression.Unknown && k != expression.Boolean {
 		l.addAt(t, path, "compare it with something", "a condition must be true or false, and this is %s", k)
 	}

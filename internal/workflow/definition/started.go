@@ -44,8 +44,8 @@ func (l *loader) checkStarted(t, input *tree, path string) {
 	if given.mapping() == nil {
 		given = &tree{value: &mapping{}, line: t.line, column: t.column}
 	}
-	f := &schemaChecker{report: l.report, root: given, path: []string{path, "inputs"}, doc: doc, isUnknown: hasTemplate}
-	values, _ := given.plainValue().(map[string]any)
+	f := l.inputChecker(given, []string{path, "inputs"}, doc)
+	values, _ := f.value(given).(map[string]any)
 	for _, in := range inputs {
 		if values[in.Name] == nil && !in.IsNeeded() {
 			delete(values, in.Name) // a run treats null as a missing input

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -21,6 +22,8 @@ type schemaChecker struct {
 	// isUnknown reports whether a value is known only when the workflow runs. Such a
 	// value is not checked.
 	isUnknown func(t *tree) bool
+	// kindOf returns the kind of such a value as far as it is known, or [expression.Unknown]. It may be nil.
+	kindOf func(t *tree) expression.Kind
 }
 
 // check checks a tree against a schema and reports every fault.
@@ -43,10 +46,13 @@ func (f *schemaChecker) check(s *jsonschema.Schema, value any) {
 // one form may fit when the workflow runs.
 func (f *schemaChecker) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	t, unreadable := f.root.nodeAt(e.InstanceLocation)
-	if unreadable || f.isUnknown != nil && f.isUnknown(t) {
+	if unreadable || f.isUnknown != nil && f.isUnknown(t) && f.knownKind(t) == expression.Unknown {
 		return nil
 	}
 	if len(e.Causes) == 0 {
+		if f.knownKind(t) != expression.Unknown && !isTypeError(e) {
+			return nil // only the type of the value is known
+		}
 		return []*jsonschema.ValidationError{e}
 	}
 	var all []*jsonschema.ValidationError
@@ -100,6 +106,10 @@ func isTypeError(e *jsonschema.ValidationError) bool {
 func (f *schemaChecker) reportLeaf(e *jsonschema.ValidationError) {
 	t, _ := f.root.nodeAt(e.InstanceLocation)
 	path := PathOf(slices.Concat(f.path, e.InstanceLocation))
+	if k := f.knownKind(t); k != expression.Unknown {
+		f.reportKind(t, path, k, e)
+		return
+	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties[:min(len(k.Properties), maxProblems)] {
@@ -173,10 +183,17 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return explainType(t, k)
+		message, hint := explainType(t, k)
+		if strings.HasSuffix(e.SchemaURL, "/foreach") {
+			hint = `write a list, such as [a, b], or a template that gives one, such as "{{ 1..3 }}"`
+		}
+		return message, hint
 	case *kind.Enum:
 		return explainChoice(t, k.Want)
 	case *kind.Const:
+		if strings.Contains(e.SchemaURL, "/on_failure/") {
+			return "must be a list of steps or none, and is " + kindOf(t), "write the steps below it, as below steps, or on_failure: none"
+		}
 		return fmt.Sprintf("must be %v", k.Want), "leave it out where it does not hold"
 	case *kind.Pattern:
 		return fmt.Sprintf("%q does not fit here", k.Got), patternHint(e.SchemaURL)
@@ -185,7 +202,7 @@ func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
 	case *kind.MaxLength:
 		return fmt.Sprintf("is longer than %d characters", k.Want), "shorten it"
 	case *kind.MinItems:
-		return fmt.Sprintf("needs at least %d", k.Want), ""
+		return fmt.Sprintf("has %d, and needs at least %d", k.Got, k.Want), "add what is missing, or remove the line"
 	case *kind.MaxItems:
 		return fmt.Sprintf("has %d, and may have at most %d", k.Got, k.Want), ""
 	case *kind.MinProperties:
@@ -209,7 +226,8 @@ func explainType(t *tree, k *kind.Type) (message, hint string) {
 	for i, name := range k.Want {
 		want[i] = typeNames[name]
 	}
-	message = fmt.Sprintf("must be %s, and is %s", strings.Join(want, " or "), kindOf(t))
+	slices.SortStableFunc(want, func(a, b string) int { return cmp.Compare(typeOrder(a), typeOrder(b)) })
+	message = fmt.Sprintf("must be %s, and is %s", joinWords(want), kindOf(t))
 	firstType := k.Want[0]
 	switch v := t.value.(type) {
 	case string:

@@ -66,16 +66,20 @@ func (l *loader) checkTool(t *tree, path string) {
 // toolInput reads the input of a step or of an action. It checks the literal parts against the schema of the tool.
 func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 	input := t.get("input")
+	before := len(l.problems)
 	if s, doc := l.inputSchema(name); s != nil && !input.isUnreadable() {
-		f := &schemaChecker{report: l.report, root: input, path: []string{path, "input"}, doc: doc, isUnknown: hasTemplate}
+		f := l.inputChecker(input, []string{path, "input"}, doc)
 		if input.mapping() == nil {
 			f.root = &tree{value: &mapping{}, line: t.line, column: t.column}
 		}
-		f.check(s, f.root.plainValue())
+		f.check(s, f.value(f.root))
 	}
 	l.checkNeeded(t, name, path)
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
+	}
+	if len(l.problems) == before {
+		l.checkRules(input, name, path+".input")
 	}
 	l.checkChannels(input, name, path+".input")
 	if name == workflowTool {

@@ -209,26 +209,35 @@ func (m *meter) text(v any, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch v := v.(type) {
-	case nil:
+	if v == nil {
 		return "", wrongKind(source, nil, "a text")
-	case string:
-		return v, nil
-	case bool:
-		return strconv.FormatBool(v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case float64:
-		if math.Abs(v) < 1e15 {
-			return strconv.FormatFloat(v, 'f', -1, 64), nil
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	}
+	if s, ok := ScalarText(v); ok {
+		return s, nil
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", errorf("%s cannot be written as text", source)
 	}
 	return string(data), nil
+}
+
+// ScalarText returns a text, a boolean or a number as it appears in a text. It reports false for any other value.
+func ScalarText(v any) (text string, ok bool) {
+	switch v := number(v).(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		if math.Abs(v) < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64), true
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	}
+	return "", false
 }
 
 // describe returns the text by which a message names a value: its kind, and the

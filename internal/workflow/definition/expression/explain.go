@@ -7,6 +7,7 @@ import (
 
 var (
 	singleEquals  = regexp.MustCompile(`[^=!<>]=[^=]`)
+	lacksOperand  = regexp.MustCompile(`([-+*/%<>=!&|?:,.]|\b(in|and|or|not|contains|startsWith|endsWith|matches))\s*$`)
 	operatorCalls = regexp.MustCompile(`\b(contains|startsWith|endsWith)\s*\(`)
 )
 
@@ -27,6 +28,9 @@ func explain(text, message string) (rewordedMessage, hint string) {
 	case strings.Contains(text, "${"):
 		return message, "write the name alone, without ${ }"
 	case strings.Contains(message, "unexpected token EOF"), strings.Contains(message, "literal not terminated"):
+		if lacksOperand.MatchString(text) {
+			return message, "it ends too early: a value is missing at its end"
+		}
 		return message, "it ends too early: a bracket or a quote is not closed"
 	}
 	return message, ""

@@ -40,11 +40,14 @@ type Env map[string]any
 
 // Expression is a parsed expression. It is safe for concurrent use.
 type Expression struct {
-	text    string
-	program *vm.Program
-	refs    []Ref
-	choices []Choice
-	kind    Kind
+	text string
+	// program is nil if the expression has faults.
+	program     *vm.Program
+	refs        []Ref
+	choices     []Choice
+	comparisons []Comparison
+	constants   []constant
+	kind        Kind
 }
 
 // Ref is a root name that an expression uses.
@@ -65,6 +68,14 @@ type Choice struct {
 	Boolean bool
 }
 
+// Comparison is a use of == or != between a name and a text, or of in between a name and a list of texts.
+type Comparison struct {
+	Name Ref
+	Text string
+	// Offset is the position of the text, in characters from 0.
+	Offset int
+}
+
 // Fault is one problem of an expression.
 type Fault struct {
 	// Offset is the position in the text, in characters from 0.
@@ -72,30 +83,33 @@ type Fault struct {
 	Message, Hint string
 }
 
-// Parse parses an expression. It does not check names: the caller does, with
-// [Expression.Refs].
+// Parse parses an expression. It does not check names: the caller does, with [Expression.Refs]. An expression with faults
+// cannot be evaluated. It still has the names that could be read.
 func Parse(text string) (*Expression, []Fault) {
+	e := &Expression{text: text}
 	if n := len([]rune(text)); n > MaxLength {
-		return nil, []Fault{{Message: "the expression is too long", Hint: "let a step compute it, or split it over several"}}
+		return e, []Fault{{Message: "the expression is too long", Hint: "let a step compute it, or split it over several"}}
 	}
 	if strings.TrimSpace(text) == "" {
-		return nil, []Fault{{Message: "the expression is empty", Hint: `write one, such as "analysis.confidence < 80"`}}
+		return e, []Fault{{Message: "the expression is empty", Hint: `write one, such as "analysis.confidence < 80"`}}
 	}
 	tree, fault := parse(text)
 	if fault != nil {
-		return nil, []Fault{*fault}
+		return e, []Fault{*fault}
 	}
-	kind := kindOf(tree.Node)
+	e.kind, e.constants = kindOf(tree.Node), constantsIn(tree.Node)
 	r := &rewriter{}
 	tree.Node = r.node(tree.Node, false)
+	e.refs, e.choices, e.comparisons = r.refs, r.choices, r.comparisons
 	if len(r.faults) > 0 {
-		return nil, r.faults
+		return e, r.faults
 	}
 	program, err := build(tree)
 	if err != nil {
-		return nil, []Fault{faultOf(text, err)}
+		return e, []Fault{faultOf(text, err)}
 	}
-	return &Expression{text: text, program: program, refs: r.refs, choices: r.choices, kind: kind}, nil
+	e.program = program
+	return e, nil
 }
 
 func parse(text string) (tree *parser.Tree, fault *Fault) {
@@ -168,6 +182,9 @@ func (e *Expression) Refs() []Ref { return slices.Clone(e.refs) }
 // Choices returns the uses of || that have a name on the left.
 func (e *Expression) Choices() []Choice { return slices.Clone(e.choices) }
 
+// Comparisons returns the comparisons of names with texts.
+func (e *Expression) Comparisons() []Comparison { return slices.Clone(e.comparisons) }
+
 // Kind returns the kind of the result, or [Unknown] if it is not certain.
 func (e *Expression) Kind() Kind { return e.kind }
 
@@ -198,10 +215,13 @@ func (e *Expression) Bool(env Env) (bool, error) {
 }
 
 func (e *Expression) run(env Env, m *meter) (any, error) {
+	if e.program == nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s has a fault, and cannot be evaluated", e.text)
+	}
 	inner := make(map[string]any, len(env)+1)
 	maps.Copy(inner, env)
 	inner[meterKey] = m
-	machine := vm.VM{MemoryBudget: maxMemory}
+	machine := vm.VM{MemoryBudget: m.memory}
 	v, err := machine.Run(e.program, inner)
 	if err == nil {
 		v, err = m.plainValue(v, 0)
@@ -230,14 +250,18 @@ func (e *Expression) failure(err error) error {
 	return failed
 }
 
+// asOwn returns an error of this package.
+func asOwn(err error) (*fermata.Error, bool) { return errors.AsType[*fermata.Error](err) }
+
 // meter limits the work of one evaluation.
 type meter struct {
 	iterations, bytes int
+	memory            uint
 	now               time.Time
 }
 
 func newMeter(env Env) *meter {
-	m := &meter{iterations: maxIterations, bytes: maxText}
+	m := &meter{iterations: maxIterations, bytes: maxText, memory: maxMemory}
 	m.now, _ = env[NowKey].(time.Time)
 	return m
 }

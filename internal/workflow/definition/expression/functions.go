@@ -127,6 +127,15 @@ func asText(v any, source string) (string, error) {
 	return s, nil
 }
 
+// argument returns an argument that must be a text. name names it in the error.
+func argument(v any, name string) (string, error) {
+	s, ok := v.(string)
+	if !ok {
+		return "", errorf("%s is %s, and a text is needed", name, describe(v))
+	}
+	return s, nil
+}
+
 func elements(v any, source string) ([]any, error) {
 	switch v := v.(type) {
 	case []any:
@@ -191,7 +200,7 @@ func split(m *meter, source string, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := asText(a[1], "the separator")
+	by, err := argument(a[1], "the separator")
 	if err != nil {
 		return nil, err
 	}
@@ -213,12 +222,16 @@ func join(m *meter, source string, a []any) (any, error) {
 	}
 	by := ""
 	if len(a) > 1 {
-		if by, err = asText(a[1], "the separator"); err != nil {
+		if by, err = argument(a[1], "the separator"); err != nil {
 			return nil, err
 		}
 	}
 	var b strings.Builder
 	for i, v := range list {
+		if v == nil {
+			return nil, errorf("an element of %s is null, and a text is needed", source).
+				WithHint("leave out what is null: filter(%s, # != null)", source)
+		}
 		s, err := m.text(v, "an element of "+source)
 		if err != nil {
 			return nil, err
@@ -239,11 +252,11 @@ func replace(m *meter, source string, a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := asText(a[1], "what is replaced")
+	from, err := argument(a[1], "what is replaced")
 	if err != nil {
 		return nil, err
 	}
-	to, err := asText(a[2], "the replacement")
+	to, err := argument(a[2], "the replacement")
 	if err != nil {
 		return nil, err
 	}

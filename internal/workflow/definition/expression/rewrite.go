@@ -16,10 +16,11 @@ var predicates = map[string]bool{"all": true, "any": true, "filter": true, "map"
 // collects its names and faults. It does not use the visitors of the library,
 // because the meaning of a name depends on its context.
 type rewriter struct {
-	refs    []Ref
-	choices []Choice
-	faults  []Fault
-	vars    int
+	refs        []Ref
+	choices     []Choice
+	comparisons []Comparison
+	faults      []Fault
+	vars        int
 }
 
 func (r *rewriter) addFault(n ast.Node, hint, format string, args ...any) {
@@ -147,15 +148,49 @@ func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
 		return n
 	case "==", "!=":
 		left, right := isNull(n.Right), isNull(n.Left)
+		r.compare(n.Left, n.Right)
+		r.compare(n.Right, n.Left)
 		n.Left, n.Right = r.node(n.Left, left), r.node(n.Right, right)
 		return n
 	case "..", "in", "matches":
+		if list, ok := n.Right.(*ast.ArrayNode); ok && n.Operator == "in" {
+			r.compare(n.Left, list.Nodes...)
+		}
 		n.Left, n.Right = r.node(n.Left, false), r.node(n.Right, false)
 		return n
 	}
 	left, right := sourceLiteral(n.Left), sourceLiteral(n.Right)
 	a, b := r.node(n.Left, false), r.node(n.Right, false)
 	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right)
+}
+
+// compare notes the comparison of a name with texts.
+func (r *rewriter) compare(name ast.Node, with ...ast.Node) {
+	if !isDirectName(name) {
+		return
+	}
+	reader := &rewriter{}
+	reader.readName(name)
+	for _, n := range with {
+		if text, ok := n.(*ast.StringNode); ok {
+			r.comparisons = append(r.comparisons, Comparison{reader.refs[0], text.Value, location(text)})
+		}
+	}
+}
+
+// readName notes a name with the fixed names below it, and rewrites nothing.
+func (r *rewriter) readName(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		r.refs = append(r.refs, Ref{Root: n.Value, Offset: location(n)})
+	case *ast.ChainNode:
+		r.readName(n.Node)
+	case *ast.MemberNode:
+		r.readName(n.Node)
+		if key, ok := n.Property.(*ast.StringNode); ok {
+			r.refs[0].Path = append(r.refs[0].Path, key.Value)
+		}
+	}
 }
 
 // choice rewrites || and && so that they return an operand: let v = left;
@@ -206,6 +241,7 @@ func isNull(n ast.Node) bool {
 func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
 	if !predicates[n.Name] {
 		r.unknownFunction(n, n.Name)
+		r.nodes(n.Arguments)
 		return n
 	}
 	for i, argument := range n.Arguments {
@@ -235,6 +271,7 @@ func (r *rewriter) function(n *ast.CallNode) ast.Node {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
 		r.addFault(n, "write upper(name), not name.upper()", "values have no functions of their own")
+		r.nodes(n.Arguments)
 		return n
 	}
 	if callee.Value == "default" {
@@ -243,6 +280,7 @@ func (r *rewriter) function(n *ast.CallNode) ast.Node {
 	arity, ok := arities[callee.Value]
 	if !ok {
 		r.unknownFunction(n, callee.Value)
+		r.nodes(n.Arguments)
 		return n
 	}
 	if got := len(n.Arguments); got < arity.min || got > arity.max {
@@ -262,6 +300,7 @@ func (r *rewriter) function(n *ast.CallNode) ast.Node {
 func (r *rewriter) defaultCall(n *ast.CallNode) ast.Node {
 	if len(n.Arguments) != 2 {
 		r.addFault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
+		r.nodes(n.Arguments)
 		return n
 	}
 	return r.binary(withLocation(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)

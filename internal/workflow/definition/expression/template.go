@@ -81,7 +81,8 @@ func closingIndex(s string) int {
 
 // parseText parses a text with templates. It returns a literal if there are no
 // templates, the expression alone if the text is one template, and a mixture
-// otherwise.
+// otherwise. A value with faults cannot be rendered; it still has all its
+// expressions.
 func parseText(text string) (any, []Fault) {
 	list, fault := segments(text)
 	if fault != nil {
@@ -104,13 +105,10 @@ func parseText(text string) (any, []Fault) {
 		}
 		mixed = append(mixed, part{expression: e, offset: s.offset})
 	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
 	if single, ok := singleExpression(mixed); ok {
-		return single, nil
+		return single, faults
 	}
-	return mixed, nil
+	return mixed, faults
 }
 
 // singleExpression returns the expression of a text that consists of one {{ }}

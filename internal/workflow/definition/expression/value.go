@@ -37,13 +37,14 @@ type Field struct {
 func Literal(v any) Value { return Value{literal{v}} }
 
 // Text parses a text with templates. If the text is exactly one {{ }}, its
-// result keeps the type of the expression. Otherwise the result is a text.
+// result keeps the type of the expression. Otherwise the result is a text. A
+// value with faults cannot be rendered; it still has its expressions.
 func Text(text string) (Value, []Fault) {
 	n, faults := parseText(text)
-	if faults != nil {
+	if n == nil {
 		return Value{}, faults
 	}
-	return Value{n.(node)}, nil
+	return Value{n.(node)}, faults
 }
 
 // ObjectOf returns an object with these fields.
