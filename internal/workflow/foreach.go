@@ -136,7 +136,9 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 		return context.Cause(ctx)
 	}
 	c, row, err := r.calls, r.unit.row, r.err
-	row.Note = x.hideInText(r.note)
+	if r.note != "" {
+		addNote(row, x.hideInText(r.note))
+	}
 	if err == nil {
 		err = x.storeOutput(c.step, row, r.output)
 	}

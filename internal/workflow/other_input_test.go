@@ -47,6 +47,9 @@ steps:
 		if got := string(run.Steps[0].Output); got != `{"version":666}` {
 			w.Errorf("the step gave %s", got)
 		}
+		if note := run.Steps[0].Note; note != "with another input, by olga" {
+			w.Errorf("the step says %q", note)
+		}
 		if all := w.storedText(run.ID); !strings.Contains(all, "with another input, by olga") {
 			w.Errorf("no event tells who gave it: %s", all)
 		}
