@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -41,4 +42,10 @@ func (x *execution) mayGiveInput(ctx context.Context, q *fermata.Question) (bool
 		return false, nil
 	}
 	return err == nil && checkOtherInput(m.Caller(), x.run) == nil, err
+}
+
+// otherInputOf returns the input that the answer to the question about a failed step gives.
+func otherInputOf(q *fermata.Question) json.RawMessage {
+	text, _ := q.Resolution.Answers[fermata.RemedyInputKey].(string)
+	return json.RawMessage(text)
 }
