@@ -112,6 +112,7 @@ func New(o Options) *Service {
 		s.tools[t.Info().Name] = t
 	}
 	o.Engine.SetQuestionEnricher(addRunIssue)
+	o.Engine.SetOtherInputCheck(s.checkAnsweredInput)
 	o.Engine.OnEveryCommit(s.wakeWatcher)
 	return s
 }
