@@ -305,11 +305,11 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 	if err := noteLostWorker(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
-	if t.State != fermata.TaskDone {
-		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
-	}
 	if row.QuestionID != "" {
 		return true, x.storeItemAnswer(ctx, step, row)
+	}
+	if t.State != fermata.TaskDone {
+		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
@@ -343,8 +343,8 @@ func failureReason(t *fermata.Task) string {
 	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
-// storeItemAnswer stores the answer to the question of an item. A task that is done does not say how its question
-// ended, so storeItemAnswer reads the resolution.
+// storeItemAnswer stores the answer to the question of an item. The task of an item does not say how its question ended,
+// so storeItemAnswer reads the resolution. It sets the state of a row that was skipped or rejected.
 func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {
@@ -356,14 +356,15 @@ func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, 
 		}
 		return err
 	}
-	switch r := q.Resolution; {
-	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
-	case q.Status == fermata.TimedOut:
-		return permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
-	default:
-		return permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
+	answer, isSkipped, err := closedAnswer(q)
+	if err != nil {
+		return err
 	}
-	answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
+	if isSkipped {
+		row.State, row.Note = fermata.StepSkipped, nobodyAnswered
+		return nil
+	}
+	noteUnanswered(row, q)
 	if err := x.storeOutput(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
 		return err
 	}

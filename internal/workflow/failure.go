@@ -108,11 +108,18 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 	if row.Error.Code == codeSetAside {
 		return x.endUnsuccessfully(ctx, fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s", step.ID, row.Error.Message))
 	}
-	reason := fermata.ReasonStepFailed
-	if row.Error.Code == codeQuestionTimeout {
-		reason = fermata.ReasonQuestionTimedOut
+	return x.endUnsuccessfully(ctx, fermata.TaskFailed, failureReasonOf(row.Error), fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+}
+
+// failureReasonOf returns the reason with which a run ends after a failed step.
+func failureReasonOf(e *fermata.StepError) string {
+	switch e.Code {
+	case codeQuestionTimeout:
+		return fermata.ReasonQuestionTimedOut
+	case codeRejected:
+		return fermata.ReasonRejected
 	}
-	return x.endUnsuccessfully(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+	return fermata.ReasonStepFailed
 }
 
 // defaultRetry applies to steps without a retry setting, after an error that is

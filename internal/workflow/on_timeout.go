@@ -10,7 +10,7 @@ import (
 
 // handleQuestionTimeout continues the run after the step's question timed out with the timeout outcome "skip".
 func (x *execution) handleQuestionTimeout(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
-	row.Note = "nobody answered in time"
+	row.Note = nobodyAnswered
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 		return err
 	}
