@@ -30,7 +30,7 @@ func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Wor
 		return nil, fermata.Errorf(fermata.CodeInternal, "the definition of %s is not the one that was put: it was changed in the database", name).
 			WithHint("put it again, and look at who writes the database: fermata audit verify")
 	}
-	w, problems := definition.Load([]byte(source), definition.Catalog{Tools: builtInByName, AllowUnknownTools: true})
+	w, problems := definition.Load([]byte(source), definition.Catalog{Tools: builtInByName, AllowUnknownTools: true, WasChecked: true})
 	if w == nil {
 		return nil, definitionError(problems)
 	}

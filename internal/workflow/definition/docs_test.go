@@ -52,7 +52,7 @@ func TestReference(t *testing.T) {
 	if w, problems := definition.Load([]byte(example), known); w == nil || len(problems) > 0 {
 		t.Errorf("the example: %v", problems)
 	}
-	_, shown, _ := strings.Cut(text, "```\n8:16")
+	_, shown, _ := strings.Cut(text, "```text\n8:16")
 	shown, _, _ = strings.Cut("8:16"+shown, "\n```")
 	_, problems := loadWithoutNote(start + step + "    condition: !done\n")
 	if got := problems[0].String() + "\n" + problems[0].Excerpt; got != shown {

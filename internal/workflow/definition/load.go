@@ -17,6 +17,9 @@ type Catalog struct {
 	Tools map[string]tool.Info
 	// AllowUnknownTools makes an unknown tool a warning, because there is no server to ask.
 	AllowUnknownTools bool
+	// WasChecked says that the definition was accepted before, so that only its run counts. What foretells that a step fails
+	// is not checked again: a newer server must not refuse a run for a rule that it has added.
+	WasChecked bool
 	// DelegatedTools names the tools of the workspace that workers run. Their input becomes a task, which people can read,
 	// and which takes time.
 	DelegatedTools []string
