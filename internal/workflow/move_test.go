@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -59,7 +60,7 @@ steps:
 }
 
 // If the failed step is an approval in the newest definition, an answer to the older question neither skips it nor
-// gives it another input.
+// gives it another input. The answer was given before the move, and could still be taken back.
 func TestAnOldAnswerIsNoApproval(t *testing.T) {
 	for name, answers := range map[string]map[string]any{
 		"skip":          {"action": "skip"},
@@ -70,17 +71,18 @@ func TestAnOldAnswerIsNoApproval(t *testing.T) {
 				w.publishOnly(2)
 				run := w.run(asksWhenBroken, nil)
 				first := w.awaitRunQuestion(run.ID)
+				w.answerAs(w.operator(), first, fermata.Answer{Answers: answers, Undo: true})
 				w.put(strings.Replace(asksWhenBroken, "tool: publish, on_error: ask, input: {version: 1}",
 					`tool: request_approval, on_error: ask, input: {question: "Drop it?", action: {command: [drop]}}`, 1))
 				_, err := w.s.Move(w.Context(), admin, run.ID)
 				w.ok(err)
-				w.answerAs(w.operator(), first, fermata.Answer{Answers: answers})
+				w.clock.Advance(time.Minute)
 				var q *fermata.Question
 				w.until("a person is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
 				if q.Type != fermata.ErrorRecovery || len(q.Items) != 1 || len(q.Items[0].Options) != 2 || !strings.Contains(q.Body, "asks people") {
 					w.Fatalf("it asks %s: %s", q.Type, q.Body)
 				}
-				w.answer(q, fermata.Answer{Answers: map[string]any{"action": "retry"}})
+				w.answer(q, fermata.Answer{Answer: "retry"})
 				w.until("the approval is asked", func() bool { return w.awaitRunQuestion(run.ID).Type == fermata.Approval })
 			})
 		})
