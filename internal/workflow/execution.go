@@ -222,9 +222,9 @@ func (x *execution) touch(row *fermata.WorkflowStep) {
 func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
 	key := keyOf(step.ID, occurrence, item)
 	if row := x.byKey[key]; row != nil {
-		// A process that was lost began it before, or an earlier attempt failed. The note of that attempt is removed.
+		// A process that was lost began it before, or an earlier attempt has ended. Nothing of that attempt stays.
 		if row.State.IsEnded() || row.Until != nil {
-			row.Note = ""
+			row.Note, row.Output = "", nil
 		}
 		row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
 		// The question may be about an error of the step. Its answer is not the step's output.

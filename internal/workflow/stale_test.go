@@ -74,3 +74,34 @@ steps:
 		}
 	})
 }
+
+// An approval that is asked again after a rejection has no answer yet.
+func TestAnApprovalAskedAgainHasNoAnswer(t *testing.T) {
+	for name, each := range map[string]string{"once": "", "for each item": "foreach: [a], "} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run(`
+name: legal
+triggers: [{manual: true}]
+steps:
+  - {id: legal, tool: request_approval, `+each+`input: {title: "May we?", action: {tool: deploy}, timeout: never}}
+  - {id: deploy, tool: publish}
+`, nil)
+				first := w.awaitQuestion(run.ID)
+				w.answer(first, fermata.Answer{Answer: "reject", Comment: "never"})
+				w.await(run.ID, fermata.TaskFailed)
+				_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
+				w.ok(err)
+				var q *fermata.Question
+				w.until("it is asked again", func() bool { q = w.awaitQuestion(run.ID); return q.ID != first.ID })
+				for _, s := range w.read(run.ID).Steps {
+					if len(s.Output) > 0 || s.Note != "" {
+						w.Errorf("the open step has the output %s and the note %q", s.Output, s.Note)
+					}
+				}
+				w.answer(q, fermata.Answer{Answer: "approve"})
+				w.await(run.ID, fermata.TaskDone)
+			})
+		})
+	}
+}
