@@ -23,6 +23,9 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 		if err != nil {
 			return err
 		}
+		if err := e.checkRemedyInput(tx, q, outcome); err != nil {
+			return err
+		}
 		switch outcome {
 		case fermata.AnswerCloses:
 			return e.settle(tx, t, q, c.Actor())
@@ -92,6 +95,27 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 			WithHint("reject this one, and say what is to run instead: it will be asked anew")
 	}
 	return nil
+}
+
+// checkRemedyInput refuses an answer that gives a failed step an input that the step cannot take.
+func (e *Engine) checkRemedyInput(tx *store.Tx, q *fermata.Question, outcome fermata.AnswerOutcome) error {
+	if q.Type != fermata.ErrorRecovery || e.checkOtherInput == nil {
+		return nil
+	}
+	var answers map[string]any
+	switch outcome {
+	case fermata.AnswerCloses:
+		answers = q.Resolution.Answers
+	case fermata.AnswerHeld:
+		answers = q.HeldAnswer.Answers
+	case fermata.AnswerVotes, fermata.AnswerLate, fermata.AnswerRepeats:
+		return nil
+	}
+	if answers[fermata.RemedyKey] != fermata.RemedyRetryWithInput {
+		return nil
+	}
+	input, _ := answers[fermata.RemedyInputKey].(string)
+	return e.checkOtherInput(tx.Reader, q, json.RawMessage(input))
 }
 
 // discountVotes marks the votes of a question that do not count. A vote does not count if its member is gone or may not

@@ -49,7 +49,9 @@ type Engine struct {
 	// may be nil.
 	unreachedReason func(r store.Reader, q *fermata.Question) (string, error)
 	// enrichQuestion adds data to a question before it is asked; see [Engine.SetQuestionEnricher]. It may be nil.
-	enrichQuestion   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
+	enrichQuestion func(r store.Reader, t *fermata.Task, q *fermata.Question) error
+	// checkOtherInput refuses another input for a failed step; see [Engine.SetOtherInputCheck]. It may be nil.
+	checkOtherInput  func(r store.Reader, q *fermata.Question, input json.RawMessage) error
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
 	failingWitnesses failingWitnesses
@@ -86,6 +88,12 @@ func (e *Engine) SetUnreachedReason(fn func(r store.Reader, q *fermata.Question)
 // the issue of a workflow run. Set it before the engine starts.
 func (e *Engine) SetQuestionEnricher(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
 	e.enrichQuestion = fn
+}
+
+// SetOtherInputCheck sets a function that is called when the answer to the question about a failed step gives the step
+// another input. The answer is refused with its error. Set it before the engine starts.
+func (e *Engine) SetOtherInputCheck(fn func(r store.Reader, q *fermata.Question, input json.RawMessage) error) {
+	e.checkOtherInput = fn
 }
 
 // Now returns the time by the database's clock, which decides deadlines.

@@ -65,10 +65,19 @@ func (h *LeasedRun) end(f fermata.Finish) {
 	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.SystemActor)
 }
 
+// forgetBlockers removes the tasks for which the task waited before.
+func (h *LeasedRun) forgetBlockers() {
+	if len(h.Task.BlockedBy) > 0 {
+		h.Task.BlockedBy = nil
+		h.Tx.SaveTaskEdit(h.Task)
+	}
+}
+
 // Complete ends the task as done.
 func (h *LeasedRun) Complete(f fermata.Finish) error {
 	f.Result = fermata.ResultCompleted
 	h.end(f)
+	h.forgetBlockers()
 	h.Tx.SaveRun(h.Run)
 	return h.e.endTask(h.Tx, h.Task, fermata.TaskDone, "", fermata.SystemActor)
 }
@@ -77,6 +86,7 @@ func (h *LeasedRun) Complete(f fermata.Finish) error {
 func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) error {
 	f.Result = fermata.ResultFailed
 	h.end(f)
+	h.forgetBlockers()
 	h.Tx.SaveRun(h.Run)
 	return h.e.endTask(h.Tx, h.Task, to, reason, fermata.SystemActor)
 }
@@ -87,6 +97,7 @@ func (h *LeasedRun) Fail(to fermata.TaskState, reason string, f fermata.Finish) 
 // question and the state of the task.
 func (h *LeasedRun) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
+	h.forgetBlockers()
 	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
@@ -128,6 +139,7 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 // there is something to hand over, the task is ready again at once.
 func (h *LeasedRun) SuspendAgain() error {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
+	h.forgetBlockers()
 	h.Run.QuestionID = h.Task.PendingQuestionID
 	h.Tx.SaveRun(h.Run)
 	return h.e.moveAfterRun(h.Tx, h.Task, nil, fermata.SystemActor)
@@ -203,6 +215,7 @@ func (h *LeasedRun) Block(children []string, until *time.Time) error {
 // Defer stops the task until an instant.
 func (h *LeasedRun) Defer(until time.Time) error {
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
+	h.forgetBlockers()
 	h.Tx.SaveRun(h.Run)
 	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.SystemActor); err != nil {
 		return err

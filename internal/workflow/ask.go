@@ -220,38 +220,66 @@ func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*f
 // handleClosedQuestion continues the run after the question of a step has closed.
 func (x *execution) handleClosedQuestion(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.WaitsFor, x.st.Input = "", nil
-	r := q.Resolution
 	if err := engine.CheckRecorded(x.s.db.Reader(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
 			err = x.handleFailure(ctx, step, row, permanentError(codeRefused, err))
 		}
 		return err
 	}
+	answer, isSkipped, err := closedAnswer(q)
 	switch {
-	case q.Status == fermata.Cancelled && r.DecideYourself && q.Type != fermata.Approval:
-		return x.continueUnanswered(ctx, step, row, q)
-	case q.Status == fermata.Cancelled:
-		return x.handleFailure(ctx, step, row, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
-	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
+	case err != nil:
+		return x.handleFailure(ctx, step, row, err)
+	case isSkipped:
 		return x.handleQuestionTimeout(ctx, step, row)
-	case q.Status == fermata.TimedOut && r.Outcome == fermata.FailTask:
-		return x.handleFailure(ctx, step, row, permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
 	}
-	return x.recordAnswer(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
+	noteUnanswered(row, q)
+	return x.recordAnswer(ctx, step, row, answer)
 }
 
-// continueUnanswered continues the run after a person resumed it without an answer. The
-// question's default is the answer, or there is none if it has no default. An
-// approval is never given in this way.
-func (x *execution) continueUnanswered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+// closedAnswer returns the answer to a closed question, in the form that expressions see as pendingQuestion. It reports
+// isSkipped if nobody answered in time and the step is skipped, and returns an error if the step fails.
+func closedAnswer(q *fermata.Question) (answer map[string]any, isSkipped bool, err error) {
+	r := q.Resolution
+	switch {
+	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
+		return answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment), false, nil
+	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
+		return nil, true, nil
+	case q.Status == fermata.TimedOut:
+		return nil, false, permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "%s", nobodyAnswered))
+	case isUnanswered(q):
+		return unansweredAnswer(q), false, nil
+	case r == nil:
+		return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
+	}
+	return nil, false, permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment))
+}
+
+// nobodyAnswered is the note of a step, and its error, if the deadline of its question passed.
+const nobodyAnswered = "nobody answered in time"
+
+// isUnanswered reports whether a person let the run go on without an answer. An approval is never given in this way.
+func isUnanswered(q *fermata.Question) bool {
+	return q.Status == fermata.Cancelled && q.Resolution.DecideYourself && q.Type != fermata.Approval
+}
+
+// unansweredAnswer returns the answer to a question that a person left unanswered: its default, or nothing.
+func unansweredAnswer(q *fermata.Question) map[string]any {
 	defaults, _ := q.Defaults()
 	answer := answerOf(q, defaults, nil, q.Resolution.At, q.Resolution.Comment)
 	answer["source"] = "default"
 	if len(defaults) == 0 {
 		answer["source"] = "none"
 	}
-	row.Note = decidedBy(q) + " let the run go on without an answer"
-	return x.recordAnswer(ctx, step, row, answer)
+	return answer
+}
+
+// noteUnanswered adds a note to a step if a person let the run go on without the answer to its question.
+func noteUnanswered(row *fermata.WorkflowStep, q *fermata.Question) {
+	if isUnanswered(q) {
+		row.Note = decidedBy(q) + " let the run go on without an answer"
+	}
 }
 
 // singleAnswer returns the only answer of a question. If there are more, it
@@ -397,95 +425,6 @@ func (x *execution) handleRejection(ctx context.Context, step *definition.Step, 
 		summary += " " + comment
 	}
 	return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
-}
-
-// handleQuestionTimeout continues the run after the step's question timed out with the timeout outcome "skip".
-func (x *execution) handleQuestionTimeout(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
-	row.Note = "nobody answered in time"
-	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
-		return err
-	}
-	return x.doTimeoutAction(ctx, step)
-}
-
-// doTimeoutAction does the on_timeout action of a step whose question nobody answered. If the process was lost during
-// the action, the action continues in the same occurrence.
-func (x *execution) doTimeoutAction(ctx context.Context, step *definition.Step) error {
-	action := x.def.Timeout(step)
-	switch {
-	case action == nil && step.MayBeApproval():
-		return x.endTimedOut(ctx, step)
-	case action == nil:
-		x.leaveStep(step)
-		return nil
-	}
-	if action.Tool != "" {
-		x.st.TimedOutStep = step.ID
-		if err := x.callTimeoutTool(ctx, step, action); err != nil {
-			return err
-		}
-		x.st.leave()
-	}
-	if action.Goto != "" {
-		x.jump(step, action.Goto)
-		return nil
-	}
-	return x.endTimedOut(ctx, step)
-}
-
-// endTimedOut ends the run as skipped, because nobody answered the step's
-// question.
-func (x *execution) endTimedOut(ctx context.Context, step *definition.Step) error {
-	return x.endUnsuccessfully(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
-}
-
-// timeoutStep returns the name of the step that does the on_timeout action. The
-// graph uses the same name.
-func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix }
-
-const timeoutSuffix = ".on_timeout"
-
-// callTimeoutTool calls the tool in the on_timeout action of a step whose question nobody answered.
-func (x *execution) callTimeoutTool(ctx context.Context, step *definition.Step, action *definition.TimeoutAction) error {
-	actionStep := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
-	row := x.currentRow(actionStep.ID)
-	if row == nil || row.State.IsEnded() && row.State != fermata.StepFailed {
-		row = x.begin(actionStep, x.st.visit(actionStep.ID), nil)
-	} else {
-		if row.State == fermata.StepFailed {
-			row.Attempt++
-		}
-		row = x.begin(actionStep, row.Occurrence, nil)
-	}
-	input, err := x.input(actionStep, row, x.env(row))
-	if err == nil {
-		err = x.commit(ctx, nil)
-	}
-	if err == nil {
-		var named *fermata.NamedTool
-		if named, err = x.namedTool(ctx, actionStep.Tool); err == nil {
-			var output any
-			var note string
-			if output, note, err = x.call(ctx, actionStep, row, named, input); err == nil {
-				err = x.storeOutput(actionStep, row, output)
-			}
-			row.Note = x.hideInText(note)
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err == nil {
-		return x.finish(ctx, row, fermata.StepDone)
-	}
-	row.Error = x.toSafeStepError(err)
-	if retry := retryOf(actionStep, row.Error); row.Attempt < retry.Attempts && !isPermanent(err) {
-		return x.deferAttempt(ctx, row, x.retryDelay(retry, row.Attempt, err))
-	}
-	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
-		return err
-	}
-	return x.endUnsuccessfully(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
 }
 
 // takeLateAnswer restarts the run with an answer that came after the deadline,

@@ -68,25 +68,35 @@ func (s *Service) builtInChild(name string) (child, bool) {
 // namedToolChild returns how a tool of the workspace is delegated.
 func (s *Service) namedToolChild(n *fermata.NamedTool) child {
 	return child{schema: n.Schema, create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
-		env := definition.Env{"input": u.input, "inputs": x.inputs, "trigger": x.cause, "run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow}}
+		texts, err := renderNamedTool(n, u.input, x.run, x.inputs, x.cause)
+		if err != nil {
+			return nil, err
+		}
 		if n.Agent != nil {
-			prompt, err := renderText(n.Agent.Prompt, env)
-			if err != nil {
-				return nil, permanentError(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
-			}
 			return x.createTask(h, step, u, fermata.NewTask{
-				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema) + u.feedback,
+				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(texts[0], n.Schema) + u.feedback,
 			}, spec{Timeout: configuredTimeout(step, n)})
 		}
-		argv := make([]string, len(n.Command))
-		for i, arg := range n.Command {
-			var err error
-			if argv[i], err = renderText(arg, env); err != nil {
-				return nil, permanentError(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
-			}
-		}
-		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, n)})
+		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: texts, PlainOutput: true, Timeout: configuredTimeout(step, n)})
 	}}
+}
+
+// renderNamedTool returns the prompt of an agent, or the arguments of a command, with the input of a step. It returns a
+// [stepError] if the input lacks a value.
+func renderNamedTool(n *fermata.NamedTool, input map[string]any, run *fermata.WorkflowRun, inputs, cause map[string]any) ([]string, error) {
+	env := definition.Env{"input": input, "inputs": inputs, "trigger": cause, "run": map[string]any{"id": run.ID, "workflow": run.Workflow}}
+	sources, what := n.Command, "command"
+	if n.Agent != nil {
+		sources, what = []string{n.Agent.Prompt}, "prompt"
+	}
+	texts := make([]string, len(sources))
+	for i, source := range sources {
+		var err error
+		if texts[i], err = renderText(source, env); err != nil {
+			return nil, permanentError(codeInput, fmt.Errorf("the %s of %s: %w", what, n.Name, err))
+		}
+	}
+	return texts, nil
 }
 
 // configuredTimeout returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
@@ -210,51 +220,6 @@ func (x *execution) mustPushStepBranches() bool {
 	})
 }
 
-// createRun starts a run of another workflow as a child of this run.
-func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
-	name, _ := u.input["name"].(string)
-	w, err := h.Tx.Workflow(name)
-	if err == nil && w.Project != projectOrDefault(x.run.Project) {
-		// The author of this workflow may have no permission in the other project, and must not learn which workflows
-		// it has.
-		err = fermata.NotFound("workflow", name)
-	}
-	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow %s in the project %s", name, projectOrDefault(x.run.Project)).
-			WithHint("a step starts workflows of its own project; one of another project is started by its webhook")
-	}
-	if err != nil {
-		return nil, permanentError(codeInput, err)
-	}
-	if _, ownRunID, err := findAncestorRuns(h.Tx, x.run.ID, name); err != nil || ownRunID != "" {
-		if err == nil {
-			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, name).
-				WithHint("name another workflow, or go back with goto, which is counted"))
-		}
-		return nil, err
-	}
-	d, err := s.loadPinned(h.Tx.Reader, name, w.Hash)
-	if err != nil {
-		return nil, permanentError(codeInput, err)
-	}
-	given, _ := u.input["inputs"].(map[string]any)
-	if x.containsSecret(given) {
-		return nil, errExposesSecret("the run")
-	}
-	inputs, err := checkInputs(d, given)
-	if err != nil {
-		return nil, permanentError(codeInput, err)
-	}
-	id, err := s.fire(h.Tx, firing{
-		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, startedBy: x.run.StartedBy, parent: x.run.ID, mustStart: true,
-		cause: map[string]any{"type": string(fermata.TriggerWorkflow), "run": x.run.ID, "workflow": x.run.Workflow, "step": u.row.Step},
-	})
-	if err != nil {
-		return nil, permanentError(codeInput, err)
-	}
-	return h.Tx.Task(id)
-}
-
 // delegate creates a task for each unit. The step waits until one of these tasks ends, or one of the tasks in open,
 // which exist already.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
@@ -352,11 +317,11 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 	if err := noteLostWorker(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
-	if t.State != fermata.TaskDone {
-		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
-	}
 	if row.QuestionID != "" {
 		return true, x.storeItemAnswer(ctx, step, row)
+	}
+	if t.State != fermata.TaskDone {
+		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
@@ -390,8 +355,8 @@ func failureReason(t *fermata.Task) string {
 	return fmt.Sprintf("its task is %s: %s", t.State, cmp.Or(t.Summary, t.Reason))
 }
 
-// storeItemAnswer stores the answer to the question of an item. A task that is done does not say how its question
-// ended, so storeItemAnswer reads the resolution.
+// storeItemAnswer stores the answer to the question of an item. The task of an item does not say how its question ended,
+// so storeItemAnswer reads the resolution. It sets the state of a row that was skipped or rejected.
 func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {
@@ -403,14 +368,15 @@ func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, 
 		}
 		return err
 	}
-	switch r := q.Resolution; {
-	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
-	case q.Status == fermata.TimedOut:
-		return permanentError(codeQuestionTimeout, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
-	default:
-		return permanentError(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
+	answer, isSkipped, err := closedAnswer(q)
+	if err != nil {
+		return err
 	}
-	answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
+	if isSkipped {
+		row.State, row.Note = fermata.StepSkipped, nobodyAnswered
+		return nil
+	}
+	noteUnanswered(row, q)
 	if err := x.storeOutput(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
 		return err
 	}

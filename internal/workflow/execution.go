@@ -222,7 +222,10 @@ func (x *execution) touch(row *fermata.WorkflowStep) {
 func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
 	key := keyOf(step.ID, occurrence, item)
 	if row := x.byKey[key]; row != nil {
-		// A process that was lost began it before, or an earlier attempt failed.
+		// A process that was lost began it before, or an earlier attempt has ended. Nothing of that attempt stays.
+		if row.State.IsEnded() || row.Until != nil {
+			row.Note, row.Output = "", nil
+		}
 		row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
 		// The question may be about an error of the step. Its answer is not the step's output.
 		row.QuestionID = ""

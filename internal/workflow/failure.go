@@ -128,11 +128,18 @@ func (x *execution) handleFailure(ctx context.Context, step *definition.Step, ro
 	if row.Error.Code == codeSetAside {
 		return x.endUnsuccessfully(ctx, fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s", step.ID, row.Error.Message))
 	}
-	reason := fermata.ReasonStepFailed
-	if row.Error.Code == codeQuestionTimeout {
-		reason = fermata.ReasonQuestionTimedOut
+	return x.endUnsuccessfully(ctx, fermata.TaskFailed, failureReasonOf(row.Error), fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+}
+
+// failureReasonOf returns the reason with which a run ends after a failed step.
+func failureReasonOf(e *fermata.StepError) string {
+	switch e.Code {
+	case codeQuestionTimeout:
+		return fermata.ReasonQuestionTimedOut
+	case codeRejected:
+		return fermata.ReasonRejected
 	}
-	return x.endUnsuccessfully(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+	return fermata.ReasonStepFailed
 }
 
 // defaultRetry applies to steps without a retry setting, after an error that is
@@ -263,6 +270,12 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 	if q.Status != fermata.Answered {
 		action = fermata.RemedyAbort
 	}
+	switch notice, err := x.remedyRefusal(ctx, step, q, action); {
+	case err != nil:
+		return err
+	case notice != "":
+		return x.askRemedy(ctx, step, row, notice)
+	}
 	switch action {
 	case fermata.RemedySkip:
 		row.Note = "failed, and was skipped by " + decidedBy(q)
@@ -272,17 +285,7 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 		x.passStep(step) // the step is not repeated either: a person said to go on
 		return nil
 	case fermata.RemedyRetryWithInput:
-		text, _ := q.Resolution.Answers[fermata.RemedyInputKey].(string)
-		if !isObject(json.RawMessage(text)) {
-			return x.askRemedy(ctx, step, row, "the other input is no JSON object")
-		}
-		switch isAllowed, err := x.mayGiveInput(ctx, q); {
-		case err != nil:
-			return err
-		case !isAllowed:
-			return x.askRemedy(ctx, step, row, decidedBy(q)+" may not give another input: that is for operators of the project")
-		}
-		x.st.Input, x.st.InputBy = json.RawMessage(text), decidedBy(q)
+		x.st.Input, x.st.InputBy = otherInputOf(q), decidedBy(q)
 	case fermata.RemedyRetry:
 	default:
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
@@ -293,6 +296,27 @@ func (x *execution) applyRemedy(ctx context.Context, step *definition.Step, row 
 	x.st.Redo = true
 	row.Note = ""
 	return x.finish(ctx, row, fermata.StepFailed)
+}
+
+// remedyRefusal returns why the run cannot do what a person decided about a failed step, or "". The answer was checked
+// when it was given. Since then the person may have lost the role, and the step may be another one: a run can move to
+// the newest definition while the question is open.
+func (x *execution) remedyRefusal(ctx context.Context, step *definition.Step, q *fermata.Question, action string) (string, error) {
+	switch {
+	case action == fermata.RemedySkip && step.MayBeApproval():
+		return errAsksPeople(step).Error(), nil
+	case action != fermata.RemedyRetryWithInput:
+		return "", nil
+	case asksPeople(step):
+		return errAsksPeople(step).Error(), nil
+	case !isObject(otherInputOf(q)):
+		return "the other input is no JSON object", nil
+	}
+	isAllowed, err := x.mayGiveInput(ctx, q)
+	if err == nil && !isAllowed {
+		return decidedBy(q) + " may not give another input: that is for operators of the project", nil
+	}
+	return "", err
 }
 
 // decidedBy returns the name of the person or the kind of actor that decided a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -100,8 +101,7 @@ func (x *execution) beginUnits(ctx context.Context, step *definition.Step, row *
 		}
 		r := known[i]
 		isOpen := r != nil && r.State == fermata.StepWaiting && r.ChildID != ""
-		isOver := r != nil && r.State.IsEnded() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled
-		if isOpen || isOver {
+		if isOpen || r != nil && isItemOver(step, r, row.Attempt) {
 			continue
 		}
 		r = x.begin(step, row.Occurrence, &i)
@@ -120,6 +120,21 @@ func (x *execution) beginUnits(ctx context.Context, step *definition.Step, row *
 		units = append(units, unit{row: r, input: input})
 	}
 	return units, nil
+}
+
+// isItemOver reports whether an item has ended and is not done again in an attempt of its step. An item that failed in
+// an earlier attempt is done again, and so is an approval that nobody gave.
+func isItemOver(step *definition.Step, item *fermata.WorkflowStep, attempt int) bool {
+	switch item.State {
+	case fermata.StepDone, fermata.StepRejected:
+		return true
+	case fermata.StepSkipped:
+		return item.Attempt >= attempt || !step.MayBeApproval()
+	case fermata.StepFailed:
+		return item.Attempt >= attempt
+	default:
+		return false
+	}
 }
 
 // callEach calls a tool of this process for each item, with a limited number of calls in parallel. The run continues in
@@ -142,7 +157,9 @@ func (x *execution) endItem(ctx context.Context, r callResult) error {
 		return context.Cause(ctx)
 	}
 	c, row, err := r.calls, r.unit.row, r.err
-	row.Note = x.hideInText(r.note)
+	if r.note != "" {
+		addNote(row, x.hideInText(r.note))
+	}
 	if err == nil {
 		err = x.storeOutput(c.step, row, r.output)
 	}
@@ -252,6 +269,9 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 			next = 0
 		}
 		q, err := x.askInChildTask(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[next], x.thresholds(step))
+		if refusal := asRefusal(err); refusal != nil {
+			return nil, refusal
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +311,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 		switch {
 		case err != nil:
 			state, r.Error = fermata.StepFailed, x.toSafeStepError(err)
-		case r.State == fermata.StepRejected:
+		case r.State == fermata.StepRejected, r.State == fermata.StepSkipped:
 			state = r.State
 		}
 		if err := x.finish(ctx, r, state); err != nil {
@@ -305,52 +325,77 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 	return x.doEach(ctx, step, row, open)
 }
 
-// isFinal reports whether an item failed by a decision, which another attempt would not change.
-func isFinal(e *fermata.StepError) bool { return e.Code == codeRejected || e.Code == codeSetAside }
+// isFinal reports whether an item failed by a decision or by a deadline, which another attempt would not change.
+func isFinal(e *fermata.StepError) bool {
+	return slices.Contains([]string{codeRejected, codeSetAside, codeQuestionTimeout, codeWithdrawn}, e.Code)
+}
+
+// itemResults are the results of all items of a step.
+type itemResults struct {
+	// outputs holds null for an item without an output.
+	outputs []json.RawMessage
+	failed  []*fermata.WorkflowStep
+	// isRejected and isSkipped report whether one of the items was rejected or skipped.
+	isRejected, isSkipped bool
+}
+
+// itemResults returns the results of the items of a list.
+func (x *execution) itemResults(row *fermata.WorkflowStep, list []any) itemResults {
+	results := itemResults{outputs: make([]json.RawMessage, len(list))}
+	rows := x.itemRows(row)
+	for i := range list {
+		results.outputs[i] = json.RawMessage("null")
+		r := rows[i]
+		switch {
+		case r == nil:
+			continue
+		case r.State == fermata.StepFailed:
+			results.failed = append(results.failed, r)
+			continue
+		case len(r.Output) > 0:
+			results.outputs[i] = r.Output
+		}
+		results.isRejected = results.isRejected || r.State == fermata.StepRejected
+		results.isSkipped = results.isSkipped || r.State == fermata.StepSkipped
+	}
+	return results
+}
+
+// failedItemsError returns the failure of a step with failed items.
+func failedItemsError(failed []*fermata.WorkflowStep, all int) error {
+	first := failed[0]
+	var cause error = &stepError{
+		code: first.Error.Code, permanent: isFinal(first.Error), err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", len(failed), all, *first.Item, first.Error.Message),
+	}
+	if slices.ContainsFunc(failed, func(r *fermata.WorkflowStep) bool { return !r.Error.SafeToRetry }) {
+		return cause
+	}
+	return tool.MarkSafeToRetry(cause)
+}
 
 // joinItems ends a step with the outputs of all its items.
 func (x *execution) joinItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
-	outputs := make([]json.RawMessage, len(list))
-	var first *fermata.WorkflowStep
-	failed, safe, rejected := 0, true, false
-	for i := range outputs {
-		outputs[i] = json.RawMessage("null")
-	}
-	for i, r := range x.itemRows(row) {
-		if i >= len(outputs) {
-			continue
-		}
-		if r.State == fermata.StepFailed {
-			failed++
-			safe = safe && r.Error.SafeToRetry
-			if first == nil || *r.Item < *first.Item {
-				first = r
-			}
-			continue
-		}
-		rejected = rejected || r.State == fermata.StepRejected
-		if len(r.Output) > 0 {
-			outputs[i] = r.Output
-		}
-	}
-	doc := encodeJSON(outputs)
+	results := x.itemResults(row, list)
+	doc := encodeJSON(results.outputs)
 	if len(doc) > fermata.MaxStepOutput {
 		return x.handleFailure(ctx, step, row, permanentError(codeTooLarge, fmt.Errorf("the outputs of all items have %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput)))
 	}
 	row.Output = doc
-	if failed > 0 {
-		var cause error = &stepError{
-			code: first.Error.Code, permanent: isFinal(first.Error), err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+	if len(results.failed) > 0 {
+		return x.handleFailure(ctx, step, row, failedItemsError(results.failed, len(list)))
+	}
+	if results.isSkipped && step.MayBeApproval() {
+		// Nothing goes on without the approvals of all items.
+		row.Note = nobodyAnswered
+		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
+			return err
 		}
-		if safe {
-			cause = tool.MarkSafeToRetry(cause)
-		}
-		return x.handleFailure(ctx, step, row, cause)
+		return x.endTimedOut(ctx, step)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
-	if rejected && step.OnRejectGoto != "" {
+	if results.isRejected && step.OnRejectGoto != "" {
 		x.jump(step, step.OnRejectGoto)
 		return nil
 	}

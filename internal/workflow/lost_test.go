@@ -69,7 +69,7 @@ func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskSkipped)
-		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done on_failure.comment/1:done ")
 	})
 }
 

@@ -96,7 +96,8 @@ func (x *execution) checkCompatible(newest *definition.Workflow) error {
 	// currentSteps holds the steps at which the run is. The value says whether the step will be done again.
 	currentSteps := map[string]bool{}
 	for _, p := range x.positions() {
-		currentSteps[p.Next] = p.Redo || p.WaitsFor == waitForRetry || x.isHidden(p.Next)
+		hasFailed := p.WaitsFor == waitForRetry || p.WaitsFor == waitForRemedy
+		currentSteps[p.Next] = p.Redo || hasFailed || x.isHidden(p.Next)
 	}
 	var problems []string
 	kept, passed := map[string]bool{}, map[string]bool{}

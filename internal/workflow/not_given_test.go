@@ -25,7 +25,7 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 		"in items, not askable":          {`tool: post_question, suspend: true, on_error: continue, input: {title: "Deploy?", items: [{key: answer, prompt: "ok?", response_type: "{{ 'approval' }}"}], timeout: 1h}`, nil, fermata.TaskFailed},
 		"by template, not waited for":    {`tool: post_question, on_error: continue, input: {question: "Deploy?", responseType: "{{ 'approval' }}", default: approve}`, nil, fermata.TaskFailed},
 		"one of several, rejected":       {`tool: request_approval, foreach: "{{ [1] }}", input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).reject, fermata.TaskFailed},
-		"one of several, in silence":     {`tool: request_approval, foreach: "{{ [1] }}", on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}`, (*world).letPass, fermata.TaskFailed},
+		"one of several, in silence":     {`tool: request_approval, foreach: "{{ [1] }}", on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}`, (*world).letPass, fermata.TaskSkipped},
 		"one of several, by one's wish":  {`tool: request_approval, foreach: "{{ [1] }}", on_reject: skip, input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).reject, fermata.TaskDone},
 		"a question, and errors go on":   {`tool: post_question, suspend: true, on_error: continue, input: {question: "Deploy?", options: [a, b], timeout: never}`, (*world).withdraw, fermata.TaskDone},
 		"silence that goes on elsewhere": {`tool: request_approval, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}, on_timeout: {goto: deploy}`, (*world).letPass, fermata.TaskDone},

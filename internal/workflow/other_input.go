@@ -2,8 +2,12 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -41,4 +45,71 @@ func (x *execution) mayGiveInput(ctx context.Context, q *fermata.Question) (bool
 		return false, nil
 	}
 	return err == nil && checkOtherInput(m.Caller(), x.run) == nil, err
+}
+
+// otherInputOf returns the input that the answer to the question about a failed step gives.
+func otherInputOf(q *fermata.Question) json.RawMessage {
+	text, _ := q.Resolution.Answers[fermata.RemedyInputKey].(string)
+	return json.RawMessage(text)
+}
+
+// checkAnsweredInput returns an error if the step about whose failure a question asks cannot take an input.
+func (s *Service) checkAnsweredInput(r store.Reader, q *fermata.Question, input json.RawMessage) error {
+	state := decodeObject(q.State)
+	runID, _ := state["run"].(string)
+	stepID, _ := state["step"].(string)
+	run, err := r.WorkflowRun(runID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil // no run of a workflow asks
+	}
+	if err != nil {
+		return err
+	}
+	d, err := s.pinnedDefinition(r, run)
+	if err != nil {
+		return err
+	}
+	if step := d.Step(stepID); step != nil {
+		return s.checkStepInput(r, run, step, input, "answers."+fermata.RemedyInputKey)
+	}
+	return nil
+}
+
+// checkStepInput returns an error if the tool of a step cannot take an input. field is the name of the input in the
+// request of the caller.
+func (s *Service) checkStepInput(r store.Reader, run *fermata.WorkflowRun, step *definition.Step, doc json.RawMessage, field string) error {
+	if asksPeople(step) {
+		return errAsksPeople(step)
+	}
+	input := decodeObject(doc)
+	err := s.tryInput(r, run, step, input)
+	var f *stepError
+	if !errors.As(err, &f) {
+		return err
+	}
+	problem := fermata.Problem{Field: field, Message: fmt.Sprintf("%s does not take it: %s", step.Tool, f.Error())}
+	return fermata.Invalid(problem).WithHint("fermata workflow tools show %s says what it takes", step.Tool)
+}
+
+// tryInput checks an input as the step itself does when it begins. It returns a [stepError] if the step would fail.
+func (s *Service) tryInput(r store.Reader, run *fermata.WorkflowRun, step *definition.Step, input map[string]any) error {
+	if err := s.checkToolInput(step.Tool, input, nil); err != nil {
+		return err
+	}
+	switch {
+	case s.Stub != nil:
+		return nil // a simulation has no other workflows and no tools of the workspace
+	case step.Tool == toolWorkflow:
+		_, _, _, err := s.startedWorkflow(r, run.Project, input)
+		return err
+	}
+	named, err := r.NamedTool(step.Tool)
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && named.Server != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = renderNamedTool(named, input, run, decodeObject(run.Inputs), decodeObject(run.Cause))
+	return err
 }

@@ -47,6 +47,9 @@ steps:
 		if got := string(run.Steps[0].Output); got != `{"version":666}` {
 			w.Errorf("the step gave %s", got)
 		}
+		if note := run.Steps[0].Note; note != "with another input, by olga" {
+			w.Errorf("the step says %q", note)
+		}
 		if all := w.storedText(run.ID); !strings.Contains(all, "with another input, by olga") {
 			w.Errorf("no event tells who gave it: %s", all)
 		}
@@ -142,6 +145,60 @@ func TestAnOtherInputOfAFormerOperator(t *testing.T) {
 	}
 }
 
+// Another input that the tool of the failed step cannot take is refused at once. The question stays open, and a run that
+// has ended stays as it is.
+func TestAnInputThatTheToolRefuses(t *testing.T) {
+	for name, tt := range map[string]struct{ step, input, want string }{
+		"a command":                {"tool: shell, input: {run: make}", `{"comand": ["make"]}`, "shell does not take it: the input does not fit its schema"},
+		"an agent":                 {"tool: agent, input: {runner: claude, prompt: Look.}", `{"prompt": 7}`, "agent does not take it: the input does not fit its schema: prompt: got number, want string"},
+		"a workflow of no project": {"tool: workflow, input: {name: inner, inputs: {n: 1}}", `{"name": "iner"}`, "there is no workflow iner in the project default"},
+		"an input of a workflow":   {"tool: workflow, input: {name: inner, inputs: {n: 1}}", `{"name": "inner", "inputs": {"n": "one"}}`, "inputs.n: must be a number"},
+		"a tool of the workspace":  {"tool: rate, input: {what: it}", `{"wat": "it"}`, "the command of rate: "},
+		"a wait":                   {`tool: wait, input: {until: "{{ inputs.until }}"}`, `{"until": "tomorrow"}`, `"tomorrow" is no instant`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				w.put("name: inner\ntriggers: [{manual: true}]\ninputs: {n: {type: number, required: true}}\nsteps: [{id: build, tool: shell, input: {run: make}}]\n")
+				_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "rate", Command: []string{"rate", "{{ input.what }}"}})
+				w.ok(err)
+				run := w.run("name: outer\ntriggers: [{manual: true}]\ninputs: {until: {type: string, default: never}}\nsteps: [{id: act, on_error: ask, "+tt.step+"}]\n", nil)
+				if name != "a wait" {
+					w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "broken"})
+				}
+				q := w.awaitRunQuestion(run.ID)
+				olga := w.operator()
+				olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
+				for _, undo := range []bool{false, true} {
+					_, err = w.e.Answer(w.Context(), olga, q.ID, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": tt.input}, Undo: undo})
+					w.wantInputRefusal(err, "answers.input", tt.want)
+				}
+				if now := w.awaitRunQuestion(run.ID); now.ID != q.ID || now.HeldAnswer != nil {
+					w.Fatalf("the question is %+v", now)
+				}
+				w.answer(q, fermata.Answer{Answers: map[string]any{"action": "abort"}})
+				before := w.await(run.ID, fermata.TaskFailed)
+				_, err = w.s.Retry(w.Context(), olga, run.ID, []byte(tt.input))
+				w.wantInputRefusal(err, "input", tt.want)
+				if now := w.read(run.ID); now.State != before.State {
+					w.Errorf("the run is %s", now.State)
+				}
+			})
+		})
+	}
+}
+
+// wantInputRefusal checks the refusal of another input.
+func (w *world) wantInputRefusal(err error, field, want string) {
+	w.Helper()
+	var e *fermata.Error
+	if !errors.As(err, &e) || e.Code != fermata.CodeInvalidRequest || len(e.Problems) != 1 {
+		w.Fatalf("got %v", err)
+	}
+	if p := e.Problems[0]; p.Field != field || !strings.Contains(p.Message, want) || e.Hint == "" {
+		w.Errorf("got %s: %s (%s), want %s", p.Field, p.Message, e.Hint, want)
+	}
+}
+
 // An input that the step refused is not used again: trying again takes the step's own input.
 func TestARefusedInputIsForgotten(t *testing.T) {
 	onBoth(t, func(w *world) {
@@ -156,10 +213,10 @@ steps: [{id: build, tool: shell, on_error: ask, input: {run: "make a > b"}}]
 		if preview := first.Context.Preview.Text; !strings.Contains(preview, "a > b") {
 			w.Errorf("the preview is %s", preview)
 		}
-		w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"rum":"make b"}`}})
+		w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"run":"login s3cret-unnamed"}`}})
 		var q *fermata.Question
 		w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
-		if !strings.Contains(q.Body, "The other input was not used") || !strings.Contains(q.Body, "rum") {
+		if !strings.Contains(q.Body, "The other input was not used") || !strings.Contains(q.Body, "secret") {
 			w.Errorf("it says %q", q.Body)
 		}
 		w.answerAs(olga, q, fermata.Answer{Answers: map[string]any{"action": "retry"}})

@@ -77,7 +77,11 @@ func (x *execution) failureOutcome(state fermata.TaskState, reason, summary stri
 	}
 	name := cmp.Or(x.st.TimedOutStep, x.st.Next)
 	o := &outcome{State: state, Reason: reason, Summary: boundText(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, TimedOutStep: x.st.TimedOutStep}
-	if row := x.currentRow(name); row != nil && row.Error != nil {
+	failedRow := name
+	if x.st.TimedOutStep != "" {
+		failedRow += timeoutSuffix
+	}
+	if row := x.currentRow(failedRow); row != nil && row.Error != nil {
 		o.Code, o.Message = row.Error.Code, row.Error.Message
 	}
 	return o

@@ -201,8 +201,10 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, i
 		if err != nil {
 			return err
 		}
-		if step := d.Step(st.retryPoint()); len(input) > 0 && step != nil && asksPeople(step) {
-			return errAsksPeople(step)
+		if step := d.Step(st.retryPoint()); len(input) > 0 && step != nil {
+			if err := s.checkStepInput(tx.Reader, run, step, input, "input"); err != nil {
+				return err
+			}
 		}
 		st.retryStep(input, c.Name)
 		t.Checkpoint = st.bytes()

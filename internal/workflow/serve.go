@@ -61,8 +61,8 @@ func (s *Service) runExecutors(ctx context.Context, workspace string) {
 	}
 }
 
-// executeClaim moves a run forward. If that fails, it releases the run, so that
-// it can be claimed again before its lease ends.
+// executeClaim moves a run forward. If that fails, it releases the run after a pause, so that it can be claimed again
+// before its lease ends.
 func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	err := s.execute(ctx, claim)
 	if err == nil || fermata.CodeOf(err) == fermata.CodeStaleRun {
@@ -70,6 +70,7 @@ func (s *Service) executeClaim(ctx context.Context, claim *fermata.Claim) {
 	}
 	if ctx.Err() == nil {
 		s.Log.ErrorContext(ctx, "move a run on", "run", claim.Task.ID, "error", err)
+		sleep(ctx, errorDelay)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errorDelay)
 	defer cancel()

@@ -119,6 +119,7 @@ func New(o Options) *Service {
 	}
 	maps.Copy(s.infos, o.StubInfos)
 	o.Engine.SetQuestionEnricher(addRunIssue)
+	o.Engine.SetOtherInputCheck(s.checkAnsweredInput)
 	o.Engine.OnEveryCommit(s.wakeWatcher)
 	return s
 }

@@ -119,7 +119,6 @@ func (x *execution) doStep(ctx context.Context, step *definition.Step) error {
 	switch {
 	case row != nil && isRedo && row.State.IsEnded():
 		row.Attempt++
-		row.Note = ""
 		row = x.begin(step, row.Occurrence, nil)
 	case row != nil && !row.State.IsEnded():
 		row = x.begin(step, row.Occurrence, nil)
@@ -250,9 +249,8 @@ func (x *execution) endCall(ctx context.Context, r callResult) error {
 	if err != nil {
 		return x.handleFailure(ctx, step, row, err)
 	}
-	// The note of a failed attempt is removed. The note from the beginning of the step stays.
-	if r.note != "" || row.Attempt > 1 {
-		row.Note = x.hideInText(r.note)
+	if r.note != "" {
+		addNote(row, x.hideInText(r.note))
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err

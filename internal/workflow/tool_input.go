@@ -19,7 +19,16 @@ func (x *execution) checkInput(step *definition.Step, row *fermata.WorkflowStep,
 	if asksPeople(step) {
 		return nil
 	}
-	info := x.s.infos[step.Tool]
+	if err := x.s.checkToolInput(step.Tool, input, x.withoutMadeUpSecrets); err != nil {
+		return err
+	}
+	return x.checkInputTask(step, unit{row: row, input: input})
+}
+
+// checkToolInput returns an error if a tool does not take an input: its schema, or its own check. filter, if
+// it is not nil, may remove problems of that check.
+func (s *Service) checkToolInput(name string, input map[string]any, filter func(input map[string]any, err error) error) error {
+	info := s.infos[name]
 	wrong, err := findMismatch(info.Input, input)
 	if err == nil && wrong != nil {
 		err = mismatchError(wrong, "input", inputHint(wrong, info.Name))
@@ -28,11 +37,15 @@ func (x *execution) checkInput(step *definition.Step, row *fermata.WorkflowStep,
 		return permanentError(codeInput, err)
 	}
 	if info.Check != nil {
-		if err := x.withoutMadeUpSecrets(input, info.Check(input)); err != nil {
+		err := info.Check(input)
+		if filter != nil {
+			err = filter(input, err)
+		}
+		if err != nil {
 			return permanentError(codeInput, err)
 		}
 	}
-	return x.checkInputTask(step, unit{row: row, input: input})
+	return nil
 }
 
 // checkInputTask returns an error if no task can be made of the input of an agent or a command.

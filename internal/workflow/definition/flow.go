@@ -19,6 +19,7 @@ func (l *loader) checkFlow() {
 		}
 	}
 	l.checkSelfGotos()
+	l.warnOfItems()
 	for i := range l.w.Steps {
 		for _, m := range l.w.moves(i) {
 			if m.to <= i {

@@ -81,6 +81,11 @@ func TestProblems(t *testing.T) {
 		{"a field by another name", start + step + "    if: done.ok\n    with: {a: 1}\n", []string{"8:5|no field if|did you mean condition?", "9:5|no field with|did you mean input?"}},
 		{"an unknown event", "triggers:\n  - event: question.answred\n  - event: zzz\n" + start, []string{"2:12|no events of the type|did you mean question.answered?", "3:12|no events of the type|such as"}},
 		{"silence that the run would have to wait for", start + ask + "    on_timeout: {tool: shell, input: {run: x}}\n" + step + "on_timeout: {tool: apply_code_fix}\n", []string{"10:24|on_timeout cannot wait for shell|goto", "13:20|cannot wait for apply_code_fix|goto"}},
+		{"answers and deadlines of a question for each", start + "  - id: q\n    tool: post_question\n    suspend: true\n    foreach: [1, 2]\n    input: {question: \"x {{ item }}\", timeoutAction: skip}\n    on_resume: {goto: c}\n    on_timeout: {goto: c}\n  - id: b\n    tool: run_checks\n  - id: c\n    tool: run_checks\n", []string{
+			"11:5|on_resume never happens with foreach|map(steps.q.output, #?.answer)", "12:5|on_timeout never happens with foreach|timeoutAction: skip"}},
+		{"silence about an approval for each", start + "  - id: q\n    tool: request_approval\n    foreach: [1, 2]\n    input: {title: x, action: {n: \"{{ item }}\"}}\n    on_timeout: {goto: q}\n", []string{"10:5|on_timeout never happens with foreach|ends as skipped"}},
+		{"answers of the workflow beside a question for each", start + "  - id: q\n    tool: post_question\n    suspend: true\n    foreach: [1, 2]\n    input: {question: x, timeoutAction: skip}\non_resume: {goto: a}\non_timeout: {goto: a}\n", []string{
+			"9:5|the on_resume of the workflow is not for the step q|move on_resume|warning", "9:5|the on_timeout of the workflow is not for the step q|move on_timeout|warning"}},
 		{"a wait for each", start + "  - id: w\n    tool: wait\n    foreach: [1, 2]\n    input: {for: 1s}\n", []string{"8:5|wait cannot be repeated|remove foreach"}},
 		{"an unknown tool", start + "  - id: b\n    tool: run_chekcs\n", []string{"7:11|no tool run_chekcs|did you mean run_checks?"}},
 		{"a tool of a server that is down", start + "  - id: b\n    tool: tracker.list\n", []string{"7:11|could not be listed||warning"}},
@@ -278,5 +283,17 @@ func TestExcerpt(t *testing.T) {
 		if n := utf8.RuneCountInString(line); n > 78 {
 			t.Errorf("a terminal of 80 columns breaks a line of %d, which is indented by 2:\n%s", n, line)
 		}
+	}
+}
+
+// A definition that was stored before a rule was added runs on.
+func TestAStoredDefinitionKeepsItsAnswersForEach(t *testing.T) {
+	t.Parallel()
+	source := start + "  - {id: q, tool: post_question, suspend: true, foreach: [1, 2], input: {question: x, timeoutAction: skip}, on_resume: {goto: c}, on_timeout: {goto: c}}\n  - {id: c, tool: run_checks}\n"
+	stored := known
+	stored.WasChecked = true
+	w, problems := definition.Load([]byte(source), stored)
+	if w == nil || w.Resume(&w.Steps[1]) != nil || w.Timeout(&w.Steps[1]) != nil {
+		t.Errorf("got %v", problems)
 	}
 }

@@ -121,6 +121,7 @@ func (l *loader) step(i int) {
 	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume", s.Phase)
 	s.OnTimeout = l.timeoutAction(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
 	l.suspend(s, t, path)
+	l.checkItemAnswers(s, t, path)
 	l.checkQuestion(s, t, path)
 }
 

@@ -310,8 +310,11 @@ func (w *Workflow) Index(id string) int {
 
 // Resume returns how a run continues after an answer to the step's question: the setting of the step, else that of the
 // workflow, else nil. The setting of the workflow applies to answers only. After a decision on an approval, the run
-// continues with the next step.
+// continues with the next step. A step that asks for each item has no setting: it ends with the last answer.
 func (w *Workflow) Resume(s *Step) *Resume {
+	if s.Foreach != nil {
+		return nil
+	}
 	if s.OnResume != nil || s.Tool == requestApproval || s.Phase != MainPhase {
 		return s.OnResume
 	}
@@ -319,8 +322,11 @@ func (w *Workflow) Resume(s *Step) *Resume {
 }
 
 // Timeout returns what happens when nobody answers the step's question in time: the setting of the step, else that of
-// the workflow, else nil.
+// the workflow, else nil. A step that asks for each item has no setting.
 func (w *Workflow) Timeout(s *Step) *TimeoutAction {
+	if s.Foreach != nil {
+		return nil
+	}
 	if s.OnTimeout != nil || s.Phase != MainPhase {
 		return s.OnTimeout
 	}

@@ -1,0 +1,67 @@
+package workflow
+
+import (
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// startedWorkflow returns the workflow that an input of the tool workflow names, its definition and the inputs of the
+// run. It returns a [stepError] if no run can start.
+func (s *Service) startedWorkflow(r store.Reader, project string, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
+	name, _ := input["name"].(string)
+	w, err := r.Workflow(name)
+	if err == nil && w.Project != projectOrDefault(project) {
+		// The author of this workflow may have no permission in the other project, and must not learn which workflows
+		// it has.
+		err = fermata.NotFound("workflow", name)
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow %s in the project %s", name, projectOrDefault(project)).
+			WithHint("a step starts workflows of its own project; one of another project is started by its webhook")
+		return nil, nil, nil, permanentError(codeInput, err)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	d, err := s.loadPinned(r, name, w.Hash)
+	if fermata.CodeOf(err) == fermata.CodeUnavailable {
+		return nil, nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, nil, permanentError(codeInput, err)
+	}
+	given, _ := input["inputs"].(map[string]any)
+	inputs, err := checkInputs(d, given)
+	if err != nil {
+		return nil, nil, nil, permanentError(codeInput, err)
+	}
+	return w, d, inputs, nil
+}
+
+// createRun starts a run of another workflow as a child of this run.
+func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
+	w, d, inputs, err := s.startedWorkflow(h.Tx.Reader, x.run.Project, u.input)
+	if err != nil {
+		return nil, err
+	}
+	if _, ownRunID, err := findAncestorRuns(h.Tx, x.run.ID, w.Name); err != nil || ownRunID != "" {
+		if err == nil {
+			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, w.Name).
+				WithHint("name another workflow, or go back with goto, which is counted"))
+		}
+		return nil, err
+	}
+	if x.containsSecret(u.input["inputs"]) {
+		return nil, errExposesSecret("the run")
+	}
+	id, err := s.fire(h.Tx, firing{
+		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, startedBy: x.run.StartedBy, parent: x.run.ID, mustStart: true,
+		cause: map[string]any{"type": string(fermata.TriggerWorkflow), "run": x.run.ID, "workflow": x.run.Workflow, "step": u.row.Step},
+	})
+	if err != nil {
+		return nil, permanentError(codeInput, err)
+	}
+	return h.Tx.Task(id)
+}

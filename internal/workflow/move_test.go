@@ -1,0 +1,90 @@
+package workflow_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const asksWhenBroken = `
+name: mending
+triggers: [{manual: true}]
+steps:
+  - {id: look, tool: note}
+  - {id: act, tool: publish, on_error: ask, input: {version: 1}}
+  - {id: last, tool: note}
+`
+
+// A run whose failed step asks moves to the definition in which the step is mended. The question stays open, and its
+// answer does the mended step.
+func TestARunMovesWhileItsFailedStepAsks(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.publishOnly(2)
+		run := w.run(asksWhenBroken, nil)
+		q := w.awaitRunQuestion(run.ID)
+		w.put(strings.Replace(asksWhenBroken, "version: 1", "version: 2", 1))
+		_, err := w.s.Move(w.Context(), admin, run.ID)
+		w.ok(err)
+		if now := w.awaitRunQuestion(run.ID); now.ID != q.ID {
+			w.Fatalf("the question %s took the place of %s", now.ID, q.ID)
+		}
+		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "retry"}})
+		w.wantSteps(w.await(run.ID, fermata.TaskDone), "look/1:done act/1:done last/1:done ")
+	})
+}
+
+// The same holds for a step in a branch.
+func TestARunMovesWhileAFailedBranchAsks(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.publishOnly(2)
+		source := forked(`
+steps:
+  - {id: other, tool: post_question, suspend: true, needs: [], input: {question: "B?", options: [x], timeout: never}}
+  - {id: act, tool: publish, needs: [], on_error: ask, input: {version: 1}}
+`)
+		run := w.run(source, nil)
+		open := w.awaitQuestions(run.ID, "other", "act")
+		w.put(strings.Replace(source, "version: 1", "version: 2", 1))
+		w.until("the run waits", func() bool { return w.read(run.ID).State == fermata.TaskBlocked })
+		_, err := w.s.Move(w.Context(), admin, run.ID)
+		w.ok(err)
+		w.answer(open["act"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
+		w.answer(open["other"], fermata.Answer{Answer: "x"})
+		w.await(run.ID, fermata.TaskDone)
+		if got := w.outcomes(run.ID); got != "act/1:done other/1:done" {
+			w.Errorf("got %s", got)
+		}
+	})
+}
+
+// If the failed step is an approval in the newest definition, an answer to the older question neither skips it nor
+// gives it another input. The answer was given before the move, and could still be taken back.
+func TestAnOldAnswerIsNoApproval(t *testing.T) {
+	for name, answers := range map[string]map[string]any{
+		"skip":          {"action": "skip"},
+		"another input": {"action": "retry_with_input", "input": `{"question":"Lunch?","action":{"command":["lunch"]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				w.publishOnly(2)
+				run := w.run(asksWhenBroken, nil)
+				first := w.awaitRunQuestion(run.ID)
+				w.answerAs(w.operator(), first, fermata.Answer{Answers: answers, Undo: true})
+				w.put(strings.Replace(asksWhenBroken, "tool: publish, on_error: ask, input: {version: 1}",
+					`tool: request_approval, on_error: ask, input: {question: "Drop it?", action: {command: [drop]}}`, 1))
+				_, err := w.s.Move(w.Context(), admin, run.ID)
+				w.ok(err)
+				w.clock.Advance(time.Minute)
+				var q *fermata.Question
+				w.until("a person is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
+				if q.Type != fermata.ErrorRecovery || len(q.Items) != 1 || len(q.Items[0].Options) != 2 || !strings.Contains(q.Body, "asks people") {
+					w.Fatalf("it asks %s: %s", q.Type, q.Body)
+				}
+				w.answer(q, fermata.Answer{Answer: "retry"})
+				w.until("the approval is asked", func() bool { return w.awaitRunQuestion(run.ID).Type == fermata.Approval })
+			})
+		})
+	}
+}
