@@ -44,6 +44,8 @@ type spec struct {
 	// PlainOutput says that the output of the command is data: a worker reads no agent's result from it. Otherwise a
 	// failed command could print a line that counts as success.
 	PlainOutput bool `json:"plain_output,omitempty"`
+	// CommandReport says what the worker puts into the details of a command's run; see [commandReport].
+	CommandReport string `json:"command_report,omitempty"`
 	// Timeout is the time limit of one execution, as time.Duration.String writes it.
 	Timeout string `json:"timeout,omitempty"`
 	Key     string `json:"key"`
@@ -85,8 +87,17 @@ func (s *Service) namedToolChild(n *fermata.NamedTool) child {
 				return nil, permanentError(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
-		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, n)})
+		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, commandSpec(argv, step, n))
 	}}
+}
+
+// commandSpec returns the spec of the task of a command.
+func commandSpec(argv []string, step *definition.Step, n *fermata.NamedTool) spec {
+	report := reportOutput
+	if len(step.Schema) > 0 || n != nil && len(n.Schema) > 0 {
+		report = reportJSON
+	}
+	return spec{Command: argv, PlainOutput: true, CommandReport: report, Timeout: configuredTimeout(step, n)}
 }
 
 // configuredTimeout returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
@@ -143,7 +154,7 @@ func createShellTask(x *execution, h *engine.LeasedRun, step *definition.Step, u
 	for _, arg := range list {
 		argv = append(argv, fmt.Sprint(arg))
 	}
-	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, nil)})
+	return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, commandSpec(argv, step, nil))
 }
 
 // createTask creates the task of a step.
@@ -341,17 +352,17 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 		return true, err
 	}
 	if t.State != fermata.TaskDone {
-		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
+		return true, withCommandOutput(&stepError{code: codeChild, err: errors.New(failureReason(t))}, t, run)
 	}
 	if row.QuestionID != "" {
 		return true, x.storeItemAnswer(ctx, step, row)
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
-		return true, err
+		return true, withCommandOutput(err, t, run)
 	}
 	notePrinted(row, output)
-	return true, x.storeOutput(step, row, output)
+	return true, withCommandOutput(x.storeOutput(step, row, output), t, run)
 }
 
 // notePrinted adds notes to a step if its output lacks some of the bytes that a command printed.
@@ -430,17 +441,17 @@ func addNote(row *fermata.WorkflowStep, text string) {
 	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
 
-// commandOutputOf returns the exit code and the output of a task's command in its last run. It returns nil if the task ran no
-// command.
-func commandOutputOf(t *fermata.Task, run *fermata.Run) *commandOutput {
-	if t.Runner != fermata.RunnerShell || run == nil {
-		return nil
+// withSummary returns the output of an agent without a schema. Steps read the summary of every agent under the same name,
+// also if the agent is a program that reports details.
+func withSummary(output any, summary string) any {
+	fields, ok := output.(map[string]any)
+	if !ok {
+		return map[string]any{"summary": summary, "details": output}
 	}
-	output := &commandOutput{}
-	if err := json.Unmarshal(run.Details, output); err != nil || output.ExitCode == nil {
-		return nil // the details have another form
+	if _, hasOwn := fields["summary"]; !hasOwn {
+		fields["summary"] = summary
 	}
-	return output
+	return fields
 }
 
 // outputOf returns the output of a task, read from its last run.
@@ -461,11 +472,14 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 			schema = named.Schema
 		}
 	}
-	output, err := ParseOutput(schema, run.Details, run.Summary)
+	details := run.Details
+	if t.Runner == fermata.RunnerShell {
+		details = parseCommandReport(run.Details).result
+	}
+	output, err := ParseOutput(schema, details, run.Summary)
 	if err == nil {
-		if fields, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isCommandOutput(fields) {
-			// Steps read the summary of every agent under the same name, also if the agent is a program.
-			fields["summary"] = run.Summary
+		if len(schema) == 0 && t.Runner != fermata.RunnerShell {
+			output = withSummary(output, run.Summary)
 		}
 		return output, nil
 	}
