@@ -53,6 +53,8 @@ type Engine struct {
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
 	failingWitnesses failingWitnesses
+	// startedAt is when this engine was made, by the database's clock. It is zero if the database did not answer.
+	startedAt time.Time
 }
 
 // New returns an engine on an open, migrated database.
@@ -63,6 +65,9 @@ func New(db *store.DB, opts Options) *Engine {
 	e := &Engine{
 		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
 		auditBounds: auditBounds{window: 25_000, maxEvents: 200_000},
+	}
+	if now, err := db.Now(context.Background()); err == nil {
+		e.startedAt = now
 	}
 	e.tail = newTail(e)
 	db.OnCommit(e.handleCommit)

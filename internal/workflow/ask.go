@@ -459,6 +459,7 @@ func (x *execution) callTimeoutTool(ctx context.Context, step *definition.Step, 
 	}
 	input, err := x.input(actionStep, row, x.env(row))
 	if err == nil {
+		x.noteInterruptedCall(row)
 		err = x.commit(ctx, nil)
 	}
 	if err == nil {
@@ -470,6 +471,7 @@ func (x *execution) callTimeoutTool(ctx context.Context, step *definition.Step, 
 				err = x.storeOutput(actionStep, row, output)
 			}
 			row.Note = x.hideInText(note)
+			x.noteInterruptedCall(row)
 		}
 	}
 	if ctx.Err() != nil {

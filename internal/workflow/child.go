@@ -348,11 +348,11 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 			return true, err
 		}
 	}
-	if err := noteLostWorker(r, row, run, t.Runner); err != nil {
+	if err := noteEarlierRun(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
 	if t.State != fermata.TaskDone {
-		return true, withCommandOutput(&stepError{code: codeChild, err: errors.New(failureReason(t))}, t, run)
+		return true, withCommandOutput(&stepError{code: codeChild, err: errors.New(failureReason(t, run))}, t, run)
 	}
 	if row.QuestionID != "" {
 		return true, x.storeItemAnswer(ctx, step, row)
@@ -376,13 +376,17 @@ func notePrinted(row *fermata.WorkflowStep, output any) {
 	}
 }
 
-// failureReason returns the reason why a task was not done.
-func failureReason(t *fermata.Task) string {
+// failureReason returns the reason why a task was not done. The run is its last one, or nil.
+func failureReason(t *fermata.Task, run *fermata.Run) string {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
 		return t.Summary
 	case t.Reason == fermata.ReasonAttemptsUsedUp && t.MaxAttempts == 1:
-		return "its worker was lost, and it is not run again"
+		why := "its worker was lost"
+		if run != nil {
+			why = cmp.Or(run.Summary, why)
+		}
+		return why + ", and it is not run again"
 	case t.Reason == fermata.ReasonAttemptsUsedUp:
 		return fmt.Sprintf("its worker was lost %d times", t.Attempts)
 	}
@@ -420,20 +424,36 @@ func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, 
 	return nil
 }
 
-// noteLostWorker adds a note to a step if a worker was lost before the last run of its task. A workflow run loses no worker:
-// the next server continues it from its checkpoint.
-func noteLostWorker(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
+// noteEarlierRun adds a note to a step if the last run of its task began again what an earlier run had begun: the worker
+// was lost, or handed the task back. A workflow run is not begun again: the next server continues it from its
+// checkpoint.
+func noteEarlierRun(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
 	if run == nil || run.Attempt == 1 || runner == fermata.RunnerWorkflow {
 		return nil
 	}
 	runs, err := r.Runs(run.TaskID)
 	for _, before := range slices.Backward(runs) {
-		if before.State == fermata.RunLost && before.ID != run.ID {
-			addNote(row, "run again: the worker "+before.Worker+" was lost")
+		if before.ID == run.ID {
+			continue
+		}
+		if why := whyBegunAgain(before); why != "" {
+			addNote(row, "run again: "+why)
 			break
 		}
 	}
 	return err
+}
+
+// whyBegunAgain returns why another run began after this one, or "" if this one had a result.
+func whyBegunAgain(run *fermata.Run) string {
+	switch run.State {
+	case fermata.RunLost:
+		return cmp.Or(run.Summary, "the worker "+run.Worker+" was lost")
+	case fermata.RunReleased:
+		return cmp.Or(run.Summary, "the worker "+run.Worker+" handed it back")
+	default:
+		return ""
+	}
 }
 
 // addNote adds a sentence to the note of a step.
