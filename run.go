@@ -256,9 +256,11 @@ func (f Finish) SummaryQuestion() *Ask {
 // have passed, and gives it up in the last quarter.
 func (r *Run) WasCutOff(now time.Time) bool {
 	const renewedBy = 2.0 / 3
-	silence := now.Sub(r.LeaseUntil.Add(-r.Lease))
-	return silence.Seconds() > renewedBy*r.Lease.Seconds()
+	return now.Sub(r.RenewedAt()).Seconds() > renewedBy*r.Lease.Seconds()
 }
+
+// RenewedAt returns when the lease was renewed last.
+func (r *Run) RenewedAt() time.Time { return r.LeaseUntil.Add(-r.Lease) }
 
 // CheckHolder returns [CodeStaleRun] unless the caller holds the run (fencing).
 // The token must match, the run must be the task's running one, and its lease

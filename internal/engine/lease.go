@@ -108,6 +108,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endSt
 	if endState == fermata.RunLost {
 		typ = fermata.EventRunLost
 		t.Attempts++
+		e.markWorkerLost(tx, run)
 	}
 	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.SystemActor, Data: encodeData(map[string]int{"attempts": t.Attempts})})
 	if t.Attempts >= t.MaxAttempts {
