@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -53,8 +54,8 @@ type Engine struct {
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
 	failingWitnesses failingWitnesses
-	// startedAt is when this engine was made, by the database's clock. It is zero if the database did not answer.
-	startedAt time.Time
+	// sweepsSince is when this process began to sweep, in milliseconds of the database's clock. It is 0 before that.
+	sweepsSince atomic.Int64
 }
 
 // New returns an engine on an open, migrated database.
@@ -65,9 +66,6 @@ func New(db *store.DB, opts Options) *Engine {
 	e := &Engine{
 		db: db, log: opts.Log, opts: opts, hub: newHub(), notifySignal: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
 		auditBounds: auditBounds{window: 25_000, maxEvents: 200_000},
-	}
-	if now, err := db.Now(context.Background()); err == nil {
-		e.startedAt = now
 	}
 	e.tail = newTail(e)
 	db.OnCommit(e.handleCommit)
