@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -34,110 +32,6 @@ type Answer struct {
 	Signature *AnswerSignature `json:"signature,omitempty" doc:"where the question needs_signature: see POST /v1/questions/{id}/decision"`
 	// Signed is the signature after the server has checked it. Only the server sets it.
 	Signed *SignedDecision `json:"-"`
-}
-
-// CheckMayAnswer returns nil if the caller may answer the question, and otherwise
-// [CodeNotEligible] with the reason. Every channel uses this one rule
-// (docs/inside/contract.md#who-may-answer). It does not check the assurance;
-// [Question.CheckMayDecide] does.
-func (q *Question) CheckMayAnswer(c Caller) error {
-	switch {
-	case c.Kind != ActorHuman:
-		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").
-			WithHint("ask a person to answer in the inbox or with fermata respond")
-	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
-		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
-	case !c.Has(ScopeAnswer):
-		return c.missingScopeError(ScopeAnswer)
-	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
-		return Errorf(CodeNotEligible, "the one who asked may not approve")
-	case !q.isAssignedTo(c):
-		return Errorf(CodeNotEligible, "the question is for %s", strings.Join(q.Assignees, ", "))
-	}
-	return nil
-}
-
-// checkMayDecide returns nil if the caller may answer q and is signed in strongly
-// enough for its risk.
-func (q *Question) checkMayDecide(c Caller) error {
-	if err := q.CheckMayAnswer(c); err != nil {
-		return err
-	}
-	return q.CheckAssurance(c)
-}
-
-// CheckAssurance refuses a person whose assurance is below the one that the
-// policy requires. The person may see the question, and may answer it after a
-// stronger sign-in.
-func (q *Question) CheckAssurance(c Caller) error {
-	least := q.leastAssurance(c.WithoutSignIn)
-	if least == "" || c.Assurance.AtLeast(least) {
-		return nil
-	}
-	hint := "sign in with a browser and answer there"
-	if c.SessionID != "" {
-		hint = "sign out of this browser and sign in again: your last sign-in was too long ago, or by a link that a token made"
-	}
-	if least == AssurancePasskey {
-		hint = "answer in the browser, where your passkey signs the answer"
-		if q.Risk == RiskCritical && q.Approvals == nil {
-			hint += "; or ask for the approval of two people (approvals), each signed in with a browser"
-		}
-	}
-	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
-		c.Assurance, q.Risk, least).WithHint("%s", hint)
-}
-
-// leastAssurance returns the assurance that a person needs to decide the question. The argument withoutSignIn means
-// that the answer comes over a channel or by a link. An empty result means that any assurance is enough.
-func (q *Question) leastAssurance(withoutSignIn bool) Assurance {
-	if q.LeastAssurance == "" && (withoutSignIn || defaultAssurance[q.Risk] != "") {
-		return q.fallbackAssurance()
-	}
-	return q.LeastAssurance
-}
-
-// fallbackAssurance returns the assurance that is required if the policy sets none. It applies over a channel and by
-// a link, and to high and critical risks everywhere. For a low risk, the link is enough. For a medium risk, the
-// person's identity in the channel is enough. A high risk needs a sign-in. A critical risk needs two people or a
-// passkey.
-func (q *Question) fallbackAssurance() Assurance {
-	switch q.Risk {
-	case RiskMedium:
-		return AssuranceChannel
-	case RiskHigh:
-		return AssuranceSession
-	case RiskCritical:
-		if q.Approvals != nil && q.Approvals.Required > 1 {
-			return AssuranceSession
-		}
-		return AssurancePasskey
-	default:
-		return AssuranceLink
-	}
-}
-
-// CheckMayDecide returns nil if the caller may answer the question and is signed in
-// strongly enough for its risk.
-func (q *Question) CheckMayDecide(c Caller) error { return q.checkMayDecide(c) }
-
-// isAssignedTo reports whether the caller is an assignee: the question names
-// the caller's handle, id, group or role, or it has no assignees and so is for
-// all.
-func (q *Question) isAssignedTo(c Caller) bool {
-	if len(q.Assignees) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(q.Assignees, func(a string) bool {
-		if group, ok := strings.CutPrefix(a, "group:"); ok {
-			return slices.Contains(c.Groups, group)
-		}
-		if role, ok := strings.CutPrefix(a, "role:"); ok {
-			return string(c.RoleIn(q.Project)) == role
-		}
-		name := strings.TrimPrefix(a, "member:")
-		return name != "" && (name == c.Name || name == c.MemberID)
-	})
 }
 
 // AnswerOutcome is the effect of an answer.
@@ -331,12 +225,6 @@ func (ps *problems) checkAnswerChannel(name string) {
 	}
 }
 
-// OwnWordsHint returns the advice for a person whose answer is not one of the options.
-func (q *Question) OwnWordsHint() string {
-	return fmt.Sprintf("to say something else: pick an option and put your words beside it (comment, --comment), write to the agent "+
-		"(message: fermata message %s TEXT), or ask it back (clarify: fermata clarify %s TEXT); the question stays open meanwhile", q.TaskID, q.ID)
-}
-
 // applyToClosed applies an answer to a closed question. It accepts a repeated
 // answer, and stores a late one. Any other answer is a conflict, and its error
 // names the answer that won.
@@ -408,86 +296,6 @@ func (r *Resolution) sameEdit(action json.RawMessage) bool {
 	return HasHash(action, r.ActionHash)
 }
 
-// ClosedError returns the conflict error for an answer to a closed question. It
-// says who decided the question, how and when.
-func (q *Question) ClosedError() error {
-	e := Errorf(CodeQuestionClosed, "the question is closed: %s", q.Resolution.Sentence())
-	e.Question = q
-	return e.WithHint("%s", q.Resolution.closedHint())
-}
-
-// closedHint returns the advice for a person who acted on a closed question.
-func (r *Resolution) closedHint() string {
-	switch r.Status {
-	case Answered:
-		return "what was answered stays; write a message to the task, or ask again to get another answer"
-	case TimedOut:
-		if len(r.LateAnswers) > 0 {
-			return fmt.Sprintf("%s answered after the deadline, and that answer was kept; to add something, write a message to the task", r.LateAnswers[0].By.DisplayName())
-		}
-		return "nobody answered in time; ask again if the answer is still wanted"
-	default:
-		return "nobody waits for an answer any more; ask again if it is still wanted"
-	}
-}
-
-// Sentence returns one sentence that says how the question ended.
-func (r *Resolution) Sentence() string {
-	who := string(r.DecidedBy)
-	if r.AnsweredBy != nil && r.AnsweredBy.Name != "" {
-		who = r.AnsweredBy.Name
-	}
-	at := r.At.UTC().Format(time.RFC3339)
-	switch r.Status {
-	case Answered:
-		return fmt.Sprintf("answered by %s at %s: %s", who, at, r.AnswerText())
-	case TimedOut:
-		if r.Outcome == TakeDefault {
-			return fmt.Sprintf("timed out at %s, nobody answered; the default was taken: %s", at, r.AnswerText())
-		}
-		return fmt.Sprintf("timed out at %s, nobody answered", at)
-	default:
-		if r.DecideYourself {
-			return fmt.Sprintf("closed by %s at %s without an answer", who, at)
-		}
-		if r.TaskEnded != "" {
-			return fmt.Sprintf("closed without an answer at %s, when its task ended as %s", at, r.TaskEnded)
-		}
-		return fmt.Sprintf("cancelled by %s at %s", who, at)
-	}
-}
-
-// AnswerText returns the answered values as text for people.
-func (r *Resolution) AnswerText() string {
-	if r.Answer != nil {
-		return valueText(r.Answer)
-	}
-	parts := make([]string, 0, len(r.Answers))
-	for _, key := range slices.Sorted(maps.Keys(r.Answers)) {
-		parts = append(parts, key+" = "+valueText(r.Answers[key]))
-	}
-	return strings.Join(parts, "; ")
-}
-
-func valueText(v any) string {
-	if list, ok := asStrings(v); ok {
-		return strings.Join(list, ", ")
-	}
-	if n, ok := v.(float64); ok {
-		return numberText(n)
-	}
-	return fmt.Sprint(v)
-}
-
-// numberText formats a number for people. It uses an exponent only where the
-// digits would be very long.
-func numberText(n float64) string {
-	if math.Abs(n) >= 1e21 || n != 0 && math.Abs(n) < 1e-7 {
-		return strconv.FormatFloat(n, 'g', -1, 64)
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
-}
-
 // sameAnswers reports whether stored values equal values that were just
 // normalized. JSON decodes a stored []string as []any.
 func sameAnswers(stored, given map[string]any) bool {
@@ -507,60 +315,4 @@ func sameAnswers(stored, given map[string]any) bool {
 		}
 	}
 	return true
-}
-
-// vote counts a person's vote. Each person has one vote, even if the person
-// votes over several channels.
-func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
-	value, _ := r.Answers[q.Items[0].Key].(string)
-	voteIndex := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
-	if voteIndex < 0 {
-		q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
-	} else if v := q.Votes[voteIndex]; v.Value != value {
-		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
-			WithHint("cancel and ask again to vote anew")
-	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
-		return 0, err
-	}
-	// A repeated vote starts a new count, because a vote that was discounted
-	// before may count at this call.
-	approvals, rejections := q.countVotes()
-	needed := 1
-	if q.Approvals.Reject == "majority" {
-		needed = q.Approvals.Required/2 + 1
-	}
-	switch {
-	case rejections >= needed:
-		r.Answers = map[string]any{q.Items[0].Key: Reject}
-	case approvals >= q.Approvals.Required:
-		r.Answers = map[string]any{q.Items[0].Key: Approve}
-	case voteIndex >= 0:
-		return AnswerRepeats, nil
-	default:
-		return AnswerVotes, nil
-	}
-	q.close(r)
-	return AnswerCloses, nil
-}
-
-func (q *Question) countVotes() (approvals, rejections int) {
-	for _, v := range q.Votes {
-		switch {
-		case v.Value != Approve:
-			rejections++
-		case !q.DiscountedMembers[v.By.ID]:
-			approvals++
-		}
-	}
-	return approvals, rejections
-}
-
-// voteOf returns the caller's vote, or nil if there is none.
-func (q *Question) voteOf(c Caller) *Vote {
-	for i := range q.Votes {
-		if q.Votes[i].By.ID == c.MemberID {
-			return &q.Votes[i]
-		}
-	}
-	return nil
 }

@@ -108,7 +108,7 @@ func TestTextsLoseAnswerLinks(t *testing.T) {
 func TestTheAskerHoldsNoLink(t *testing.T) {
 	t.Parallel()
 	ann, bob := &Member{ID: "mem_1", Handle: "ann"}, &Member{ID: "mem_2", Handle: "bob"}
-	q := &Question{AskedBy: ann.Actor()}
+	q := &Question{Asked: Asked{AskedBy: ann.Actor()}}
 	if q.CheckMayHoldLink(ann) == nil || q.CheckMayHoldLink(bob) != nil {
 		t.Error("who asked is not told from who answers")
 	}

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -88,12 +86,14 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	a.Action, a.State = dropNull(a.Action), dropNull(a.State)
 	q := &Question{
 		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
-		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
-		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
-		Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders), ShareContext: a.ShareContext,
-		Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
-		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, CallbackURL: a.CallbackURL, State: a.State, Metadata: a.Metadata,
-		AskCount: 1, AskedBy: by, CreatedAt: now,
+		Type: a.Type, Status: Pending, Title: a.Title, Assignees: slices.Clone(a.Assignees), Priority: t.Priority,
+		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, AskCount: 1, CreatedAt: now,
+		Asked: Asked{
+			Body: a.Body, Context: a.Context, Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
+			Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders),
+			ShareContext: a.ShareContext, Confidence: a.Confidence, Risk: a.Risk, CallbackURL: a.CallbackURL, State: a.State,
+			Metadata: a.Metadata, AskedBy: by,
+		},
 	}
 	if a.IdempotencyKey != "" {
 		q.Fingerprint = a.Fingerprint()
@@ -169,26 +169,6 @@ func (a Ask) checkTexts(ps *problems) {
 	a.Context.check(ps)
 }
 
-func (ps *problems) checkMetadata(m map[string]string) {
-	if len(m) > MaxMetadata {
-		ps.add("metadata", "has %d entries, may have at most %d", len(m), MaxMetadata)
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		ps.checkText("metadata", key, 1, 100)
-		ps.checkText("metadata."+key, m[key], 0, 4000)
-	}
-}
-
-func (ps *problems) checkAssignees(field string, names []string) {
-	if len(names) > MaxAssignees {
-		ps.add(field, "has %d names, may have at most %d", len(names), MaxAssignees)
-	}
-	for i, name := range names {
-		ps.checkText(fmt.Sprintf("%s[%d]", field, i), name, 1, 100)
-	}
-}
-
 // dropNull returns nil for the JSON null, because some clients send null for
 // an empty field.
 func dropNull(raw json.RawMessage) json.RawMessage {
@@ -196,166 +176,6 @@ func dropNull(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-// items converts the three forms of a request to one list of items.
-func (a Ask) items(ps *problems, typ QuestionType) []Item {
-	forms := 0
-	for _, used := range []bool{len(a.Items) > 0, a.Question != "", len(a.Questions) > 0} {
-		if used {
-			forms++
-		}
-	}
-	if forms > 1 {
-		ps.add("items", "give either items, or question, or questions")
-		return nil
-	}
-	if len(a.Items) > MaxItems {
-		ps.add("items", "has %d items, may have at most %d", len(a.Items), MaxItems)
-		return nil
-	}
-	if len(a.Questions) > MaxItems {
-		ps.add("questions", "has %d questions, may have at most %d", len(a.Questions), MaxItems)
-		return nil
-	}
-	shortFields := a.ResponseType != "" || len(a.Options) > 0
-	items, form := slices.Clone(a.Items), itemsForm
-	switch {
-	case len(a.Questions) > 0:
-		items, form = itemsFromUserQuestions(a.Questions, a.Other), questionsForm
-	case len(items) == 0:
-		prompt := a.Question
-		if prompt == "" {
-			prompt = a.Title
-		}
-		if strings.TrimSpace(prompt) == "" {
-			ps.add("question", "must not be empty: say what you ask")
-			return nil
-		}
-		form = shortForm
-		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options}}
-	}
-	if forms == 1 && a.Question == "" && shortFields {
-		ps.add("items", "response_type and options belong into the items here")
-	}
-	fillItems(items, typ)
-	a.spreadOther(items)
-	a.spreadDefault(ps, items)
-	checkItems(ps, items, form, typ)
-	return items
-}
-
-// askForm is one of the three forms of a request. It names where the items are
-// and what their fields are called there, so that errors use the asker's own
-// field names.
-type askForm struct{ pathFormat, prompt, value string }
-
-var (
-	itemsForm     = askForm{"items[%d].", "prompt", "value"}
-	questionsForm = askForm{"questions[%d].", "question", "label"}
-	shortForm     = askForm{"", "question", "value"}
-)
-
-// itemPrefix returns the prefix of the field names of item i.
-func (f askForm) itemPrefix(i int) string {
-	return strings.Replace(f.pathFormat, "%d", strconv.Itoa(i), 1)
-}
-
-// fillItems sets the key and the response type of every item that leaves them out.
-func fillItems(items []Item, typ QuestionType) {
-	for i := range items {
-		it := &items[i]
-		if it.Key == "" {
-			it.Key = "answer"
-			if len(items) > 1 {
-				it.Key = fmt.Sprintf("q%d", i+1)
-			}
-		}
-		switch {
-		case it.ResponseType != "":
-		case typ == Approval:
-			it.ResponseType = ResponseApproval
-		case len(it.Options) > 0:
-			it.ResponseType = ResponseChoice
-		default:
-			it.ResponseType = ResponseText
-		}
-	}
-}
-
-// WithOwnAnswers returns the request of an agent: people may answer in their
-// own words unless the request forbids it. The request of a script must allow
-// such answers itself, because a script expects one of its options.
-func (a Ask) WithOwnAnswers() Ask {
-	if a.Other == nil {
-		a.Other = new(true)
-	}
-	return a
-}
-
-// spreadOther applies the request's Other to the choice items that do not set their own. Afterwards, Other is true or
-// nil in a choice item, and nil in any other item.
-func (a Ask) spreadOther(items []Item) {
-	for i := range items {
-		it := &items[i]
-		choice := it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
-		if it.Other == nil && choice {
-			it.Other = a.Other
-		}
-		if !it.TakesOther() || !choice {
-			it.Other = nil
-		}
-	}
-}
-
-func (a Ask) spreadDefault(ps *problems, items []Item) {
-	if a.Default == nil {
-		return
-	}
-	if len(items) == 1 {
-		if items[0].Default != nil {
-			ps.add("default", "is given twice: for the question and for its item")
-		}
-		items[0].Default = a.Default
-		return
-	}
-	byKey, ok := a.Default.(map[string]any)
-	if !ok {
-		ps.add("default", "must be an object with a value for each item's key")
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(byKey)) {
-		i := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
-		if i < 0 {
-			ps.add("default."+key, "names no item")
-			continue
-		}
-		if items[i].Default != nil {
-			ps.add("default."+key, "is given twice: for the question and for its item")
-		}
-		items[i].Default = byKey[key]
-	}
-}
-
-func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
-	seen := map[string]bool{}
-	for i := range items {
-		prefix := form.itemPrefix(i)
-		items[i].check(ps, prefix, form)
-		if seen[items[i].Key] {
-			ps.add(prefix+"key", "%q stands twice", items[i].Key)
-		}
-		seen[items[i].Key] = true
-	}
-	if typ == Approval && (len(items) != 1 || items[0].ResponseType != ResponseApproval) {
-		ps.add("items", "an approval has one item, of response type approval")
-	}
-	if typ == Approval && len(items) == 1 && !items[0].IsRequired() {
-		ps.add(form.itemPrefix(0)+"required", "must not be false: an approval is given or refused")
-	}
-	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
-		ps.add("items", "the response type approval belongs to a question of type approval")
-	}
 }
 
 // setAction stores the exact bytes of the action that will run, and their hash.
@@ -375,93 +195,6 @@ func (a Ask) setAction(ps *problems, q *Question) {
 	if q.Risk == "" {
 		q.Risk = RiskMedium
 	}
-}
-
-func (a Ask) setQuorum(ps *problems, q *Question) {
-	if q.Risk == "" {
-		q.Risk = RiskLow
-	}
-	if a.Approvals == nil {
-		return
-	}
-	if q.Type != Approval {
-		ps.add("approvals", "belongs to a question of type approval")
-		return
-	}
-	quorum := *a.Approvals
-	if quorum.Required == 0 {
-		quorum.Required = 1
-	}
-	if quorum.Reject == "" {
-		quorum.Reject = "first"
-	}
-	ps.checkRange("approvals.required", quorum.Required, 1, 50)
-	ps.checkOneOf("approvals.reject", quorum.Reject, []string{"first", "majority"})
-	q.Approvals = &quorum
-}
-
-// CheckQuorum refuses a question that can never get its required approvals. The
-// argument must hold all members of the workspace.
-func (q *Question) CheckQuorum(members []Member) error {
-	if q.Approvals == nil {
-		return nil
-	}
-	eligible := q.countEligible(members)
-	if eligible >= q.Approvals.Required {
-		return nil
-	}
-	e := Errorf(CodeQuorumUnreachable, "the approvals that are required can never come: %d required, people who may approve: %d", q.Approvals.Required, eligible)
-	withSelf := *q
-	withSelf.Approvals = &Quorum{Self: true}
-	if withSelf.countEligible(members) > eligible {
-		return e.WithHint("where approvals are counted, who asks may not approve, unless approvals.self allows it (--self-approval)")
-	}
-	return e.WithHint("name more assignees, or require fewer approvals")
-}
-
-// CheckAssignees refuses a question that none of its assignees may answer, at
-// once or at a level of its escalation. Nobody could ever answer such a
-// question. The argument must hold all members of the workspace.
-func (q *Question) CheckAssignees(members []Member) error {
-	if len(q.Assignees) == 0 {
-		return nil
-	}
-	escalated := *q
-	for _, level := range q.Escalation {
-		escalated.Assignees = slices.Concat(escalated.Assignees, level.Assignees)
-	}
-	if escalated.countEligible(members) > 0 {
-		return nil
-	}
-	return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(escalated.Assignees, ", ") + " may answer the question"}).
-		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
-}
-
-// ReassignToOperators assigns the question to operators and admins if none of its assignees may answer, at once or at
-// a level of its escalation. It reports whether it did so. If no operator or admin may answer either, it leaves the
-// question as it is. The argument must hold all members of the workspace.
-func (q *Question) ReassignToOperators(members []Member) bool {
-	if q.CheckAssignees(members) == nil {
-		return false
-	}
-	reassigned := *q
-	reassigned.Assignees = []string{"role:" + string(RoleOperator), "role:" + string(RoleAdmin)}
-	if reassigned.countEligible(members) == 0 {
-		return false
-	}
-	q.Assignees = reassigned.Assignees
-	return true
-}
-
-// countEligible returns the number of people who may answer the question.
-func (q *Question) countEligible(members []Member) int {
-	n := 0
-	for _, m := range members {
-		if m.DisabledAt == nil && q.CheckMayAnswer(m.Caller()) == nil {
-			n++
-		}
-	}
-	return n
 }
 
 // firstLine returns the first line of a text, cut to n characters.

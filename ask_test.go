@@ -69,9 +69,12 @@ func TestAskTakesOverWhatTheTaskKnows(t *testing.T) {
 	q := openQuestion(t, fermata.Ask{Question: "Which database?\nWe have two.", Metadata: map[string]string{"pr": "7"}, State: json.RawMessage(`{"step":3}`)})
 	want := &fermata.Question{
 		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", Project: "shop", Type: fermata.Blocking, Status: fermata.Pending,
-		Title: "Which database?", Items: []fermata.Item{{Key: "answer", Prompt: "Which database?\nWe have two.", ResponseType: fermata.ResponseText}},
-		Timeout: "30m", Deadline: ptr(noon.Add(30 * time.Minute)), OnTimeout: fermata.FailTask, Priority: 2, Risk: fermata.RiskLow,
-		State: json.RawMessage(`{"step":3}`), Metadata: map[string]string{"pr": "7"}, AskCount: 1, AskedBy: agent, CreatedAt: noon, Fingerprint: q.Fingerprint,
+		Title: "Which database?", Deadline: ptr(noon.Add(30 * time.Minute)), Priority: 2, AskCount: 1, CreatedAt: noon, Fingerprint: q.Fingerprint,
+		Asked: fermata.Asked{
+			Items:   []fermata.Item{{Key: "answer", Prompt: "Which database?\nWe have two.", ResponseType: fermata.ResponseText}},
+			Timeout: "30m", OnTimeout: fermata.FailTask, Risk: fermata.RiskLow,
+			State: json.RawMessage(`{"step":3}`), Metadata: map[string]string{"pr": "7"}, AskedBy: agent,
+		},
 	}
 	if diff := cmp.Diff(want, q); diff != "" {
 		t.Error(diff)

@@ -18,7 +18,8 @@ func TestDeciders(t *testing.T) {
 		{ID: "mem_5", Handle: "asks", Role: RoleAdmin},
 	}
 	q := &Question{
-		Project: "web", Risk: RiskCritical, Approvals: &Quorum{Required: 2}, AskedBy: Actor{Kind: ActorHuman, ID: "mem_5"}, Status: Pending,
+		Project: "web", Status: Pending,
+		Asked: Asked{Risk: RiskCritical, Approvals: &Quorum{Required: 2}, AskedBy: Actor{Kind: ActorHuman, ID: "mem_5"}},
 	}
 	want := Deciders{
 		Items: []Decider{
@@ -33,7 +34,7 @@ func TestDeciders(t *testing.T) {
 	if diff := cmp.Diff(want, q.Deciders(members)); diff != "" {
 		t.Error(diff)
 	}
-	q = &Question{Project: "web", Risk: RiskLow, Assignees: []string{"zoe"}, Status: Pending}
+	q = &Question{Project: "web", Assignees: []string{"zoe"}, Status: Pending, Asked: Asked{Risk: RiskLow}}
 	d := q.Deciders(members[:3])
 	if d.Required != 1 || d.LeastAssurance != "" || d.LeastWithoutSignIn != AssuranceLink {
 		t.Errorf("a low risk needs %+v", d)

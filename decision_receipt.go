@@ -78,8 +78,9 @@ func (q *Question) Receipt(now time.Time) (DecisionReceipt, error) {
 func (r DecisionReceipt) Question() *Question {
 	return &Question{
 		ID: r.QuestionID, WorkspaceID: r.WorkspaceID, TaskID: r.TaskID, Project: r.Project, Type: r.Type, Status: r.Resolution.Status,
-		Title: r.Title, Body: r.Body, Items: r.Items, Action: r.Action, ActionHash: r.ActionHash, Risk: r.Risk, AskedBy: r.AskedBy,
+		Title:     r.Title,
 		CreatedAt: r.AskedAt, Votes: r.Votes, Resolution: r.Resolution,
+		Asked: Asked{Body: r.Body, Items: r.Items, Action: r.Action, ActionHash: r.ActionHash, Risk: r.Risk, AskedBy: r.AskedBy},
 	}
 }
 

@@ -229,7 +229,7 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 		{fermata.RiskCritical, two, fermata.AssuranceSession, true},
 		{fermata.RiskCritical, nil, fermata.AssurancePasskey, true},
 	} {
-		q := &fermata.Question{Risk: tt.risk, Approvals: tt.quorum}
+		q := &fermata.Question{Asked: fermata.Asked{Risk: tt.risk, Approvals: tt.quorum}}
 		c := person("ann")
 		c.Assurance, c.WithoutSignIn = tt.known, true
 		if got := q.CheckMayDecide(c) == nil; got != tt.may {
@@ -252,9 +252,13 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 // name of the channel first, then by its kind.
 func TestWhereTheAskerWantsIt(t *testing.T) {
 	t.Parallel()
-	q := fermata.Question{Metadata: map[string]string{
-		"slack": "#dev", "team": "#ops", "slack_mention": "@ann, here", "email": "ann@example.com, bob@example.com", "github_issue": "7",
-	}}
+	q := fermata.Question{
+		Asked: fermata.Asked{
+			Metadata: map[string]string{
+				"slack": "#dev", "team": "#ops", "slack_mention": "@ann, here", "email": "ann@example.com, bob@example.com", "github_issue": "7",
+			},
+		},
+	}
 	for name, is := range map[string][2]any{
 		"kind":      {"#dev", q.WantedPlace("other", "slack")},
 		"name":      {"#ops", q.WantedPlace("team", "slack")},

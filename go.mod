@@ -8,7 +8,7 @@ ignore ./web/node_modules
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/danielgtaylor/huma/v2 v2.39.0
-	github.com/go-json-experiment/json v1.27.2
+	github.com/go-json-experiment/json v1.27.2 // An experiment. The strict JSON of requests; encoding/json/v2 of the standard library replaces it, and it has the same functions.
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
@@ -19,11 +19,12 @@ require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/SherClockHolmes/webpush-go v1.4.0
 	github.com/adhocore/gronx v1.20.4
-	github.com/coder/acp-go-sdk v0.13.0
+	github.com/cenkalti/backoff/v5 v5.0.3
+	github.com/coder/acp-go-sdk v0.13.0 // Before 1.0. The types of the Agent Client Protocol, version 1; it does not know version 2 yet.
 	github.com/coreos/go-oidc/v3 v3.21.0
-	github.com/emersion/go-imap/v2 v2.0.0-beta.8
+	github.com/emersion/go-imap/v2 v2.0.0-beta.8 // A beta. Version 1 gets no new features, and no other client knows IDLE; the release of version 2 replaces it.
 	github.com/emersion/go-message v0.18.2
-	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6 // It has no releases. Only the mail servers of tests use it, and go-imap and go-smtp take its types.
 	github.com/emersion/go-smtp v0.25.1
 	github.com/expr-lang/expr v1.17.8
 	github.com/fxamacker/cbor/v2 v2.10.0
@@ -34,12 +35,12 @@ require (
 	github.com/google/go-github/v89 v89.0.0
 	github.com/gorilla/websocket v1.5.3
 	github.com/jellydator/ttlcache/v3 v3.4.1
-	github.com/nicholas-fedor/shoutrrr v0.13.2
+	github.com/nicholas-fedor/shoutrrr v0.13.2 // A fork. The first project has had no release since 2023; 20 services of notify channels would be 20 clients of our own.
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/slack-go/slack v0.35.0
-	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
-	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // It has one tag only. The signature of Standard Webhooks, 100 lines that we could take over.
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // It has no releases. `fermata install` changes settings with comments and keeps them; nothing else does that, and its two types are used in two files.
 	github.com/wneessen/go-mail v0.8.1
 	github.com/yuin/goldmark v1.8.7
 	go.mau.fi/util v0.11.0
@@ -76,10 +77,10 @@ require (
 	github.com/catppuccin/go v0.2.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect
-	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect
+	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect; It has no releases. Used by bubbletea.
 	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/charmbracelet/x/exp/ordered v0.1.0 // indirect
-	github.com/charmbracelet/x/exp/strings v0.0.0-20240722160745-212f7b056ed0 // indirect
+	github.com/charmbracelet/x/exp/strings v0.0.0-20240722160745-212f7b056ed0 // indirect; It has no releases. Used by huh.
 	github.com/charmbracelet/x/term v0.2.2 // indirect
 	github.com/charmbracelet/x/termios v0.1.1 // indirect
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
@@ -90,7 +91,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
-	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect; It has no releases. Used by pgx.
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/lucasb-eyer/go-colorful v1.4.1 // indirect
@@ -99,13 +100,13 @@ require (
 	github.com/mfridman/interpolate v0.0.2 // indirect
 	github.com/mitchellh/hashstructure/v2 v2.0.2 // indirect
 	github.com/muesli/cancelreader v0.2.2 // indirect
-	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect; It has no releases. Used by the client of Prometheus.
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/pressly/goose/v3 v3.29.0
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.23.0 // indirect
-	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect; It has no releases. Used by the SQLite driver.
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
 	github.com/xo/terminfo v1.0.0 // indirect

@@ -170,7 +170,7 @@ func TestQuietHoursAndDeadlines(t *testing.T) {
 			t.Errorf("%s: sleeps through: %v", tt.name, got)
 		}
 	}
-	goesOn := &fermata.Question{Type: fermata.NonBlocking, Deadline: &soon, Escalation: []fermata.EscalationLevel{{}}}
+	goesOn := &fermata.Question{Type: fermata.NonBlocking, Deadline: &soon, Asked: fermata.Asked{Escalation: []fermata.EscalationLevel{{}}}}
 	if night(false, "").MissesDeadline(goesOn, asked) {
 		t.Error("a question that goes on to others is not slept through")
 	}

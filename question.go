@@ -87,59 +87,28 @@ var risks = []string{string(RiskLow), string(RiskMedium), string(RiskHigh), stri
 
 // Question is a question of a task to people. Its content is frozen when it opens.
 type Question struct {
-	ID          string           `json:"id"`
-	WorkspaceID string           `json:"workspace_id"`
-	TaskID      string           `json:"task_id"`
-	RunID       string           `json:"run_id,omitempty"`
-	Project     string           `json:"project"`
-	Type        QuestionType     `json:"type" enum:"blocking,non_blocking,approval,error_recovery"`
-	Status      QuestionStatus   `json:"status" enum:"pending,answered,timed_out,cancelled"`
-	Title       string           `json:"title"`
-	Body        string           `json:"body,omitempty" doc:"Markdown"`
-	Items       []Item           `json:"items"`
-	Context     *QuestionContext `json:"context,omitempty"`
-	// Action is the exact bytes of the action that runs when the approval is given.
-	Action json.RawMessage `json:"action,omitempty"`
-	// ActionHash is the SHA-256 of the action's bytes in hex. An answer to an
-	// approval names the hash that the person saw.
-	ActionHash string   `json:"action_hash,omitempty"`
-	Assignees  []string `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
-	Approvals  *Quorum  `json:"approvals,omitempty"`
-	Timeout    Timeout  `json:"timeout"`
+	ID          string         `json:"id"`
+	WorkspaceID string         `json:"workspace_id"`
+	TaskID      string         `json:"task_id"`
+	RunID       string         `json:"run_id,omitempty"`
+	Project     string         `json:"project"`
+	Type        QuestionType   `json:"type" enum:"blocking,non_blocking,approval,error_recovery"`
+	Status      QuestionStatus `json:"status" enum:"pending,answered,timed_out,cancelled"`
+	Title       string         `json:"title"`
+	Asked
+	Assignees []string `json:"assignees,omitempty" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
 	// Deadline is the instant at which OnTimeout applies. If nil, the question waits for ever.
-	Deadline   *time.Time        `json:"deadline,omitempty"`
-	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
-	Escalation []EscalationLevel `json:"escalation,omitempty"`
-	// Channels are the channels that send the question at once, before its
-	// route. Each is a name or a kind.
-	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
+	Deadline *time.Time `json:"deadline,omitempty"`
 	// UnreachedReason is the reason why no channel sends the question to anybody. People then find the question in
 	// the inbox only. UnreachedReason is empty if a channel sends it, or if the question is not urgent.
 	UnreachedReason string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
-	// Reminders are the times of reminders, counted from asking. RemindEvery is the interval of further reminders
-	// while the question is open.
-	Reminders   []string `json:"reminders,omitempty" doc:"durations after asking"`
-	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"how often people are reminded after the last of the reminders"`
-	// ShareContext allows the context in public places.
-	ShareContext    bool   `json:"share_context,omitempty" doc:"lets its context be shown where people who may not read the project see it"`
 	EscalationLevel int    `json:"escalation_level,omitempty" doc:"how many levels were reached"`
 	Priority        int    `json:"priority"`
-	Confidence      *int   `json:"confidence,omitempty"`
-	Risk            Risk   `json:"risk" enum:"low,medium,high,critical"`
 	IdempotencyKey  string `json:"idempotency_key,omitempty"`
 	DedupeKey       string `json:"dedupe_key,omitempty"`
-	// CallbackURL is the address to which the outcome is posted when the question closes.
-	CallbackURL string `json:"callback_url,omitempty"`
-	// State is opaque data of the asker. It is returned unchanged.
-	State    json.RawMessage   `json:"state,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	// LeastAssurance is the assurance that a person needs to answer, by the
-	// policy at the time of asking. If empty, any assurance is enough.
-	LeastAssurance Assurance `json:"least_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to answer"`
 	// AskCount counts how often the same question was asked while it was open.
 	AskCount   int         `json:"ask_count"`
 	Votes      []Vote      `json:"votes,omitempty"`
-	AskedBy    Actor       `json:"asked_by"`
 	CreatedAt  time.Time   `json:"created_at"`
 	Resolution *Resolution `json:"resolution,omitempty"`
 	// HeldAnswer is an answer that its author can still take back.
@@ -168,6 +137,42 @@ type Question struct {
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`
 	Version  int64  `json:"-"`
+}
+
+// Asked is the part of a question that never changes after it was asked.
+type Asked struct {
+	Body    string           `json:"body,omitempty" doc:"Markdown"`
+	Items   []Item           `json:"items"`
+	Context *QuestionContext `json:"context,omitempty"`
+	// Action is the exact bytes of the action that runs when the approval is given.
+	Action json.RawMessage `json:"action,omitempty"`
+	// ActionHash is the SHA-256 of the action's bytes in hex. An answer to an
+	// approval names the hash that the person saw.
+	ActionHash string            `json:"action_hash,omitempty"`
+	Approvals  *Quorum           `json:"approvals,omitempty"`
+	Timeout    Timeout           `json:"timeout"`
+	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
+	Escalation []EscalationLevel `json:"escalation,omitempty"`
+	// Channels are the channels that send the question at once, before its
+	// route. Each is a name or a kind.
+	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
+	// Reminders are the times of reminders, counted from asking. RemindEvery is the interval of further reminders
+	// while the question is open.
+	Reminders   []string `json:"reminders,omitempty" doc:"durations after asking"`
+	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"how often people are reminded after the last of the reminders"`
+	// ShareContext allows the context in public places.
+	ShareContext bool `json:"share_context,omitempty" doc:"lets its context be shown where people who may not read the project see it"`
+	Confidence   *int `json:"confidence,omitempty"`
+	Risk         Risk `json:"risk" enum:"low,medium,high,critical"`
+	// CallbackURL is the address to which the outcome is posted when the question closes.
+	CallbackURL string `json:"callback_url,omitempty"`
+	// State is opaque data of the asker. It is returned unchanged.
+	State    json.RawMessage   `json:"state,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// LeastAssurance is the assurance that a person needs to answer, by the
+	// policy at the time of asking. If empty, any assurance is enough.
+	LeastAssurance Assurance `json:"least_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to answer"`
+	AskedBy        Actor     `json:"asked_by"`
 }
 
 // Quorum says how many people must approve.

@@ -84,7 +84,7 @@ func TestRemindersOfAResumedSession(t *testing.T) {
 func TestNextRepeat(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
-	q := fermata.Question{CreatedAt: noon, Reminders: []string{"1d", "1h"}, RemindEvery: "7d"}
+	q := fermata.Question{CreatedAt: noon, Asked: fermata.Asked{Reminders: []string{"1d", "1h"}, RemindEvery: "7d"}}
 	for after, want := range map[time.Duration]time.Duration{
 		0: 8 * day, day: 8 * day, 8*day - time.Second: 8 * day, 8 * day: 15 * day, 9 * day: 15 * day, 100 * day: 106 * day,
 	} {

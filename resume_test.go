@@ -101,7 +101,7 @@ func TestResumeTextCannotBeBrokenOutOf(t *testing.T) {
 			want = append(want, late.Comment)
 		}
 		r.LateAnswers = []fermata.LateAnswer{late}
-		q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Title: word("title"), Items: items, Resolution: r}
+		q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Title: word("title"), Resolution: r, Asked: fermata.Asked{Items: items}}
 		m := &fermata.Message{ID: "msg_1", Author: person("author"), Body: word("body"), CreatedAt: anHourLater}
 		want = append(want, m.Body)
 		pending := &fermata.Question{ID: "q_2", Title: word("pending title")}

@@ -214,20 +214,9 @@ func wireQuestion() fermata.Question {
 	}
 	return fermata.Question{
 		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", RunID: "run_1", Project: "shop", Type: fermata.Approval, Status: fermata.TimedOut,
-		Title: "Deploy?", Body: "To *production*.",
-		Items: []fermata.Item{{
-			Key: "answer", Prompt: "Deploy?", Header: "Deploy", ResponseType: fermata.ResponseMultiChoice,
-			Options: []fermata.Option{{Value: "a", Label: "A", Description: "the first", Recommended: true, Danger: true}},
-			Other:   new(true), Required: ptr(true), Default: []string{"a"}, MinLength: ptr(1), MaxLength: ptr(9), Min: ptr(1.0), Max: ptr(2.5), Pattern: "a+",
-		}},
-		Context: &fermata.QuestionContext{Text: "The last deploy was *noon*.", Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
-		Action:  action, ActionHash: fermata.HashAction(action), Assignees: []string{"ann", "group:ops", "role:admin"},
-		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &anHourLater, OnTimeout: fermata.Escalate,
-		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
-		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, UnreachedReason: "there is no route for it", Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
-		CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
-		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later, Signed: signed}},
-		AskedBy: agent, CreatedAt: noon,
+		Title: "Deploy?", Assignees: []string{"ann", "group:ops", "role:admin"}, Deadline: &anHourLater,
+		EscalationLevel: 1, UnreachedReason: "there is no route for it", Priority: 1, IdempotencyKey: "key 1", DedupeKey: "key 2", AskCount: 2,
+		Votes: []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later, Signed: signed}}, CreatedAt: noon,
 		Resolution: &fermata.Resolution{
 			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: anHourLater, Answer: fermata.Approve,
 			Answers: map[string]any{"answer": fermata.Approve, "list": []string{"x"}, "number": 1.5, "yes": true}, Comment: "Go.", Channel: "web",
@@ -238,5 +227,19 @@ func wireQuestion() fermata.Question {
 		HeldAnswer: held,
 		TaskTitle:  "Deploy 512", Answerable: true, NeedsSignature: true, WaitingWork: &fermata.WaitingWork{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
+		Asked: fermata.Asked{
+			Body: "To *production*.",
+			Items: []fermata.Item{{
+				Key: "answer", Prompt: "Deploy?", Header: "Deploy", ResponseType: fermata.ResponseMultiChoice,
+				Options: []fermata.Option{{Value: "a", Label: "A", Description: "the first", Recommended: true, Danger: true}},
+				Other:   new(true), Required: ptr(true), Default: []string{"a"}, MinLength: ptr(1), MaxLength: ptr(9), Min: ptr(1.0), Max: ptr(2.5), Pattern: "a+",
+			}},
+			Context: &fermata.QuestionContext{Text: "The last deploy was *noon*.", Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
+			Action:  action, ActionHash: fermata.HashAction(action),
+			Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", OnTimeout: fermata.Escalate,
+			Escalation: []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}}, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, Confidence: ptr(70), Risk: fermata.RiskHigh,
+			CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession,
+			AskedBy: agent,
+		},
 	}
 }

@@ -3,14 +3,16 @@ package client
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/fermata-hq/fermata"
 )
 
 const (
-	// maxBackoff is the longest wait between two tries.
+	// maxBackoff is the longest wait between two tries, before half of it is
+	// added or taken away at random.
 	maxBackoff = 2 * time.Second
 	// maxRetryAfter is the longest wait that a server may ask for. If it
 	// asks for more, the call gives up and returns the error.
@@ -20,9 +22,10 @@ const (
 // retry calls try until it succeeds, fails for good, or has no tries left. It
 // returns the last error.
 func retry[T any](ctx context.Context, c *Client, try func() (T, error)) (T, error) {
+	waits := c.newBackOff()
 	for n := 1; ; n++ {
 		result, err := try()
-		wait, retryable := c.backoff(n, err)
+		wait, retryable := retryDelay(err, waits)
 		if !retryable || n >= c.maxTries {
 			return result, err
 		}
@@ -32,10 +35,17 @@ func retry[T any](ctx context.Context, c *Client, try func() (T, error)) (T, err
 	}
 }
 
-// backoff reports whether another try may help after the n-th one, and how long
-// to wait before it. The wait is random, so that many clients of a restarted
-// server do not come back at the same moment.
-func (c *Client) backoff(n int, err error) (time.Duration, bool) {
+// newBackOff returns the waits between tries. They are random, so that many
+// clients of a restarted server do not come back at the same moment.
+func (c *Client) newBackOff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval, b.Multiplier = c.minBackoff, maxBackoff, 2
+	return b
+}
+
+// retryDelay reports whether another try may help after an error, and how long
+// to wait before it.
+func retryDelay(err error, waits backoff.BackOff) (time.Duration, bool) {
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok || (e.Code != fermata.CodeUnavailable && e.Code != fermata.CodeRateLimited) {
 		return 0, false
@@ -43,9 +53,7 @@ func (c *Client) backoff(n int, err error) (time.Duration, bool) {
 	if e.RetryAfter > maxRetryAfter {
 		return 0, false
 	}
-	wait := min(c.minBackoff<<min(n-1, 10), maxBackoff)
-	wait = wait/2 + rand.N(wait/2+1) //nolint:gosec // a spread, not a secret
-	return max(wait, e.RetryAfter), true
+	return max(waits.NextBackOff(), e.RetryAfter), true
 }
 
 // sleep waits for d, or until ctx ends.

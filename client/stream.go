@@ -47,6 +47,7 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, handle func(*fermata
 	if q.After > 0 || q.FromStart {
 		s.last = strconv.FormatInt(q.After, 10)
 	}
+	waits := c.newBackOff()
 	for n := 0; ; {
 		err := s.connect(ctx)
 		if ctx.Err() != nil {
@@ -58,9 +59,10 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, handle func(*fermata
 		broke := s.connected
 		if broke {
 			n, s.connected = 0, false
+			waits.Reset()
 		}
 		n++
-		wait, retryable := c.backoff(n, err)
+		wait, retryable := retryDelay(err, waits)
 		if !retryable || (!s.opened && n >= c.maxTries) {
 			return err
 		}

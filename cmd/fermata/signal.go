@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/fermata-hq/fermata/internal/cli"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // errTerminated is the cause of a context that SIGTERM cancelled.
@@ -25,7 +25,7 @@ func signalContext(parent context.Context) (context.Context, context.CancelFunc)
 		case sig := <-signals:
 			cause := errTerminated
 			if sig == syscall.SIGINT {
-				cause = cli.ErrInterrupted
+				cause = session.ErrInterrupted
 			}
 			cancel(cause)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/app"
-	"github.com/fermata-hq/fermata/internal/cli"
+	cliworkflow "github.com/fermata-hq/fermata/internal/cli/workflow"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -17,9 +17,9 @@ func checkWorkflow(source []byte) client.WorkflowCheck {
 }
 
 // simulateWorkflow runs a definition with scripted answers.
-func simulateWorkflow(ctx context.Context, t cli.SimulationInput) (*cli.SimulationReport, error) {
+func simulateWorkflow(ctx context.Context, t cliworkflow.SimulationInput) (*cliworkflow.SimulationReport, error) {
 	report, err := workflow.Simulate(ctx, t.Source, t.Answers, app.WorkflowTools())
-	return (*cli.SimulationReport)(report), err
+	return (*cliworkflow.SimulationReport)(report), err
 }
 
 // workflowSchema returns the JSON Schema that editors use to check definitions.

@@ -14,10 +14,12 @@ import (
 func TestUserAnswers(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{
-		Items: []fermata.Item{{Key: "a", Prompt: "Which?"}, {Key: "b", Prompt: "Which?"}, {Key: "c", Prompt: "More?"}},
 		Resolution: &fermata.Resolution{
 			Status: fermata.TimedOut, Outcome: fermata.TakeDefault, DecidedBy: fermata.ActorTimeout,
 			Answers: map[string]any{"a": "x", "b": "y", "c": []any{"p", "q"}},
+		},
+		Asked: fermata.Asked{
+			Items: []fermata.Item{{Key: "a", Prompt: "Which?"}, {Key: "b", Prompt: "Which?"}, {Key: "c", Prompt: "More?"}},
 		},
 	}
 	input, err := agent.AddUserAnswers(json.RawMessage(`{"questions":[],"new":1}`), q)

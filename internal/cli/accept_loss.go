@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -19,9 +20,9 @@ Examples:
     fermata accept-loss --yes --data /var/lib/fermata`
 }
 
-func (c *acceptLossCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.AcceptLoss == nil {
-		return notBuilt("accept-loss")
+func (c *acceptLossCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
+	if hooks.AcceptLoss == nil {
+		return session.NotBuiltError("accept-loss")
 	}
-	return s.hooks.AcceptLoss(ctx, c.AcceptLoss)
+	return hooks.AcceptLoss(ctx, c.AcceptLoss)
 }

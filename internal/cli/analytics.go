@@ -8,15 +8,17 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 type analyticsCommand struct {
-	period
+	session.Period
 	Report   string                 `arg:"" optional:"" enum:"summary,series,questions,responders,projects" default:"summary" help:"summary, series, questions, responders or projects."`
 	Project  string                 `help:"Of this project."`
 	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Of this type of questions."`
 	Interval fermata.SeriesInterval `enum:",hour,day,week" default:"" placeholder:"STEP" help:"Length of a step of a series: hour, day (the default) or week."`
-	Limit    quantity               `help:"How many of the most common questions (default: 20)."`
+	Limit    session.Quantity       `help:"How many of the most common questions (default: 20)."`
 	CSV      bool                   `name:"csv" help:"Print a table in CSV."`
 }
 
@@ -32,23 +34,23 @@ Examples:
     fermata analytics --json | jq .timeout_rate`
 }
 
-func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
+func (c *analyticsCommand) Run(ctx context.Context, s *session.Session) error {
 	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: int(c.Limit)}
-	err := checkUnreadFlags(c.Report, map[string]bool{
+	err := session.CheckUnreadFlags(c.Report, map[string]bool{
 		"--interval": c.Interval != "" && c.Report != "series", "--limit": c.Limit != 0 && c.Report != "questions",
 	})
 	if err != nil {
 		return err
 	}
-	if q.From, q.To, err = c.bounds(s); err != nil {
+	if q.From, q.To, err = c.Bounds(s); err != nil {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
 	if c.CSV {
-		return s.writeCSV(func(w io.Writer) error { return server.AnalyticsCSV(ctx, c.Report, q, w) })
+		return writeCSV(s, func(w io.Writer) error { return server.AnalyticsCSV(ctx, c.Report, q, w) })
 	}
 	switch c.Report {
 	case "series":
@@ -66,36 +68,36 @@ func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 
 // writeCSV prints a table. On a terminal it replaces the characters that the terminal would obey; elsewhere it changes
 // nothing.
-func (s *session) writeCSV(write func(io.Writer) error) error {
-	if !s.outTerm {
-		return write(s.out)
+func writeCSV(s *session.Session, write func(io.Writer) error) error {
+	if !s.OutTerm {
+		return write(s.Out)
 	}
 	var buf bytes.Buffer
 	if err := write(&buf); err != nil {
 		return err
 	}
-	_, err := io.WriteString(s.out, clean(buf.String()))
+	_, err := io.WriteString(s.Out, terminal.Clean(buf.String()))
 	return err
 }
 
 // printReport reads a report and prints it as JSON or as a table.
-func printReport[T any](ctx context.Context, s *session, q client.AnalyticsQuery,
-	read func(context.Context, client.AnalyticsQuery) (T, error), toTable func(*session, T) *table,
+func printReport[T any](ctx context.Context, s *session.Session, q client.AnalyticsQuery,
+	read func(context.Context, client.AnalyticsQuery) (T, error), toTable func(*session.Session, T) *terminal.Table,
 ) error {
 	found, err := read(ctx, q)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return s.writeJSON(found)
+		return s.WriteJSON(found)
 	}
-	s.printTable(toTable(s, found), "nothing was asked")
+	s.PrintTable(toTable(s, found), "nothing was asked")
 	return nil
 }
 
 var (
-	answerColumns = []column{{head: "ANSWERED"}, {head: "MEDIAN"}, {head: "P90"}, {head: "<2s"}}
-	figureColumns = append([]column{{head: "ASKED"}, {head: "OPEN"}, {head: "TIMED OUT"}}, answerColumns...)
+	answerColumns = []terminal.Column{{Head: "ANSWERED"}, {Head: "MEDIAN"}, {Head: "P90"}, {Head: "<2s"}}
+	figureColumns = append([]terminal.Column{{Head: "ASKED"}, {Head: "OPEN"}, {Head: "TIMED OUT"}}, answerColumns...)
 )
 
 func answerCells(a fermata.AnswerFigures) []string {
@@ -142,58 +144,58 @@ func percent(p fermata.Share) string {
 	return strconv.FormatFloat(float64(int64(*p.Value*1000+0.5))/10, 'f', -1, 64) + "% of " + formatCount(p.N)
 }
 
-func newTable(first []column, rest []column) *table {
-	return &table{columns: append(append([]column{}, first...), rest...)}
+func newTable(first []terminal.Column, rest []terminal.Column) *terminal.Table {
+	return &terminal.Table{Columns: append(append([]terminal.Column{}, first...), rest...)}
 }
 
-func summaryTable(_ *session, r *fermata.AnalyticsSummary) *table {
-	t := newTable([]column{{head: "OF", flex: true}}, figureColumns)
-	t.add(append([]string{"all"}, figureCells(r.Figures)...)...)
+func summaryTable(_ *session.Session, r *fermata.AnalyticsSummary) *terminal.Table {
+	t := newTable([]terminal.Column{{Head: "OF", Flex: true}}, figureColumns)
+	t.Add(append([]string{"all"}, figureCells(r.Figures)...)...)
 	for _, typ := range r.Types {
-		t.add(append([]string{string(typ.Type)}, figureCells(typ.Figures)...)...)
+		t.Add(append([]string{string(typ.Type)}, figureCells(typ.Figures)...)...)
 	}
 	for _, channel := range r.Channels {
 		name := "by " + channel.Channel
 		if channel.Channel == "" {
 			name = "by another way"
 		}
-		t.add(append([]string{name, "", "", ""}, answerCells(channel.AnswerFigures)...)...)
+		t.Add(append([]string{name, "", "", ""}, answerCells(channel.AnswerFigures)...)...)
 	}
 	return t
 }
 
-func seriesTable(_ *session, r *fermata.AnalyticsSeries) *table {
-	t := newTable([]column{{head: "FROM"}}, figureColumns)
+func seriesTable(_ *session.Session, r *fermata.AnalyticsSeries) *terminal.Table {
+	t := newTable([]terminal.Column{{Head: "FROM"}}, figureColumns)
 	for _, step := range r.Items {
-		t.add(append([]string{step.From.UTC().Format("2006-01-02 15:04")}, figureCells(step.Figures)...)...)
+		t.Add(append([]string{step.From.UTC().Format("2006-01-02 15:04")}, figureCells(step.Figures)...)...)
 	}
 	return t
 }
 
-func questionsTable(s *session, r *fermata.AnalyticsQuestions) *table {
-	t := newTable([]column{{head: "QUESTION", flex: true}, {head: "NEWEST"}}, figureColumns)
+func questionsTable(s *session.Session, r *fermata.AnalyticsQuestions) *terminal.Table {
+	t := newTable([]terminal.Column{{Head: "QUESTION", Flex: true}, {Head: "NEWEST"}}, figureColumns)
 	for _, q := range r.Items {
-		t.add(append([]string{q.Title, s.idText(q.QuestionID)}, figureCells(q.Figures)...)...)
+		t.Add(append([]string{q.Title, s.IDText(q.QuestionID)}, figureCells(q.Figures)...)...)
 	}
 	return t
 }
 
-func respondersTable(s *session, r *fermata.AnalyticsResponders) *table {
-	t := newTable([]column{{head: "WHO", flex: true}}, answerColumns)
+func respondersTable(s *session.Session, r *fermata.AnalyticsResponders) *terminal.Table {
+	t := newTable([]terminal.Column{{Head: "WHO", Flex: true}}, answerColumns)
 	for _, person := range r.Items {
 		who := person.Handle
 		if who == "" {
-			who = s.idText(person.ID)
+			who = s.IDText(person.ID)
 		}
-		t.add(append([]string{who}, answerCells(person.AnswerFigures)...)...)
+		t.Add(append([]string{who}, answerCells(person.AnswerFigures)...)...)
 	}
 	return t
 }
 
-func projectsTable(_ *session, r *fermata.AnalyticsProjects) *table {
-	t := newTable([]column{{head: "PROJECT", flex: true}}, figureColumns)
+func projectsTable(_ *session.Session, r *fermata.AnalyticsProjects) *terminal.Table {
+	t := newTable([]terminal.Column{{Head: "PROJECT", Flex: true}}, figureColumns)
 	for _, p := range r.Items {
-		t.add(append([]string{p.Project}, figureCells(p.Figures)...)...)
+		t.Add(append([]string{p.Project}, figureCells(p.Figures)...)...)
 	}
 	return t
 }

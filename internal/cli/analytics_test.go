@@ -1,6 +1,8 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestLengthsAsPeopleReadThem(t *testing.T) {
 	t.Parallel()

@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type cancelCommand struct {
-	write
+	session.WriteFlags
 	ID     string `arg:"" help:"A task or a question."`
 	Reason string `short:"m" placeholder:"TEXT|@FILE" help:"Say why."`
 }
@@ -20,31 +21,31 @@ Examples:
     fermata cancel 3f9k2a -m "no longer needed"`
 }
 
-func (c *cancelCommand) Run(ctx context.Context, s *session) error {
-	reason, err := s.textOrFile("--reason", c.Reason)
+func (c *cancelCommand) Run(ctx context.Context, s *session.Session) error {
+	reason, err := s.TextOrFile("--reason", c.Reason)
 	if err != nil {
 		return err
 	}
-	t, q, err := s.find(ctx, c.ID)
+	t, q, err := s.Find(ctx, c.ID)
 	if err != nil {
 		return err
 	}
 	body := map[string]string{"reason": reason}
 	if t != nil {
-		return s.sendTaskChange(ctx, taskChange{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
-			return s.client.CancelTask(ctx, id, reason)
+		return s.SendTaskChange(ctx, session.TaskChange{Flags: c.WriteFlags, ID: t.ID, Verb: "cancel", Body: body, Send: func(ctx context.Context, id string) (*fermata.Task, error) {
+			return s.Client.CancelTask(ctx, id, reason)
 		}})
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/cancel", body); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/questions/"+q.ID+"/cancel", body); done {
 		return err
 	}
-	q, err = s.client.CancelQuestion(ctx, q.ID, reason)
+	q, err = s.Client.CancelQuestion(ctx, q.ID, reason)
 	if err != nil {
 		return err
 	}
-	s.printDone(q.WorkspaceID, "%s is %s", q.ID, q.Status)
+	s.PrintDone(q.WorkspaceID, "%s is %s", q.ID, q.Status)
 	if s.JSON {
-		return s.writeJSON(q)
+		return s.WriteJSON(q)
 	}
 	return nil
 }

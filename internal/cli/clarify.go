@@ -1,9 +1,13 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
+)
 
 type clarifyCommand struct {
-	write
+	session.WriteFlags
 	ID   string   `arg:"" help:"The question, or the task that waits."`
 	Text []string `arg:"" sep:"none" help:"What you want to know; @FILE reads it."`
 }
@@ -16,25 +20,25 @@ Examples:
     fermata clarify 3f9k2a "Which of the two databases do you mean?"`
 }
 
-func (c *clarifyCommand) Run(ctx context.Context, s *session) error {
-	text, err := s.wordsOrFile("text", c.Text)
+func (c *clarifyCommand) Run(ctx context.Context, s *session.Session) error {
+	text, err := s.WordsOrFile("text", c.Text)
 	if err != nil {
 		return err
 	}
-	q, err := s.findQuestion(ctx, c.ID)
+	q, err := s.FindQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
 		return err
 	}
-	q, err = s.client.Clarify(ctx, q.ID, text)
+	q, err = s.Client.Clarify(ctx, q.ID, text)
 	if err != nil {
 		return err
 	}
-	s.printDone(q.WorkspaceID, "asked back on %s", q.ID)
+	s.PrintDone(q.WorkspaceID, "asked back on %s", q.ID)
 	if s.JSON {
-		return s.writeJSON(q)
+		return s.WriteJSON(q)
 	}
 	return nil
 }

@@ -1,9 +1,13 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
+)
 
 type commentCommand struct {
-	write
+	session.WriteFlags
 	ID   string   `arg:"" help:"The question, or the task that waits for it."`
 	Text []string `arg:"" sep:"none" help:"What you want to say; @FILE reads it."`
 }
@@ -17,25 +21,25 @@ Examples:
     fermata comment 3f9k2a "I would wait for the release"`
 }
 
-func (c *commentCommand) Run(ctx context.Context, s *session) error {
-	text, err := s.wordsOrFile("text", c.Text)
+func (c *commentCommand) Run(ctx context.Context, s *session.Session) error {
+	text, err := s.WordsOrFile("text", c.Text)
 	if err != nil {
 		return err
 	}
-	q, err := s.findQuestion(ctx, c.ID)
+	q, err := s.FindQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
 		return err
 	}
-	m, err := s.client.Comment(ctx, q.ID, text)
+	m, err := s.Client.Comment(ctx, q.ID, text)
 	if err != nil {
 		return err
 	}
-	s.printDone(m.WorkspaceID, "commented on %s", q.ID)
+	s.PrintDone(m.WorkspaceID, "commented on %s", q.ID)
 	if s.JSON {
-		return s.writeJSON(m)
+		return s.WriteJSON(m)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type completionCommand struct {
@@ -23,15 +25,15 @@ Examples:
     fermata completion fish > ~/.config/fish/completions/fermata.fish`
 }
 
-func (c *completionCommand) Run(s *session, app *kong.Application) error {
+func (c *completionCommand) Run(s *session.Session, app *kong.Application) error {
 	points := completions(app.Node, "")
 	switch c.Shell {
 	case "bash":
-		writeBash(s.out, points)
+		writeBash(s.Out, points)
 	case "zsh":
-		writeZsh(s.out, points)
+		writeZsh(s.Out, points)
 	default:
-		writeFish(s.out, points)
+		writeFish(s.Out, points)
 	}
 	return nil
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type deferCommand struct {
-	write
+	session.WriteFlags
 	ID    string `arg:"" help:"The task."`
 	Until string `arg:"" optional:"" help:"2h, 3d, a date or an instant; without it, until someone resumes it."`
 }
@@ -19,12 +20,12 @@ func (deferCommand) Help() string {
     fermata defer 3f9k2a 2027-01-31`
 }
 
-func (c *deferCommand) Run(ctx context.Context, s *session) error {
-	until, err := s.parseInstant(c.Until)
+func (c *deferCommand) Run(ctx context.Context, s *session.Session) error {
+	until, err := s.ParseInstant(c.Until)
 	if err != nil {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (c *deferCommand) Run(ctx context.Context, s *session) error {
 	if until != nil {
 		body["until"] = until
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "defer", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.SendTaskChange(ctx, session.TaskChange{Flags: c.WriteFlags, ID: c.ID, Verb: "defer", Body: body, Send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.DeferTask(ctx, id, until)
 	}})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -18,9 +19,9 @@ func (demoCommand) Help() string {
     fermata demo --answer "json no"`
 }
 
-func (c *demoCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.Demo == nil {
-		return notBuilt("demo")
+func (c *demoCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
+	if hooks.Demo == nil {
+		return session.NotBuiltError("demo")
 	}
-	return s.hooks.Demo(ctx, c.Demo)
+	return hooks.Demo(ctx, c.Demo)
 }

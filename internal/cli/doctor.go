@@ -11,6 +11,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
@@ -46,13 +48,13 @@ type finding struct {
 // maxSkew is the largest difference of two clocks at which deadlines still look right.
 const maxSkew = 5 * time.Second
 
-func (c *doctorCommand) Run(ctx context.Context, s *session) error {
+func (c *doctorCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
 	d := &diagnosis{s: s}
 	d.add(c.examine(ctx, s)...)
 	d.add(checkSandbox(ctx))
 	d.add(checkAgentVersions(ctx)...)
 	if c.Agents && ctx.Err() == nil {
-		if err := d.runAgentChecks(ctx); err != nil {
+		if err := d.runAgentChecks(ctx, hooks); err != nil {
 			return err
 		}
 	}
@@ -64,7 +66,7 @@ func (c *doctorCommand) Run(ctx context.Context, s *session) error {
 
 // diagnosis collects findings. For people it prints each finding immediately.
 type diagnosis struct {
-	s        *session
+	s        *session.Session
 	findings []finding
 	failed   bool
 }
@@ -74,57 +76,57 @@ func (d *diagnosis) add(findings ...finding) {
 		d.findings = append(d.findings, f)
 		d.failed = d.failed || f.Status == "fail"
 		if !d.s.JSON {
-			d.s.stdout().printFinding(f)
+			printFinding(d.s.Stdout(), f)
 		}
 	}
 }
 
 func (d *diagnosis) finish() error {
 	if d.s.JSON {
-		if err := d.s.writeJSON(d.findings); err != nil {
+		if err := d.s.WriteJSON(d.findings); err != nil {
 			return err
 		}
 	}
 	if d.failed {
-		return exitError(exitFailed)
+		return session.ExitError(session.ExitFailed)
 	}
 	return nil
 }
 
-func (p printer) printFinding(f finding) {
-	status := map[string]string{"ok": p.green("ok  "), "warn": p.yellow("warn"), "fail": p.red("FAIL"), "skip": p.dim("skip")}[f.Status]
-	detail := oneLine(f.Detail)
+func printFinding(p terminal.Printer, f finding) {
+	status := map[string]string{"ok": p.Green("ok  "), "warn": p.Yellow("warn"), "fail": p.Red("FAIL"), "skip": p.Dim("skip")}[f.Status]
+	detail := terminal.OneLine(f.Detail)
 	if f.Step != "" {
 		detail = f.Step + ": " + detail
 	}
-	p.line("%s  %-9s %s", status, f.Check, detail)
+	p.Line("%s  %-9s %s", status, f.Check, detail)
 	if f.Hint != "" {
-		p.line("                %s", oneLine(f.Hint))
+		p.Line("                %s", terminal.OneLine(f.Hint))
 	}
-	p.printQuoted("                ", f.Log)
+	p.PrintQuoted("                ", f.Log)
 }
 
-func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
-	server, err := s.server()
+func (c *doctorCommand) examine(ctx context.Context, s *session.Session) []finding {
+	server, err := s.Server()
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
-		return []finding{s.failure("token", err), checkGit(ctx)}
+		return []finding{failure(s, "token", err), checkGit(ctx)}
 	case err != nil:
-		return []finding{s.failure("server", err), checkGit(ctx)}
+		return []finding{failure(s, "server", err), checkGit(ctx)}
 	}
-	before := s.now()
+	before := s.Now()
 	me, err := server.Whoami(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
-		found := []finding{{Check: "server", Status: "ok", Detail: s.address}, s.failure("token", err)}
+		found := []finding{{Check: "server", Status: "ok", Detail: s.Address}, failure(s, "token", err)}
 		return append(append(found, checkReadiness(ctx, s, server)...), checkGit(ctx))
 	case err != nil:
 		return append(diagnoseServerError(ctx, s, server, err), checkGit(ctx))
 	}
 	found := []finding{
-		{Check: "server", Status: "ok", Detail: fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
+		{Check: "server", Status: "ok", Detail: fmt.Sprintf("%s, version %s, workspace %s", s.Address, me.Version, me.Workspace)},
 		checkToken(me),
-		checkClock(me.ServerTime, before, s.now()),
+		checkClock(me.ServerTime, before, s.Now()),
 	}
 	found = append(found, checkReadiness(ctx, s, server)...)
 	found = append(found, checkAudit(ctx, s, server, me), checkWaiting(ctx, s))
@@ -133,10 +135,10 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 }
 
 // failure returns the finding of a failed check, with the error and its hint.
-func (s *session) failure(check string, err error) finding {
+func failure(s *session.Session, check string, err error) finding {
 	detail := err.Error()
-	if e, ok := errors.AsType[*fermata.Error](err); ok && s.hint(e) != "" {
-		detail += "; " + s.hint(e)
+	if e, ok := errors.AsType[*fermata.Error](err); ok && s.Hint(e) != "" {
+		detail += "; " + s.Hint(e)
 	}
 	return finding{Check: check, Status: "fail", Detail: detail}
 }
@@ -168,8 +170,8 @@ func checkClock(server, before, after time.Time) finding {
 }
 
 // diagnoseServerError distinguishes a server that is down from a server whose database fails.
-func diagnoseServerError(ctx context.Context, s *session, server *client.Client, err error) []finding {
-	found := []finding{s.failure("server", err)}
+func diagnoseServerError(ctx context.Context, s *session.Session, server *client.Client, err error) []finding {
+	found := []finding{failure(s, "server", err)}
 	if fermata.CodeOf(err) == fermata.CodeUnavailable {
 		found = append(found, checkReadiness(ctx, s, server)...)
 	}
@@ -177,10 +179,10 @@ func diagnoseServerError(ctx context.Context, s *session, server *client.Client,
 }
 
 // checkReadiness reads from the server whether its database is ready, and how exact the database's clock is.
-func checkReadiness(ctx context.Context, s *session, server *client.Client) []finding {
+func checkReadiness(ctx context.Context, s *session.Session, server *client.Client) []finding {
 	ready, err := server.Ready(ctx)
 	if err != nil {
-		return []finding{s.failure("database", err), {Check: "db-clock", Status: "skip", Detail: "the server is not ready"}}
+		return []finding{failure(s, "database", err), {Check: "db-clock", Status: "skip", Detail: "the server is not ready"}}
 	}
 	return []finding{checkDatabase(ready), checkDatabaseClock(ready.Clock)}
 }
@@ -208,24 +210,24 @@ func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
 	return finding{Check: "db-clock", Status: "ok", Detail: fmt.Sprintf("it runs evenly, %s apart from the clock of the server's machine", skew)}
 }
 
-func checkAudit(ctx context.Context, s *session, server *client.Client, me *client.Whoami) finding {
+func checkAudit(ctx context.Context, s *session.Session, server *client.Client, me *client.Whoami) finding {
 	report, err := server.VerifyAudit(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeForbidden:
 		return finding{Check: "audit", Status: "warn", Detail: fmt.Sprintf("%s may not verify it", me.Name)}
 	case err != nil:
-		return s.failure("audit", err)
+		return failure(s, "audit", err)
 	case !report.OK:
 		return finding{Check: "audit", Status: "fail", Detail: report.Problem}
 	}
-	return finding{Check: "audit", Status: "ok", Detail: countText(report.Events, "event") + ", the chain is whole"}
+	return finding{Check: "audit", Status: "ok", Detail: terminal.CountText(report.Events, "event") + ", the chain is whole"}
 }
 
 // checkWaiting looks for tasks that wait for a person, but have no question that a person could answer.
-func checkWaiting(ctx context.Context, s *session) finding {
-	list, _, err := s.tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
+func checkWaiting(ctx context.Context, s *session.Session) finding {
+	list, _, err := s.Tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
 	if err != nil {
-		return s.failure("waiting", err)
+		return failure(s, "waiting", err)
 	}
 	var stuck []string
 	for _, t := range list {
@@ -238,7 +240,7 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	}
 	undecidable, err := undecidableQuestions(ctx, s, list)
 	if err != nil {
-		return s.failure("waiting", err)
+		return failure(s, "waiting", err)
 	}
 	if len(undecidable) > 0 {
 		return finding{Check: "waiting", Status: "fail", Detail: "questions that nobody may answer: " + strings.Join(undecidable, ", ") + "; an operator gives one to somebody who may: fermata assign ID NAME"}
@@ -254,7 +256,7 @@ const maxDeciderChecks = 200
 
 // undecidableQuestions returns the questions of the tasks that no present member may answer. It checks only questions
 // that name assignees or need several approvals; other questions cannot be affected.
-func undecidableQuestions(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
+func undecidableQuestions(ctx context.Context, s *session.Session, tasks []*fermata.Task) ([]string, error) {
 	var found []string
 	checked := 0
 	for _, t := range tasks {
@@ -265,7 +267,7 @@ func undecidableQuestions(ctx context.Context, s *session, tasks []*fermata.Task
 		if checked++; checked > maxDeciderChecks {
 			break
 		}
-		deciders, err := s.client.Deciders(ctx, q.ID)
+		deciders, err := s.Client.Deciders(ctx, q.ID)
 		switch {
 		case fermata.CodeOf(err) == fermata.CodeForbidden || fermata.CodeOf(err) == fermata.CodeNotFound:
 			// This token may not see the question, or it is closed or gone.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // testedAgents are the agent programs that Fermata drives, their packages, and the versions with which Fermata was
@@ -125,16 +127,16 @@ type AgentCheckResult struct {
 }
 
 // runAgentChecks checks the installed programs one after another, because they are large.
-func (d *diagnosis) runAgentChecks(ctx context.Context) error {
-	if d.s.hooks.CheckAgent == nil {
-		return notBuilt("doctor --agents")
+func (d *diagnosis) runAgentChecks(ctx context.Context, hooks Hooks) error {
+	if hooks.CheckAgent == nil {
+		return session.NotBuiltError("doctor --agents")
 	}
 	for _, a := range testedAgents {
 		path, err := exec.LookPath(a.name)
 		if err != nil {
 			continue
 		}
-		results, err := d.s.hooks.CheckAgent(ctx, AgentCheckOptions{Agent: a.name, Path: path})
+		results, err := hooks.CheckAgent(ctx, AgentCheckOptions{Agent: a.name, Path: path})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -6,18 +6,20 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 // checkChannels reports channels that fail, and messages that are dead letters.
 // If the caller may not administer channels, it reports nothing.
-func checkChannels(ctx context.Context, s *session, server *client.Client) []finding {
+func checkChannels(ctx context.Context, s *session.Session, server *client.Client) []finding {
 	all, err := server.Channels(ctx)
 	switch fermata.CodeOf(err) {
 	case fermata.CodeForbidden, fermata.CodeNotFound:
 		return nil
 	case "":
 	default:
-		return []finding{s.failure("channels", err)}
+		return []finding{failure(s, "channels", err)}
 	}
 	var found []finding
 	enabled := 0
@@ -34,7 +36,7 @@ func checkChannels(ctx context.Context, s *session, server *client.Client) []fin
 	}
 	dead, _, err := server.Deliveries(ctx, client.DeliveryQuery{State: fermata.DeliveryDead, Limit: 50})
 	if err != nil {
-		return append(found, s.failure("channels", err))
+		return append(found, failure(s, "channels", err))
 	}
 	if len(dead) > 0 {
 		verb := "were"
@@ -43,11 +45,11 @@ func checkChannels(ctx context.Context, s *session, server *client.Client) []fin
 		}
 		found = append(found, finding{
 			Check: "channels", Status: "warn",
-			Detail: fmt.Sprintf("%s %s given up: fermata deliveries --state dead", countText(len(dead), "message"), verb),
+			Detail: fmt.Sprintf("%s %s given up: fermata deliveries --state dead", terminal.CountText(len(dead), "message"), verb),
 		})
 	}
 	if len(found) == 0 {
-		found = append(found, finding{Check: "channels", Status: "ok", Detail: countText(enabled, "channel") + ", none fails"})
+		found = append(found, finding{Check: "channels", Status: "ok", Detail: terminal.CountText(enabled, "channel") + ", none fails"})
 	}
 	return found
 }

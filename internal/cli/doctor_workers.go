@@ -8,28 +8,30 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 // maxWaitingRead is the largest number of waiting tasks that are read.
 const maxWaitingRead = 1000
 
 // checkWorkers lists the running workers, and warns of tasks that no running worker takes.
-func checkWorkers(ctx context.Context, s *session, server *client.Client) []finding {
+func checkWorkers(ctx context.Context, s *session.Session, server *client.Client) []finding {
 	workers, err := server.Workers(ctx)
 	if err != nil {
-		return []finding{s.failure("workers", err)}
+		return []finding{failure(s, "workers", err)}
 	}
-	waiting, more, err := s.tasks(ctx, client.TaskQuery{
+	waiting, more, err := s.Tasks(ctx, client.TaskQuery{
 		State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInputReceived}, Sort: fermata.SortOldest,
 	}, maxWaitingRead)
 	if err != nil {
-		return []finding{s.failure("workers", err)}
+		return []finding{failure(s, "workers", err)}
 	}
 	found := []finding{{Check: "workers", Status: "ok", Detail: runningText(workers)}}
 	for _, missing := range missingWorkers(waiting) {
-		detail := fmt.Sprintf("%s (%s) waits. %s", oneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
+		detail := fmt.Sprintf("%s (%s) waits. %s", terminal.OneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
 		if missing.taskCount > 1 {
-			detail = fmt.Sprintf("%d tasks wait, first %s (%s). %s", missing.taskCount, oneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
+			detail = fmt.Sprintf("%d tasks wait, first %s (%s). %s", missing.taskCount, terminal.OneLine(missing.firstTask.Title), missing.firstTask.ID, missing.firstTask.NoWorker.Text)
 		}
 		found = append(found, finding{Check: "workers", Status: "warn", Detail: detail, Hint: "start one: " + missing.firstTask.NoWorker.Start})
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // Every command refuses an empty value of a flag, and the error names the flag.
@@ -68,7 +70,7 @@ func requiredFlags(leaf *kong.Node, tried *kong.Flag) (values []string) {
 }
 
 // grammar is the parser of all commands. Tests share it, because creating it takes long.
-var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session{}) })
+var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session.Session{}) })
 
 // grammarMutex lets only one test at a time use the grammar, because it holds the last parsed arguments.
 var grammarMutex sync.Mutex

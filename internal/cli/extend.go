@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type extendCommand struct {
-	write
+	session.WriteFlags
 	ID string          `arg:"" help:"The question, or the task that waits for it."`
 	By fermata.Timeout `arg:"" help:"How much longer: 30m, 2h, 3d."`
 }
@@ -21,24 +22,24 @@ Examples:
     fermata extend 3f9k2a 30m`
 }
 
-func (c *extendCommand) Run(ctx context.Context, s *session) error {
-	q, err := s.findQuestion(ctx, c.ID)
+func (c *extendCommand) Run(ctx context.Context, s *session.Session) error {
+	q, err := s.FindQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/extend", map[string]fermata.Timeout{"by": c.By}); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/questions/"+q.ID+"/extend", map[string]fermata.Timeout{"by": c.By}); done {
 		return err
 	}
-	if q, err = s.client.Extend(ctx, q.ID, c.By); err != nil {
+	if q, err = s.Client.Extend(ctx, q.ID, c.By); err != nil {
 		return err
 	}
 	until := "somebody answers"
 	if q.Deadline != nil {
 		until = q.Deadline.UTC().Format(time.RFC3339)
 	}
-	s.printDone(q.WorkspaceID, "%s waits until %s", q.ID, until)
+	s.PrintDone(q.WorkspaceID, "%s waits until %s", q.ID, until)
 	if s.JSON {
-		return s.writeJSON(q)
+		return s.WriteJSON(q)
 	}
 	return nil
 }

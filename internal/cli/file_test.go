@@ -1,16 +1,19 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
-	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // fileFlags are command lines that read a file. The test replaces FILE with the name of the file.
@@ -67,9 +70,9 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	faults := map[string]struct{ file, says string }{
 		"there is none": {t.TempDir() + "/nothing.json", "there is no file "},
 		"a folder":      {t.TempDir(), "is a folder, not a file"},
-		"empty":         {writeFile(t, "empty.json", ""), "is empty"},
-		"10 MB":         {writeFile(t, "large.json", strings.Repeat(" ", 10<<20)), "KiB"},
-		"no UTF-8":      {writeFile(t, "latin.json", "{\"caf\xe9\":1}"), "not valid UTF-8"},
+		"empty":         {clitest.WriteFile(t, "empty.json", ""), "is empty"},
+		"10 MB":         {clitest.WriteFile(t, "large.json", strings.Repeat(" ", 10<<20)), "KiB"},
+		"no UTF-8":      {clitest.WriteFile(t, "latin.json", "{\"caf\xe9\":1}"), "not valid UTF-8"},
 	}
 	for name, args := range fileFlags {
 		for fault, f := range faults {
@@ -82,8 +85,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 				for _, arg := range args {
 					line = append(line, strings.Replace(arg, "FILE", f.file, 1))
 				}
-				code, out, talk := run(t, "", line...)
-				if code != exitUsage || out != "" || !strings.Contains(talk, f.says) || !strings.Contains(talk, f.file) {
+				code, out, talk := clitest.Run(t, "", line...)
+				if code != session.ExitUsage || out != "" || !strings.Contains(talk, f.says) || !strings.Contains(talk, f.file) {
 					t.Errorf("exit code %d: %s%s", code, out, talk)
 				}
 			})
@@ -94,7 +97,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 func TestStandardInputThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for stdin, says := range map[string]string{"": "standard input is empty", "caf\xe9": "standard input is not valid UTF-8", strings.Repeat(" ", 2<<20): "standard input has more than 1024 KiB"} {
-		if code, _, talk := run(t, stdin, "--url", "http://127.0.0.1:1", "ask", "--items", "-"); code != exitUsage || !strings.Contains(talk, says) {
+		if code, _, talk := clitest.Run(t, stdin, "--url", "http://127.0.0.1:1", "ask", "--items", "-"); code != session.ExitUsage || !strings.Contains(talk, says) {
 			t.Errorf("exit code %d: %s", code, talk)
 		}
 	}
@@ -115,33 +118,33 @@ func TestFilesThatAreNoExport(t *testing.T) {
 		text, says string
 		code       int
 	}{
-		"spaces":        {" \n\n", "holds no event", exitUsage},
-		"10 MB zeros":   {strings.Repeat("\x00", 10<<20), "line 1 has more than 8 MiB", exitFailed},
-		"zeros":         {strings.Repeat("\x00", 1<<20), "line 1 is no event", exitFailed},
-		"a list":        {"[" + string(line) + "]", "line 1 is no event", exitFailed},
-		"other JSON":    {whole + `{"name":"fermata"}`, "line 2 is no event", exitFailed},
-		"an empty one":  {"{}", "line 1 is no event", exitFailed},
-		"invalid UTF-8": {whole + "{\"type\":\"caf\xe9\"}\n", "line 2 is not valid UTF-8", exitFailed},
-		"cut off":       {whole + whole[:40], "line 2 is cut off", exitFailed},
-		"twice":         {whole + whole, "(line 2)", exitFailed},
+		"spaces":        {" \n\n", "holds no event", session.ExitUsage},
+		"10 MB zeros":   {strings.Repeat("\x00", 10<<20), "line 1 has more than 8 MiB", session.ExitFailed},
+		"zeros":         {strings.Repeat("\x00", 1<<20), "line 1 is no event", session.ExitFailed},
+		"a list":        {"[" + string(line) + "]", "line 1 is no event", session.ExitFailed},
+		"other JSON":    {whole + `{"name":"fermata"}`, "line 2 is no event", session.ExitFailed},
+		"an empty one":  {"{}", "line 1 is no event", session.ExitFailed},
+		"invalid UTF-8": {whole + "{\"type\":\"caf\xe9\"}\n", "line 2 is not valid UTF-8", session.ExitFailed},
+		"cut off":       {whole + whole[:40], "line 2 is cut off", session.ExitFailed},
+		"twice":         {whole + whole, "(line 2)", session.ExitFailed},
 	} {
-		file := writeFile(t, "audit.jsonl", c.text)
-		code, out, talk := run(t, "", "audit", "verify", "--file", file)
+		file := clitest.WriteFile(t, "audit.jsonl", c.text)
+		code, out, talk := clitest.Run(t, "", "audit", "verify", "--file", file)
 		if code != c.code || out != "" || !strings.Contains(talk, c.says) || !strings.Contains(talk, file) {
 			t.Errorf("%s: exit code %d: %s%.300s", name, code, out, talk)
 		}
-		_, out, talk = run(t, "", "--json", "audit", "verify", "--file", file)
+		_, out, talk = clitest.Run(t, "", "--json", "audit", "verify", "--file", file)
 		if strings.Contains(out, `"ok": true`) || strings.Contains(out, `"ok":true`) || !strings.Contains(out+talk, c.says) {
 			t.Errorf("%s as JSON: %.300s%.300s", name, out, talk)
 		}
 	}
 	for _, text := range []string{"caf\xe9\n", strings.Repeat(" ", 10<<20)} {
-		file := writeFile(t, "audit.witness", text)
-		if code, out, talk := run(t, "", "audit", "verify", "--witness", file, "--public-key", "k"); code != exitUsage || out != "" || !strings.Contains(talk, file) {
+		file := clitest.WriteFile(t, "audit.witness", text)
+		if code, out, talk := clitest.Run(t, "", "audit", "verify", "--witness", file, "--public-key", "k"); code != session.ExitUsage || out != "" || !strings.Contains(talk, file) {
 			t.Errorf("a witness: exit code %d: %s%.300s", code, out, talk)
 		}
 	}
-	if code, out, talk := run(t, "", "audit", "verify", "--file", writeFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 event, ") {
+	if code, out, talk := clitest.Run(t, "", "audit", "verify", "--file", clitest.WriteFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 event, ") {
 		t.Errorf("a whole export: exit code %d: %s%s", code, out, talk)
 	}
 }
@@ -151,33 +154,40 @@ func TestFilesThatAreNoExport(t *testing.T) {
 func TestNobodyElseReadsFiles(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{
-		"editor.go": "the file that the program made for the editor", "inbox_act.go": "the file that the program made for the editor",
-		"hook_server.go": "the program's own token, which may be absent", "hook_worker.go": "the program's own note", "hook_claude.go": "the program's own note", "install.go": "the settings of other programs, which may be absent", "file.go": "the one function",
-		"audit.go": "an export, of any length",
+		"answer/editor.go": "the file that the program made for the editor", "inbox/act.go": "the file that the program made for the editor",
+		"hook/server.go": "the program's own token, which may be absent", "hook/worker.go": "the program's own note", "hook/claude.go": "the program's own note",
+		"install/install.go": "the settings of other programs, which may be absent", "session/file.go": "the one function",
+		"audit/audit.go": "an export, of any length",
 	}
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") || own[f.Name()] != "" {
-			continue
+	err := filepath.WalkDir(".", func(path string, f fs.DirEntry, err error) error {
+		name := filepath.ToSlash(path)
+		switch {
+		case err != nil || f.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || own[name] != "":
+			return err
+		case strings.Contains(name, "test/"):
+			return nil // rooms of tests
 		}
-		text, err := os.ReadFile(f.Name())
+		text, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		for _, call := range []string{"os.ReadFile(", "os.Open(", "existingfile"} {
 			if strings.Contains(string(text), call) {
-				t.Errorf("%s uses %s: read files with readFile", f.Name(), call)
+				t.Errorf("%s uses %s: read files with Session.ReadFile", name, call)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
 func TestFilesAreReadStrictly(t *testing.T) {
 	t.Parallel()
-	url := newPolicyServer(t).url
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	t.Cleanup(server.Close)
+	url := server.URL
 	for name, c := range map[string]struct {
 		args []string
 		doc  string
@@ -188,39 +198,26 @@ func TestFilesAreReadStrictly(t *testing.T) {
 		"notifications":  {[]string{"notifications", "--file"}, `{"digets":"1h"}`, "digets: is no known field"},
 		"settings twice": {[]string{"channel", "add", "notify", "phone", "--file"}, `{"url":"a","url":"b"}`, "url: stands twice"},
 	} {
-		code, _, talk := run(t, "", append([]string{"--url", url}, append(c.args, writeFile(t, "doc.json", c.doc))...)...)
-		if code != exitUsage || !strings.Contains(talk, c.says) {
+		code, _, talk := clitest.Run(t, "", append([]string{"--url", url}, append(c.args, clitest.WriteFile(t, "doc.json", c.doc))...)...)
+		if code != session.ExitUsage || !strings.Contains(talk, c.says) {
 			t.Errorf("%s: exit code %d: %s", name, code, talk)
 		}
 	}
-	doc := writeFile(t, "settings.json", `{"url":"a"}`)
-	if code, _, talk := run(t, "", "--url", url, "channel", "add", "notify", "phone", "url=b", "--file", doc); code != exitUsage || !strings.Contains(talk, "says url,") {
+	doc := clitest.WriteFile(t, "settings.json", `{"url":"a"}`)
+	if code, _, talk := clitest.Run(t, "", "--url", url, "channel", "add", "notify", "phone", "url=b", "--file", doc); code != session.ExitUsage || !strings.Contains(talk, "says url,") {
 		t.Errorf("exit code %d: %s", code, talk)
-	}
-}
-
-// The byte order mark of some editors does not belong to the text.
-func TestTheMarkAtTheBeginningOfAFileIsLeftOut(t *testing.T) {
-	t.Parallel()
-	s := newSession(strings.NewReader("\ufeffhello"), io.Discard, io.Discard, Hooks{})
-	if data, err := s.readFile("--body", "-", 100); err != nil || string(data) != "hello" {
-		t.Errorf("read %q, %v", data, err)
-	}
-	s = newSession(strings.NewReader("\ufeff"), io.Discard, io.Discard, Hooks{})
-	if _, err := s.readFile("--body", "-", 100); err == nil || !strings.Contains(err.Error(), "standard input is empty") {
-		t.Errorf("a text of the mark alone: %v", err)
 	}
 }
 
 // Standard input is read for only one flag, and errors name it.
 func TestStandardInputIsReadOnce(t *testing.T) {
 	t.Parallel()
-	code, _, talk := run(t, `{"question":"Which?"}`, "ask", "--items", "-", "--body", "@-")
-	if code != exitUsage || !strings.Contains(talk, "--body: standard input is read for --items already") {
+	code, _, talk := clitest.Run(t, `{"question":"Which?"}`, "ask", "--items", "-", "--body", "@-")
+	if code != session.ExitUsage || !strings.Contains(talk, "--body: standard input is read for --items already") {
 		t.Errorf("got %d\n%s", code, talk)
 	}
-	code, _, talk = run(t, `{"question":1}`, "ask", "--items", "-")
-	if code != exitUsage || !strings.Contains(talk, "in standard input") {
+	code, _, talk = clitest.Run(t, `{"question":1}`, "ask", "--items", "-")
+	if code != session.ExitUsage || !strings.Contains(talk, "in standard input") {
 		t.Errorf("got %d\n%s", code, talk)
 	}
 }

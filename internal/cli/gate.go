@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 type gateCommand struct {
@@ -29,8 +31,8 @@ func (gateListCommand) Help() string {
     fermata gate list --all --json`
 }
 
-func (c *gateListCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+func (c *gateListCommand) Run(ctx context.Context, s *session.Session) error {
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -40,21 +42,21 @@ func (c *gateListCommand) Run(ctx context.Context, s *session) error {
 	}
 	rules := []*fermata.GateRule{}
 	for _, r := range all {
-		if c.All || r.IsLive(s.now()) {
+		if c.All || r.IsLive(s.Now()) {
 			rules = append(rules, r)
 		}
 	}
 	if s.JSON {
-		return s.writeJSON(rules)
+		return s.WriteJSON(rules)
 	}
-	t := &table{columns: []column{
-		{head: "ID"}, {head: "DECISION"}, {head: "TOOL", flex: true}, {head: "ARGUMENTS", flex: true}, {head: "FOR", flex: true},
-		{head: "USES"}, {head: "EXPIRES"}, {head: "OWNER", flex: true}, {head: "REASON", flex: true},
+	t := &terminal.Table{Columns: []terminal.Column{
+		{Head: "ID"}, {Head: "DECISION"}, {Head: "TOOL", Flex: true}, {Head: "ARGUMENTS", Flex: true}, {Head: "FOR", Flex: true},
+		{Head: "USES"}, {Head: "EXPIRES"}, {Head: "OWNER", Flex: true}, {Head: "REASON", Flex: true},
 	}}
 	for _, r := range rules {
-		t.add(s.idText(r.ID), string(r.Decision), r.Tool, patternsText(r.Args), ruleScope(r), ruleUses(r), s.ruleExpiry(r), r.Owner.Name, r.Reason)
+		t.Add(s.IDText(r.ID), string(r.Decision), r.Tool, patternsText(r.Args), ruleScope(r), ruleUses(r), ruleExpiry(s, r), r.Owner.Name, r.Reason)
 	}
-	s.printTable(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
+	s.PrintTable(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
 	return nil
 }
 
@@ -89,15 +91,15 @@ func ruleUses(r *fermata.GateRule) string {
 	return fmt.Sprintf("%d of %d", r.Used, r.Uses)
 }
 
-func (s *session) ruleExpiry(r *fermata.GateRule) string {
+func ruleExpiry(s *session.Session, r *fermata.GateRule) string {
 	if r.ExpiresAt == nil {
 		return "never"
 	}
-	return s.leftText(r.ExpiresAt)
+	return s.LeftText(r.ExpiresAt)
 }
 
 type gateAddCommand struct {
-	write
+	session.WriteFlags
 	Decision fermata.GateDecision `arg:"" enum:"allow,deny,ask" help:"allow, deny or ask."`
 	Tool     string               `arg:"" help:"Pattern of the tool's name, such as Bash or mcp__db__*."`
 	Args     []string             `arg:"" optional:"" name:"argument" help:"PATH=PATTERN of an argument, such as command='git status*'."`
@@ -105,7 +107,7 @@ type gateAddCommand struct {
 	Task     string               `placeholder:"ID" help:"For one task only."`
 	Session  string               `placeholder:"KEY" help:"For one session only."`
 	Expires  fermata.Timeout      `name:"expires-in" placeholder:"8h" help:"How long it is good for; default: until it is removed."`
-	Uses     quantity             `placeholder:"N" help:"Of allow: how many calls it lets through; default: any number."`
+	Uses     session.Quantity     `placeholder:"N" help:"Of allow: how many calls it lets through; default: any number."`
 	Risk     fermata.Risk         `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"Of ask: how the approval is marked."`
 	Reason   string               `placeholder:"TEXT|@FILE" help:"Why; agents are told."`
 }
@@ -125,12 +127,12 @@ Examples:
     fermata gate add deny Write file_path='*/.env'`
 }
 
-func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
+func (c *gateAddCommand) Run(ctx context.Context, s *session.Session) error {
 	args, err := readPatterns(c.Args)
 	if err != nil {
 		return err
 	}
-	reason, err := s.textOrFile("--reason", c.Reason)
+	reason, err := s.TextOrFile("--reason", c.Reason)
 	if err != nil {
 		return err
 	}
@@ -141,10 +143,10 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/gate-rules", n); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/gate-rules", n); done {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -152,11 +154,11 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printDone(r.WorkspaceID, "made %s", oneLine(r.Sentence()))
+	s.PrintDone(r.WorkspaceID, "made %s", terminal.OneLine(r.Sentence()))
 	if s.JSON {
-		return s.writeJSON(r)
+		return s.WriteJSON(r)
 	}
-	s.stdout().line("%s", r.ID)
+	s.Stdout().Line("%s", r.ID)
 	return nil
 }
 
@@ -178,7 +180,7 @@ func readPatterns(list []string) (map[string]string, error) {
 }
 
 type gateRemoveCommand struct {
-	write
+	session.WriteFlags
 	ID string `arg:"" help:"The rule."`
 }
 
@@ -188,11 +190,11 @@ func (gateRemoveCommand) Help() string {
     fermata gate remove 3f9k2a`
 }
 
-func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
-	if done, err := s.printDryRun(c.write, "DELETE", "/gate-rules/"+c.ID, nil); done {
+func (c *gateRemoveCommand) Run(ctx context.Context, s *session.Session) error {
+	if done, err := s.PrintDryRun(c.WriteFlags, "DELETE", "/gate-rules/"+c.ID, nil); done {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -200,9 +202,9 @@ func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printDone(r.WorkspaceID, "removed %s", oneLine(r.Sentence()))
+	s.PrintDone(r.WorkspaceID, "removed %s", terminal.OneLine(r.Sentence()))
 	if s.JSON {
-		return s.writeJSON(r)
+		return s.WriteJSON(r)
 	}
 	return nil
 }
@@ -225,9 +227,9 @@ Examples:
     fermata gate test Write --input '{"file_path":"/work/.env","content":"x"}'`
 }
 
-func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
+func (c *gateTestCommand) Run(ctx context.Context, s *session.Session) error {
 	if c.Task != "" {
-		if err := checkUnreadFlags("--task", map[string]bool{"--project": c.Project != "", "--session": c.Session != ""}); err != nil {
+		if err := session.CheckUnreadFlags("--task", map[string]bool{"--project": c.Project != "", "--session": c.Session != ""}); err != nil {
 			return err
 		}
 	}
@@ -235,7 +237,7 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -246,9 +248,9 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		err = s.writeJSON(v)
+		err = s.WriteJSON(v)
 	} else {
-		s.stdout().line("%s\t%s", v.Decision, oneLine(v.Reason))
+		s.Stdout().Line("%s\t%s", v.Decision, terminal.OneLine(v.Reason))
 	}
 	if err != nil {
 		return err
@@ -257,19 +259,19 @@ func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
 	case fermata.GateAllow:
 		return nil
 	case fermata.GateAsk:
-		return exitError(exitPending)
+		return session.ExitError(session.ExitPending)
 	default:
-		return exitError(exitRejected)
+		return session.ExitError(session.ExitRejected)
 	}
 }
 
 // input returns the arguments of the call as JSON.
-func (c *gateTestCommand) input(s *session) (json.RawMessage, error) {
+func (c *gateTestCommand) input(s *session.Session) (json.RawMessage, error) {
 	if c.Input != "" {
 		if len(c.Args) > 0 {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "give either --input or arguments")
 		}
-		return s.jsonOrText("--input", c.Input)
+		return s.JSONOrText("--input", c.Input)
 	}
 	values, err := readPatterns(c.Args)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 type grantCommand struct {
@@ -25,16 +27,16 @@ Examples:
     fermata grant verify @grant.txt --action @- < action.json`
 }
 
-func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
-	signed, err := s.textOrFile("grant", c.Grant)
+func (c *grantVerifyCommand) Run(ctx context.Context, s *session.Session) error {
+	signed, err := s.TextOrFile("grant", c.Grant)
 	if err != nil {
 		return err
 	}
-	action, err := s.jsonOrText("--action", c.Action)
+	action, err := s.JSONOrText("--action", c.Action)
 	if err != nil {
 		return err
 	}
-	server, err := s.server()
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -43,12 +45,12 @@ func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.JSON {
-		return s.writeJSON(g)
+		return s.WriteJSON(g)
 	}
 	who := string(g.By.Kind)
 	if g.By.Name != "" {
 		who = g.By.Name
 	}
-	s.printDone(g.WorkspaceID, "approved by %s at %s (%s); the grant is used up now", oneLine(who), g.At.UTC().Format("2006-01-02 15:04 UTC"), g.QuestionID)
+	s.PrintDone(g.WorkspaceID, "approved by %s at %s (%s); the grant is used up now", terminal.OneLine(who), g.At.UTC().Format("2006-01-02 15:04 UTC"), g.QuestionID)
 	return nil
 }

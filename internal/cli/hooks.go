@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/workflow"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -31,7 +32,7 @@ type Hooks struct {
 	// WorkflowSchema returns the JSON Schema of definitions.
 	WorkflowSchema func() json.RawMessage
 	// SimulateWorkflow runs a definition with scripted answers.
-	SimulateWorkflow func(context.Context, SimulationInput) (*SimulationReport, error)
+	SimulateWorkflow func(context.Context, workflow.SimulationInput) (*workflow.SimulationReport, error)
 	// Version is the version that --version prints. If it is empty, the build information gives it.
 	Version string
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -23,9 +24,9 @@ Examples:
     fermata keys rotate --data /var/lib/fermata --master-key-file /etc/fermata/master.key`
 }
 
-func (c *keysRotateCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.RotateKeys == nil {
-		return notBuilt("keys rotate")
+func (c *keysRotateCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
+	if hooks.RotateKeys == nil {
+		return session.NotBuiltError("keys rotate")
 	}
-	return s.hooks.RotateKeys(ctx, c.Storage)
+	return hooks.RotateKeys(ctx, c.Storage)
 }

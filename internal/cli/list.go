@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/render"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -25,7 +27,7 @@ type listCommand struct {
 	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" placeholder:"STATUS" help:"Questions with this status."`
 	Assignee string                 `placeholder:"NAME" help:"Questions for this person, group or role."`
 	Search   string                 `short:"q" placeholder:"TEXT" help:"Look for a text."`
-	Limit    quantity               `default:"50" help:"At most so many."`
+	Limit    session.Quantity       `default:"50" help:"At most so many."`
 }
 
 func (listCommand) Help() string {
@@ -40,9 +42,9 @@ func (listCommand) Help() string {
     fermata list --awaiting --json | jq -r '.[].id'`
 }
 
-func (c *listCommand) Run(ctx context.Context, s *session) error {
-	ofQuestions := givenFlags(map[string]bool{"--type": c.Type != "", "--status": c.Status != "", "--assignee": c.Assignee != ""})
-	ofTasks := givenFlags(map[string]bool{
+func (c *listCommand) Run(ctx context.Context, s *session.Session) error {
+	ofQuestions := session.GivenFlags(map[string]bool{"--type": c.Type != "", "--status": c.Status != "", "--assignee": c.Assignee != ""})
+	ofTasks := session.GivenFlags(map[string]bool{
 		"--tasks": c.Tasks, "--state": len(c.State) > 0, "--all": c.All, "--agent": c.Agent != "", "--parent": c.Parent != "", "--sort": c.Sort != "",
 	})
 	switch {
@@ -56,22 +58,22 @@ func (c *listCommand) Run(ctx context.Context, s *session) error {
 	}
 }
 
-func (c *listCommand) questions(ctx context.Context, s *session) error {
+func (c *listCommand) questions(ctx context.Context, s *session.Session) error {
 	status := c.Status
 	if status == "" {
 		status = fermata.Pending
 	}
-	list, more, err := s.questions(ctx, client.QuestionQuery{
+	list, more, err := s.Questions(ctx, client.QuestionQuery{
 		Status: status, Type: c.Type, Project: c.Project, Label: c.Label, Assignee: c.Assignee, Q: c.Search,
 	}, int(c.Limit))
 	if err != nil {
 		return err
 	}
-	defer s.printMoreHint(more, len(list))
+	defer s.PrintMoreHint(more, len(list))
 	if s.JSON {
-		return s.writeJSON(list)
+		return s.WriteJSON(list)
 	}
-	s.printTable(s.questionTable(list, status), c.noQuestion(status))
+	s.PrintTable(questionTable(s, list, status), c.noQuestion(status))
 	return nil
 }
 
@@ -89,48 +91,28 @@ func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
 
 // questionTable returns a table of questions. A script gets every fact in a column of its own. A terminal gets two
 // lines for each question: the facts that decide the order, and below them the task and project.
-func (s *session) questionTable(list []*fermata.Question, status fermata.QuestionStatus) *table {
-	t := &table{columns: []column{{head: "ID"}, {head: "RISK"}, {head: "LEFT"}, {head: "QUESTION", flex: true}}}
+func questionTable(s *session.Session, list []*fermata.Question, status fermata.QuestionStatus) *terminal.Table {
+	t := &terminal.Table{Columns: []terminal.Column{{Head: "ID"}, {Head: "RISK"}, {Head: "LEFT"}, {Head: "QUESTION", Flex: true}}}
 	if status != fermata.Pending {
-		t.columns[2] = column{head: "ANSWER", flex: true}
+		t.Columns[2] = terminal.Column{Head: "ANSWER", Flex: true}
 	}
 	for _, q := range list {
-		last := s.leftText(q.Deadline)
+		last := s.LeftText(q.Deadline)
 		if q.Resolution != nil {
 			last = q.Resolution.AnswerText()
 		}
-		if s.outTerm {
-			t.add(s.idText(q.ID), string(q.Risk), last, q.Title)
-			t.sublines = append(t.sublines, s.questionSubline(q))
+		if s.OutTerm {
+			t.Add(s.IDText(q.ID), string(q.Risk), last, q.Title)
+			t.Sublines = append(t.Sublines, render.QuestionSubline(&s.Console, q))
 			continue
 		}
-		t.add(s.idText(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.agoText(q.CreatedAt), s.assigneesText(q),
+		t.Add(s.IDText(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.AgoText(q.CreatedAt), render.AssigneesText(&s.Console, q),
 			q.TaskTitle, strconv.Itoa(len(q.Items)), notice.Votes(q))
 	}
 	return t
 }
 
-// questionSubline returns the second line of a question in a list: its type, task, project, progress and assignees.
-func (s *session) questionSubline(q *fermata.Question) string {
-	facts := append([]string{string(q.Type)}, notice.TaskAndProject(q)...)
-	facts = append(facts, factsWithoutRisk(q)...)
-	return strings.Join(append(facts, "for "+s.assigneesText(q), s.agoText(q.CreatedAt)+" ago"), " · ")
-}
-
-// factsWithoutRisk returns the number of items and the votes of a question. The risk has a column of its own.
-func factsWithoutRisk(q *fermata.Question) []string {
-	return slices.DeleteFunc(notice.Facts(q), func(fact string) bool { return fact == "risk "+string(q.Risk) })
-}
-
-// assigneesText returns the assignees of a question. For scripts it is empty if anybody may answer.
-func (s *session) assigneesText(q *fermata.Question) string {
-	if len(q.Assignees) == 0 && s.outTerm {
-		return "anybody"
-	}
-	return strings.Join(q.Assignees, ", ")
-}
-
-func (c *listCommand) tasks(ctx context.Context, s *session) error {
+func (c *listCommand) tasks(ctx context.Context, s *session.Session) error {
 	q := client.TaskQuery{
 		State: c.State, Project: c.Project, Label: c.Label, Agent: c.Agent, ParentID: c.Parent, Q: c.Search, NeedsPerson: c.Awaiting,
 		Sort: c.Sort,
@@ -142,19 +124,19 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 			}
 		}
 	}
-	list, more, err := s.tasks(ctx, q, int(c.Limit))
+	list, more, err := s.Tasks(ctx, q, int(c.Limit))
 	if err != nil {
 		return err
 	}
-	defer s.printMoreHint(more, len(list))
+	defer s.PrintMoreHint(more, len(list))
 	if s.JSON {
-		return s.writeJSON(list)
+		return s.WriteJSON(list)
 	}
-	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "P"}, {head: "TITLE", flex: true}, {head: "PROJECT", flex: true}, {head: "CHANGED"}}}
+	t := &terminal.Table{Columns: []terminal.Column{{Head: "ID"}, {Head: "STATE"}, {Head: "P"}, {Head: "TITLE", Flex: true}, {Head: "PROJECT", Flex: true}, {Head: "CHANGED"}}}
 	for _, task := range list {
-		t.add(s.idText(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.agoText(task.UpdatedAt))
+		t.Add(s.IDText(task.ID), render.StateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.AgoText(task.UpdatedAt))
 	}
-	s.printTable(t, c.noTask())
+	s.PrintTable(t, c.noTask())
 	return nil
 }
 
@@ -169,57 +151,5 @@ func (c *listCommand) noTask() string {
 		return "there are no tasks; make one: fermata create TITLE"
 	default:
 		return "no task is under way; fermata list --all shows those that have ended, fermata create TITLE makes one"
-	}
-}
-
-// tasks reads pages up to limit tasks. The second result reports whether there are more tasks.
-func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*fermata.Task, bool, error) {
-	server, err := s.server()
-	if err != nil {
-		return nil, false, err
-	}
-	return collectPages(limit, func(cursor string, n int) ([]*fermata.Task, string, error) {
-		q.Cursor, q.Limit = cursor, n
-		return server.Tasks(ctx, q)
-	})
-}
-
-// questions reads pages up to limit questions. The second result reports whether there are more questions.
-func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit int) ([]*fermata.Question, bool, error) {
-	server, err := s.server()
-	if err != nil {
-		return nil, false, err
-	}
-	return collectPages(limit, func(cursor string, n int) ([]*fermata.Question, string, error) {
-		q.Cursor, q.Limit = cursor, n
-		return server.Questions(ctx, q)
-	})
-}
-
-// maxPageSize is the largest number of items that one request asks for.
-const maxPageSize = 100
-
-// printMoreHint prints on standard error that a list was cut at its limit.
-func (s *session) printMoreHint(hasMore bool, shownCount int) {
-	if hasMore {
-		s.stderr().line("%d shown, and there are more: --limit %d shows more of them", shownCount, 10*shownCount)
-	}
-}
-
-// collectPages collects the pages of a list up to limit, and reports whether there are more. The list is never nil, so
-// that it is [] in JSON.
-func collectPages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
-	all := []T{}
-	cursor := ""
-	for {
-		items, next, err := read(cursor, min(limit-len(all), maxPageSize))
-		if err != nil {
-			return nil, false, err
-		}
-		all = append(all, items...)
-		if next == "" || len(all) >= limit || next == cursor {
-			return all, next != "" && next != cursor, nil
-		}
-		cursor = next
 	}
 }

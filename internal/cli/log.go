@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/render"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 type logCommand struct {
@@ -35,9 +38,9 @@ Examples:
     fermata log 3f9k2a --all --json`
 }
 
-func (c *logCommand) Run(ctx context.Context, s *session) error {
+func (c *logCommand) Run(ctx context.Context, s *session.Session) error {
 	if c.isRun() {
-		if err := checkUnreadFlags("a run", map[string]bool{"--all": c.All, "--run": c.Number != ""}); err != nil {
+		if err := session.CheckUnreadFlags("a run", map[string]bool{"--all": c.All, "--run": c.Number != ""}); err != nil {
 			return err
 		}
 	}
@@ -45,7 +48,7 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	l := &logReader{s: s, task: t, follow: c.Follow, raw: c.Raw || !s.outTerm}
+	l := &logReader{s: s, task: t, follow: c.Follow, raw: c.Raw || !s.OutTerm}
 	for _, run := range runs {
 		if err := l.printRun(ctx, run); err != nil {
 			return err
@@ -56,7 +59,7 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	}
 	if !c.Follow {
 		if len(runs) == 0 {
-			s.stderr().line("no run has begun: the task is %s; fermata log %s --follow waits for one", stateText(t), shortID(t.ID))
+			s.Stderr().Line("no run has begun: the task is %s; fermata log %s --follow waits for one", render.StateText(t), terminal.ShortID(t.ID))
 		}
 		return nil
 	}
@@ -67,8 +70,8 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 func (c *logCommand) isRun() bool { return strings.HasPrefix(c.ID, fermata.PrefixRun+"_") }
 
 // runs returns the task and the requested runs.
-func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fermata.Run, error) {
-	server, err := s.server()
+func (c *logCommand) runs(ctx context.Context, s *session.Session) (*fermata.Task, []*fermata.Run, error) {
+	server, err := s.Server()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +83,7 @@ func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fe
 		t, err := server.Task(ctx, run.TaskID)
 		return t, []*fermata.Run{run}, err
 	}
-	t, err := s.findTask(ctx, c.ID)
+	t, err := s.FindTask(ctx, c.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,12 +106,12 @@ func (c *logCommand) pick(t *fermata.Task, all []*fermata.Run) (*fermata.Run, er
 		}
 	}
 	return nil, fermata.Errorf(fermata.CodeNotFound, "task %s has no run %q", t.ID, c.Number).
-		WithHint("it has %d; fermata log %s --all prints every one", len(all), shortID(t.ID))
+		WithHint("it has %d; fermata log %s --all prints every one", len(all), terminal.ShortID(t.ID))
 }
 
 // logReader prints the logs of a task's runs.
 type logReader struct {
-	s      *session
+	s      *session.Session
 	task   *fermata.Task
 	follow bool
 	raw    bool
@@ -129,7 +132,7 @@ type logEntry struct {
 func (l *logReader) printRun(ctx context.Context, run *fermata.Run) error {
 	l.attempt = run.Attempt
 	if !l.s.JSON {
-		l.s.stderr().line("%s", l.s.stderr().dim(fmt.Sprintf("run %d · %s · %s", run.Attempt, run.ID, runText(run))))
+		l.s.Stderr().Line("%s", l.s.Stderr().Dim(fmt.Sprintf("run %d · %s · %s", run.Attempt, run.ID, runText(run))))
 	}
 	wait := time.Duration(0)
 	for offset := int64(0); ; {
@@ -160,11 +163,11 @@ func (l *logReader) printRun(ctx context.Context, run *fermata.Run) error {
 // readChunks reads the output of a run from an offset on. With follow it waits for a server that is away.
 func (l *logReader) readChunks(ctx context.Context, run string, offset int64, wait time.Duration) (chunks []fermata.LogChunk, next int64, ended bool, err error) {
 	read := func() error {
-		chunks, next, ended, err = l.s.client.RunLog(ctx, run, offset, wait)
+		chunks, next, ended, err = l.s.Client.RunLog(ctx, run, offset, wait)
 		return err
 	}
 	if l.follow {
-		err = l.s.retryUntilUp(ctx, read)
+		err = l.s.RetryUntilUp(ctx, read)
 	} else {
 		err = read()
 	}
@@ -177,10 +180,10 @@ const maxLogWait = 25 * time.Second
 // runText returns the state of a run as text.
 func runText(run *fermata.Run) string {
 	if run.State == fermata.RunRunning {
-		return "running on " + oneLine(run.Worker)
+		return "running on " + terminal.OneLine(run.Worker)
 	}
 	if run.Result == "" && run.State == fermata.RunFinished && run.Summary != "" {
-		return oneLine(run.Summary) // the summary says who stopped the run
+		return terminal.OneLine(run.Summary) // the summary says who stopped the run
 	}
 	return cmp.Or(string(run.Result), string(run.State))
 }
@@ -189,16 +192,16 @@ func runText(run *fermata.Run) string {
 // character.
 func (l *logReader) writeChunk(run *fermata.Run, chunk fermata.LogChunk) error {
 	if l.s.JSON {
-		return l.s.writeJSONLine(logEntry{run.ID, run.Attempt, chunk})
+		return l.s.WriteJSONLine(logEntry{run.ID, run.Attempt, chunk})
 	}
 	if l.raw {
-		_, err := io.WriteString(l.s.out, chunk.Text)
+		_, err := io.WriteString(l.s.Out, chunk.Text)
 		return err
 	}
 	text := l.partial + chunk.Text
 	end := strings.LastIndexByte(text, '\n') + 1
 	l.partial = text[end:]
-	_, err := io.WriteString(l.s.out, clean(text[:end]))
+	_, err := io.WriteString(l.s.Out, terminal.Clean(text[:end]))
 	return err
 }
 
@@ -207,9 +210,9 @@ func (l *logReader) flush(end string) error {
 	if l.partial == "" {
 		return nil
 	}
-	text := clean(l.partial) + end
+	text := terminal.Clean(l.partial) + end
 	l.partial = ""
-	_, err := io.WriteString(l.s.out, text)
+	_, err := io.WriteString(l.s.Out, text)
 	return err
 }
 
@@ -217,7 +220,7 @@ func (l *logReader) flush(end string) error {
 func (l *logReader) followRuns(ctx context.Context) error {
 	for {
 		var run *fermata.Run
-		err := l.s.retryUntilUp(ctx, func() (err error) {
+		err := l.s.RetryUntilUp(ctx, func() (err error) {
 			run, err = l.awaitNextRun(ctx)
 			return err
 		})
@@ -234,25 +237,25 @@ func (l *logReader) followRuns(ctx context.Context) error {
 func (l *logReader) awaitNextRun(ctx context.Context) (*fermata.Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events := l.s.listen(ctx, l.task.ID)
+	events := l.s.Listen(ctx, l.task.ID)
 	printedState := fermata.TaskState("")
 	for {
 		select {
-		case err := <-events.ended:
+		case err := <-events.Ended:
 			return nil, err
-		case <-events.dropped:
-			l.s.stderr().line("%s", connectionLostText)
+		case <-events.Dropped:
+			l.s.Stderr().Line("%s", session.ConnectionLostText)
 			continue
-		case <-events.opened:
-		case <-events.events:
-			events.drain()
+		case <-events.Opened:
+		case <-events.Events:
+			events.Drain()
 		}
 		run, state, err := l.nextRunAndState(ctx)
 		if err != nil || run != nil || state.IsEnded() {
 			return run, err
 		}
 		if state != printedState && !l.s.JSON {
-			l.s.stderr().line("%s", l.s.stderr().dim("the task is "+string(state)))
+			l.s.Stderr().Line("%s", l.s.Stderr().Dim("the task is "+string(state)))
 			printedState = state
 		}
 	}
@@ -261,11 +264,11 @@ func (l *logReader) awaitNextRun(ctx context.Context) (*fermata.Run, error) {
 // nextRunAndState returns the first run after the one that was printed last, and the state of the task.
 func (l *logReader) nextRunAndState(ctx context.Context) (*fermata.Run, fermata.TaskState, error) {
 	// Read the state first: a task that has ended starts no run.
-	t, err := l.s.client.Task(ctx, l.task.ID)
+	t, err := l.s.Client.Task(ctx, l.task.ID)
 	if err != nil {
 		return nil, "", err
 	}
-	runs, err := l.s.client.Runs(ctx, t.ID)
+	runs, err := l.s.Client.Runs(ctx, t.ID)
 	if err != nil {
 		return nil, "", err
 	}

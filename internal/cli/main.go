@@ -11,28 +11,30 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/workflow"
 )
 
 const appDescription = "Fermata lets an agent stop, ask a person, and go on with the answer."
 
 // Main runs one command line, without the name of the program, and returns the exit code.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) int {
-	s := newSession(stdin, stdout, stderr, hooks)
-	return s.finish(ctx, s.main(ctx, args))
+	s := session.New(stdin, stdout, stderr, hooks.version())
+	return s.Finish(ctx, runCommand(ctx, s, args, hooks))
 }
 
 // parserExit carries the exit code with which the parser stops the program.
 type parserExit int
 
-// main parses and runs the command line.
-func (s *session) main(ctx context.Context, args []string) (err error) {
+// runCommand parses and runs the command line.
+func runCommand(ctx context.Context, s *session.Session, args []string, hooks Hooks) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			code, ok := r.(parserExit)
 			if !ok {
 				panic(r)
 			}
-			err = exitError(code)
+			err = session.ExitError(code)
 		}
 	}()
 	parser, flags, err := newParserOf(args, s)
@@ -48,18 +50,18 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		s.JSON = slices.Contains(args, "--json")
 		return err
 	}
-	s.globals = *flags
+	s.SetGlobals(*flags)
 	if err != nil {
 		return err
 	}
-	if s.Token, err = s.tokenFromFlag("--token", s.Token); err != nil {
+	if s.Token, err = s.TokenFromFlag("--token", s.Token); err != nil {
 		return err
 	}
 	if slices.Contains(longRunningCommands, parsed.Selected().Name) {
-		s.warnOfSecrets(args)
+		warnOfSecrets(s, args)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(s, parser.Model)
+	return parsed.Run(s, parser.Model, hooks, hooks.local())
 }
 
 // parse reads the arguments, and refuses arguments of which a part would be lost. It returns nil if the arguments do
@@ -78,28 +80,33 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	return parsed, checkRepeatedFlags(parsed, args)
 }
 
+// local returns the functions of the workflow commands.
+func (h Hooks) local() workflow.Local {
+	return workflow.Local{Check: h.CheckWorkflow, CheckTool: h.CheckTool, Schema: h.WorkflowSchema, Simulate: h.SimulateWorkflow}
+}
+
 // newParserOf returns the parser for a command line, and the values of its global flags. If the first argument names a
 // command, the parser knows only that command. The grammar of all commands would take a third of the time of a short
 // command.
-func newParserOf(args []string, s *session) (*kong.Kong, *globals, error) {
+func newParserOf(args []string, s *session.Session) (*kong.Kong, *session.Globals, error) {
 	var all root
 	// The completion command prints the names of all commands.
 	if len(args) > 0 && args[0] != "completion" {
 		if command := all.commandNamed(args[0]); command != nil {
-			parser, err := newParser(&all.globals, s, command)
-			return parser, &all.globals, err
+			parser, err := newParser(&all.Globals, s, command)
+			return parser, &all.Globals, err
 		}
 	}
 	parser, err := newParser(&all, s)
-	return parser, &all.globals, err
+	return parser, &all.Globals, err
 }
 
-func newParser(grammar any, s *session, more ...kong.Option) (*kong.Kong, error) {
+func newParser(grammar any, s *session.Session, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append([]kong.Option{
-		kong.Name("fermata"), kong.Description(appDescription), kong.Writers(s.out, s.errOut),
+		kong.Name("fermata"), kong.Description(appDescription), kong.Writers(s.Out, s.Err),
 		kong.Exit(func(code int) { panic(parserExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
-		kong.ExplicitGroups(groups), kong.Vars{"version": s.hooks.version()},
+		kong.ExplicitGroups(groups), kong.Vars{"version": s.ProgramVersion},
 	}, more...)...)
 }
 

@@ -1,17 +1,9 @@
-package cli
+package cli_test
 
 import (
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
 )
 
-// TestMain removes the Fermata settings of the person who runs the tests.
-func TestMain(m *testing.M) {
-	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "FERMATA_") {
-			_ = os.Unsetenv(name)
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { clitest.Main(m) }

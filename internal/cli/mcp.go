@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -22,14 +23,14 @@ Examples:
     FERMATA_URL=https://fermata.example FERMATA_TOKEN=fmt_… fermata mcp`
 }
 
-func (c *mcpCommand) Run(ctx context.Context, s *session) error {
+func (c *mcpCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
 	if err := checkAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
 		return err
 	}
-	if s.hooks.MCP == nil {
-		return notBuilt("mcp")
+	if hooks.MCP == nil {
+		return session.NotBuiltError("mcp")
 	}
-	login, _, err := s.login()
+	login, _, err := s.Login()
 	if err != nil {
 		return err
 	}
@@ -39,5 +40,5 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		c.OtherSession = "claude:" + id
 	}
-	return s.hooks.MCP(ctx, c.MCP)
+	return hooks.MCP(ctx, c.MCP)
 }

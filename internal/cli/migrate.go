@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -19,9 +20,9 @@ Examples:
     fermata migrate --database postgres://fermata@db/fermata`
 }
 
-func (c *migrateCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.Migrate == nil {
-		return notBuilt("migrate")
+func (c *migrateCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
+	if hooks.Migrate == nil {
+		return session.NotBuiltError("migrate")
 	}
-	return s.hooks.Migrate(ctx, c.Storage)
+	return hooks.Migrate(ctx, c.Storage)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 // namesCommand is the command that the completion scripts call.
@@ -28,8 +30,8 @@ const namesTimeout = 5 * time.Second
 // maxNames is the largest number of offered runs. The newest are offered.
 const maxNames = 50
 
-func (c *namesCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+func (c *namesCommand) Run(ctx context.Context, s *session.Session) error {
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (c *namesCommand) Run(ctx context.Context, s *session) error {
 		for _, w := range words {
 			// A shell may run other characters in a word as a command.
 			if plainWordPattern.MatchString(w.text) {
-				s.stdout().line("%s\t%s", w.text, oneLine(w.help))
+				s.Stdout().Line("%s\t%s", w.text, terminal.OneLine(w.help))
 			}
 		}
 	}
@@ -66,7 +68,9 @@ func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, e
 			}
 		}
 		all, _, err := server.WorkflowRuns(ctx, q)
-		return toWords(all, func(r *fermata.WorkflowRun) word { return word{shortID(r.ID), string(r.State) + " " + r.Title} }), err
+		return toWords(all, func(r *fermata.WorkflowRun) word {
+			return word{terminal.ShortID(r.ID), string(r.State) + " " + r.Title}
+		}), err
 	case "tool":
 		all, err := server.Tools(ctx)
 		return toWords(all, func(t fermata.ToolInfo) word { return word{t.Name, t.Description} }), err
@@ -74,7 +78,7 @@ func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, e
 		all, err := server.NamedTools(ctx)
 		return toWords(all, func(t *fermata.NamedTool) word { return word{t.Name, t.Description} }), err
 	default:
-		return nil, inputErrorf("there are no names of the kind %q", kind)
+		return nil, session.InputErrorf("there are no names of the kind %q", kind)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/render"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type pauseCommand struct {
-	write
+	session.WriteFlags
 	ID string `arg:"" help:"A task that a worker runs, or would run."`
 }
 
@@ -20,15 +22,15 @@ Examples:
     fermata resume 3f9k2a --message "I fixed the tests by hand"`
 }
 
-func (c *pauseCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+func (c *pauseCommand) Run(ctx context.Context, s *session.Session) error {
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "pause", nil, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.SendTaskChange(ctx, session.TaskChange{Flags: c.WriteFlags, ID: c.ID, Verb: "pause", Send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		t, err := server.PauseTask(ctx, id)
 		if err == nil && !s.JSON {
-			s.stdout().printTakeOver(t)
+			render.PrintTakeOver(s.Stdout(), t)
 		}
 		return t, err
 	}})

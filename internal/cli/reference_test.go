@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata/internal/cli/render/rendertest"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // cliPage is the documentation page of all commands.
@@ -19,12 +22,12 @@ const updateCLIPage = "go test ./internal/cli -run TestCLIPage -update"
 // TestCLIPage checks that the documentation page agrees with the grammar of the command line.
 func TestCLIPage(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&root{}, newSession(strings.NewReader(""), nil, nil, Hooks{Version: "1.2.3"}))
+	parser, err := newParser(&root{}, session.New(strings.NewReader(""), nil, nil, "1.2.3"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := cliReference(parser.Model)
-	if *update {
+	if *rendertest.Update {
 		if err := os.WriteFile(cliPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -61,17 +64,17 @@ var exitCodeMeanings = []struct {
 	code    int
 	meaning string
 }{
-	{exitOK, "answered or approved; the command did its work"},
-	{exitFailed, "failed, or the state of the task does not allow it"},
-	{exitUsage, "wrong command line or request"},
-	{exitRejected, "rejected; a question of yes or no was answered no; `gate test`: denied"},
-	{exitNotAllowed, "not signed in, or not allowed"},
-	{exitNotFound, "not found"},
-	{exitClosed, "the question is closed, or its task has ended"},
-	{exitTimedOut, "timed out; a default is printed"},
-	{exitPending, "still pending; `gate test`: asked"},
-	{exitCancelled, "cancelled"},
-	{exitInterrupted, "interrupted"},
+	{session.ExitOK, "answered or approved; the command did its work"},
+	{session.ExitFailed, "failed, or the state of the task does not allow it"},
+	{session.ExitUsage, "wrong command line or request"},
+	{session.ExitRejected, "rejected; a question of yes or no was answered no; `gate test`: denied"},
+	{session.ExitNotAllowed, "not signed in, or not allowed"},
+	{session.ExitNotFound, "not found"},
+	{session.ExitClosed, "the question is closed, or its task has ended"},
+	{session.ExitTimedOut, "timed out; a default is printed"},
+	{session.ExitPending, "still pending; `gate test`: asked"},
+	{session.ExitCancelled, "cancelled"},
+	{session.ExitInterrupted, "interrupted"},
 }
 
 // cliReference returns the page of all commands.

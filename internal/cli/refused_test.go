@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"os"
@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // If a command could accept a request only by dropping a part of it, it refuses the request, and the error names that
@@ -98,42 +99,9 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 		{[]string{"respond", "--all", "--answer", "a=1"}, "--all"},
 		{[]string{"respond", "q_1", "yes", "--edit"}, "--edit"},
 	} {
-		code, out, talk := run(t, "nobody reads this", append([]string{"--url", "http://127.0.0.1:1"}, c.args...)...)
-		if code != exitUsage || !strings.Contains(talk, c.says) {
+		code, out, talk := clitest.Run(t, "nobody reads this", append([]string{"--url", "http://127.0.0.1:1"}, c.args...)...)
+		if code != session.ExitUsage || !strings.Contains(talk, c.says) {
 			t.Errorf("%q: exit code %d, %s%s", c.args, code, out, talk)
 		}
-	}
-}
-
-// An answer that gives one item twice, or leaves standard input unread, is refused.
-func TestNoAnswerIsDroppedInSilence(t *testing.T) {
-	t.Parallel()
-	q := openQuestion(t, fermata.Ask{Title: "Set it up", Timeout: "1h", Items: []fermata.Item{
-		{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText},
-		{Key: "port", Prompt: "Which port?", ResponseType: fermata.ResponseNumber},
-	}})
-	for _, c := range []struct {
-		words, pairs []string
-		says         string
-	}{
-		{nil, []string{"name=a", "port=1", "port=2"}, "--answer port is given twice"},
-		{[]string{"a", "1"}, []string{"port=2"}, "--answer"},
-		{[]string{"-", "1"}, nil, "@-"},
-		{nil, []string{"name=-", "port=1"}, "@-"},
-	} {
-		s := newSession(strings.NewReader("nobody reads this"), nil, nil, Hooks{})
-		words, pairs, err := s.readAnswers(q, c.words, c.pairs)
-		if err == nil {
-			_, err = parseAnswer(q, words, pairs)
-		}
-		e, ok := asError(err)
-		if !ok || !strings.Contains(e.Message+e.Hint, c.says) {
-			t.Errorf("%q %q: %v", c.words, c.pairs, err)
-		}
-	}
-	dash := openQuestion(t, fermata.Ask{Question: "Which sign?", Options: []fermata.Option{{Value: "+"}, {Value: "-"}}, Timeout: "1h"})
-	s := newSession(strings.NewReader(""), nil, nil, Hooks{})
-	if words, _, err := s.readAnswers(dash, []string{"-"}, nil); err != nil || words[0] != "-" {
-		t.Errorf("an option may be called -: %q, %v", words, err)
 	}
 }

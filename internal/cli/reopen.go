@@ -1,9 +1,13 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
+)
 
 type reopenCommand struct {
-	write
+	session.WriteFlags
 	ID string `arg:"" help:"A task that has ended."`
 }
 
@@ -13,10 +17,10 @@ func (reopenCommand) Help() string {
     fermata reopen 3f9k2a`
 }
 
-func (c *reopenCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+func (c *reopenCommand) Run(ctx context.Context, s *session.Session) error {
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "reopen", nil, server.ReopenTask})
+	return s.SendTaskChange(ctx, session.TaskChange{Flags: c.WriteFlags, ID: c.ID, Verb: "reopen", Send: server.ReopenTask})
 }

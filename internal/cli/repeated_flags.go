@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // longRunningCommands are the commands that run for a long time.
@@ -24,7 +25,7 @@ func checkRepeatedFlags(parsed *kong.Context, args []string) error {
 	for _, part := range parsed.Path {
 		flag := part.Flag
 		if flag != nil && flag.IsMap() {
-			if err := checkUniqueNames("--"+flag.Name+" ", valuesOf(flag, args)); err != nil {
+			if err := session.CheckUniqueNames("--"+flag.Name+" ", valuesOf(flag, args)); err != nil {
 				return err
 			}
 		}
@@ -50,18 +51,4 @@ func valuesOf(flag *kong.Flag, args []string) (values []string) {
 		}
 	}
 	return values
-}
-
-// checkUniqueNames refuses NAME=VALUE pairs with the same name, because one of them would silently be lost. The prefix
-// stands before the name in the error.
-func checkUniqueNames(prefix string, settings []string) error {
-	seen := map[string]bool{}
-	for _, setting := range settings {
-		name, _, _ := strings.Cut(setting, "=")
-		if seen[name] {
-			return fermata.Errorf(fermata.CodeInvalidRequest, "%s%s is given twice", prefix, name).WithHint("say it once")
-		}
-		seen[name] = true
-	}
-	return nil
 }

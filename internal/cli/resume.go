@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type resumeCommand struct {
-	write
+	session.WriteFlags
 	ID      string `arg:"" help:"A task that waits, is blocked or was put off."`
 	Message string `short:"m" help:"What to say to the agent; @FILE reads it."`
 }
@@ -21,12 +22,12 @@ Examples:
     fermata resume 3f9k2a --message "Take whatever is cheapest"`
 }
 
-func (c *resumeCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+func (c *resumeCommand) Run(ctx context.Context, s *session.Session) error {
+	server, err := s.Server()
 	if err != nil {
 		return err
 	}
-	words, err := s.textOrFile("--message", c.Message)
+	words, err := s.TextOrFile("--message", c.Message)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (c *resumeCommand) Run(ctx context.Context, s *session) error {
 	if words != "" {
 		body["message"] = words
 	}
-	return s.sendTaskChange(ctx, taskChange{c.write, c.ID, "resume", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+	return s.SendTaskChange(ctx, session.TaskChange{Flags: c.WriteFlags, ID: c.ID, Verb: "resume", Body: body, Send: func(ctx context.Context, id string) (*fermata.Task, error) {
 		return server.ResumeTask(ctx, id, words)
 	}})
 }

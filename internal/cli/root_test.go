@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // The parser of one command prints the same help as the parser of all commands.
 func TestParserOfOneCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	s := newSession(strings.NewReader(""), &out, &out, Hooks{Version: "1.2.3"})
+	s := session.New(strings.NewReader(""), &out, &out, "1.2.3")
 	whole, err := newParser(&root{}, s)
 	if err != nil {
 		t.Fatal(err)

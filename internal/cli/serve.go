@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -23,20 +24,20 @@ func (serveCommand) Help() string {
     fermata serve --listen 0.0.0.0:7433 --database postgres://fermata@db/fermata`
 }
 
-func (c *serveCommand) Run(ctx context.Context, s *session) error {
+func (c *serveCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
 	var err error
-	if c.Agents.AgentToken, err = s.tokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
+	if c.Agents.AgentToken, err = s.TokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
 		return err
 	}
 	if err = c.checkWorkers(); err != nil {
 		return err
 	}
-	if s.hooks.Serve == nil {
-		return notBuilt("serve")
+	if hooks.Serve == nil {
+		return session.NotBuiltError("serve")
 	}
 	c.SignIn.OIDCClientSecret = os.Getenv("FERMATA_OIDC_CLIENT_SECRET")
 	c.Agents.Command = agentCommand(c.Agents)
-	return s.hooks.Serve(ctx, c.Server)
+	return hooks.Serve(ctx, c.Server)
 }
 
 // checkWorkers refuses values that no worker can use. Without workers it also refuses the flags that only workers
@@ -60,8 +61,4 @@ func (c *serveCommand) checkWorkers() error {
 	}
 	return fermata.Errorf(fermata.CodeInvalidRequest, "a server without workers does not read %s", strings.Join(unread, ", ")).
 		WithHint("add --workers 1 to run tasks inside the server, or leave this out")
-}
-
-func notBuilt(command string) error {
-	return fermata.Errorf(fermata.CodeInvalidRequest, "this program was built without %s", command)
 }

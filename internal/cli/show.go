@@ -6,6 +6,9 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/render"
+	"github.com/fermata-hq/fermata/internal/cli/session"
+	"github.com/fermata-hq/fermata/internal/cli/terminal"
 )
 
 type showCommand struct {
@@ -21,55 +24,55 @@ func (showCommand) Help() string {
     fermata show 3f9k2a --json`
 }
 
-func (c *showCommand) Run(ctx context.Context, s *session) error {
-	t, q, err := s.find(ctx, c.ID)
+func (c *showCommand) Run(ctx context.Context, s *session.Session) error {
+	t, q, err := s.Find(ctx, c.ID)
 	if err != nil {
 		return err
 	}
 	if q != nil {
 		if s.JSON {
-			return s.writeJSON(q)
+			return s.WriteJSON(q)
 		}
-		p := s.stdout()
-		p.exactBytes = c.Bytes
-		p.printQuestion(q, s.now())
+		p := s.Stdout()
+		p.ExactBytes = c.Bytes
+		render.PrintQuestion(p, q, s.Now())
 		return nil
 	}
 	if s.JSON {
-		return s.writeJSON(t)
+		return s.WriteJSON(t)
 	}
-	asked, err := s.closedQuestions(ctx, t)
+	asked, err := closedQuestions(ctx, s, t)
 	if err != nil {
 		return err
 	}
-	progress, err := s.currentProgress(ctx, t)
+	progress, err := currentProgress(ctx, s, t)
 	if err != nil {
 		return err
 	}
-	thread, _, err := collectPages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
-		return s.client.Messages(ctx, t.ID, cursor, n)
+	thread, _, err := session.CollectPages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
+		return s.Client.Messages(ctx, t.ID, cursor, n)
 	})
 	if err != nil {
 		return err
 	}
-	blockers, err := s.blockersOf(ctx, t)
+	blockers, err := blockersOf(ctx, s, t)
 	if err != nil {
 		return err
 	}
-	p := s.stdout()
-	p.exactBytes = c.Bytes
-	p.printTask(t, s.now())
-	p.printBlockers(t.BlockedBy, blockers)
-	p.printActivity(progress, s.now())
-	p.printWork(t)
+	p := s.Stdout()
+	p.ExactBytes = c.Bytes
+	render.PrintTask(p, t, s.Now())
+	render.PrintBlockers(p, t.BlockedBy, blockers)
+	render.PrintActivity(p, progress, s.Now())
+	render.PrintWork(p, t)
 	switch {
 	case t.Runner == fermata.RunnerWorkflow:
-		p.line("%s", p.dim("Its steps: fermata workflow show "+shortID(t.ID)))
+		p.Line("%s", p.Dim("Its steps: fermata workflow show "+terminal.ShortID(t.ID)))
 	case t.Runs > 0:
-		p.line("%s", p.dim("What the agent printed: fermata log "+shortID(t.ID)))
+		p.Line("%s", p.Dim("What the agent printed: fermata log "+terminal.ShortID(t.ID)))
 	}
-	p.printAnswers(asked)
-	p.printMessages(thread, t.State.IsEnded(), s.now())
+	render.PrintAnswers(p, asked)
+	render.PrintMessages(p, thread, t.State.IsEnded(), s.Now())
 	return nil
 }
 
@@ -77,8 +80,8 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 const maxShownQuestions = 1000
 
 // closedQuestions returns the closed questions of a task, oldest first.
-func (s *session) closedQuestions(ctx context.Context, t *fermata.Task) ([]*fermata.Question, error) {
-	list, _, err := s.questions(ctx, client.QuestionQuery{TaskID: t.ID}, maxShownQuestions)
+func closedQuestions(ctx context.Context, s *session.Session, t *fermata.Task) ([]*fermata.Question, error) {
+	list, _, err := s.Questions(ctx, client.QuestionQuery{TaskID: t.ID}, maxShownQuestions)
 	list = slices.DeleteFunc(list, func(q *fermata.Question) bool { return q.Resolution == nil })
 	slices.SortFunc(list, func(a, b *fermata.Question) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return list, err
@@ -88,10 +91,10 @@ func (s *session) closedQuestions(ctx context.Context, t *fermata.Task) ([]*ferm
 const maxBlockers = 20
 
 // blockersOf returns the tasks that a task waits for, by id. It leaves out tasks that the person may not see.
-func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*fermata.Task, error) {
+func blockersOf(ctx context.Context, s *session.Session, t *fermata.Task) (map[string]*fermata.Task, error) {
 	known := map[string]*fermata.Task{}
 	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), maxBlockers)] {
-		blocker, err := s.client.Task(ctx, id)
+		blocker, err := s.Client.Task(ctx, id)
 		switch {
 		case err == nil:
 			known[id] = blocker
@@ -103,11 +106,11 @@ func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*
 }
 
 // currentProgress returns the last progress report of the present run.
-func (s *session) currentProgress(ctx context.Context, t *fermata.Task) (*fermata.TimelineEntry, error) {
+func currentProgress(ctx context.Context, s *session.Session, t *fermata.Task) (*fermata.TimelineEntry, error) {
 	if t.State != fermata.TaskInProgress {
 		return nil, nil //nolint:nilnil // nothing is under way
 	}
-	last, _, err := s.client.Timeline(ctx, t.ID, "", maxPageSize)
+	last, _, err := s.Client.Timeline(ctx, t.ID, "", session.MaxPageSize)
 	if err != nil {
 		return nil, err
 	}

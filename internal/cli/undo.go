@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 type undoCommand struct {
-	write
+	session.WriteFlags
 	ID string `arg:"" help:"The question, or the task that waits for it."`
 }
 
@@ -19,20 +21,20 @@ Examples:
     fermata undo 3f9k2a`
 }
 
-func (c *undoCommand) Run(ctx context.Context, s *session) error {
-	q, err := s.findQuestion(ctx, c.ID)
+func (c *undoCommand) Run(ctx context.Context, s *session.Session) error {
+	q, err := s.FindQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	if done, err := s.printDryRun(c.write, "POST", "/questions/"+q.ID+"/undo", struct{}{}); done {
+	if done, err := s.PrintDryRun(c.WriteFlags, "POST", "/questions/"+q.ID+"/undo", struct{}{}); done {
 		return err
 	}
-	if q, err = s.client.Undo(ctx, q.ID); err != nil {
+	if q, err = s.Client.Undo(ctx, q.ID); err != nil {
 		return err
 	}
-	s.printDone(q.WorkspaceID, "took your answer to %s back; it waits again", q.ID)
+	s.PrintDone(q.WorkspaceID, "took your answer to %s back; it waits again", q.ID)
 	if s.JSON {
-		return s.writeJSON(q)
+		return s.WriteJSON(q)
 	}
 	return nil
 }

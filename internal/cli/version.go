@@ -1,14 +1,18 @@
 package cli
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/fermata-hq/fermata/internal/cli/session"
+)
 
 type versionCommand struct{}
 
-func (versionCommand) Run(s *session) error {
+func (versionCommand) Run(s *session.Session) error {
 	if s.JSON {
-		return s.writeJSON(map[string]string{"version": s.hooks.version(), "go": runtime.Version()})
+		return s.WriteJSON(map[string]string{"version": s.ProgramVersion, "go": runtime.Version()})
 	}
-	s.stdout().line("fermata %s (%s, %s/%s)", s.hooks.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	s.Stdout().Line("fermata %s (%s, %s/%s)", s.ProgramVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 )
 
 // wholeCommands are command lines that set every field of a request, with that
@@ -170,8 +172,11 @@ func jsonNames(t reflect.Type) []string {
 func approvalServer(t *testing.T) string {
 	t.Helper()
 	q := &fermata.Question{
-		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending, ActionHash: "hash",
-		Items: []fermata.Item{{Key: "answer", Prompt: "Run it?", ResponseType: fermata.ResponseApproval}},
+		ID: "q_1", Type: fermata.Approval, Status: fermata.Pending,
+		Asked: fermata.Asked{
+			ActionHash: "hash",
+			Items:      []fermata.Item{{Key: "answer", Prompt: "Run it?", ResponseType: fermata.ResponseApproval}},
+		},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(q) }))
 	t.Cleanup(server.Close)
@@ -184,8 +189,8 @@ func TestCommandsSendEveryFieldOfTheirRequest(t *testing.T) {
 	for _, c := range wholeCommands {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			code, out, talk := run(t, "", append(append([]string{"--url", url}, c.args...), "--dry-run")...)
-			if code != exitOK {
+			code, out, talk := clitest.Run(t, "", append(append([]string{"--url", url}, c.args...), "--dry-run")...)
+			if code != session.ExitOK {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			var want, got map[string]any

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/cli/session"
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
@@ -43,7 +44,7 @@ func checkAgents(a config.Agents) error {
 		return err
 	}
 	others := slices.ContainsFunc(a.Runners, func(name string) bool { return name != "command" })
-	return checkUnreadFlags("--runner "+strings.Join(a.Runners, " and "), map[string]bool{
+	return session.CheckUnreadFlags("--runner "+strings.Join(a.Runners, " and "), map[string]bool{
 		"--program":             a.Program != "" && !others,
 		"--live-wait":           a.LiveWait != config.DefaultLiveWait && !slices.Contains(a.Runners, "acp"),
 		"--allow-unknown-agent": a.AllowUnknownAgent && !slices.Contains(a.Runners, "acp"),
@@ -71,7 +72,7 @@ func checkAtLeast(flag string, d, minimum time.Duration) error {
 // meant for another command.
 func givenAgentFlags(a config.Agents) []string {
 	isUnset := func(variable string) bool { return os.Getenv(variable) == "" }
-	return givenFlags(map[string]bool{
+	return session.GivenFlags(map[string]bool{
 		"--runner": !slices.Equal(a.Runners, []string{"command"}) && isUnset("FERMATA_RUNNER"), "--program": a.Program != "",
 		"--allow-task-commands": a.AllowTaskCommands, "--run-timeout": a.RunTimeout != 0, "--live-wait": a.LiveWait != config.DefaultLiveWait,
 		"--allow-unknown-agent": a.AllowUnknownAgent,
@@ -97,9 +98,9 @@ func (workerCommand) Help() string {
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }
 
-func (c *workerCommand) Run(ctx context.Context, s *session) error {
+func (c *workerCommand) Run(ctx context.Context, s *session.Session, hooks Hooks) error {
 	var err error
-	if c.Agents.AgentToken, err = s.tokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
+	if c.Agents.AgentToken, err = s.TokenFromFlag("--agent-token", c.Agents.AgentToken); err != nil {
 		return err
 	}
 	if err = checkAgents(c.Agents); err != nil {
@@ -111,10 +112,10 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	if c.Lease < fermata.MinLease || c.Lease > fermata.MaxLease {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.MinLease, fermata.MaxLease, c.Lease)
 	}
-	if s.hooks.Worker == nil {
-		return notBuilt("worker")
+	if hooks.Worker == nil {
+		return session.NotBuiltError("worker")
 	}
-	login, _, err := s.login()
+	login, _, err := s.Login()
 	if err != nil {
 		return err
 	}
@@ -126,5 +127,5 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 		}
 	}
 	c.Agents.Command = agentCommand(c.Agents)
-	return s.hooks.Worker(ctx, c.Worker)
+	return hooks.Worker(ctx, c.Worker)
 }

@@ -12,51 +12,68 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// compose builds the notice of a delivery. If nothing is to be sent at the moment, it returns the outcome without a
-// notice.
-func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
-	r := l.w.s.db.Reader(ctx, l.w.id)
+// composer builds the message of a delivery.
+type composer struct {
+	*openChannel
+	r      store.Reader
+	c      *claim
+	people *people
+	// prefs are the preferences of the recipient.
+	prefs fermata.Preferences
+	n     *notice.Notice
+	shown shown
+}
+
+// shown is what a message shows of its question.
+type shown struct {
+	status fermata.QuestionStatus
+	// seq is the newest event that the message knows.
+	seq            int64
+	offersDecision bool
+}
+
+// compose builds the message of a delivery. If the message is not needed, or may not be sent at the moment, it returns
+// the outcome instead.
+func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shown, *outcome, error) {
 	now, err := l.w.s.db.Now(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, shown{}, nil, err
 	}
-	n := &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now}
-	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
-		n.Since = c.CreatedAt
-	}
-	o := &outcome{shownSeq: c.WantedEvent}
 	p, err := l.w.loadPeople(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, shown{}, nil, err
 	}
-	prefs, o2, err := l.fillRecipient(r, c, p, n)
-	if err != nil || o2 != nil {
-		return nil, o2, err
+	m := &composer{
+		openChannel: l, r: l.w.s.db.Reader(ctx, l.w.id), c: c, people: p, shown: shown{seq: c.WantedEvent},
+		n: &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now},
 	}
-	switch n.Purpose {
+	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
+		m.n.Since = c.CreatedAt
+	}
+	end, err := m.fillRecipient()
+	if err == nil && end == nil {
+		end, err = m.fill(ctx)
+	}
+	return m.n, m.shown, end, err
+}
+
+// fill fills in what the message says. It returns an outcome if the message is not sent now.
+func (m *composer) fill(ctx context.Context) (end *outcome, err error) {
+	switch m.n.Purpose {
 	case notice.Event:
-		if l.kind.Audience == ToAsker {
-			return n, o, fillOutcome(r, c, n)
+		if m.kind.Audience == ToAsker {
+			return nil, fillOutcome(m.r, m.c, m.n)
 		}
-		n.Raw, err = eventOf(r, c.EventSeq)
-		return n, o, err
+		m.n.Raw, err = eventOf(m.r, m.c.EventSeq)
+		return nil, err
 	case notice.Test:
-		return n, o, nil
+		return nil, nil
 	case notice.Alert:
-		if o, err := withholdAlert(r, c, p); o != nil || err != nil {
-			return nil, o, err
-		}
-		if c.TaskID != "" {
-			n.Open = l.w.s.PublicURL + "/tasks/" + c.TaskID
-		}
-		if until := prefs.QuietUntil(now, true); c.State != fermata.DeliverySent && until.After(now) {
-			return nil, &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
-		}
-		return n, o, nil
+		return m.fillAlert()
 	case notice.Digest:
-		return l.composeDigest(r, c, p, prefs, n, o)
+		return m.fillDigest()
 	default:
-		return l.composeQuestion(ctx, r, c, p, prefs, n, o)
+		return m.fillQuestion(ctx)
 	}
 }
 
@@ -82,37 +99,46 @@ func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
 	return clean, nil
 }
 
-// fillRecipient fills in the recipient of the message.
-func (l *openChannel) fillRecipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
-	if c.MemberID == "" {
-		return fermata.Preferences{}, nil, nil
+// fillRecipient fills in the recipient of the message, and reads the recipient's preferences.
+func (m *composer) fillRecipient() (end *outcome, err error) {
+	if m.c.MemberID == "" {
+		return nil, nil
 	}
-	m := p.byID[c.MemberID]
-	if m == nil || m.DisabledAt != nil {
-		return fermata.Preferences{}, withhold(c), nil
+	member := m.member()
+	if member == nil || member.DisabledAt != nil {
+		return withhold(m.c), nil
 	}
-	n.To = notice.Recipient{
-		Member: m.ID, Handle: m.Handle, Name: m.Name, Email: m.Email, ID: p.identities[m.ID][c.Kind].ID,
+	m.n.To = notice.Recipient{
+		Member: member.ID, Handle: member.Handle, Name: member.Name, Email: member.Email, ID: m.people.identities[member.ID][m.c.Kind].ID,
 	}
-	if c.DeviceID != "" {
-		device, err := r.Device(c.DeviceID)
-		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return fermata.Preferences{}, &outcome{skipReason: fermata.SkippedDeviceGone}, nil
-		}
-		if err != nil {
-			return fermata.Preferences{}, nil, err
-		}
-		if ended, err := isHolderEnded(r, device, n.At); ended || err != nil {
-			return fermata.Preferences{}, &outcome{skipReason: fermata.SkippedDeviceGone}, err
-		}
-		if n.To.Device, err = json.Marshal(device.Subscription); err != nil {
-			return fermata.Preferences{}, nil, err
+	if m.c.DeviceID != "" {
+		if end, err := m.fillDevice(); end != nil || err != nil {
+			return end, err
 		}
 	}
-	all, err := r.Preferences([]string{m.ID})
-	prefs := all[m.ID]
-	n.To.Language, n.To.Zone = prefs.Language, prefs.Zone
-	return prefs, nil, err
+	all, err := m.r.Preferences([]string{member.ID})
+	m.prefs = all[member.ID]
+	m.n.To.Language, m.n.To.Zone = m.prefs.Language, m.prefs.Zone
+	return nil, err
+}
+
+// member returns the member who gets the message. It is nil if the message goes to a place.
+func (m *composer) member() *fermata.Member { return m.people.byID[m.c.MemberID] }
+
+// fillDevice fills in the device of the recipient.
+func (m *composer) fillDevice() (end *outcome, err error) {
+	device, err := m.r.Device(m.c.DeviceID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return skipped(fermata.SkippedDeviceGone), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ended, err := isHolderEnded(m.r, device, m.n.At); ended || err != nil {
+		return skipped(fermata.SkippedDeviceGone), err
+	}
+	m.n.To.Device, err = json.Marshal(device.Subscription)
+	return nil, err
 }
 
 // isHolderEnded reports whether the session or the token that added a device has ended.
@@ -143,78 +169,87 @@ func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, erro
 // that was sent before stays as it is.
 func withhold(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
-		return &outcome{nothingToDo: true}
+		return &outcome{kind: outcomeUnchanged}
 	}
-	return &outcome{skipReason: fermata.SkippedNotEligible}
+	return skipped(fermata.SkippedNotEligible)
 }
 
-// withholdAlert withholds an alert about a task that is hidden from its recipient. It returns nil if the alert may be sent.
-func withholdAlert(r store.Reader, c *claim, p *people) (*outcome, error) {
-	m := p.byID[c.MemberID]
-	if m == nil || c.TaskID == "" {
-		return nil, nil
-	}
-	t, err := r.Task(c.TaskID)
-	if err != nil || m.Sees(t.Project) {
-		return nil, err
-	}
-	return withhold(c), nil
-}
-
-// composeQuestion builds the notice of one question.
-func (l *openChannel) composeQuestion(ctx context.Context, r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
-	q, err := r.Question(c.QuestionID)
-	if err != nil {
-		return nil, nil, err
-	}
-	if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) {
-		return nil, withhold(c), nil
-	}
-	o.shownStatus = q.Status
-	if c.State != fermata.DeliverySent {
-		if unsendable, err := l.checkSendable(ctx, c, p, prefs, q, n.At); unsendable != nil || err != nil {
-			return nil, unsendable, err
+// fillAlert fills in the page of the task. The alert is withheld if the task is hidden from its recipient.
+func (m *composer) fillAlert() (end *outcome, err error) {
+	if m.c.TaskID != "" {
+		m.n.Open = m.w.s.PublicURL + "/tasks/" + m.c.TaskID
+		if member := m.member(); member != nil {
+			t, err := m.r.Task(m.c.TaskID)
+			if err != nil {
+				return nil, err
+			}
+			if !member.Sees(t.Project) {
+				return withhold(m.c), nil
+			}
 		}
 	}
-	t, err := r.Task(q.TaskID)
+	if until := m.prefs.QuietUntil(m.n.At, true); m.c.State != fermata.DeliverySent && until.After(m.n.At) {
+		return deferred(until, fermata.WaitsForQuiet), nil
+	}
+	return nil, nil
+}
+
+// fillQuestion fills in the question.
+func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
+	q, err := m.r.Question(m.c.QuestionID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	n.TaskTitle, n.Project, n.Open = withoutSecrets(t.Title), q.Project, l.w.s.PublicURL+"/q/"+q.ID
-	info := l.info()
+	member, n := m.member(), m.n
+	if member != nil && !member.Sees(q.Project) {
+		return withhold(m.c), nil
+	}
+	m.shown.status = q.Status
+	if m.c.State != fermata.DeliverySent {
+		if end, err := m.checkSendable(ctx, q); end != nil || err != nil {
+			return end, err
+		}
+	}
+	t, err := m.r.Task(q.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	n.TaskTitle, n.Project, n.Open = withoutSecrets(t.Title), q.Project, m.w.s.PublicURL+"/q/"+q.ID
+	info := m.info()
 	n.To.Target = q.WantedPlace(info.Name, info.Kind)
-	if c.MemberID == "" {
-		n.To.People, n.To.Name = p.mentionNames(q, info), c.Title
+	if m.c.MemberID == "" {
+		n.To.People, n.To.Name = m.people.mentionNames(q, info), m.c.Title
 	}
-	shown, isComplete := publicQuestion(q, l.kind.Public)
-	n.Question, n.Outcome = shown, notice.OutcomeOf(shown)
+	public, isComplete := publicQuestion(q, m.kind.Public)
+	n.Question, n.Outcome = public, notice.OutcomeOf(public)
 	if q.Status != fermata.Pending {
-		return n, o, nil
+		return nil, nil
 	}
-	if err := l.fillDecision(ctx, r, c.Delivery, p.byID[c.MemberID], q, n, isComplete); err != nil {
-		return nil, nil, err
+	if err := m.fillDecision(ctx, q, isComplete); err != nil {
+		return nil, err
 	}
-	o.offersDecision = n.Decide
-	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], isComplete)
-	return n, o, err
+	m.shown.offersDecision = n.Decide
+	n.Answer, err = m.answerLink(ctx, q, member, isComplete)
+	return nil, err
 }
 
 // fillDecision sets whether the message offers a decision, and the secret that an answer to it carries.
-func (l *openChannel) fillDecision(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, isComplete bool) (err error) {
-	answerer := placeCaller(l.w.id, l.assurance())
-	if m != nil {
-		answerer = memberCaller(l.w.id, m, l.assurance())
+func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComplete bool) (err error) {
+	answerer, n := placeCaller(m.w.id, m.assurance()), m.n
+	member := m.member()
+	if member != nil {
+		answerer = memberCaller(m.w.id, member, m.assurance())
 		n.Question.Answerable = q.CheckMayAnswer(answerer) == nil
 	}
-	n.Decide = isComplete && mayDecide(q, answerer, d.MemberID)
-	if n.Decide && m != nil {
-		refusal := l.checkLink(ctx, m, q)
+	n.Decide = isComplete && mayDecide(q, answerer, m.c.MemberID)
+	if n.Decide && member != nil {
+		refusal := m.checkLink(ctx, member, q)
 		if refusal != nil && fermata.CodeOf(refusal) != fermata.CodeNotEligible {
 			return refusal
 		}
 		n.Decide = refusal == nil
 	}
-	n.Reply, err = l.replySecret(ctx, r, d)
+	n.Reply, err = m.replySecret(ctx, m.r, m.c.Delivery)
 	return err
 }
 
@@ -263,38 +298,39 @@ func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fe
 
 // checkSendable returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it
 // returns the outcome.
-func (l *openChannel) checkSendable(ctx context.Context, c *claim, p *people, prefs fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
+func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end *outcome, err error) {
+	now, member := m.n.At, m.member()
 	closed := q.Status != fermata.Pending || q.IsOverdue(now)
-	switch m := p.byID[c.MemberID]; {
-	case closed && c.maybeSent:
+	switch {
+	case closed && m.c.maybeSent:
 		// The message may have been sent, so its recipient must be told how the question ended.
 		return nil, nil
-	case hasExpiredInQuietHours(c.Delivery, q):
-		if until := prefs.QuietUntil(now, false); until.After(now) {
-			return &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
+	case hasExpiredInQuietHours(m.c.Delivery, q):
+		if until := m.prefs.QuietUntil(now, false); until.After(now) {
+			return deferred(until, fermata.WaitsForQuiet), nil
 		}
 		return nil, nil
 	case closed:
-		return &outcome{skipReason: fermata.SkippedClosed}, nil
-	case m != nil && !isAllowed(q.CheckMayAnswer(m.Caller())):
-		return &outcome{skipReason: fermata.SkippedNotEligible}, nil
+		return skipped(fermata.SkippedClosed), nil
+	case member != nil && !isAllowed(q.CheckMayAnswer(member.Caller())):
+		return skipped(fermata.SkippedNotEligible), nil
 	}
-	info := l.info()
-	if c.MemberID != "" {
-		if !prefs.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
-			return &outcome{skipReason: fermata.SkippedPreferences}, nil
+	info := m.info()
+	if m.c.MemberID != "" {
+		if !m.prefs.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
+			return skipped(fermata.SkippedPreferences), nil
 		}
-		if until := prefs.QuestionQuietUntil(q, now); until.After(now) {
-			return &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
+		if until := m.prefs.QuestionQuietUntil(q, now); until.After(now) {
+			return deferred(until, fermata.WaitsForQuiet), nil
 		}
 	}
-	if c.Condition == fermata.WhenPageClosed {
-		open, err := l.recipientHasOpenPage(ctx, c, p, q)
+	if m.c.Condition == fermata.WhenPageClosed {
+		open, err := m.recipientHasOpenPage(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		if open {
-			return &outcome{deferUntil: c.NextPageCheck(now), deferReason: fermata.WaitsForPage}, nil
+			return deferred(m.c.NextPageCheck(now), fermata.WaitsForPage), nil
 		}
 	}
 	return nil, nil
@@ -304,15 +340,15 @@ func (l *openChannel) checkSendable(ctx context.Context, c *claim, p *people, pr
 func isAllowed(refused error) bool { return refused == nil }
 
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
-func (l *openChannel) recipientHasOpenPage(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
-	if c.MemberID != "" {
-		return l.w.s.hasPage(ctx, l.w.id, c.MemberID)
+func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {
+	if m.c.MemberID != "" {
+		return m.w.s.hasPage(ctx, m.w.id, m.c.MemberID)
 	}
 	var ids []string
-	for _, m := range p.eligibleMembers(q) {
-		ids = append(ids, m.ID)
+	for _, member := range m.people.eligibleMembers(q) {
+		ids = append(ids, member.ID)
 	}
-	return l.w.s.hasPage(ctx, l.w.id, ids...)
+	return m.w.s.hasPage(ctx, m.w.id, ids...)
 }
 
 // namesChannel reports whether the question itself names the channel.
@@ -325,37 +361,37 @@ func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 	return false
 }
 
-// composeDigest builds a notice that lists questions of low urgency.
-func (l *openChannel) composeDigest(r store.Reader, c *claim, p *people, prefs fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
-	if until := prefs.QuietUntil(n.At, false); until.After(n.At) {
-		return nil, &outcome{deferUntil: until, deferReason: fermata.WaitsForQuiet}, nil
+// fillDigest fills in the questions of low urgency that the message lists.
+func (m *composer) fillDigest() (end *outcome, err error) {
+	if until := m.prefs.QuietUntil(m.n.At, false); until.After(m.n.At) {
+		return deferred(until, fermata.WaitsForQuiet), nil
 	}
-	ids := []string{c.QuestionID}
-	for _, d := range c.digestOthers {
+	ids := []string{m.c.QuestionID}
+	for _, d := range m.c.digestOthers {
 		ids = append(ids, d.QuestionID)
 	}
-	questions, err := r.QuestionsByID(fermata.SortUnique(ids))
+	questions, err := m.r.QuestionsByID(fermata.SortUnique(ids))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	details, err := r.QuestionDetails(questions, c.MemberID)
+	details, err := m.r.QuestionDetails(questions, m.c.MemberID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m := p.byID[c.MemberID]
+	member := m.member()
 	for _, q := range questions {
-		if q.Status != fermata.Pending || m == nil || q.CheckMayAnswer(m.Caller()) != nil {
+		if q.Status != fermata.Pending || member == nil || q.CheckMayAnswer(member.Caller()) != nil {
 			continue
 		}
-		shown, _ := publicQuestion(q, l.kind.Public)
-		shown.TaskTitle = withoutSecrets(details.Titles[q.TaskID])
-		n.Questions = append(n.Questions, shown)
+		public, _ := publicQuestion(q, m.kind.Public)
+		public.TaskTitle = withoutSecrets(details.Titles[q.TaskID])
+		m.n.Questions = append(m.n.Questions, public)
 	}
-	if len(n.Questions) == 0 {
-		return nil, &outcome{skipReason: fermata.SkippedClosed}, nil
+	if len(m.n.Questions) == 0 {
+		return skipped(fermata.SkippedClosed), nil
 	}
-	n.Title, n.Open, o.shownStatus = digestTitle(len(n.Questions)), l.w.s.PublicURL+"/", fermata.Pending
-	return n, o, nil
+	m.n.Title, m.n.Open, m.shown.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
+	return nil, nil
 }
 
 func digestTitle(n int) string {

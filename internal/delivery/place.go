@@ -13,7 +13,7 @@ import (
 // share one message: its unique key names no person, so only the first of these
 // messages is stored.
 func (l *openChannel) planForPlace(tx *store.Tx, d *fermata.Delivery, o *outcome) {
-	if !o.toPlace {
+	if o.kind != outcomeMoved {
 		return
 	}
 	now := tx.Now()

@@ -135,79 +135,41 @@ func (l *openChannel) deliver(ctx context.Context, c *claim) {
 	l.w.s.Observe(c.Kind, o.name(c.State), c.lateness)
 }
 
-// outcome is the result of an attempt.
-type outcome struct {
-	// skipReason is the reason to end the delivery. deferUntil is the instant to
-	// which the delivery is deferred, for the reason in deferReason.
-	skipReason string
-	// toPlace reports whether the message goes to the channel's own place
-	// instead.
-	toPlace bool
-	// nothingToDo reports whether the sent message stays as it is.
-	nothingToDo bool
-	deferUntil  time.Time
-	deferReason string
-	// sent reports whether the channel took the message. The message shows the
-	// status shownStatus, as of the event shownSeq.
-	sent           bool
-	receipt        notice.Receipt
-	shownStatus    fermata.QuestionStatus
-	shownSeq       int64
-	offersDecision bool
-	err            error
-	// mayHaveArrived reports whether the message may have arrived although the attempt
-	// failed.
-	mayHaveArrived bool
-}
-
-func (o *outcome) name(before fermata.DeliveryState) string {
-	switch {
-	case o.skipReason != "" || o.nothingToDo:
-		return "skipped"
-	case !o.deferUntil.IsZero():
-		return "deferred"
-	case o.err != nil:
-		return "failed"
-	case before == fermata.DeliverySent:
-		return "updated"
-	default:
-		return "sent"
-	}
-}
-
 // attempt checks whether the message is still needed, and sends it.
 func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	if l.openErr != nil {
-		return &outcome{err: l.openErr}
+		return failed(l.openErr)
 	}
 	if c.State == fermata.DeliverySent && (len(c.Ref) == 0 || c.Purpose == string(notice.Digest)) {
 		// A message that cannot be changed stays as it is. So does a digest: it
 		// lists the questions that waited when it was sent, and offers no
 		// decision.
-		return &outcome{nothingToDo: true}
+		return &outcome{kind: outcomeUnchanged}
 	}
-	n, o, err := l.compose(ctx, c)
-	if err != nil {
-		return &outcome{err: err}
+	n, shown, end, err := l.compose(ctx, c)
+	switch {
+	case err != nil:
+		return failed(err)
+	case end != nil:
+		return end
 	}
-	if n == nil {
-		return o
-	}
+	var receipt notice.Receipt
 	if c.State == fermata.DeliverySent {
-		o.receipt, o.err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
+		receipt, err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
 	} else {
 		n.Replaces = c.Ref
-		o.receipt, o.err = l.channel.Send(ctx, n)
+		receipt, err = l.channel.Send(ctx, n)
 	}
-	if isUnknownRecipient(o.err) && l.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test {
-		return &outcome{skipReason: fermata.SkippedNoAddress, toPlace: true}
+	switch f := failureOf(err); {
+	case err == nil:
+		return &outcome{kind: outcomeSent, receipt: receipt, shown: shown}
+	case isUnknownRecipient(err) && l.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test:
+		return &outcome{kind: outcomeMoved, reason: fermata.SkippedNoAddress}
+	case f.NeverArrived:
+		return skipped(fermata.SkippedClosed)
+	default:
+		return &outcome{kind: outcomeFailed, err: err, mayHaveArrived: f.MayHaveArrived}
 	}
-	f := failureOf(o.err)
-	if f.NeverArrived {
-		return &outcome{skipReason: fermata.SkippedClosed}
-	}
-	o.sent, o.mayHaveArrived = o.err == nil, f.MayHaveArrived
-	return o
 }
 
 // record writes the outcome of an attempt, unless another process has claimed
@@ -244,7 +206,7 @@ func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 
 // applyToSender wakes or pauses the sender after an outcome was recorded.
 func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
-	if d != nil && (d.NextAt != nil || o.toPlace) {
+	if d != nil && (d.NextAt != nil || o.kind == outcomeMoved) {
 		l.wake()
 	}
 	// If each question names an address of its own, a pause of one address must
@@ -260,16 +222,16 @@ func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	now := tx.Now()
 	switch {
-	case o.nothingToDo:
+	case o.kind == outcomeUnchanged:
 		d.EndLease()
-	case o.skipReason != "":
-		d.Skip(now, o.skipReason)
+	case o.kind == outcomeSkipped, o.kind == outcomeMoved:
+		d.Skip(now, o.reason)
 		l.planForPlace(tx, d, o)
-	case !o.deferUntil.IsZero():
-		d.Defer(now, o.deferUntil, o.deferReason)
-	case o.sent:
-		recordDelivered(tx, d, o.receipt.Ref, o.shownStatus, o.shownSeq)
-		d.CanDecide = o.offersDecision
+	case o.kind == outcomeDeferred:
+		d.Defer(now, o.until, o.reason)
+	case o.kind == outcomeSent:
+		recordDelivered(tx, d, o.receipt.Ref, o.shown.status, o.shown.seq)
+		d.CanDecide = o.shown.offersDecision
 		if o.receipt.Content != "" {
 			tx.SetContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
 		}
@@ -337,13 +299,13 @@ func (l *openChannel) isAboutChannel(d *fermata.Delivery, o *outcome) bool {
 	if o.err != nil {
 		return l.kind.Audience != ToAsker && !isUnknownRecipient(o.err) && (!isGone(o.err) || d.DeviceID == "")
 	}
-	return o.sent
+	return o.kind == outcomeSent
 }
 
 // recordChannel records in the channel's row whether the channel works. It
 // returns the row, or nil if there was nothing to write.
 func (l *openChannel) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
-	if o.nothingToDo || !l.isAboutChannel(d, o) {
+	if !l.isAboutChannel(d, o) {
 		return nil, nil
 	}
 	works, known := o.err == nil, l.info()

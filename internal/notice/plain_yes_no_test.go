@@ -22,7 +22,7 @@ func TestPlainWordsAnswerWhereOnlyOneThingCanBeMeant(t *testing.T) {
 		"approve:\nnot yet", "ok\n\nAda Lovelace\nExample Ltd.", "yes:\nWait",
 	}
 	parse := func(risk fermata.Risk, it fermata.Item, text string) (any, error) {
-		a, err := notice.ParseReply(&fermata.Question{Type: fermata.Approval, Risk: risk, Items: []fermata.Item{it}}, text)
+		a, err := notice.ParseReply(&fermata.Question{Type: fermata.Approval, Asked: fermata.Asked{Risk: risk, Items: []fermata.Item{it}}}, text)
 		return a.Answer, err
 	}
 	for _, risk := range []fermata.Risk{fermata.RiskLow, fermata.RiskMedium} {
@@ -88,9 +88,13 @@ func TestPlainWordsAnswerWhereOnlyOneThingCanBeMeant(t *testing.T) {
 
 func TestWordsBelowSeveralAnswersSaySo(t *testing.T) {
 	t.Parallel()
-	q := &fermata.Question{Items: []fermata.Item{
-		{Key: "db", Prompt: "?", ResponseType: fermata.ResponseBoolean}, {Key: "n", Prompt: "?", ResponseType: fermata.ResponseNumber},
-	}}
+	q := &fermata.Question{
+		Asked: fermata.Asked{
+			Items: []fermata.Item{
+				{Key: "db", Prompt: "?", ResponseType: fermata.ResponseBoolean}, {Key: "n", Prompt: "?", ResponseType: fermata.ResponseNumber},
+			},
+		},
+	}
 	a, err := notice.ParseReply(q, "db: yes\nn: 5\n\ncomment: as agreed")
 	if err != nil || a.Answers["db"] != true || a.Comment != "as agreed" {
 		t.Errorf("%+v, %v", a, err)

@@ -10,7 +10,7 @@ import (
 
 // questionWith returns a question with the items.
 func questionWith(items ...fermata.Item) *fermata.Question {
-	q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Title: "Which?", Items: items}
+	q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Items: items}}
 	for i := range q.Items {
 		if q.Items[i].Key == "" {
 			q.Items[i].Key = "answer"

@@ -25,7 +25,7 @@ func TestWordsBelowAnAnswerAreNoSignature(t *testing.T) {
 	}
 	for _, risk := range []fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical} {
 		for name, it := range items {
-			q := &fermata.Question{Type: fermata.Approval, Risk: risk, Items: []fermata.Item{it}}
+			q := &fermata.Question{Type: fermata.Approval, Asked: fermata.Asked{Risk: risk, Items: []fermata.Item{it}}}
 			for _, text := range doubts {
 				if a, err := notice.ParseReply(q, text); err == nil {
 					t.Errorf("%s of %s risk: %q is taken for %v", name, risk, text, a.Answer)
@@ -38,7 +38,7 @@ func TestWordsBelowAnAnswerAreNoSignature(t *testing.T) {
 		}
 	}
 	// The same rule applies if there is a line for each of several answers.
-	q := &fermata.Question{Items: []fermata.Item{{Key: "go", Prompt: "?", ResponseType: fermata.ResponseBoolean}, {Key: "n", Prompt: "?", ResponseType: fermata.ResponseNumber}}}
+	q := &fermata.Question{Asked: fermata.Asked{Items: []fermata.Item{{Key: "go", Prompt: "?", ResponseType: fermata.ResponseBoolean}, {Key: "n", Prompt: "?", ResponseType: fermata.ResponseNumber}}}}
 	for _, text := range []string{"go: yes\nn: 5\n--\nnot yet", "go: yes\nn: 5\n> x\nbut wait", "go: yes\n> x\nn: 5\nKind regards\nWait"} {
 		if a, err := notice.ParseReply(q, text); err == nil {
 			t.Errorf("%q is taken for %v", text, a.Answers)
@@ -48,7 +48,7 @@ func TestWordsBelowAnAnswerAreNoSignature(t *testing.T) {
 
 func TestSignaturesOfPeopleAreLeftOut(t *testing.T) {
 	t.Parallel()
-	q := &fermata.Question{Type: fermata.Approval, Risk: fermata.RiskMedium, Items: []fermata.Item{{Key: "a", Prompt: "?", ResponseType: fermata.ResponseApproval}}}
+	q := &fermata.Question{Type: fermata.Approval, Asked: fermata.Asked{Risk: fermata.RiskMedium, Items: []fermata.Item{{Key: "a", Prompt: "?", ResponseType: fermata.ResponseApproval}}}}
 	signatures := []string{
 		"Anna Müller\nHead of Ops\n+49 30 1234", "Ada Lovelace\nExample Ltd.", "Ada aus München", "Ada", "Dr. Ada Lovelace, Head of IT\nExample GmbH & Co. KG · Hauptstraße 5 · 10115 Berlin\nTel.: +49 (0)30 1234567 | ada@example.com\nhttps://example.com",
 		"Ana de la Cruz\nDirectora de Operaciones", "ADA LOVELACE\nwww.example.com\nm: +44 20 7946 0000", "Ada (she/her)", "Иван Петров\nДиректор", "",
@@ -77,7 +77,7 @@ func TestSignaturesOfPeopleAreLeftOut(t *testing.T) {
 // At high risk, only a name may be below the answer.
 func TestAtHighRiskASignatureIsAName(t *testing.T) {
 	t.Parallel()
-	q := &fermata.Question{Type: fermata.Approval, Risk: fermata.RiskHigh, Items: []fermata.Item{{Key: "a", Prompt: "?", ResponseType: fermata.ResponseApproval}}}
+	q := &fermata.Question{Type: fermata.Approval, Asked: fermata.Asked{Risk: fermata.RiskHigh, Items: []fermata.Item{{Key: "a", Prompt: "?", ResponseType: fermata.ResponseApproval}}}}
 	for signature, want := range map[string]bool{
 		"": true, "Anna Müller": true, "Anna": true, "Anna Maria von Müller": false, "Anna Müller\nHead of Ops": false, "Bob": false, "Not Yet": false, "Ask": false, "Müller, Anna": true, "+49 30 123456": false,
 	} {

@@ -224,15 +224,18 @@ func TestQuestionIsRedacted(t *testing.T) {
 	secret := "gh" + "p_" + random(t, base62, 36)
 	action := json.RawMessage(`{"run": "push", "env": {"PASSWORD": "` + random(t, base62, 14) + `"}}`)
 	q := &fermata.Question{
-		ID: "q_1", Title: "a " + secret, Body: "b " + secret, TaskTitle: secret, Action: action, ActionHash: "abc",
-		State: json.RawMessage(`"` + secret + `"`), Metadata: map[string]string{"x": secret}, IdempotencyKey: secret,
-		Items: []fermata.Item{{
-			Key: "answer", Prompt: secret, Header: secret, Default: []any{secret},
-			Options: []fermata.Option{{Value: secret, Label: secret, Description: secret}},
-		}},
-		Context:    &fermata.QuestionContext{Step: secret, Error: secret, Preview: &fermata.Preview{Kind: "text", Text: secret}},
+		ID: "q_1", Title: "a " + secret, TaskTitle: secret, IdempotencyKey: secret,
 		Votes:      []fermata.Vote{{Comment: secret}},
 		Resolution: &fermata.Resolution{Answer: secret, Answers: map[string]any{"answer": []string{secret}}, Comment: secret, LateAnswers: []fermata.LateAnswer{{Comment: secret}}},
+		Asked: fermata.Asked{
+			Body: "b " + secret, Action: action, ActionHash: "abc",
+			State: json.RawMessage(`"` + secret + `"`), Metadata: map[string]string{"x": secret},
+			Items: []fermata.Item{{
+				Key: "answer", Prompt: secret, Header: secret, Default: []any{secret},
+				Options: []fermata.Option{{Value: secret, Label: secret, Description: secret}},
+			}},
+			Context: &fermata.QuestionContext{Step: secret, Error: secret, Preview: &fermata.Preview{Kind: "text", Text: secret}},
+		},
 	}
 	before := marshal(t, q)
 	clean, decidable := Question(q)
@@ -250,9 +253,12 @@ func TestQuestionIsRedacted(t *testing.T) {
 func TestPlainQuestionStaysDecidable(t *testing.T) {
 	t.Parallel()
 	q := &fermata.Question{
-		Title: "Push?", Action: json.RawMessage(`{ "run":"git push" ,"n": 1.50}`), ActionHash: "abc",
-		Items:   []fermata.Item{{Key: "answer", ResponseType: fermata.ResponseApproval}},
-		Context: &fermata.QuestionContext{Step: "the last", Preview: &fermata.Preview{Kind: "diff", Text: "+a"}},
+		Title: "Push?",
+		Asked: fermata.Asked{
+			Action: json.RawMessage(`{ "run":"git push" ,"n": 1.50}`), ActionHash: "abc",
+			Items:   []fermata.Item{{Key: "answer", ResponseType: fermata.ResponseApproval}},
+			Context: &fermata.QuestionContext{Step: "the last", Preview: &fermata.Preview{Kind: "diff", Text: "+a"}},
+		},
 	}
 	clean, decidable := Question(q)
 	if !decidable || string(clean.Action) != string(q.Action) || clean.ActionHash != "abc" {

@@ -19,8 +19,10 @@ func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 		ask := func(id string, by fermata.Actor) error {
 			return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 				tx.InsertQuestion(&fermata.Question{
-					ID: id, TaskID: "task_" + id, Project: "default", Type: fermata.Blocking, Status: fermata.Pending, Title: "a?",
-					Items: []fermata.Item{{Key: "answer", Prompt: "a?"}}, IdempotencyKey: "k", AskedBy: by, CreatedAt: time.UnixMilli(1_800_000_000_000).UTC(),
+					ID: id, TaskID: "task_" + id, Project: "default", Type: fermata.Blocking, Status: fermata.Pending, Title: "a?", IdempotencyKey: "k", CreatedAt: time.UnixMilli(1_800_000_000_000).UTC(),
+					Asked: fermata.Asked{
+						Items: []fermata.Item{{Key: "answer", Prompt: "a?"}}, AskedBy: by,
+					},
 				})
 				return nil
 			})

@@ -13,29 +13,29 @@ const noDeadline = math.MaxInt64
 const questionColumns = `id, task_id, run_id, project, type, status, title, priority, deadline, assignees, idempotency_key,
 	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, unreached, version`
 
-// askedColumn is the part of a question that never changes, as the column asked stores it.
+// askedColumn is the part of a question that never changes, as the column asked stores it. Its fields replace those of
+// [fermata.Asked] that the column writes in another form.
 type askedColumn struct {
-	Body         string                    `json:"body,omitempty"`
-	Items        []fermata.Item            `json:"items"`
-	Context      *fermata.QuestionContext  `json:"context,omitempty"`
-	Action       []byte                    `json:"action,omitempty"`
-	ActionHash   string                    `json:"action_hash,omitempty"`
-	Approvals    *fermata.Quorum           `json:"approvals,omitempty"`
-	Timeout      fermata.Timeout           `json:"timeout"`
-	OnTimeout    fermata.TimeoutAction     `json:"on_timeout,omitempty"`
-	Escalation   []fermata.EscalationLevel `json:"escalation,omitempty"`
-	Channels     []string                  `json:"channels,omitempty"`
-	Reminders    []string                  `json:"reminders,omitempty"`
-	RemindEvery  fermata.Timeout           `json:"remind_every,omitempty"`
-	ShareContext bool                      `json:"share_context,omitempty"`
-	Confidence   *int                      `json:"confidence,omitempty"`
+	fermata.Asked
+	Action []byte `json:"action,omitempty"`
+	State  []byte `json:"state,omitempty"`
 	// Risk is empty if the risk is low.
-	Risk           fermata.Risk      `json:"risk,omitempty"`
-	LeastAssurance fermata.Assurance `json:"least_assurance,omitempty"`
-	Callback       string            `json:"callback_url,omitempty"`
-	State          []byte            `json:"state,omitempty"`
-	Metadata       map[string]string `json:"metadata,omitempty"`
-	AskedBy        actor             `json:"asked_by"`
+	Risk    fermata.Risk `json:"risk,omitempty"`
+	AskedBy actor        `json:"asked_by"`
+}
+
+func newAskedColumn(a fermata.Asked) askedColumn {
+	c := askedColumn{Asked: a, Action: a.Action, State: a.State, Risk: a.Risk, AskedBy: actor(a.AskedBy)}
+	if c.Risk == fermata.RiskLow {
+		c.Risk = ""
+	}
+	return c
+}
+
+func (c askedColumn) asked() fermata.Asked {
+	a := c.Asked
+	a.Action, a.State, a.Risk, a.AskedBy = c.Action, c.State, cmp.Or(c.Risk, fermata.RiskLow), fermata.Actor(c.AskedBy)
+	return a
 }
 
 func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
@@ -63,10 +63,7 @@ func (r Reader) questionRow() (dest []any, build func() (*fermata.Question, erro
 		if err := parse("asked", askedJSON, &a); err != nil {
 			return nil, err
 		}
-		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
-		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
-		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.LeastAssurance, a.Channels, a.Reminders, a.RemindEvery, a.ShareContext
-		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
+		q.Asked = a.asked()
 		if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
 			// The action or its hash was changed in the database. The hash of the changed action gets a prefix, so that
 			// an approval covers this action and no other. No event contains a hash with this prefix.
@@ -173,20 +170,11 @@ const unhandedQuestions = "SELECT " + questionColumns + ` FROM questions WHERE w
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	tx.markStale(q.ID, q.TaskID)
 	q.Version, q.WorkspaceID = 1, tx.workspace
-	risk := q.Risk
-	if risk == fermata.RiskLow {
-		risk = ""
-	}
-	askedPart := askedColumn{
-		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
-		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, LeastAssurance: q.LeastAssurance,
-		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, RemindEvery: q.RemindEvery, ShareContext: q.ShareContext,
-	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached, asker)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
-		columnText(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, columnText(askedPart), exactColumnText(q.Resolution), q.HandedTo,
+		columnText(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, columnText(newAskedColumn(q.Asked)), exactColumnText(q.Resolution), q.HandedTo,
 		q.CreatedAt.UnixMilli(), q.UnreachedReason, askerColumn(q.AskedBy))
 	if q.Resolution != nil {
 		tx.insertClosing(q)

@@ -48,7 +48,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestAHiddenProjectDoesNotExist",
 	},
 	{
-		name: "an agent answers", file: "answer.go",
+		name: "an agent answers", file: "answer_right.go",
 		old: `case c.Kind != ActorHuman:
 		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").`,
 		new: `case false:
@@ -56,13 +56,13 @@ var seededBugs = []seededBug{
 		pkg: ".", caughtBy: "TestAnswerNeverFromAnAgent",
 	},
 	{
-		name: "the one who asked approves", file: "answer.go",
+		name: "the one who asked approves", file: "answer_right.go",
 		old: `case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:`,
 		new: "case false:",
 		pkg: ".", caughtBy: "TestDeciders",
 	},
 	{
-		name: "one person votes twice", file: "answer.go",
+		name: "one person votes twice", file: "vote.go",
 		old: "if voteIndex < 0 {",
 		new: "if true {",
 		pkg: ".", caughtBy: "TestAnswerVotes",
@@ -113,10 +113,10 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestDangerousDefaults",
 	},
 	{
-		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
+		name: "a hook lets an event without a name pass", file: "internal/cli/hook/worker.go",
 		old: `case h.isOwnTool() || h.afterEvent != "" && h.event.Name == h.afterEvent:`,
 		new: "case h.isOwnTool() || h.event.Name == h.afterEvent:",
-		pkg: "./internal/cli", caughtBy: "TestHooksFailClosedWithoutAnEvent",
+		pkg: "./internal/cli/hook", caughtBy: "TestHooksFailClosedWithoutAnEvent",
 	},
 
 	// Grants and signed decisions.
@@ -256,8 +256,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a message of a hidden project is brought up to date", file: "internal/delivery/compose.go",
-		old: "if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) {",
-		new: "if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) && false {",
+		old: "if member != nil && !member.Sees(q.Project) {",
+		new: "if member != nil && !member.Sees(q.Project) && false {",
 		pkg: "./internal/delivery", caughtBy: "TestNothingMoreIsToldOfAHiddenProject",
 	},
 	{
@@ -342,16 +342,16 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestProtectedFilesBehindOtherPrograms",
 	},
 	{
-		name: "a hook takes the last of two keys", file: "internal/cli/hook_event.go",
+		name: "a hook takes the last of two keys", file: "internal/cli/hook/event.go",
 		old: "if err := strictjson.UnmarshalEnvelope(data, &in); err != nil {",
 		new: "if err := json.Unmarshal(data, &in); err != nil || strictjson.UnmarshalEnvelope(nil, &in) == nil {",
-		pkg: "./internal/cli", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
+		pkg: "./internal/cli/hook", caughtBy: "TestHooksRefuseEventsWithTwoReadings",
 	},
 	{
-		name: "the event says which folder is the agent's", file: "internal/cli/hook_paths.go",
+		name: "the event says which folder is the agent's", file: "internal/cli/hook/paths.go",
 		old: "dir, err := filepath.EvalSymlinks(in.workDir)",
 		new: "in.workDir = in.Dir\n\tdir, err := filepath.EvalSymlinks(in.workDir)",
-		pkg: "./internal/cli", caughtBy: "TestTheEventDoesNotSayWhichFolderIsTheAgents",
+		pkg: "./internal/cli/hook", caughtBy: "TestTheEventDoesNotSayWhichFolderIsTheAgents",
 	},
 
 	// The audit.
@@ -368,7 +368,7 @@ var seededBugs = []seededBug{
 		pkg: ".", caughtBy: "TestChainFindsEveryChange",
 	},
 	{
-		name: "an edited question is not seen", file: "internal/engine/audit_tables.go",
+		name: "an edited question is not seen", file: "internal/engine/audit_questions.go",
 		old: `if name := v.compareQuestion(q, e); name != "" {`,
 		new: `if name := v.compareQuestion(q, e); name != "" && false {`,
 		pkg: "./internal/engine", caughtBy: "TestAuditFindsEditsOfTables",
@@ -422,7 +422,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestAForgedHolderGetsNoGrant",
 	},
 	{
-		name: "a key leads to another question", file: "internal/engine/ask.go",
+		name: "a key leads to another question", file: "internal/engine/ask_again.go",
 		old: "return q, CheckRecorded(tx, q)",
 		new: "return q, nil",
 		pkg: "./internal/engine", caughtBy: "TestAKeyOfAnotherQuestionIsFound",
@@ -434,7 +434,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/notice", caughtBy: "TestWordsBelowAnAnswerAreNoSignature",
 	},
 	{
-		name: "a weaker question stands for another one", file: "internal/engine/ask.go",
+		name: "a weaker question stands for another one", file: "internal/engine/ask_again.go",
 		old: "if !q.IsAsStrictAs(next) {",
 		new: "if !q.IsAsStrictAs(next) && false {",
 		pkg: "./internal/engine", caughtBy: "TestAnotherAskingIsAskedAnew",

@@ -9,7 +9,7 @@ import (
 )
 
 // TestTheMapIsTrue checks the table "Where does it live" of CONTRIBUTING.md. A name that follows a file or a folder must
-// occur in that place, as in `answer.go`: `Question.CheckMayAnswer`.
+// occur in that place, as in `answer_right.go`: `Question.CheckMayAnswer`.
 func TestTheMapIsTrue(t *testing.T) {
 	t.Parallel()
 	_, rest, found := strings.Cut(readFile(t, "CONTRIBUTING.md"), "## Where does it live\n")

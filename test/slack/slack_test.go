@@ -49,7 +49,9 @@ func TestAgainstTheLibrarysServer(t *testing.T) {
 		Delivery: "dlv_1", Purpose: notice.Asked, Decide: true, Reply: secret, To: notice.Recipient{Member: "mem_1", ID: "W012A3CDE"},
 		Question: &fermata.Question{
 			ID: question, Type: fermata.Blocking, Status: fermata.Pending, Title: "Go on?",
-			Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}},
+			Asked: fermata.Asked{
+				Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}},
+			},
 		},
 	})
 	if err != nil {

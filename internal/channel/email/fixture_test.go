@@ -176,11 +176,14 @@ func questionNotice() *notice.Notice {
 		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Settle the format", Project: "demo", To: ada(), Decide: true, Reply: secret, At: noon,
 		Open: "https://fermata.example/questions/q_1", Answer: "https://fermata.example/a/" + secret,
 		Question: &fermata.Question{
-			ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?", Body: "Both work.", Risk: fermata.RiskLow,
-			Deadline: &until, OnTimeout: fermata.FailTask, AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
-			Items: []fermata.Item{{Key: "answer", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
-				{Value: "toml", Label: "TOML", Description: "as the others", Recommended: true}, {Value: "yaml", Label: "YAML"},
-			}}},
+			ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?",
+			Deadline: &until,
+			Asked: fermata.Asked{
+				Body: "Both work.", Risk: fermata.RiskLow, OnTimeout: fermata.FailTask, AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+				Items: []fermata.Item{{Key: "answer", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+					{Value: "toml", Label: "TOML", Description: "as the others", Recommended: true}, {Value: "yaml", Label: "YAML"},
+				}}},
+			},
 		},
 	}
 }

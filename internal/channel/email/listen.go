@@ -3,9 +3,10 @@ package email
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/fermata-hq/fermata/internal/notice"
 )
@@ -27,7 +28,8 @@ func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error 
 		c.log.WarnContext(ctx, "replies by mail decide questions of low risk only, because no mail server vouches for who wrote them",
 			"remedy", "name it: --mail-authserv-id, or authserv_id of the channel")
 	}
-	delay := minReconnectDelay
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval, waits.MaxInterval, waits.Multiplier = minReconnectDelay, maxReconnectDelay, 2
 	for {
 		began := time.Now()
 		err := c.listenOnce(ctx, hear)
@@ -35,15 +37,15 @@ func (c *Channel) Listen(ctx context.Context, hear notice.InboundHandler) error 
 			return nil //nolint:nilerr // an error after the end of ctx is expected
 		}
 		if time.Since(began) > maxReconnectDelay {
-			delay = minReconnectDelay
+			waits.Reset()
 		}
+		delay := waits.NextBackOff()
 		c.log.WarnContext(ctx, "the mailbox of the channel cannot be read, trying again", "in", delay, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // the number spreads retries and is no secret
+		case <-time.After(delay):
 		}
-		delay = min(delay*2, maxReconnectDelay)
 	}
 }
 

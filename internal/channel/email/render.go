@@ -188,7 +188,7 @@ func items(q *fermata.Question) []item {
 			})
 		}
 		if it.Default != nil {
-			out.Default = notice.AnswerWords(&fermata.Question{Items: q.Items[i : i+1]}, map[string]any{it.Key: it.Default})
+			out.Default = notice.AnswerWords(&fermata.Question{Asked: fermata.Asked{Items: q.Items[i : i+1]}}, map[string]any{it.Key: it.Default})
 		}
 		list = append(list, out)
 	}

@@ -35,9 +35,11 @@ func noticeOf(items ...fermata.Item) *notice.Notice {
 		Delivery: "dlv_01jd0000000000000001", Purpose: notice.Asked, TaskTitle: "Write the settings", Project: "demo", Decide: true, At: at,
 		Open: "https://fermata.example/questions/" + firstID, Answer: "https://fermata.example/a/signed", Reply: "the-reply-secret",
 		Question: &fermata.Question{
-			ID: firstID, RunID: "run_01jd0000000000000001", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?",
-			Items: items, Deadline: &until, OnTimeout: fermata.FailTask, Risk: fermata.RiskLow, CreatedAt: at,
-			AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+			ID: firstID, RunID: "run_01jd0000000000000001", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?", Deadline: &until, CreatedAt: at,
+			Asked: fermata.Asked{
+				Items: items, OnTimeout: fermata.FailTask, Risk: fermata.RiskLow,
+				AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+			},
 		},
 	}
 }

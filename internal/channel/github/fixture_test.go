@@ -190,8 +190,11 @@ func (w *fixture) listenWith(channel *github.Channel) (stop func()) {
 func (w *fixture) question(id string, items ...fermata.Item) *notice.Notice {
 	q := &fermata.Question{
 		ID: id, TaskID: "task_1", RunID: "run_00000000000000000001", Type: fermata.Blocking, Status: fermata.Pending,
-		Title: "Which format?", Items: items, Risk: fermata.RiskLow, CreatedAt: time.Now(),
-		AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+		Title: "Which format?", CreatedAt: time.Now(),
+		Asked: fermata.Asked{
+			Items: items, Risk: fermata.RiskLow,
+			AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+		},
 	}
 	w.server.mu.Lock()
 	w.server.questions[id] = q

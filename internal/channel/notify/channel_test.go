@@ -74,7 +74,7 @@ func question() *notice.Notice {
 		// Every person who knows the topic can read the messages there, so
 		// nothing in them may answer.
 		Answer: "https://fermata.test/a/link-of-ada", Reply: "reply-secret-of-ada",
-		Question: &fermata.Question{ID: "q_1", Type: fermata.Blocking, Risk: fermata.RiskLow, Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},
+		Question: &fermata.Question{ID: "q_1", Type: fermata.Blocking, Title: "Which format, für alle?", Deadline: &deadline, Asked: fermata.Asked{Risk: fermata.RiskLow, Body: "long"}},
 	}
 }
 

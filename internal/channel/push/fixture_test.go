@@ -115,8 +115,11 @@ var now = time.Date(2026, 11, 21, 13, 5, 0, 0, time.UTC)
 // approvalQuestion asks to run an action of low risk.
 func approvalQuestion(action string) *fermata.Question {
 	q := &fermata.Question{
-		ID: "q_01", Type: fermata.Approval, Status: fermata.Pending, Title: "Clear the cache?", Project: "shop", Risk: fermata.RiskLow,
-		Items: []fermata.Item{{Key: "it", Prompt: "Clear the cache?", ResponseType: fermata.ResponseApproval}},
+		ID: "q_01", Type: fermata.Approval, Status: fermata.Pending, Title: "Clear the cache?", Project: "shop",
+		Asked: fermata.Asked{
+			Risk:  fermata.RiskLow,
+			Items: []fermata.Item{{Key: "it", Prompt: "Clear the cache?", ResponseType: fermata.ResponseApproval}},
+		},
 	}
 	if action != "" {
 		sum := sha256.Sum256([]byte(action))

@@ -57,7 +57,7 @@ func TestEveryResponseType(t *testing.T) {
 				t.Run(string(by)+"/"+string(kind)+"/"+c.name, func(t *testing.T) {
 					t.Parallel()
 					l := newHarness(t, by)
-					q := l.server.ask(&fermata.Question{Type: kind, Title: "A decision is needed", Items: slices.Clone(c.items)})
+					q := l.server.ask(&fermata.Question{Type: kind, Title: "A decision is needed", Asked: fermata.Asked{Items: slices.Clone(c.items)}})
 					m, _ := l.send(t, q)
 					if m.Question != q.ID || m.Closed {
 						t.Fatalf("Ada sees %+v", m)
@@ -127,7 +127,7 @@ func TestThreadReplies(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			l := newHarness(t, by)
-			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{choice(options(3))}}})
 			m, _ := l.send(t, q)
 			if err := l.Write(l.ada, m.ID, "Z"); err != nil {
 				t.Fatal(err)
@@ -156,7 +156,7 @@ func TestThreadReplies(t *testing.T) {
 func TestThreadOfOthers(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{choice(options(3))}}})
 	m, _ := l.send(t, q)
 	if err := l.Write(l.ada, m.ID, "talk"); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestCommand(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			l := newHarness(t, by)
-			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{choice(options(3))}}})
 			ending := q.ID[len(q.ID)-6:]
 			for _, c := range []struct{ text, told string }{
 				{"", "https://fermata.example.com"}, {"nothing yes", "no such question"}, {ending + " Q", "Q"}, {ending + " C", "It counted."}, {ending + " A", "answered by Ada: Label ac"},
@@ -202,7 +202,7 @@ func TestCommandOpensForm(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			l := newHarness(t, by)
-			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Asked: fermata.Asked{Items: []fermata.Item{text("Which name?")}}})
 			if err := l.Command(l.ada, "/answer", q.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 	l := newHarness(t, overHTTP)
 	it := text("A number in words?")
 	it.Pattern = "one|two"
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "A number in words?", Items: []fermata.Item{it}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "A number in words?", Asked: fermata.Asked{Items: []fermata.Item{it}}})
 	m, _ := l.send(t, q)
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"answer": "three"}}); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 func TestNothingPicked(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(20))}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{choice(options(20))}}})
 	m, _ := l.send(t, q)
 	b, err := l.Button(m.ID, "Send answer")
 	if err != nil {
@@ -272,7 +272,7 @@ func TestWhoMayAndWhoWasFirst(t *testing.T) {
 		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			l := newHarness(t, by)
-			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+			q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}}})
 			n := l.noticeFor(q)
 			n.To = notice.Recipient{}
 			if _, err := l.channel.Send(t.Context(), n); err != nil {
@@ -298,7 +298,7 @@ func TestWhoMayAndWhoWasFirst(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}}})
 	n := l.noticeFor(q)
 	n.To = notice.Recipient{}
 	if _, err := l.channel.Send(t.Context(), n); err != nil {
@@ -341,7 +341,7 @@ func TestDirectMessage(t *testing.T) {
 func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{choice(options(3))}}})
 	m, _ := l.send(t, q)
 	for _, text := range []string{"has anybody tried the second one?", "I have, it is slow", "then let us not take it", "Z"} {
 		if err := l.Write(l.ada, m.ID, text); err != nil {
@@ -390,7 +390,7 @@ func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 		{own, "who knows?", "third one", "third one"},
 		{fermata.Item{Key: "answer", Prompt: "Which name?", ResponseType: fermata.ResponseText}, "does Ben know?", "call it otter and be done", "call it otter and be done"},
 	} {
-		q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{tt.item}})
+		q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Asked: fermata.Asked{Items: []fermata.Item{tt.item}}})
 		n := l.noticeFor(q)
 		n.To = notice.Recipient{People: []string{"here"}}
 		if _, err := l.channel.Send(t.Context(), n); err != nil {
@@ -415,7 +415,7 @@ func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
 func TestARefusalBelowAYesIsToldEveryTime(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Approval, Title: "Deploy?", Items: []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Approval, Title: "Deploy?", Asked: fermata.Asked{Items: []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}}})
 	m, _ := l.send(t, q)
 	texts := []string{"ok\nNot yet, wait for Bob", "ok: wait for Bob please", "approve\nafter Monday at noon"}
 	for i, text := range texts {

@@ -26,7 +26,7 @@ type (
 )
 
 func yesNo(l *harness) *fermata.Question {
-	return l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	return l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}}})
 }
 
 func TestFailures(t *testing.T) {

@@ -92,8 +92,10 @@ func anyQuestion(rt *rapid.T) *fermata.Question {
 	q := &fermata.Question{
 		Type:  rapid.SampledFrom([]fermata.QuestionType{fermata.Blocking, fermata.NonBlocking, fermata.ErrorRecovery}).Draw(rt, "type"),
 		Title: nonEmpty(anyText(rt, "title", 120)),
-		Body:  anyText(rt, "body", rapid.SampledFrom([]int{0, 50, 3000, 20_000}).Draw(rt, "length")),
-		Risk:  rapid.SampledFrom([]fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical}).Draw(rt, "risk"),
+		Asked: fermata.Asked{
+			Body: anyText(rt, "body", rapid.SampledFrom([]int{0, 50, 3000, 20_000}).Draw(rt, "length")),
+			Risk: rapid.SampledFrom([]fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical}).Draw(rt, "risk"),
+		},
 	}
 	if rapid.Bool().Draw(rt, "context") {
 		q.Context = &fermata.QuestionContext{Step: anyText(rt, "step", 500), Error: anyText(rt, "error", 4000), Preview: &fermata.Preview{Kind: "text", Text: anyText(rt, "preview", 4000)}}

@@ -66,7 +66,7 @@ func recordRequests(t *testing.T, l *harness) []remote.Request {
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
-	form := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Items: []fermata.Item{text("Which name?")}})
+	form := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which name?", Asked: fermata.Asked{Items: []fermata.Item{text("Which name?")}}})
 	m, _ = l.send(t, form)
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"answer": "ada"}}); err != nil {
 		t.Fatal(err)

@@ -291,7 +291,10 @@ func text(prompt string) fermata.Item {
 
 func approval(title string) *fermata.Question {
 	return &fermata.Question{
-		Type: fermata.Approval, Title: title, Action: json.RawMessage(`{"tool":"shell","args":{"command":"make deploy"}}`),
-		Items: []fermata.Item{{Key: "decision", Prompt: title, ResponseType: fermata.ResponseApproval}},
+		Type: fermata.Approval, Title: title,
+		Asked: fermata.Asked{
+			Action: json.RawMessage(`{"tool":"shell","args":{"command":"make deploy"}}`),
+			Items:  []fermata.Item{{Key: "decision", Prompt: title, ResponseType: fermata.ResponseApproval}},
+		},
 	}
 }

@@ -29,7 +29,9 @@ func TestWhoIsMentioned(t *testing.T) {
 	} {
 		q := l.server.ask(&fermata.Question{
 			Type: fermata.Blocking, Title: "For whom?",
-			Items: []fermata.Item{{Key: "answer", Prompt: "For whom?", ResponseType: fermata.ResponseBoolean}},
+			Asked: fermata.Asked{
+				Items: []fermata.Item{{Key: "answer", Prompt: "For whom?", ResponseType: fermata.ResponseBoolean}},
+			},
 		})
 		n := l.noticeFor(q)
 		n.To = notice.Recipient{People: []string{name}}

@@ -30,13 +30,16 @@ func TestTextOfOthersStaysText(t *testing.T) {
 	l := newHarness(t, overHTTP)
 	for i, bad := range imitations {
 		q := l.server.ask(&fermata.Question{
-			Type: fermata.Blocking, Title: cut(bad, 120), Body: bad,
-			Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: "text", Text: bad}},
-			Items: []fermata.Item{{
-				Key: "choice", Prompt: bad, ResponseType: fermata.ResponseChoice,
-				Options: []fermata.Option{{Value: bad, Label: bad, Description: bad, Danger: true}, {Value: "b"}}, Default: "b",
-			}},
-			OnTimeout: fermata.TakeDefault, Deadline: timePtr(time.Now().Add(time.Hour)),
+			Type: fermata.Blocking, Title: cut(bad, 120), Deadline: timePtr(time.Now().Add(time.Hour)),
+			Asked: fermata.Asked{
+				Body:    bad,
+				Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: "text", Text: bad}},
+				Items: []fermata.Item{{
+					Key: "choice", Prompt: bad, ResponseType: fermata.ResponseChoice,
+					Options: []fermata.Option{{Value: bad, Label: bad, Description: bad, Danger: true}, {Value: "b"}}, Default: "b",
+				}},
+				OnTimeout: fermata.TakeDefault,
+			},
 		})
 		n := l.noticeFor(q)
 		n.TaskTitle, n.Project = bad, "web"
@@ -97,12 +100,12 @@ func TestWhatDoesNotFit(t *testing.T) {
 	lengthy.MinLength = new(5000)
 	opts := options(101)
 	cases := map[string]*fermata.Question{
-		"a long body":     {Type: fermata.Blocking, Title: "Go on?", Body: long, Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}},
+		"a long body":     {Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Body: long, Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}}},
 		"a long action":   big,
-		"a long preview":  {Type: fermata.Blocking, Title: "Go on?", Context: &fermata.QuestionContext{Preview: &fermata.Preview{Kind: "diff", Text: long}}, Items: []fermata.Item{text("Go on?")}},
-		"many options":    {Type: fermata.Blocking, Title: "Which?", Items: []fermata.Item{choice(opts)}},
-		"a long text":     {Type: fermata.Blocking, Title: "Write", Items: []fermata.Item{lengthy}},
-		"many long items": {Type: fermata.Blocking, Title: "Which?", Items: manyItems()},
+		"a long preview":  {Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Context: &fermata.QuestionContext{Preview: &fermata.Preview{Kind: "diff", Text: long}}, Items: []fermata.Item{text("Go on?")}}},
+		"many options":    {Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Items: []fermata.Item{choice(opts)}}},
+		"a long text":     {Type: fermata.Blocking, Title: "Write", Asked: fermata.Asked{Items: []fermata.Item{lengthy}}},
+		"many long items": {Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Items: manyItems()}},
 	}
 	for name, q := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -147,10 +150,10 @@ func TestLargestThatFits(t *testing.T) {
 		wide[i] = fermata.Option{Value: strings.Repeat("😀", 190) + fmt.Sprint(i), Recommended: i == 0, Danger: i == 1}
 	}
 	questions := map[string]*fermata.Question{
-		"emoji": {Type: fermata.Blocking, Title: strings.Repeat("😀", 120), Items: []fermata.Item{choice(wide[:5])}},
-		"menu":  {Type: fermata.Blocking, Title: "Which?", Items: []fermata.Item{choice(wide[:20])}},
-		"items": {Type: fermata.Blocking, Title: "Which?", Items: twentyItems()},
-		"body":  {Type: fermata.Blocking, Title: "Which?", Body: strings.Repeat("x\n\n\n", 2400), Items: []fermata.Item{text("Which?")}},
+		"emoji": {Type: fermata.Blocking, Title: strings.Repeat("😀", 120), Asked: fermata.Asked{Items: []fermata.Item{choice(wide[:5])}}},
+		"menu":  {Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Items: []fermata.Item{choice(wide[:20])}}},
+		"items": {Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Items: twentyItems()}},
+		"body":  {Type: fermata.Blocking, Title: "Which?", Asked: fermata.Asked{Body: strings.Repeat("x\n\n\n", 2400), Items: []fermata.Item{text("Which?")}}},
 	}
 	for name, q := range questions {
 		m, _ := l.send(t, l.server.ask(q))
@@ -189,8 +192,11 @@ func TestWhere(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
 	q := l.server.ask(&fermata.Question{
-		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "password is hunter2"},
-		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+		Type: fermata.ErrorRecovery, Title: "Try again?",
+		Asked: fermata.Asked{
+			Context: &fermata.QuestionContext{Error: "password is hunter2"},
+			Items:   []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+		},
 	})
 	bob, _ := l.AddPerson("Bob")
 	for _, c := range []struct {
@@ -240,8 +246,11 @@ func TestSharedContext(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
 	q := l.server.ask(&fermata.Question{
-		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "the disk is full"}, ShareContext: true,
-		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+		Type: fermata.ErrorRecovery, Title: "Try again?",
+		Asked: fermata.Asked{
+			Context: &fermata.QuestionContext{Error: "the disk is full"}, ShareContext: true,
+			Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+		},
 	})
 	n := l.noticeFor(q)
 	n.To = notice.Recipient{}
@@ -349,7 +358,7 @@ func TestContent(t *testing.T) {
 func TestOtherPurposes(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	one := l.server.ask(&fermata.Question{Type: fermata.NonBlocking, Title: "Tabs or <!here>?", Items: []fermata.Item{text("?")}})
+	one := l.server.ask(&fermata.Question{Type: fermata.NonBlocking, Title: "Tabs or <!here>?", Asked: fermata.Asked{Items: []fermata.Item{text("?")}}})
 	for _, n := range []*notice.Notice{
 		{Purpose: notice.Digest, Title: "1 question", Questions: []*fermata.Question{one}, Open: "https://fermata.example.com/inbox"},
 		{Purpose: notice.Alert, Title: "Timeouts above <20 %>", Body: "12 of 40 & more"},
@@ -380,8 +389,11 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
 	several := l.server.ask(&fermata.Question{
-		Type: fermata.Blocking, Title: "Two things", TaskTitle: "Build it", Project: "web", Risk: fermata.RiskMedium,
-		Items: []fermata.Item{{Key: "a", Prompt: "Which?", ResponseType: fermata.ResponseText}, {Key: "b", Prompt: "How many?", ResponseType: fermata.ResponseNumber}},
+		Type: fermata.Blocking, Title: "Two things", TaskTitle: "Build it", Project: "web",
+		Asked: fermata.Asked{
+			Risk:  fermata.RiskMedium,
+			Items: []fermata.Item{{Key: "a", Prompt: "Which?", ResponseType: fermata.ResponseText}, {Key: "b", Prompt: "How many?", ResponseType: fermata.ResponseNumber}},
+		},
 	})
 	voted := approval("Deploy?")
 	voted.TaskTitle, voted.Project, voted.Risk = "Build it", "web", fermata.RiskHigh
@@ -416,7 +428,7 @@ func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
 func TestDeadButton(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, overHTTP)
-	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	q := l.server.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Asked: fermata.Asked{Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}}})
 	m, _ := l.send(t, q)
 	l.server.set(func() {
 		r := fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, At: time.Now().Add(-time.Hour), Outcome: fermata.SkipTask}

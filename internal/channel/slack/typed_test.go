@@ -41,7 +41,7 @@ func TestWhatIsAskedBackIsNotTyped(t *testing.T) {
 			risky.Risk = fermata.RiskHigh
 			plain := approval("Go on?")
 			plain.Risk, plain.Action = fermata.RiskCritical, nil
-			danger := &fermata.Question{Type: fermata.Blocking, Title: "What now?", Items: []fermata.Item{choice([]fermata.Option{{Value: "keep"}, {Value: "drop", Danger: true}})}}
+			danger := &fermata.Question{Type: fermata.Blocking, Title: "What now?", Asked: fermata.Asked{Items: []fermata.Item{choice([]fermata.Option{{Value: "keep"}, {Value: "drop", Danger: true}})}}}
 			for _, tt := range []struct {
 				q      *fermata.Question
 				typed  []string

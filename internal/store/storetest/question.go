@@ -27,9 +27,12 @@ var questionTests = map[string]func(*suite){
 func newQuestion(taskID string) *fermata.Question {
 	return &fermata.Question{
 		ID: id(fermata.PrefixQuestion), WorkspaceID: store.DefaultWorkspace, TaskID: taskID, Project: "default",
-		Type: fermata.Blocking, Status: fermata.Pending, Title: "Which colour?", Timeout: fermata.Never, Risk: fermata.RiskLow,
-		Items:    []fermata.Item{{Key: "answer", Prompt: "Which colour?", ResponseType: fermata.ResponseText}},
-		Priority: 2, AskCount: 1, AskedBy: robot, CreatedAt: noon, OnTimeout: fermata.FailTask,
+		Type: fermata.Blocking, Status: fermata.Pending, Title: "Which colour?",
+		Priority: 2, AskCount: 1, CreatedAt: noon,
+		Asked: fermata.Asked{
+			Timeout: fermata.Never, Risk: fermata.RiskLow,
+			Items: []fermata.Item{{Key: "answer", Prompt: "Which colour?", ResponseType: fermata.ResponseText}}, AskedBy: robot, OnTimeout: fermata.FailTask,
+		},
 	}
 }
 

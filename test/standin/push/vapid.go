@@ -35,7 +35,7 @@ func checkVAPID(authorization, origin, subscribed string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	signed, err := jose.ParseSigned(params["t"], []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(params["t"], []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		return err
 	}

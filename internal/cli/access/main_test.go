@@ -1,0 +1,9 @@
+package access_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m) }

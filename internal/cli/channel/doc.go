@@ -1,0 +1,2 @@
+// Package channel holds the commands about the channels over which questions reach people, and about deliveries.
+package channel

@@ -1,0 +1,2 @@
+// Package chat holds the commands that write into the thread of a task and show it live.
+package chat

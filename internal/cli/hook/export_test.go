@@ -1,0 +1,5 @@
+package hook
+
+// For the tests outside the package.
+
+const ExitBlocked = exitBlocked

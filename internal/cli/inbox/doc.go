@@ -1,0 +1,2 @@
+// Package inbox is the full-screen inbox, in which people read and answer questions live.
+package inbox

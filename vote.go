@@ -1,0 +1,62 @@
+package fermata
+
+import (
+	"slices"
+	"time"
+)
+
+// vote counts a person's vote. Each person has one vote, even if the person
+// votes over several channels.
+func (q *Question) vote(r Resolution, now time.Time) (AnswerOutcome, error) {
+	value, _ := r.Answers[q.Items[0].Key].(string)
+	voteIndex := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
+	if voteIndex < 0 {
+		q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
+	} else if v := q.Votes[voteIndex]; v.Value != value {
+		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
+			WithHint("cancel and ask again to vote anew")
+	} else if err := q.checkRepeatedComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
+		return 0, err
+	}
+	// A repeated vote starts a new count, because a vote that was discounted
+	// before may count at this call.
+	approvals, rejections := q.countVotes()
+	needed := 1
+	if q.Approvals.Reject == "majority" {
+		needed = q.Approvals.Required/2 + 1
+	}
+	switch {
+	case rejections >= needed:
+		r.Answers = map[string]any{q.Items[0].Key: Reject}
+	case approvals >= q.Approvals.Required:
+		r.Answers = map[string]any{q.Items[0].Key: Approve}
+	case voteIndex >= 0:
+		return AnswerRepeats, nil
+	default:
+		return AnswerVotes, nil
+	}
+	q.close(r)
+	return AnswerCloses, nil
+}
+
+func (q *Question) countVotes() (approvals, rejections int) {
+	for _, v := range q.Votes {
+		switch {
+		case v.Value != Approve:
+			rejections++
+		case !q.DiscountedMembers[v.By.ID]:
+			approvals++
+		}
+	}
+	return approvals, rejections
+}
+
+// voteOf returns the caller's vote, or nil if there is none.
+func (q *Question) voteOf(c Caller) *Vote {
+	for i := range q.Votes {
+		if q.Votes[i].By.ID == c.MemberID {
+			return &q.Votes[i]
+		}
+	}
+	return nil
+}
