@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -130,7 +131,7 @@ const (
 	introAsked  = "The work stopped to ask people and now resumes."
 	introWorks  = "People answered or wrote while you work."
 	introAgain  = "The task was begun before and now goes on."
-	introLost   = "The run before this one was lost: its worker went away, perhaps in the middle of a step. Look at what is there before you go on."
+	introLost   = "The run before this one was lost: %s, perhaps in the middle of a step. Look at what is there before you go on."
 	introBack   = "The worker handed the task back before it was done, and now it goes on."
 )
 
@@ -145,7 +146,7 @@ func describeLastRun(last *LastRun, asked bool) (intro string, mustTell bool) {
 	case last.State == RunRunning:
 		return introWorks, false
 	case last.State == RunLost:
-		return introLost, true
+		return fmt.Sprintf(introLost, cmp.Or(last.Summary, "its worker went away")), true
 	case last.State == RunReleased:
 		return introBack, true
 	}

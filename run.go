@@ -27,6 +27,15 @@ const (
 // RunStates lists every state of a run.
 var RunStates = []RunState{RunRunning, RunFinished, RunLost, RunReleased}
 
+// Summaries of runs that ended without a result because their worker and the server could not reach each other. The
+// summary of another lost or released run is empty.
+const (
+	// ServerWasAway is the summary of a lost run whose lease ended while no server was running.
+	ServerWasAway = "the server was away when the lease ended"
+	// ServerWasUnreachable is the summary of a run that its worker gave up because it could not renew the lease.
+	ServerWasUnreachable = "the server could not be reached before the lease ended"
+)
+
 // Result is the result of a run (docs/inside/contract.md#runs-leases-and-resume).
 type Result string
 
@@ -242,6 +251,16 @@ func (f Finish) SummaryQuestion() *Ask {
 		return &Ask{Question: summary}
 	}
 }
+
+// WasCutOff reports whether the worker of a running run could not renew the lease. A worker renews it before two thirds
+// have passed, and gives it up in the last quarter.
+func (r *Run) WasCutOff(now time.Time) bool {
+	const renewedBy = 2.0 / 3
+	return now.Sub(r.RenewedAt()).Seconds() > renewedBy*r.Lease.Seconds()
+}
+
+// RenewedAt returns when the lease was renewed last.
+func (r *Run) RenewedAt() time.Time { return r.LeaseUntil.Add(-r.Lease) }
 
 // CheckHolder returns [CodeStaleRun] unless the caller holds the run (fencing).
 // The token must match, the run must be the task's running one, and its lease

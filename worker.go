@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// WorkerSilence is how long a worker without a task counts as running after its last claim. A waiting worker claims
-// at least once a minute.
-const WorkerSilence = 3 * time.Minute
+// WorkerSilence is how long a worker without a task counts as running after it was heard of last. A waiting worker is
+// recorded at least once a minute: a claim waits for a minute at most, and every claim that comes half a minute after the
+// last record is recorded.
+const WorkerSilence = 70 * time.Second
 
 // Worker is a worker, with the tasks that it takes according to its claims.
 type Worker struct {
@@ -20,8 +21,8 @@ type Worker struct {
 	Isolates bool     `json:"isolates,omitempty" doc:"it keeps its agents in a sandbox"`
 	// Visible are the projects that its tokens see.
 	Visible ProjectSet `json:"-"`
-	SeenAt  time.Time  `json:"seen_at" doc:"when it asked for a task last, to the minute"`
-	Running bool       `json:"running" doc:"it holds a task, or has asked for one in the last three minutes"`
+	SeenAt  time.Time  `json:"seen_at" doc:"when it last asked for a task or ended one, to the minute"`
+	Running bool       `json:"running" doc:"it holds a task, or has asked for one or ended one in the last 70 seconds"`
 }
 
 // ClaimingWorker returns the worker that makes the claim.

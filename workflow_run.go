@@ -125,7 +125,7 @@ type StepError struct {
 	// SafeToRetry reports whether a retry may help and repeats no effect.
 	SafeToRetry bool `json:"safe_to_retry,omitempty"`
 	// ExitCode is the exit code of the step's command. It is nil if the step
-	// ran no command, or if the command reported its result itself.
+	// ran no command, or if a signal ended the command.
 	ExitCode *int `json:"exit_code,omitempty"`
 	// Stdout and Stderr are the ends of the command's output, each at most
 	// [MaxStepErrorOutput] bytes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/cli"
 	"github.com/fermata-hq/fermata/internal/demoagent"
+	"github.com/fermata-hq/fermata/internal/process"
 )
 
 // version is the version of a release. The build sets it.
@@ -17,6 +18,11 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == "demo-agent" {
 		os.Exit(demoagent.Main(os.Stdin, os.Stdout, os.Getenv))
 	}
+	if process.IsWatchdog(os.Args) {
+		process.RunWatchdog(os.Args, os.Stdin)
+		return
+	}
+	process.EnableWatchdog()
 	os.Exit(run())
 }
 

@@ -32,6 +32,22 @@ func LastBlock(last, output string) string {
 	return last
 }
 
+// fencedBlock matches blocks between lines of three backticks.
+var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
+
+// JSONTexts returns the parts of a text that may be JSON, the likeliest first: the whole text, its last fenced block,
+// and the part from the first { to the last }.
+func JSONTexts(text string) []string {
+	texts := []string{text}
+	if blocks := fencedBlock.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
+		texts = append(texts, blocks[len(blocks)-1][1])
+	}
+	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {
+		texts = append(texts, text[from:to+1])
+	}
+	return texts
+}
+
 // everydayWords are words that programs print as a status of their own when all is well.
 var everydayWords = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -55,6 +56,8 @@ type Engine struct {
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
 	failingWitnesses failingWitnesses
+	// sweepsSince is when this process began to sweep, in milliseconds of the database's clock. It is 0 before that.
+	sweepsSince atomic.Int64
 }
 
 // New returns an engine on an open, migrated database.

@@ -44,6 +44,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 			return nil, err
 		}
 		endRun(tx, t, run, f, unheard, c.Actor())
+		tx.TouchWorkers(run.Worker)
 		if err := e.conclude(tx, t, run, f, c.Actor()); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -82,10 +83,24 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 	}, store.ReadAhead{Run: runID})
 }
 
+// outageOf returns the summary of a run that ends without a result: why its worker and the server could not reach each
+// other, or "" if they could.
+func (e *Engine) outageOf(run *fermata.Run, endState fermata.RunState, now time.Time) string {
+	switch {
+	case endState == fermata.RunLost && run.LeaseUntil.UnixMilli() < e.sweepsSince.Load():
+		return fermata.ServerWasAway
+	case endState == fermata.RunReleased && run.WasCutOff(now):
+		return fermata.ServerWasUnreachable
+	default:
+		return ""
+	}
+}
+
 // handBack ends a run that has no result. What the run was handed is handed to
 // the next run again.
 func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endState fermata.RunState) error {
 	now := tx.Now()
+	run.Summary = e.outageOf(run, endState, now)
 	run.State, run.EndedAt = endState, &now
 	tx.SaveRun(run)
 	tx.TakeBack(t.ID, run.ID)
@@ -93,6 +108,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endSt
 	if endState == fermata.RunLost {
 		typ = fermata.EventRunLost
 		t.Attempts++
+		e.markWorkerLost(tx, run)
 	}
 	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.SystemActor, Data: encodeData(map[string]int{"attempts": t.Attempts})})
 	if t.Attempts >= t.MaxAttempts {

@@ -17,27 +17,44 @@ const workerRecordInterval = 30 * time.Second
 // recordedWorkers remembers when this process last recorded each worker, so that not every claim causes a write.
 type recordedWorkers struct {
 	mu           sync.Mutex
-	lastRecorded map[string]time.Time
+	lastRecorded map[string]recordedWorker
+}
+
+// recordedWorker is a worker, and when it was recorded.
+type recordedWorker struct {
+	workspace, name string
+	at              time.Time
 }
 
 // shouldRecord reports whether to record the worker now. If so, the caller must record it.
-func (l *recordedWorkers) shouldRecord(key string) bool {
+func (l *recordedWorkers) shouldRecord(key, workspace, name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if last, ok := l.lastRecorded[key]; ok && now.Sub(last) < workerRecordInterval {
+	if last, ok := l.lastRecorded[key]; ok && now.Sub(last.at) < workerRecordInterval {
 		return false
 	}
 	for other, last := range l.lastRecorded {
-		if now.Sub(last) >= workerRecordInterval {
+		if now.Sub(last.at) >= workerRecordInterval {
 			delete(l.lastRecorded, other)
 		}
 	}
 	if l.lastRecorded == nil {
-		l.lastRecorded = map[string]time.Time{}
+		l.lastRecorded = map[string]recordedWorker{}
 	}
-	l.lastRecorded[key] = now
+	l.lastRecorded[key] = recordedWorker{workspace, name, now}
 	return true
+}
+
+// forgetName lets the next claim of each worker of the name record it again.
+func (l *recordedWorkers) forgetName(workspace, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, w := range l.lastRecorded {
+		if w.workspace == workspace && w.name == name {
+			delete(l.lastRecorded, key)
+		}
+	}
 }
 
 // forget lets the next claim record the worker again. It is called if the record was removed or could not be stored.
@@ -56,7 +73,7 @@ func workerKey(workspace string, w fermata.Worker) (string, error) {
 // recordWorker records that the worker asked for a task, and which tasks it takes. It writes at most once in workerRecordInterval.
 func (e *Engine) recordWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := workerKey(c.WorkspaceID, w)
-	if err != nil || !e.recordedWorkers.shouldRecord(key) {
+	if err != nil || !e.recordedWorkers.shouldRecord(key, c.WorkspaceID, w.Name) {
 		return err
 	}
 	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
@@ -89,6 +106,12 @@ func (e *Engine) RemoveWorker(ctx context.Context, c fermata.Caller, r fermata.C
 	})
 	e.recordedWorkers.forget(key)
 	return err
+}
+
+// markWorkerLost makes the worker of a run whose lease has ended count as not running, until it asks for a task again.
+func (e *Engine) markWorkerLost(tx *store.Tx, run *fermata.Run) {
+	tx.MarkWorkersLost(run.Worker, run.RenewedAt())
+	e.recordedWorkers.forgetName(run.WorkspaceID, run.Worker)
 }
 
 // Workers lists the workers of the last week that take tasks of a project which the caller may see.

@@ -50,9 +50,46 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 		w.clock.Advance(30 * time.Minute)
 		lacks("")
 		w.finish(first, fermata.Finish{Result: fermata.ResultCompleted})
+		lacks("")
+		w.clock.Advance(fermata.WorkerSilence)
 		lacks("worker")
 		task = w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
 		lacks("")
+	})
+}
+
+// A worker whose lease has ended is not running until it claims again, however shortly before it claimed. Another worker
+// of its name is.
+func TestALostWorkerIsNotRunning(t *testing.T) {
+	each(t, func(w *world) {
+		running := func() (names []string) {
+			w.Helper()
+			all, err := w.e.Workers(w.Context(), w.alice)
+			w.ok(err)
+			for _, worker := range all {
+				if worker.Running {
+					names = append(names, worker.Name+" "+worker.Runners[0])
+				}
+			}
+			return names
+		}
+		claim := func(runner string, leaseSeconds int) *fermata.Claim {
+			w.Helper()
+			c, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w", Runners: []string{runner}, LeaseSeconds: leaseSeconds})
+			if err != nil && !errors.Is(err, engine.ErrNoTask) {
+				w.Fatal(err)
+			}
+			return c
+		}
+		w.task(fermata.NewTask{Spec: json.RawMessage(`{"command":["make"]}`)})
+		claim("shell", 8)
+		w.clock.Advance(5 * time.Second)
+		claim("claude", 60)
+		w.equal([]string{"w claude", "w shell"}, running())
+		w.sweep(4 * time.Second)
+		w.equal([]string{"w claude"}, running())
+		claim("shell", 8)
+		w.equal([]string{"w shell", "w claude"}, running())
 	})
 }
 

@@ -24,12 +24,16 @@ func KillMarked(mark string) {
 	killAll(func(pid string) (bool, bool) { return isMarked(pid, mark) })
 }
 
-// killProgram kills the rest of a program: the processes with the mark, and those in the program's session. A process
-// that clears its environment stays in the session.
+// killProgram kills the rest of a program: the processes with the mark, and those in the program's session.
 func killProgram(mark string, leader int) {
-	session := strconv.Itoa(leader)
+	killPrograms(mark, map[string]bool{strconv.Itoa(leader): true})
+}
+
+// killPrograms kills the rest of programs: the processes with the mark, and those in the sessions of the leaders. A
+// process that clears its environment stays in the session.
+func killPrograms(mark string, leaders map[string]bool) {
 	killAll(func(pid string) (is, unknown bool) {
-		if is, unknown = isMarked(pid, mark); !is && sessionOf(pid) == session {
+		if is, unknown = isMarked(pid, mark); !is && leaders[sessionOf(pid)] {
 			return true, false
 		}
 		return is, unknown

@@ -42,9 +42,9 @@ type Program struct {
 
 // Run runs the program until it and all processes that it started have ended, and all output was passed on. When ctx
 // ends, the process group gets SIGTERM, and SIGKILL after the grace. A [Halt] as the cause shortens the grace. On
-// Linux, processes that left the group are killed as well. The program dies with this process, but the processes that
-// it started do not: see [KillMarked]. If ctx comes from [WithSandbox], the program runs in that sandbox. The error
-// says why the program could not be started.
+// Linux, processes that left the group are killed as well. The program dies with this process. The processes that it
+// started die if the watchdog is enabled: see [EnableWatchdog] and [KillMarked]. If ctx comes from [WithSandbox], the
+// program runs in that sandbox. The error says why the program could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	argv := p.Argv
 	if s := sandboxOf(ctx); s != nil {
@@ -76,9 +76,11 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 			return nil, err
 		}
 	}
+	ensureWatchdog()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	endWatching := watchProgram(cmd.Process.Pid)
 	stdout.copy()
 	stderr.copy()
 	p.await(ctx, cmd)
@@ -86,6 +88,7 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 		p.OnEnded()
 	}
 	killProgram(mark, cmd.Process.Pid)
+	endWatching()
 	stdout.drain()
 	stderr.drain()
 	return cmd.ProcessState, nil

@@ -160,12 +160,12 @@ func (a *activeRun) conclude(ctx, life context.Context, fin fermata.Finish, err 
 		a.finish(ctx, fin)
 	case errors.Is(err, ErrStopping), errors.Is(err, ErrCutOff):
 		if a.begun && a.isOneShot() {
-			a.finish(ctx, a.fail(codeInterrupted, "The command was interrupted: "+err.Error()+". It is not run again."))
+			a.finish(ctx, a.failAfter(fin, codeInterrupted, "The command was interrupted: "+err.Error()+". It is not run again."))
 			return
 		}
 		a.release(ctx, err)
 	case errors.Is(err, ErrTimeout):
-		a.finish(ctx, a.fail(codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
+		a.finish(ctx, a.failAfter(fin, codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
 	default:
 		what := "The agent"
 		if a.claim.Task.Runner == fermata.RunnerShell {

@@ -33,6 +33,13 @@ func (a *activeRun) fail(code, summary string) fermata.Finish {
 	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(summary, maxSummary)}
 }
 
+// failAfter returns the failure of a run that has ended with fin, and keeps its details: they say what a command printed.
+func (a *activeRun) failAfter(fin fermata.Finish, code, summary string) fermata.Finish {
+	f := a.fail(code, summary)
+	f.Details = fin.Details
+	return f
+}
+
 // codeOf returns the code of a server's error, or other if err is not from the server.
 func codeOf(err error, other string) string {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {

@@ -86,6 +86,29 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	}
 }
 
+// A run that the worker fails keeps what its command printed.
+func TestAFailureKeepsWhatTheCommandPrinted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{
+		Title: "Take too long", Spec: json.RawMessage(`{"command": ["sh", "-c", "echo out; echo err >&2; exec sleep 1000"], "timeout": "3s"}`),
+	})
+	must(t, err)
+	tampering := w.task("Change git", `echo out; echo err >&2; git config core.editor true; exit 3`)
+	w.runLogged(&record{})
+	for task, exitCode := range map[*fermata.Task]int{slow: -1, tampering: 3} {
+		runs, err := w.person.Runs(t.Context(), task.ID)
+		must(t, err)
+		var printed struct {
+			ExitCode       int `json:"exit_code"`
+			Output, Stderr string
+		}
+		if err := json.Unmarshal(runs[0].Details, &printed); err != nil || printed.ExitCode != exitCode || printed.Output != "out\n" || printed.Stderr != "err\n" {
+			t.Errorf("%s: the details are %s (%v)", task.Title, runs[0].Details, err)
+		}
+	}
+}
+
 // runLogged runs a worker with a log until there is nothing to do.
 func (w *world) runLogged(log *record) {
 	w.t.Helper()

@@ -65,7 +65,7 @@ func (a *activeRun) finish(ctx context.Context, fin fermata.Finish) {
 func (a *activeRun) commitAndPush(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
 	if err := a.copy.commit(ctx, a.claim.Task, a.runLog); err != nil {
 		a.copy.keepAsIs = true
-		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error()), true
+		return a.failAfter(fin, codeCommitFailed, "The work is done, but could not be committed: "+err.Error()), true
 	}
 	ctx, cancel := a.contextUntilOver(ctx)
 	defer cancel()
@@ -75,7 +75,7 @@ func (a *activeRun) commitAndPush(ctx context.Context, fin fermata.Finish) (ferm
 	}
 	if err != nil {
 		a.copy.keepAsIs = true
-		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error()), true
+		return a.failAfter(fin, codePushFailed, "The work is done, but could not be pushed: "+err.Error()), true
 	}
 	return fin, true
 }

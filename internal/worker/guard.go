@@ -148,7 +148,7 @@ func (a *activeRun) failIfTampered(ctx context.Context, fin fermata.Finish) ferm
 		return fin
 	}
 	a.copy.keepAsIs = true
-	f := a.fail(codeTampered, "While the run went on, the git configuration of its working copy or repository was changed, so nothing was committed. "+
+	f := a.failAfter(fin, codeTampered, "While the run went on, the git configuration of its working copy or repository was changed, so nothing was committed. "+
 		"The working copy "+a.copy.root+" stays as it is, and no run begins in it until a person has mended it: "+why)
 	f.Session = fin.Session
 	return f

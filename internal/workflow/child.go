@@ -44,6 +44,8 @@ type spec struct {
 	// PlainOutput says that the output of the command is data: a worker reads no agent's result from it. Otherwise a
 	// failed command could print a line that counts as success.
 	PlainOutput bool `json:"plain_output,omitempty"`
+	// CommandReport says what the worker puts into the details of a command's run; see [commandReport].
+	CommandReport string `json:"command_report,omitempty"`
 	// Timeout is the time limit of one execution, as time.Duration.String writes it.
 	Timeout string `json:"timeout,omitempty"`
 	Key     string `json:"key"`
@@ -77,7 +79,7 @@ func (s *Service) namedToolChild(n *fermata.NamedTool) child {
 				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(texts[0], n.Schema) + u.feedback,
 			}, spec{Timeout: configuredTimeout(step, n)})
 		}
-		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: texts, PlainOutput: true, Timeout: configuredTimeout(step, n)})
+		return x.createTask(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, commandSpec(texts, step, n))
 	}}
 }
 
@@ -97,6 +99,15 @@ func renderNamedTool(n *fermata.NamedTool, input map[string]any, run *fermata.Wo
 		}
 	}
 	return texts, nil
+}
+
+// commandSpec returns the spec of the task of a command.
+func commandSpec(argv []string, step *definition.Step, n *fermata.NamedTool) spec {
+	report := reportOutput
+	if len(step.Schema) > 0 || n != nil && len(n.Schema) > 0 {
+		report = reportJSON
+	}
+	return spec{Command: argv, PlainOutput: true, CommandReport: report, Timeout: configuredTimeout(step, n)}
 }
 
 // configuredTimeout returns the time limit that a step or its tool sets for an execution, or "" if neither sets one.
@@ -166,7 +177,7 @@ func shellTask(step *definition.Step, u unit) (fermata.NewTask, spec) {
 		text, _ := expression.ScalarText(arg) // the schema allows nothing else
 		argv = append(argv, text)
 	}
-	return fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, PlainOutput: true, Timeout: configuredTimeout(step, nil)}
+	return fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, commandSpec(argv, step, nil)
 }
 
 // createTask creates the task of a step.
@@ -314,21 +325,21 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 			return true, err
 		}
 	}
-	if err := noteLostWorker(r, row, run, t.Runner); err != nil {
+	if err := noteEarlierRun(r, row, run, t.Runner); err != nil {
 		return true, err
 	}
 	if row.QuestionID != "" {
 		return true, x.storeItemAnswer(ctx, step, row)
 	}
 	if t.State != fermata.TaskDone {
-		return true, &stepError{code: codeChild, err: errors.New(failureReason(t)), output: commandOutputOf(t, run)}
+		return true, withCommandOutput(&stepError{code: codeChild, err: errors.New(failureReason(t, run))}, t, run)
 	}
 	output, err := x.outputOf(ctx, step, t, run)
 	if err != nil {
-		return true, err
+		return true, withCommandOutput(err, t, run)
 	}
 	notePrinted(row, output)
-	return true, x.storeOutput(step, row, output)
+	return true, withCommandOutput(x.storeOutput(step, row, output), t, run)
 }
 
 // notePrinted adds notes to a step if its output lacks some of the bytes that a command printed.
@@ -342,13 +353,17 @@ func notePrinted(row *fermata.WorkflowStep, output any) {
 	}
 }
 
-// failureReason returns the reason why a task was not done.
-func failureReason(t *fermata.Task) string {
+// failureReason returns the reason why a task was not done. The run is its last one, or nil.
+func failureReason(t *fermata.Task, run *fermata.Run) string {
 	switch {
 	case t.State == fermata.TaskFailed && t.Summary != "":
 		return t.Summary
 	case t.Reason == fermata.ReasonAttemptsUsedUp && t.MaxAttempts == 1:
-		return "its worker was lost, and it is not run again"
+		why := "its worker was lost"
+		if run != nil {
+			why = cmp.Or(run.Summary, why)
+		}
+		return why + ", and it is not run again"
 	case t.Reason == fermata.ReasonAttemptsUsedUp:
 		return fmt.Sprintf("its worker was lost %d times", t.Attempts)
 	}
@@ -387,20 +402,36 @@ func (x *execution) storeItemAnswer(ctx context.Context, step *definition.Step, 
 	return nil
 }
 
-// noteLostWorker adds a note to a step if a worker was lost before the last run of its task. A workflow run loses no worker:
-// the next server continues it from its checkpoint.
-func noteLostWorker(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
+// noteEarlierRun adds a note to a step if the last run of its task began again what an earlier run had begun: the worker
+// was lost, or handed the task back. A workflow run is not begun again: the next server continues it from its
+// checkpoint.
+func noteEarlierRun(r store.Reader, row *fermata.WorkflowStep, run *fermata.Run, runner string) error {
 	if run == nil || run.Attempt == 1 || runner == fermata.RunnerWorkflow {
 		return nil
 	}
 	runs, err := r.Runs(run.TaskID)
 	for _, before := range slices.Backward(runs) {
-		if before.State == fermata.RunLost && before.ID != run.ID {
-			addNote(row, "run again: the worker "+before.Worker+" was lost")
+		if before.ID == run.ID {
+			continue
+		}
+		if why := whyBegunAgain(before); why != "" {
+			addNote(row, "run again: "+why)
 			break
 		}
 	}
 	return err
+}
+
+// whyBegunAgain returns why another run began after this one, or "" if this one had a result.
+func whyBegunAgain(run *fermata.Run) string {
+	switch run.State {
+	case fermata.RunLost:
+		return cmp.Or(run.Summary, "the worker "+run.Worker+" was lost")
+	case fermata.RunReleased:
+		return cmp.Or(run.Summary, "the worker "+run.Worker+" handed it back")
+	default:
+		return ""
+	}
 }
 
 // addNote adds a sentence to the note of a step.
@@ -408,17 +439,17 @@ func addNote(row *fermata.WorkflowStep, text string) {
 	row.Note = strings.TrimPrefix(row.Note+"; "+text, "; ")
 }
 
-// commandOutputOf returns the exit code and the output of a task's command in its last run. It returns nil if the task ran no
-// command.
-func commandOutputOf(t *fermata.Task, run *fermata.Run) *commandOutput {
-	if t.Runner != fermata.RunnerShell || run == nil {
-		return nil
+// withSummary returns the output of an agent without a schema. Steps read the summary of every agent under the same name,
+// also if the agent is a program that reports details.
+func withSummary(output any, summary string) any {
+	fields, ok := output.(map[string]any)
+	if !ok {
+		return map[string]any{"summary": summary, "details": output}
 	}
-	output := &commandOutput{}
-	if err := json.Unmarshal(run.Details, output); err != nil || output.ExitCode == nil {
-		return nil // the details have another form
+	if _, hasOwn := fields["summary"]; !hasOwn {
+		fields["summary"] = summary
 	}
-	return output
+	return fields
 }
 
 // outputOf returns the output of a task, read from its last run.
@@ -439,11 +470,14 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 			schema = named.Schema
 		}
 	}
-	output, err := ParseOutput(schema, run.Details, run.Summary)
+	details := run.Details
+	if t.Runner == fermata.RunnerShell {
+		details = parseCommandReport(run.Details).result
+	}
+	output, err := ParseOutput(schema, details, run.Summary)
 	if err == nil {
-		if fields, ok := output.(map[string]any); ok && len(schema) == 0 && t.Runner != fermata.RunnerShell && isCommandOutput(fields) {
-			// Steps read the summary of every agent under the same name, also if the agent is a program.
-			fields["summary"] = run.Summary
+		if len(schema) == 0 && t.Runner != fermata.RunnerShell {
+			output = withSummary(output, run.Summary)
 		}
 		return output, nil
 	}

@@ -23,11 +23,13 @@ type execution struct {
 	st    *state
 	// rows are the occurrences of steps so far, in the order in which they began. dirty are the rows that must be saved
 	// with the next commit.
-	rows   []*fermata.WorkflowStep
-	dirty  []*fermata.WorkflowStep
-	byKey  map[rowKey]*fermata.WorkflowStep
-	cause  map[string]any
-	inputs map[string]any
+	rows  []*fermata.WorkflowStep
+	dirty []*fermata.WorkflowStep
+	byKey map[rowKey]*fermata.WorkflowStep
+	// interrupted are the rows whose steps were under way when an earlier execution of the run ended.
+	interrupted map[*fermata.WorkflowStep]bool
+	cause       map[string]any
+	inputs      map[string]any
 	secrets
 	now time.Time
 	// parked holds the positions of the run that wait, by their step. activeCalls holds the calls under way by their
@@ -102,8 +104,10 @@ func (s *Service) loadExecution(ctx context.Context, claim *fermata.Claim) (*exe
 func (x *execution) readSteps(r store.Reader) (err error) {
 	x.rows, err = r.Steps(x.run.ID)
 	x.byKey = make(map[rowKey]*fermata.WorkflowStep, len(x.rows))
+	x.interrupted = map[*fermata.WorkflowStep]bool{}
 	for _, row := range x.rows {
 		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
+		x.interrupted[row] = row.State == fermata.StepRunning
 	}
 	return err
 }

@@ -65,6 +65,7 @@ func (x *execution) doTimeoutTool(ctx context.Context, step *definition.Step, ac
 	if err != nil {
 		return x.failTimeoutTool(ctx, step, actionStep, row, permanentError(codeInput, err))
 	}
+	x.noteInterruptedCall(row)
 	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err

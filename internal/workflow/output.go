@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
@@ -61,6 +61,10 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 		// The JSON that a program printed comes first. The exit code and the output themselves are candidates only if
 		// the schema names one of them.
 		candidates = append(jsonCandidates(object["output"].(string)), candidates...)
+		if found, ok := object[printedJSON]; ok {
+			candidates = append([]any{found}, candidates...)
+			delete(object, printedJSON)
+		}
 		if namesCommandOutput(schema) {
 			candidates = append(candidates, decoded)
 		}
@@ -112,13 +116,18 @@ func splitDetails(details json.RawMessage, summary string) (decoded any, agentTe
 	return decoded, summary, nil
 }
 
-// isCommandOutput reports whether details are the default ones of a program: its exit code, its output, and how much of the
-// output was left out.
+// isCommandOutput reports whether details are the default ones of a program: its exit code, its output, how much of the
+// output was left out, and the JSON in it.
 func isCommandOutput(details map[string]any) bool {
 	_, code := details["exit_code"]
 	_, output := details["output"].(string)
-	_, cut := details["left_out"]
-	return code && output && (len(details) == 2 || cut && len(details) == 3)
+	want := 2
+	for _, optional := range []string{"left_out", printedJSON} {
+		if _, ok := details[optional]; ok {
+			want++
+		}
+	}
+	return code && output && len(details) == want
 }
 
 // namesCommandOutput reports whether a schema names the exit code or the output of a program.
@@ -136,20 +145,10 @@ func namesCommandOutput(schema json.RawMessage) bool {
 	})
 }
 
-// fencedBlock matches blocks between lines of three backticks.
-var fencedBlock = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
-
 // jsonCandidates returns the JSON values that a text may contain as its result, the likeliest first.
 func jsonCandidates(text string) []any {
-	texts := []string{text}
-	if blocks := fencedBlock.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
-		texts = append(texts, blocks[len(blocks)-1][1])
-	}
-	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {
-		texts = append(texts, text[from:to+1])
-	}
 	var values []any
-	for _, one := range texts {
+	for _, one := range agent.JSONTexts(text) {
 		if value, err := jsonschema.UnmarshalJSON(strings.NewReader(one)); err == nil {
 			values = append(values, value)
 		}

@@ -46,9 +46,9 @@ steps:
 					_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 					w.ok(err)
 				}
-				w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"real":true}`)})
+				w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"real":true,"summary":"seen"}`)})
 				run = w.await(run.ID, fermata.TaskDone)
-				if got := string(run.Steps[1].Input); got != `{"answer":null,"probe":{"real":true}}` {
+				if got := string(run.Steps[1].Input); got != `{"answer":null,"probe":{"real":true,"summary":"seen"}}` {
 					w.Errorf("the next step got %s", got)
 				}
 			})

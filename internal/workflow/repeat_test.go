@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
@@ -135,6 +137,85 @@ steps:
 			w.Errorf("of a step without a command: %s", got)
 		}
 	})
+}
+
+// However a command fails, its error says what it printed. A person or an agent that mends it needs that.
+func TestEveryFailureOfACommandSaysWhatItPrinted(t *testing.T) {
+	const printed = `"output":"out\n","stderr":"err\n"`
+	for name, tt := range map[string]struct {
+		end      fermata.Finish
+		code     string
+		exitCode *int
+	}{
+		"its exit code":          {fermata.Finish{Result: fermata.ResultFailed, Details: []byte(`{"exit_code":3,` + printed + `}`)}, "child_failed", new(3)},
+		"its time limit":         {fermata.Finish{Result: fermata.ResultFailed, Summary: "too long", Details: []byte(`{"exit_code":-1,` + printed + `}`)}, "child_failed", nil},
+		"its schema":             {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,` + printed + `}`)}, "output_mismatch", new(0)},
+		"its own word":           {fermata.Finish{Result: fermata.ResultFailed, Summary: "no", Details: []byte(`{"exit_code":3,` + printed + `,"details":null}`)}, "child_failed", new(3)},
+		"the schema of its file": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,` + printed + `,"details":{"count":"many"}}`)}, "output_mismatch", new(0)},
+		"the length of its file": {fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code":0,` + printed + `,"details":{"count":1,"x":"` + strings.Repeat("x", fermata.MaxStepOutput) + `"}}`)}, "output_too_large", new(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run("name: says\ntriggers: [{manual: true}]\nsteps:\n"+
+					"  - {id: test, tool: shell, input: {run: make test}, schema: {type: object, required: [count], properties: {count: {type: number}}}}\n", nil)
+				w.work(tt.end)
+				run = w.await(run.ID, fermata.TaskFailed)
+				e := run.Steps[0].Error
+				if diff := cmp.Diff(tt.exitCode, e.ExitCode); diff != "" || e.Code != tt.code || e.Stdout != "out\n" || e.Stderr != "err\n" {
+					w.Errorf("got %+v: %s", e, diff)
+				}
+			})
+		})
+	}
+}
+
+// The output of a command is what it printed on its standard output, or the details of its file. Long JSON that it
+// printed counts as well.
+func TestTheOutputOfACommand(t *testing.T) {
+	const schema = ", schema: {type: object, required: [n]}"
+	for name, tt := range map[string]struct{ schema, details, want string }{
+		"printed":           {"", `{"exit_code":0,"output":"out\n","stderr":"err\n"}`, `{"exit_code":0,"output":"out\n"}`},
+		"cut":               {"", `{"exit_code":0,"output":"out\n","left_out":7,"stderr":""}`, `{"exit_code":0,"left_out":7,"output":"out\n"}`},
+		"a file":            {"", `{"exit_code":0,"output":"out\n","stderr":"","details":[1]}`, `[1]`},
+		"a file of a text":  {"", `{"exit_code":0,"output":"out\n","stderr":"","details":null}`, `{"summary":"said"}`},
+		"printed JSON":      {schema, `{"exit_code":0,"output":"{\"n\":1}","stderr":""}`, `{"n":1}`},
+		"long printed JSON": {schema, `{"exit_code":0,"output":"1}","left_out":70000,"stderr":"","json":{"n":1}}`, `{"n":1}`},
+		"an older worker":   {schema, `{"n":1}`, `{"n":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run("name: prints\ntriggers: [{manual: true}]\nsteps:\n  - {id: test, tool: shell, input: {run: make test}"+tt.schema+"}\n", nil)
+				w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "said", Details: []byte(tt.details)})
+				run = w.await(run.ID, fermata.TaskDone)
+				if got := string(run.Steps[0].Output); got != tt.want {
+					w.Errorf("got %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// An agent without a schema has a summary, whatever its runner reports.
+func TestEveryAgentHasASummary(t *testing.T) {
+	for name, tt := range map[string]struct{ details, want string }{
+		"only words":           {``, `{"summary":"said"}`},
+		"long words":           {`{"text":"all"}`, `{"summary":"all"}`},
+		"details":              {`{"count":3}`, `{"count":3,"summary":"said"}`},
+		"a summary in details": {`{"summary":"mine"}`, `{"summary":"mine"}`},
+		"a list":               {`[3]`, `{"details":[3],"summary":"said"}`},
+		"a program":            {`{"exit_code":0,"output":"x"}`, `{"exit_code":0,"output":"x","summary":"said"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run("name: sums\ntriggers: [{manual: true}]\nsteps:\n  - {id: ask, tool: agent, input: {prompt: x}}\n", nil)
+				w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "said", Details: []byte(tt.details)})
+				run = w.await(run.ID, fermata.TaskDone)
+				if got := string(run.Steps[0].Output); got != tt.want {
+					w.Errorf("got %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // A command that used up its rounds keeps the exit code and the output of its last round, also for the person that is

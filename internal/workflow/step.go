@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -230,12 +231,23 @@ func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fer
 	if named != nil && named.Server == nil {
 		return x.delegate(ctx, step, row, x.s.namedToolChild(named), []unit{{row: row, input: input}}, nil)
 	}
+	x.noteInterruptedCall(row)
 	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
 	return x.scheduleCalls(ctx, &stepCalls{step: step, named: named, unstartedUnits: []unit{{row: row, input: input}}, maxOpen: 1})
 }
+
+// noteInterruptedCall adds a note to a step whose call begins again, because the server was stopped or killed during the
+// call.
+func (x *execution) noteInterruptedCall(row *fermata.WorkflowStep) {
+	if x.interrupted[row] && !strings.Contains(row.Note, interruptedCall) {
+		addNote(row, interruptedCall)
+	}
+}
+
+const interruptedCall = "done again: the server was interrupted during the call"
 
 // endCall ends a step with the result of its call.
 func (x *execution) endCall(ctx context.Context, r callResult) error {

@@ -1,6 +1,10 @@
 package workers
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,9 +15,9 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// A worker is killed in the middle of a run. Its agent dies with it. The next worker on
-// this machine ends the processes that the agent left behind. After the lease, the task
-// is claimed again, and the server refuses all calls of the lost run.
+// A worker is killed in the middle of a run. Its agent dies with it, and so do the
+// processes that the agent started, also one in a session of its own. After the lease,
+// the task is claimed again, and the server refuses all calls of the lost run.
 func TestWorkerIsKilled(t *testing.T) {
 	process.RunOnEachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
@@ -24,9 +28,9 @@ func TestWorkerIsKilled(t *testing.T) {
 		first.Kill()
 		killed := time.Now()
 		s.gone(hanging)
+		s.gone(command)
 
 		s.worker("first")
-		s.gone(command)
 		s.cleared()
 		s.agentOf("2")
 		t.Logf("killed with a lease of %s; the next run began %s later", lease, time.Since(killed).Round(time.Millisecond))
@@ -36,6 +40,51 @@ func TestWorkerIsKilled(t *testing.T) {
 		s.runs(task.ID, fermata.RunLost, fermata.RunFinished)
 		s.refused(lost)
 	})
+}
+
+// A worker is killed, and its watchdog before it. The next worker on this machine ends the
+// processes that the agent left behind.
+func TestWorkerAndItsWatchdogAreKilled(t *testing.T) {
+	s := newShop(t, t.TempDir(), nil)
+	s.create()
+	first := s.worker("first")
+	hanging, command := s.agentOf("1"), s.command()
+	if err := syscall.Kill(s.watchdogOf(first.PID()), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	first.Kill()
+	s.gone(hanging)
+	s.worker("first")
+	s.gone(command)
+	s.cleared()
+}
+
+// watchdogOf returns the process id of a worker's watchdog.
+func (s *shop) watchdogOf(worker int) int {
+	s.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", worker))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, list := range lists {
+		children, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			line, err := os.ReadFile("/proc/" + child + "/cmdline")
+			if err != nil || !strings.Contains(string(line), "watch-programs") {
+				continue
+			}
+			pid, err := strconv.Atoi(child)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return pid
+		}
+	}
+	s.Fatal("the worker has no watchdog")
+	return 0
 }
 
 // refused checks that every call of a run is refused if its fencing token is wrong. Only the worker knows the right one.

@@ -68,9 +68,10 @@ func newRunner(name string, opts Options) *Runner {
 func (r *Runner) Name() string { return r.name }
 
 // Run starts the program in handle.Dir() and waits until it and all processes that it started have ended. When ctx
-// ends, the process group gets SIGTERM, and SIGKILL after the grace.
+// ends, the process group gets SIGTERM, and SIGKILL after the grace. Then the details of the returned Finish say what
+// the program has printed.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error) {
-	argv, isPlain, err := r.command(claim.Task)
+	cmd, err := r.command(claim.Task)
 	if err != nil {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
 	}
@@ -79,56 +80,82 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, handle RunHandle
 		return fermata.Finish{}, err
 	}
 	defer p.remove()
-	out := newScanner(handle.Progress)
-	errs := newScanner(nil)
+	out := newScanner(handle.Progress, cmd.keptOutput())
+	errs := newScanner(nil, maxOutput)
 	ended, endInbox := p.fillInbox(handle.Inbox())
 	state, err := r.runProgram(ctx, p, process.Program{
-		Argv: argv, Dir: handle.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
+		Argv: cmd.argv, Dir: handle.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
 		Stdout: io.MultiWriter(handle.Log(), out), Stderr: io.MultiWriter(handle.Log(), errs), OnEnded: ended,
 	})
 	told := endInbox()
+	out.end()
+	errs.end()
+	e := ending{cmd: cmd, state: state, out: out, errs: errs}
 	switch {
+	case ctx.Err() != nil && state != nil:
+		markTold(handle, append(told, claim.Context), fermata.Finish{})
+		return fermata.Finish{Details: encodeDetails(e.failureDetails())}, context.Cause(ctx)
 	case ctx.Err() != nil:
-		if state != nil {
-			markTold(handle, append(told, claim.Context), fermata.Finish{})
-		}
 		return fermata.Finish{}, context.Cause(ctx)
 	case err != nil:
 		return fermata.Finish{}, fmt.Errorf("start it: %w", err)
 	}
-	out.end()
-	errs.end()
-	fin := p.outcome(state, out, errs, isPlain)
+	fin := e.outcome(p.result)
 	markTold(handle, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
 	markTold(handle, told, fin)
 	return fin, nil
 }
 
-// command returns the program that runs for a task, and whether its output is plain. A runner refuses a task that is
-// for the other runner. If the worker's own program ran in place of the task's command, the task would be done although
-// its command never ran.
-func (r *Runner) command(t *fermata.Task) (argv []string, isPlain bool, err error) {
+// Values of the key command_report in the spec of a task. Both make the details of the result hold what the program
+// printed in every case, with the details of a result file as a field of their own. With reportJSON, they also hold the
+// JSON in the output.
+const (
+	reportOutput = "output"
+	reportJSON   = "json"
+)
+
+// commandLine is the program that runs for a task.
+type commandLine struct {
+	argv []string
+	// isPlain means that the output is data, and holds no result.
+	isPlain bool
+	// report is what the details of the result hold: "", reportOutput or reportJSON.
+	report string
+}
+
+// keptOutput returns how much of the end of the output is kept, in bytes.
+func (c commandLine) keptOutput() int {
+	if c.report == reportJSON {
+		return maxJSONOutput
+	}
+	return maxOutput
+}
+
+// command returns the program that runs for a task. A runner refuses a task that is for the other runner. If the
+// worker's own program ran in place of the task's command, the task would be done although its command never ran.
+func (r *Runner) command(t *fermata.Task) (commandLine, error) {
 	var spec struct {
 		Command     []string `json:"command"`
 		PlainOutput bool     `json:"plain_output"`
+		Report      string   `json:"command_report"`
 	}
 	if len(t.Spec) > 0 {
 		if err := json.Unmarshal(t.Spec, &spec); err != nil {
-			return nil, false, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
+			return commandLine{}, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
 		}
 	}
 	named := len(spec.Command) > 0 && spec.Command[0] != ""
 	switch {
 	case r.name == ShellName && named:
-		return spec.Command, spec.PlainOutput, nil
+		return commandLine{argv: spec.Command, isPlain: spec.PlainOutput, report: spec.Report}, nil
 	case r.name == ShellName:
-		return nil, false, errors.New(`there is nothing to run: the task's spec names no "command"`)
+		return commandLine{}, errors.New(`there is nothing to run: the task's spec names no "command"`)
 	case named:
-		return nil, false, errors.New("this worker does not allow commands of tasks: start one with --allow-task-commands")
+		return commandLine{}, errors.New("this worker does not allow commands of tasks: start one with --allow-task-commands")
 	case len(r.opts.Command) == 0:
-		return nil, false, errors.New("there is nothing to run: the worker has no program of its own")
+		return commandLine{}, errors.New("there is nothing to run: the worker has no program of its own")
 	}
-	return r.opts.Command, false, nil
+	return commandLine{argv: r.opts.Command}, nil
 }
 
 // runProgram runs the program to its end, with the task on its standard input.

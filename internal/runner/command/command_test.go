@@ -92,7 +92,10 @@ func TestResults(t *testing.T) {
 	}{
 		{"exit code 0 is summed up by the last line", `echo one; echo two; echo`, "", "two"},
 		{"the file goes before the last line", `echo '{"result":"completed","summary":"file"}' >$FERMATA_RESULT; echo '{"result":"failed"}'`, "completed", "file"},
-		{"a result goes before the exit code", `echo '{"result":"completed","summary":"fine"}'; exit 1`, "completed", "fine"},
+		{"an exit code goes before a printed success", `echo '{"result":"completed","summary":"fine"}'; exit 1`, "failed", "exit status 1"},
+		{"an exit code goes before a printed question", `echo '{"status":"needs_input","question":"Which?"}'; exit 1`, "failed", "exit status 1"},
+		{"a printed failure goes before the exit code", `echo '{"result":"failed","summary":"no paint"}'; exit 1`, "failed", "no paint"},
+		{"the file goes before the exit code", `echo '{"result":"completed","summary":"file"}' >$FERMATA_RESULT; exit 1`, "completed", "file"},
 		{"other JSON is output", `echo '{"level":"info"}'`, "", `{"level":"info"}`},
 		{"a status that is no text is output", `echo '{"status":200,"body":"x"}'`, "", `{"status":200`},
 		{"a status of another kind of program is output", `echo '{"level":"info","status":"started","msg":"x"}'`, "", `"started"`},

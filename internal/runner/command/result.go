@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -17,46 +18,123 @@ const (
 	maxSummary = 4096
 	// maxResult is the maximum size of a result file, in bytes.
 	maxResult = 1 << 20
+	// maxDetails is the maximum size of details with the output of a program, in bytes: the body of a request may have
+	// 1 MiB. If they are longer, the output in them is cut to shortOutput.
+	maxDetails  = 1<<20 - 64<<10
+	shortOutput = fermata.MaxStepErrorOutput
 )
 
-// outcome returns the result of a program that ended: from the result file, else from the end of its output, else from
-// its exit code. The end of a plain output is not read.
-func (p *runFiles) outcome(state *os.ProcessState, out, errs *scanner, isPlain bool) fermata.Finish {
-	data, err := readResult(p.result)
-	if err == nil && len(data) == 0 && !isPlain {
-		if block := agent.LastBlock(out.last, out.outputEnd()); agent.LooksLikeReport(block) {
-			data = []byte(block)
-		}
-	}
-	switch {
-	case err != nil:
-		return failure("The result file %s.", err)
-	case len(data) > 0:
-		return parseResult(data)
-	case state.Success():
-		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encodeDetails(printedDetails(state, out))}
-	default:
-		fin := failure("%s", agent.ProgramFailureText(state.String(), out.tail, errs.tail))
-		details := printedDetails(state, out)
-		details["stderr"] = errs.outputEnd()
-		fin.Details = encodeDetails(details)
-		return fin
-	}
+// ending is how a program ended, and what it printed.
+type ending struct {
+	cmd       commandLine
+	state     *os.ProcessState
+	out, errs *scanner
 }
 
-// printedDetails returns the details of a program that reported no result: how it ended, and the end of its output.
-func printedDetails(state *os.ProcessState, out *scanner) map[string]any {
-	details := map[string]any{"exit_code": state.ExitCode(), "output": out.outputEnd()}
-	if lost := out.droppedBytes(); lost > 0 {
+// outcome returns the result of a program that ended: from the result file, else from the end of its output, else from
+// its exit code.
+func (e ending) outcome(resultFile string) fermata.Finish {
+	data, err := readResult(resultFile)
+	switch {
+	case err != nil:
+		return e.withOutput(failure("The result file %s.", err))
+	case len(data) > 0:
+		return e.withOutput(parseResult(data))
+	}
+	return e.printedOutcome()
+}
+
+// printedOutcome returns the result of a program that wrote no result file. The end of a plain output is not read. A
+// program whose exit code is not 0 has failed, whatever it printed.
+func (e ending) printedOutcome() fermata.Finish {
+	block := ""
+	if !e.cmd.isPlain {
+		if block = agent.LastBlock(e.out.last, e.out.outputEnd(maxOutput)); !agent.LooksLikeReport(block) {
+			block = ""
+		}
+	}
+	if block != "" {
+		if fin := parseResult([]byte(block)); e.state.Success() || fin.Result == fermata.ResultFailed {
+			return fin
+		}
+	}
+	if e.state.Success() {
+		return fermata.Finish{Summary: agent.Clip(e.out.last, maxSummary), Details: e.successDetails()}
+	}
+	fin := failure("%s", agent.ProgramFailureText(e.state.String(), e.out.tail, e.errs.tail))
+	fin.Details = encodeDetails(e.failureDetails())
+	return fin
+}
+
+// withOutput puts what the program printed into the details of the result of a file, beside the details of the file, if
+// the task asks for it.
+func (e ending) withOutput(fin fermata.Finish) fermata.Finish {
+	if e.cmd.report == "" {
+		return fin
+	}
+	details := e.failureDetails()
+	details["details"] = fin.Details
+	if encoded := encodeDetails(details); len(encoded) <= maxDetails {
+		fin.Details = encoded
+		return fin
+	}
+	details["output"], details["stderr"] = e.out.outputEnd(shortOutput), e.errs.outputEnd(shortOutput)
+	fin.Details = encodeDetails(details)
+	return fin
+}
+
+// successDetails returns the details of a program that reported no result and ended well.
+func (e ending) successDetails() json.RawMessage {
+	if e.cmd.report == "" {
+		return encodeDetails(e.printedDetails())
+	}
+	details := e.failureDetails()
+	if e.cmd.report != reportJSON || details["left_out"] == nil {
+		return encodeDetails(details) // the JSON, if there is any, is in the output
+	}
+	if found := e.printedJSON(); found != nil {
+		withJSON := maps.Clone(details)
+		withJSON["json"] = found
+		withJSON["output"], withJSON["stderr"] = e.out.outputEnd(shortOutput), e.errs.outputEnd(shortOutput)
+		withJSON["left_out"] = e.out.written - len(e.out.outputEnd(shortOutput))
+		if encoded := encodeDetails(withJSON); len(encoded) <= maxDetails {
+			return encoded
+		}
+	}
+	return encodeDetails(details)
+}
+
+// printedJSON returns the likeliest JSON value in the kept output, or nil if there is none.
+func (e ending) printedJSON() json.RawMessage {
+	for _, text := range agent.JSONTexts(e.out.outputEnd(maxJSONOutput)) {
+		if json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+	}
+	return nil
+}
+
+// printedDetails returns the exit code of the program and the end of its output.
+func (e ending) printedDetails() map[string]any {
+	printed := e.out.outputEnd(maxOutput)
+	details := map[string]any{"exit_code": e.state.ExitCode(), "output": printed}
+	if lost := e.out.written - len(printed); lost > 0 {
 		details["left_out"] = lost
 	}
 	return details
 }
 
+// failureDetails returns printedDetails with the end of the standard error.
+func (e ending) failureDetails() map[string]any {
+	details := e.printedDetails()
+	details["stderr"] = e.errs.outputEnd(maxOutput)
+	return details
+}
+
 func encodeDetails(details map[string]any) json.RawMessage {
-	raw, err := json.Marshal(details)
+	raw, err := fermata.ExactJSON(details)
 	if err != nil {
-		return nil // numbers and strings always have a JSON form
+		return nil // numbers, texts and JSON always have a JSON form
 	}
 	return raw
 }

@@ -13,8 +13,12 @@ import (
 // maxLine is the length at which lines are cut, in bytes.
 const maxLine = 1 << 20
 
-// maxOutput is how much of the end of a program's output goes into its result, in bytes.
-const maxOutput = 64 << 10
+// How much of the end of a program's output is kept, in bytes. maxOutput goes into the result of every program, and
+// maxJSONOutput is searched for the JSON of a program that must print some.
+const (
+	maxOutput     = 64 << 10
+	maxJSONOutput = 1 << 20
+)
 
 // progressMark begins a line that reports progress.
 const progressMark = "::progress "
@@ -27,11 +31,15 @@ type scanner struct {
 	last     string
 	tail     []string
 	output   []byte
+	// keep is how much of the output is kept, in bytes: at least maxOutput.
+	keep int
 	// written counts the bytes of the output, including those that were dropped.
 	written int
 }
 
-func newScanner(progress func(fermata.Progress)) *scanner { return &scanner{progress: progress} }
+func newScanner(progress func(fermata.Progress), keep int) *scanner {
+	return &scanner{progress: progress, keep: keep}
+}
 
 // Write takes a piece of the stream. It never fails.
 func (s *scanner) Write(p []byte) (int, error) {
@@ -79,18 +87,15 @@ func (s *scanner) takeLine(end string) {
 func (s *scanner) addOutput(text string) {
 	s.written += len(text)
 	s.output = append(s.output, text...)
-	if len(s.output) > 2*maxOutput {
-		s.output = append(s.output[:0], s.output[len(s.output)-maxOutput:]...)
+	if len(s.output) > 2*s.keep {
+		s.output = append(s.output[:0], s.output[len(s.output)-s.keep:]...)
 	}
 }
 
-// outputEnd returns the end of the output.
-func (s *scanner) outputEnd() string {
-	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-maxOutput):]), "")
+// outputEnd returns the end of the output, at most size bytes.
+func (s *scanner) outputEnd(size int) string {
+	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-size):]), "")
 }
-
-// droppedBytes returns how many bytes at the beginning of the output are missing from outputEnd.
-func (s *scanner) droppedBytes() int { return s.written - len(s.outputEnd()) }
 
 // report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the
 // message too, followed by its error.

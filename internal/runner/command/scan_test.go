@@ -19,7 +19,7 @@ func TestProgressLines(t *testing.T) {
 		`{3 of 4} built`:                 {Message: `{3 of 4} built`},
 	} {
 		var got []fermata.Progress
-		s := newScanner(func(p fermata.Progress) { got = append(got, p) })
+		s := newScanner(func(p fermata.Progress) { got = append(got, p) }, maxOutput)
 		_, _ = s.Write([]byte(progressMark + line + "\n"))
 		if diff := cmp.Diff([]fermata.Progress{want}, got); diff != "" {
 			t.Errorf("%s: %s", line, diff)

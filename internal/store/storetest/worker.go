@@ -12,6 +12,7 @@ var workerTests = map[string]func(*suite){
 	"round trip":          workerRoundTrip,
 	"running":             workerRunning,
 	"forgotten":           workerForgotten,
+	"heard":               workerHeard,
 	"left":                workerLeft,
 	"tasks that wait":     workerUnclaimed,
 	"gaps and what ended": workerGaps,
@@ -80,6 +81,34 @@ func workerRunning(s *suite) {
 	})
 	s.equal([]string{"w1 shell"}, running(later))
 	s.equal(0, len(running(later.Add(time.Minute))))
+}
+
+func workerHeard(s *suite) {
+	clock := StandingClock()
+	opts := s.opts
+	opts.Clock = clock.Now
+	s.db = s.config.Open(s.T, opts)
+	for _, name := range []string{"w1", "w2"} {
+		s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: name}) })
+	}
+	begin := clock.Now()
+	running := func(at time.Time) (names []string) {
+		for _, w := range s.workers(at) {
+			if w.Running {
+				names = append(names, w.Name)
+			}
+		}
+		return names
+	}
+	clock.Advance(time.Minute)
+	s.write(func(tx *store.Tx) { tx.TouchWorkers("w1") })
+	s.equal([]string{"w1"}, running(begin.Add(fermata.WorkerSilence)))
+	s.write(func(tx *store.Tx) { tx.MarkWorkersLost("w1", begin) })
+	s.equal([]string{"w1", "w2"}, running(clock.Now()))
+	s.write(func(tx *store.Tx) { tx.MarkWorkersLost("w1", clock.Now()) })
+	s.equal([]string{"w2"}, running(clock.Now()))
+	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "w1"}) })
+	s.equal([]string{"w1", "w2"}, running(clock.Now()))
 }
 
 func workerForgotten(s *suite) {
