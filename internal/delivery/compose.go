@@ -129,13 +129,13 @@ func (m *composer) member() *fermata.Member { return m.people.byID[m.c.MemberID]
 func (m *composer) fillDevice() (end *outcome, err error) {
 	device, err := m.r.Device(m.c.DeviceID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return skipped(fermata.SkippedDeviceGone), nil
+		return skippedOutcome(fermata.SkippedDeviceGone), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if ended, err := isHolderEnded(m.r, device, m.n.At); ended || err != nil {
-		return skipped(fermata.SkippedDeviceGone), err
+		return skippedOutcome(fermata.SkippedDeviceGone), err
 	}
 	m.n.To.Device, err = json.Marshal(device.Subscription)
 	return nil, err
@@ -171,7 +171,7 @@ func withhold(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		return &outcome{kind: outcomeUnchanged}
 	}
-	return skipped(fermata.SkippedNotEligible)
+	return skippedOutcome(fermata.SkippedNotEligible)
 }
 
 // fillAlert fills in the page of the task. The alert is withheld if the task is hidden from its recipient.
@@ -189,7 +189,7 @@ func (m *composer) fillAlert() (end *outcome, err error) {
 		}
 	}
 	if until := m.prefs.QuietUntil(m.n.At, true); m.c.State != fermata.DeliverySent && until.After(m.n.At) {
-		return deferred(until, fermata.WaitsForQuiet), nil
+		return deferredOutcome(until, fermata.WaitsForQuiet), nil
 	}
 	return nil, nil
 }
@@ -307,21 +307,21 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 		return nil, nil
 	case hasExpiredInQuietHours(m.c.Delivery, q):
 		if until := m.prefs.QuietUntil(now, false); until.After(now) {
-			return deferred(until, fermata.WaitsForQuiet), nil
+			return deferredOutcome(until, fermata.WaitsForQuiet), nil
 		}
 		return nil, nil
 	case closed:
-		return skipped(fermata.SkippedClosed), nil
+		return skippedOutcome(fermata.SkippedClosed), nil
 	case member != nil && !isAllowed(q.CheckMayAnswer(member.Caller())):
-		return skipped(fermata.SkippedNotEligible), nil
+		return skippedOutcome(fermata.SkippedNotEligible), nil
 	}
 	info := m.info()
 	if m.c.MemberID != "" {
 		if !m.prefs.Wants(info.Name, info.Kind, q.Type) && !namesChannel(q, info) {
-			return skipped(fermata.SkippedPreferences), nil
+			return skippedOutcome(fermata.SkippedPreferences), nil
 		}
 		if until := m.prefs.QuestionQuietUntil(q, now); until.After(now) {
-			return deferred(until, fermata.WaitsForQuiet), nil
+			return deferredOutcome(until, fermata.WaitsForQuiet), nil
 		}
 	}
 	if m.c.Condition == fermata.WhenPageClosed {
@@ -330,7 +330,7 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 			return nil, err
 		}
 		if open {
-			return deferred(m.c.NextPageCheck(now), fermata.WaitsForPage), nil
+			return deferredOutcome(m.c.NextPageCheck(now), fermata.WaitsForPage), nil
 		}
 	}
 	return nil, nil
@@ -364,7 +364,7 @@ func namesChannel(q *fermata.Question, info fermata.Channel) bool {
 // fillDigest fills in the questions of low urgency that the message lists.
 func (m *composer) fillDigest() (end *outcome, err error) {
 	if until := m.prefs.QuietUntil(m.n.At, false); until.After(m.n.At) {
-		return deferred(until, fermata.WaitsForQuiet), nil
+		return deferredOutcome(until, fermata.WaitsForQuiet), nil
 	}
 	ids := []string{m.c.QuestionID}
 	for _, d := range m.c.digestOthers {
@@ -388,7 +388,7 @@ func (m *composer) fillDigest() (end *outcome, err error) {
 		m.n.Questions = append(m.n.Questions, public)
 	}
 	if len(m.n.Questions) == 0 {
-		return skipped(fermata.SkippedClosed), nil
+		return skippedOutcome(fermata.SkippedClosed), nil
 	}
 	m.n.Title, m.n.Open, m.shown.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
 	return nil, nil

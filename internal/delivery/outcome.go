@@ -38,11 +38,11 @@ const (
 	outcomeMoved
 )
 
-func failed(err error) *outcome { return &outcome{kind: outcomeFailed, err: err} }
+func failedOutcome(err error) *outcome { return &outcome{kind: outcomeFailed, err: err} }
 
-func skipped(reason string) *outcome { return &outcome{kind: outcomeSkipped, reason: reason} }
+func skippedOutcome(reason string) *outcome { return &outcome{kind: outcomeSkipped, reason: reason} }
 
-func deferred(until time.Time, reason string) *outcome {
+func deferredOutcome(until time.Time, reason string) *outcome {
 	return &outcome{kind: outcomeDeferred, until: until, reason: reason}
 }
 

@@ -138,7 +138,7 @@ func (l *openChannel) deliver(ctx context.Context, c *claim) {
 // attempt checks whether the message is still needed, and sends it.
 func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	if l.openErr != nil {
-		return failed(l.openErr)
+		return failedOutcome(l.openErr)
 	}
 	if c.State == fermata.DeliverySent && (len(c.Ref) == 0 || c.Purpose == string(notice.Digest)) {
 		// A message that cannot be changed stays as it is. So does a digest: it
@@ -149,7 +149,7 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	n, shown, end, err := l.compose(ctx, c)
 	switch {
 	case err != nil:
-		return failed(err)
+		return failedOutcome(err)
 	case end != nil:
 		return end
 	}
@@ -166,7 +166,7 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	case isUnknownRecipient(err) && l.kind.Audience == ToPeopleOrPlace && n.Purpose != notice.Test:
 		return &outcome{kind: outcomeMoved, reason: fermata.SkippedNoAddress}
 	case f.NeverArrived:
-		return skipped(fermata.SkippedClosed)
+		return skippedOutcome(fermata.SkippedClosed)
 	default:
 		return &outcome{kind: outcomeFailed, err: err, mayHaveArrived: f.MayHaveArrived}
 	}
