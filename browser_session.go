@@ -97,7 +97,7 @@ type Link struct {
 	// Invite is the request for the new member, if the link is an invitation.
 	Invite *NewInvitation `json:"invite,omitempty"`
 	// URL is set only in the response that creates the link.
-	URL string `json:"url,omitempty" doc:"shown this once; whoever opens it is signed in"`
+	URL string `json:"url,omitempty" doc:"shown this once; the person who opens it is signed in"`
 	// Sent reports whether a mail with the link is on its way.
 	Sent bool `json:"sent,omitempty" doc:"a mail with the link is on its way"`
 
@@ -171,7 +171,7 @@ type Invitation struct {
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
 	// URL is set only in the response that creates the invitation.
-	URL  string `json:"url,omitempty" doc:"shown this once; whoever opens it becomes the member"`
+	URL  string `json:"url,omitempty" doc:"shown this once; the person who opens it becomes the member"`
 	Sent bool   `json:"sent,omitempty" doc:"a mail with the link is on its way"`
 }
 

@@ -325,7 +325,7 @@ func (d *Delivery) NoteQuestionChange(seq int64, closed bool, now time.Time) {
 // error while the message is being sent.
 func (d *Delivery) Redeliver(now time.Time) error {
 	if d.IsLeased(now) {
-		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("look again in a minute")
+		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("check again in a minute")
 	}
 	d.State, d.Reason, d.FailedTries, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, &now, nil
 	d.Condition = WhenAlways

@@ -96,7 +96,7 @@ func TestChainFindsEveryChange(t *testing.T) {
 		}
 		events[2].Link(events[2].Seq, events[2].PrevHash)
 		if at, err := countValid(events); err == nil || at != 3 {
-			t.Errorf("%s, sealed anew: found at %d: %v", name, at, err)
+			t.Errorf("%s, sealed again: found at %d: %v", name, at, err)
 		}
 	}
 }

@@ -127,8 +127,7 @@ func actorOrNil(by Actor) *Actor {
 	return &by
 }
 
-// Extend moves the deadline to d after now or after the current deadline,
-// whichever is later.
+// Extend moves the deadline to d after the later of two instants: now and the current deadline.
 func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()

@@ -15,7 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-var update = flag.Bool("update", false, "write the golden files and docs/inside/states.md anew")
+var update = flag.Bool("update", false, "rewrite the golden files and docs/inside/states.md")
 
 // noon is the instant at which the tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -198,7 +198,7 @@ func (p *protection) coversWord(word string) bool {
 
 // mayCoverWord reports whether a word names a protected file, or may name one because part of it is unknown. An
 // unknown text before "it/config" may be ".g". An unknown text before "/config" may be the whole folder. A name that
-// is wholly unknown does not count.
+// is completely unknown does not count.
 func (p *protection) mayCoverWord(word string) bool {
 	if !strings.Contains(word, UnknownText) || p.coversWord(word) {
 		return p.coversWord(word)

@@ -33,7 +33,7 @@ func PendingAdvice(p AgentHost) string {
 			"Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not ask again and do not guess."
 	default:
 		return "Waiting for a person; nobody has answered yet. Call check_answer with wait_seconds to wait longer, or end your turn and say what you wait for. " +
-			"Whoever runs you may resume you with the answer; else read it with check_answer when the conversation goes on. Do not ask again and do not guess."
+			"The person or program that runs you may resume you with the answer; else read it with check_answer when the conversation goes on. Do not ask again and do not guess."
 	}
 }
 

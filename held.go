@@ -180,7 +180,7 @@ func (q *Question) CommentedVotes() []Vote {
 	return remarks
 }
 
-// viewForAgents returns the resolution without an overtaken answer, which did not count.
+// viewForAgents returns the resolution without OvertakenAnswer, because that answer did not count.
 func (r *Resolution) viewForAgents() *Resolution {
 	if r == nil || r.OvertakenAnswer == nil {
 		return r

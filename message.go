@@ -35,7 +35,7 @@ type Message struct {
 	HandedAt *time.Time `json:"handed_at,omitempty"`
 	// Handoff is the state of the message's hand-off. It is empty for a message
 	// that is not for agents.
-	Handoff HandoffState `json:"receipt,omitempty" enum:"handed,waits,paused,ended,maker,unread" doc:"handed: a run was handed it, or an agent at the desk; waits: the agent is handed it at its next contact, or by the next run; paused: the agent is handed it when somebody resumes the task; ended: no agent reads it unless the task is reopened; maker: whoever made the external task reads its thread; unread: a workflow reads no messages"`
+	Handoff HandoffState `json:"receipt,omitempty" enum:"handed,waits,paused,ended,maker,unread" doc:"handed: a run was handed it, or an agent at the desk; waits: the agent is handed it at its next contact, or by the next run; paused: the agent is handed it when somebody resumes the task; ended: no agent reads it unless the task is reopened; maker: the creator of the external task reads its thread; unread: a workflow reads no messages"`
 }
 
 // HandoffState is the state of the hand-off of a message to an agent.

@@ -72,10 +72,10 @@ var (
 
 // Verbs for gates.
 var (
-	ToGate     = addVerb(permission{Name: "gate.ask", Description: "ask whether a tool call may run", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "in a session, whoever began it", Operations: []string{"gate"}})
+	ToGate     = addVerb(permission{Name: "gate.ask", Description: "ask whether a tool call may run", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "in a session, the caller that began it", Operations: []string{"gate"}})
 	ToUseGrant = addVerb(permission{Name: "grant.use", Description: "use grants", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, ExtraRule: "the grant itself", Operations: []string{"verify-grant"}})
 	// ToReadGrants is for the agent whose action was approved. Anyone who holds a grant may use it.
-	ToReadGrants      = addVerb(permission{Name: "grant.read", Description: "be handed grants", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "of a session, whoever began it"})
+	ToReadGrants      = addVerb(permission{Name: "grant.read", Description: "be handed grants", Scopes: askScopes, Role: RoleResponder, AllowsAgents: true, OwnTasksOnly: true, ExtraRule: "of a session, the caller that began it"})
 	ToReadGateRules   = addVerb(permission{Name: "gate.rules_read", Description: "read the rules of gates", Scopes: readScopes, AllowsAgents: true, Operations: []string{"list-gate-rules"}})
 	ToChangeGateRules = addVerb(permission{
 		Name: "gate.rules_change", Description: "change the rules of gates", Scopes: decideScopes, Role: RoleOperator, NeedsAdminAssurance: true,

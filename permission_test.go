@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-var updatePermissions = flag.Bool("update-permissions", false, "write docs/reference/permissions.md anew")
+var updatePermissions = flag.Bool("update-permissions", false, "rewrite docs/reference/permissions.md")
 
 // TestPermissionsPage checks that the documentation page agrees with the table.
 func TestPermissionsPage(t *testing.T) {

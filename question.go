@@ -101,7 +101,7 @@ type Question struct {
 	Deadline *time.Time `json:"deadline,omitempty"`
 	// UnreachedReason is the reason why no channel sends the question to anybody. People then find the question in
 	// the inbox only. UnreachedReason is empty if a channel sends it, or if the question is not urgent.
-	UnreachedReason string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
+	UnreachedReason string `json:"unreached,omitempty" doc:"why nobody is notified of it over any channel; absent where somebody is"`
 	EscalationLevel int    `json:"escalation_level,omitempty" doc:"how many levels were reached"`
 	Priority        int    `json:"priority"`
 	IdempotencyKey  string `json:"idempotency_key,omitempty"`

@@ -376,7 +376,7 @@ func (t *Task) CheckPause() error {
 		return Errorf(CodeIllegalTransition, "a task that is %s cannot be paused", t.State).
 			WithHint("an ended task is reopened: fermata reopen %s", t.ID)
 	case t.Runner == RunnerExternal:
-		return Errorf(CodeIllegalTransition, "the task belongs to whoever made it, and no worker runs it: it cannot be paused").
+		return Errorf(CodeIllegalTransition, "the task belongs to its creator, and no worker runs it: it cannot be paused").
 			WithHint("cancel it, or stop its program where it runs")
 	case t.Runner == RunnerWorkflow:
 		return Errorf(CodeIllegalTransition, "a run of a workflow cannot be paused").

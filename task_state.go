@@ -87,7 +87,7 @@ var Transitions = []Transition{
 	{TaskAwaitingInput, TaskAwaitingApproval, "replaced by the next question"},
 	{TaskAwaitingInput, TaskFailed, "question timed out"},
 	{TaskAwaitingInput, TaskSkipped, "question timed out, confidence below the policy"},
-	{TaskAwaitingInput, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingInput, TaskDone, "completed by its creator"},
 	{TaskAwaitingInput, TaskDeferred, "pause"},
 	{TaskAwaitingInput, TaskCancelled, "cancel"},
 
@@ -96,7 +96,7 @@ var Transitions = []Transition{
 	{TaskAwaitingApproval, TaskAwaitingInput, "replaced by the next question"},
 	{TaskAwaitingApproval, TaskFailed, "question timed out"},
 	{TaskAwaitingApproval, TaskSkipped, "question timed out"},
-	{TaskAwaitingApproval, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingApproval, TaskDone, "completed by its creator"},
 	{TaskAwaitingApproval, TaskDeferred, "pause"},
 	{TaskAwaitingApproval, TaskCancelled, "cancel"},
 

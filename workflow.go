@@ -147,7 +147,7 @@ type NamedTool struct {
 
 // AgentTool is a tool that gives a task to an agent.
 type AgentTool struct {
-	Runner string `json:"runner,omitempty" doc:"claude, codex, opencode, gemini, acp, command; empty: whichever worker comes"`
+	Runner string `json:"runner,omitempty" doc:"claude, codex, opencode, gemini, acp, command; empty: any worker"`
 	Agent  string `json:"agent,omitempty" doc:"the role it is for"`
 	Prompt string `json:"prompt" minLength:"1" maxLength:"65536" doc:"Markdown with templates"`
 	Size   string `json:"size,omitempty" enum:"small,medium,large"`

@@ -66,7 +66,7 @@ func TestReadinessTellsOfAClockThatJumped(t *testing.T) {
 	var ready fermata.Readiness
 	w.must(http.StatusOK, "", "GET /readyz", "", &ready)
 	if len(ready.Warnings) > 0 || ready.Clock == nil || ready.Clock.JumpSeconds != 0 || ready.Clock.SkewSeconds != 0 {
-		t.Fatalf("a clock that runs as it should is told of as %+v", ready)
+		t.Fatalf("a clock that runs as it should is reported as %+v", ready)
 	}
 	ahead.Store(int64(2 * time.Hour))
 	if _, err := w.engine.Now(t.Context()); err != nil {

@@ -115,8 +115,7 @@ func TestRepliesCarryNoSchemaLink(t *testing.T) {
 	}
 }
 
-// Wherever a question is asked, its context may be a text, and the document
-// says so.
+// The context of every question may be a text, and the document says so.
 func TestContextOfEveryQuestionMayBeText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,7 +25,7 @@ type Mailer interface {
 
 // signInMethods lists the ways to sign in to this server.
 type signInMethods struct {
-	SingleUser bool `json:"single_user" doc:"whoever reaches the server from this machine is the one user"`
+	SingleUser bool `json:"single_user" doc:"everybody who reaches the server from this machine is the one user"`
 	Link       bool `json:"link" doc:"one-time links and invitations"`
 	Email      bool `json:"email" doc:"a link by mail"`
 	Passkey    bool `json:"passkey"`

@@ -64,7 +64,7 @@ func (s *Server) registerWorkflows() {
 			}
 			return replyOf(v, err)
 		})
-	test := operation("POST /workflows/test", "test-workflow", "Run a definition with scripted tools and people; nothing is stored, and nobody hears of it")
+	test := operation("POST /workflows/test", "test-workflow", "Run a definition with scripted tools and people; nothing is stored, and nobody is notified")
 	test.Description = "What fermata workflow test does, on the server: the clock goes on by itself, and no tool is called. The server does one " +
 		"test at a time, for at most 20 seconds."
 	addWorkflow(s, test,

@@ -13,7 +13,7 @@ type clarifyCommand struct {
 }
 
 func (clarifyCommand) Help() string {
-	return `The task goes on with your message, and the question stays open. Where no worker has the task, whoever asked reads it: fermata ask --wait prints it, and an agent at a desk is told it.
+	return `The task goes on with your message, and the question stays open. Where no worker has the task, the asker reads it: fermata ask --wait prints it, and an agent at a desk is told it.
 
 Examples:
 

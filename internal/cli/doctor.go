@@ -202,7 +202,7 @@ func checkDatabase(ready *fermata.Readiness) finding {
 func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
 	switch {
 	case clock == nil:
-		return finding{Check: "db-clock", Status: "skip", Detail: "the server does not tell of the database's clock"}
+		return finding{Check: "db-clock", Status: "skip", Detail: "the server does not report the database's clock"}
 	case len(clock.Warnings) > 0:
 		return finding{Check: "db-clock", Status: "warn", Detail: strings.Join(clock.Warnings, "; ")}
 	}

@@ -140,7 +140,7 @@ func (d *diagnosis) runAgentChecks(ctx context.Context, hooks Hooks) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		hint := "do not let " + a.name + " wait for people before this is mended: "
+		hint := "do not let " + a.name + " wait for people before this is fixed: "
 		if d.hasTestedVersion(a.name) {
 			hint += "its version is the tested one, so look at what it wrote, and for settings that an administrator manages"
 		} else {

@@ -15,7 +15,7 @@ type extendCommand struct {
 }
 
 func (extendCommand) Help() string {
-	return `Whoever may answer a question can put its deadline off, within the policy.
+	return `Everybody who may answer a question can put its deadline off, within the policy.
 
 Examples:
 

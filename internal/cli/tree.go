@@ -9,7 +9,7 @@ import (
 
 type treeCommand struct {
 	ID    string `arg:"" help:"The task at the top, or a question of it."`
-	Watch bool   `short:"w" help:"Go on: draw it anew as it changes, or print the changes where the output is no terminal."`
+	Watch bool   `short:"w" help:"Go on: redraw it as it changes, or print the changes where the output is no terminal."`
 	Plain bool   `help:"Plain letters instead of symbols and lines."`
 }
 

@@ -16,9 +16,9 @@ type Server struct {
 	TrustedProxies  []string      `env:"FERMATA_TRUSTED_PROXIES" placeholder:"NETWORK" help:"Proxies in front of the server, such as 127.0.0.1: their X-Forwarded-For or Forwarded says where a request came from, for limits."`
 	// SecretProjects maps the name of a secret to projects, separated by commas.
 	SecretProjects    map[string]string `env:"FERMATA_PROJECT_SECRETS" placeholder:"NAME=PROJECTS" help:"Let only workflows of these projects use the secret FERMATA_SECRET_NAME, such as 'DEPLOY=web,api'; several times, or with ; between. Other secrets are for all projects."`
-	AllowToolCommands bool              `name:"allow-tool-commands" env:"FERMATA_ALLOW_TOOL_COMMANDS" help:"Let MCP servers of workflows be programs that this server starts: whoever may define tools runs programs here."`
+	AllowToolCommands bool              `name:"allow-tool-commands" env:"FERMATA_ALLOW_TOOL_COMMANDS" help:"Let MCP servers of workflows be programs that this server starts: everybody who may define tools then runs programs here."`
 	Workers           int               `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
-	SingleUser        bool              `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
+	SingleUser        bool              `env:"FERMATA_SINGLE_USER" help:"No sign-in: everybody who reaches the address is you. On a loopback address only."`
 	NewAdminToken     bool              `help:"Print a new admin token, for when the first one is lost."`
 	// WorkDir and Agents are for the workers inside the server.
 	WorkDir   string `name:"workdir" type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`

@@ -26,7 +26,7 @@ type Worker struct {
 type Agents struct {
 	Runners           []string `name:"runner" env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
 	Program           string   `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
-	AllowTaskCommands bool     `help:"Also run the commands that tasks name in their spec, such as the shell steps of workflows. Whoever can make a task then runs programs here."`
+	AllowTaskCommands bool     `help:"Also run the commands that tasks name in their spec, such as the shell steps of workflows. Everybody who can make a task then runs programs here."`
 	// RunTimeout limits the time of one run. It never limits the wait for people.
 	RunTimeout time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts. 0s, the default, sets no limit."`
 	LiveWait   time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`

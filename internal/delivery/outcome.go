@@ -16,7 +16,7 @@ type outcome struct {
 	// receipt and shown are of a message that the channel took.
 	receipt notice.Receipt
 	shown   shown
-	// err says why the attempt failed. mayHaveArrived reports whether the message may have arrived nevertheless.
+	// err says why the attempt failed. mayHaveArrived reports whether the message may have arrived anyway.
 	err            error
 	mayHaveArrived bool
 }

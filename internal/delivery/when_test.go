@@ -166,7 +166,7 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	slices.Sort(told)
 	slices.Sort(sent)
 	if len(sent) != 2 || !slices.Equal(told, sent) {
-		t.Errorf("told of %v, sent were %v", told, sent)
+		t.Errorf("told about %v, sent were %v", told, sent)
 	}
 }
 

@@ -92,7 +92,7 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	raised := *q
 	if raised.RaiseRisk(risk, policy); raised.LeastAssurance != q.LeastAssurance {
 		return fermata.Errorf(fermata.CodePolicyViolation, "the edited action has the risk %s, which takes more than this approval", raised.Risk).
-			WithHint("reject this one, and say what is to run instead: it will be asked anew")
+			WithHint("reject this one, and say what is to run instead: it will be asked again")
 	}
 	return nil
 }

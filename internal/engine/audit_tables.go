@@ -143,7 +143,7 @@ func (v *verification) checkRules() error {
 	}
 	for _, rule := range rules {
 		if rule.IsLimited() && rule.Used != v.recorded.ruleUses[rule.ID] {
-			return v.reportProblem("the rule %s was used %d times, and the events tell of %d", rule.ID, rule.Used, v.recorded.ruleUses[rule.ID])
+			return v.reportProblem("the rule %s was used %d times, and the events record %d", rule.ID, rule.Used, v.recorded.ruleUses[rule.ID])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.recorded.rules)) {
@@ -226,7 +226,7 @@ func (v *verification) checkTotals() error {
 		{"tasks", v.recorded.taskCount, totals.Tasks}, {"questions", v.recorded.questionCount, totals.Questions}, {"messages", v.recorded.messageCount, totals.Messages},
 	} {
 		if total.said != total.are {
-			return v.reportProblem("there are %d %s, and the events tell of %d", total.are, total.noun, total.said)
+			return v.reportProblem("there are %d %s, and the events record %d", total.are, total.noun, total.said)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func (e *Engine) CheckWitnesses(ctx context.Context) error {
 		kept, err := w.Checkpoints(ctx)
 		if err != nil {
 			return fermata.Errorf(fermata.CodeUnavailable, "the witness %s cannot be read: %w", w.Name(), err).
-				WithHint("mend it, or start without it: then nothing vouches for the audit chain outside the database")
+				WithHint("repair it, or start without it: then nothing vouches for the audit chain outside the database")
 		}
 		newest := map[string]fermata.SignedCheckpoint{}
 		for _, c := range kept {

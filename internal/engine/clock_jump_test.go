@@ -112,7 +112,7 @@ func TestClockIsSetBackForGood(t *testing.T) {
 			w.ok(err)
 			return run
 		}
-		w.await("the lease begins anew", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
+		w.await("the lease begins again", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
 		clock.pass(fermata.DefaultLease)
 		w.await("the run is lost", func() bool { return run().State == fermata.RunLost })
 		w.checkState(dead.Task.ID, fermata.TaskOpen)

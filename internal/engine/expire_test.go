@@ -63,7 +63,7 @@ func TestDeadlineOfAnExternalTask(t *testing.T) {
 }
 
 // TestDeadlineDuringAClarification: the run that answers a clarification keeps
-// its task, and is told of the deadline at its next contact.
+// its task, and gets the news of the deadline at its next contact.
 func TestDeadlineDuringAClarification(t *testing.T) {
 	for _, action := range []fermata.TimeoutAction{fermata.TakeDefault, fermata.FailTask, fermata.SkipTask} {
 		t.Run(string(action), func(t *testing.T) {

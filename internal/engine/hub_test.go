@@ -20,7 +20,7 @@ func TestManyThatWaitLookSeldom(t *testing.T) {
 			for i := range 10 * waitersPerInterval {
 				w, n := h.register(topic(i))
 				if want := max(1, (i+1)/waitersPerInterval); scaleInterval(rescanInterval, n) != rescanInterval*time.Duration(want) {
-					t.Fatalf("number %d looks again after %s", i+1, scaleInterval(rescanInterval, n))
+					t.Fatalf("number %d rescans after %s", i+1, scaleInterval(rescanInterval, n))
 				}
 				all = append(all, w)
 			}

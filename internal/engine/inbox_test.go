@@ -25,7 +25,7 @@ func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 }
 
 // TestPagesOfWhatOneMayAnswer: questions that only the filter in Go leaves out
-// do not end the list, wherever the pages begin.
+// do not end the list, on whatever row a page begins.
 func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob")

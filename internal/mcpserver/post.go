@@ -19,8 +19,8 @@ type postInput struct {
 	hostFields
 }
 
-// postResult is the state of a question, with the channels on which people are told
-// of it.
+// postResult is the state of a question, with the channels on which people are
+// notified of it.
 type postResult struct {
 	State
 	// Notified are the channels on which a message goes out at once.

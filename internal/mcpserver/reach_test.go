@@ -113,7 +113,7 @@ func (x *town) agents() map[string]*agent {
 	}
 }
 
-// People hear of a question on the channels that post_question names, and
+// People are notified of a question on the channels that post_question names, and
 // nowhere else.
 func TestPostQuestionReachesWhomItNames(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,7 @@ func TestRequestApproval(t *testing.T) {
 		a.equal([]any{"answered", "approve"}, []any{r.Status, r.Answer})
 		a.equal(map[string]any{"tool": "deploy", "arguments": map[string]string{"env": "staging"}}, r.Action)
 		if !strings.Contains(r.Message, "with edits") {
-			a.Errorf("the agent is not told of the edits: %s", r.Message)
+			a.Errorf("the agent does not learn of the edits: %s", r.Message)
 		}
 		r = a.must("request_approval", `{"command":"rm -r old"}`)
 		a.answer(r.QuestionID, fermata.Answer{Answer: fermata.Reject})

@@ -41,7 +41,7 @@ type Inbound struct {
 }
 
 // RemoteEvent is an event in the remote system, such as a label on an issue. It
-// becomes an event of the log, whoever caused it. The rules about who may
+// becomes an event of the log, and anyone may have caused it. The rules about who may
 // answer do not apply to it.
 type RemoteEvent struct {
 	Type fermata.EventType

@@ -33,7 +33,7 @@ func OutcomeWords(q *fermata.Question) string {
 		return timedOutWords(q)
 	case fermata.Cancelled:
 		if r.DecideYourself {
-			words := "whoever asked decides"
+			words := "the asker decides"
 			if q.Type == fermata.Approval {
 				words = "it counts as not approved"
 			}

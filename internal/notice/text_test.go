@@ -125,7 +125,7 @@ func TestOutcomeWords(t *testing.T) {
 		{plain(fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, Outcome: fermata.SkipTask}), "timed out: nobody answered, the task was skipped"},
 		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada}), "cancelled by Ada"},
 		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorSystem}), "cancelled by the system"},
-		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada, DecideYourself: true}), "closed by Ada without an answer: whoever asked decides"},
+		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada, DecideYourself: true}), "closed by Ada without an answer: the asker decides"},
 		{approval(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada, DecideYourself: true}), "closed by Ada without an answer: it counts as not approved"},
 		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, TaskEnded: fermata.TaskDone}), "closed without an answer: the task ended as done"},
 		{approval(fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, Outcome: fermata.FailTask}), "timed out: nobody approved, it counts as not approved"},

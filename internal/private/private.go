@@ -52,7 +52,7 @@ func Restrict(path string, log *slog.Logger) error {
 	if err := os.Chmod(path, info.Mode().Perm()&^otherRights); err != nil {
 		return fmt.Errorf("close %s to other users: %w", path, err)
 	}
-	log.Warn("a file was open to other users of this machine; its rights are mended",
+	log.Warn("a file was open to other users of this machine; its rights are corrected",
 		"file", path, "were", info.Mode().Perm().String(), "are", (info.Mode().Perm() &^ otherRights).String())
 	return nil
 }

@@ -300,11 +300,11 @@ func TestWatchTellsOfTrouble(t *testing.T) {
 	must(t, store.ExecWriter(t.Context(), db, "PRAGMA query_only = 1"))
 	code(t, writeEvent(t, db), fermata.CodeUnavailable)
 	if trouble := receive(t, told); trouble == nil || !strings.Contains(trouble.Reason, "read-only") {
-		t.Errorf("told of %+v", trouble)
+		t.Errorf("told about %+v", trouble)
 	}
 	must(t, store.ExecWriter(t.Context(), db, "PRAGMA query_only = 0"))
 	if trouble := receive(t, told); trouble != nil {
-		t.Errorf("told of %+v after it was over", trouble)
+		t.Errorf("told about %+v after it was over", trouble)
 	}
 	if db.Trouble() != nil || verifyChain(t, db) != 0 {
 		t.Errorf("the trouble is %v, with %d events", db.Trouble(), verifyChain(t, db))

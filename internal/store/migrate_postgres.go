@@ -47,7 +47,7 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 }
 
 // keepTxAlive sends statements in tx until release is called, so that the server does not end tx as idle. The context
-// heldCtx ends if the server has ended tx nevertheless. The caller must not use tx before release returns.
+// heldCtx ends if the server has ended tx anyway. The caller must not use tx before release returns.
 func (b *postgresBackend) keepTxAlive(ctx context.Context, tx pgx.Tx) (heldCtx context.Context, release func() error) {
 	heldCtx, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})

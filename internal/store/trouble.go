@@ -8,7 +8,7 @@ import (
 )
 
 // Trouble is the reason why the database takes no writes, in words for an operator.
-type Trouble struct { //nolint:errname // it is a state of the database that operators are told of
+type Trouble struct { //nolint:errname // it is a state of the database that is reported to operators
 	// Reason is a text that says what happened.
 	Reason string
 	// Hint is a text that says what to do.

@@ -159,7 +159,7 @@ func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 // ofKind is the condition that a gap is of the kind in the parameters $1 to $5.
 const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
-// MarkWorkerGapAlerted records that operators were told of a gap.
+// MarkWorkerGapAlerted records that operators were notified of a gap.
 func (tx *Tx) MarkWorkerGapAlerted(k fermata.TaskKind) {
 	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, boolColumn(k.Isolated), tx.Now().UnixMilli())
 }

@@ -146,7 +146,7 @@ func (g *Git) fetch(ctx context.Context) error {
 	}
 	if isKnown {
 		if _, err := g.git(ctx, "merge-base", "--is-ancestor", known, "FETCH_HEAD"); err != nil {
-			return fmt.Errorf("the history of the repository was written anew: its branch %s lacks the commit %s", g.branch, known)
+			return fmt.Errorf("the history of the repository was rewritten: its branch %s lacks the commit %s", g.branch, known)
 		}
 	}
 	if _, err := g.git(ctx, "update-ref", gitKnownRef, "FETCH_HEAD"); err != nil {

@@ -23,7 +23,7 @@ func Program(tb testing.TB, name string) string {
 			tb.Fatal(err)
 		}
 	}
-	if info, err := os.Stat(path); err != nil || info.IsDir() { //nolint:gosec // whoever runs the tests names it
+	if info, err := os.Stat(path); err != nil || info.IsDir() { //nolint:gosec // the person who runs the tests names it
 		tb.Fatalf("%s is not installed: run scripts/setup %s, or name the program with %s (looked for %s)", name, name, env, path)
 	}
 	return path

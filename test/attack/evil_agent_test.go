@@ -19,7 +19,7 @@ var plants = []struct {
 	name, script string
 	// words are a part of the reason. mend holds arguments of git that undo the change.
 	// push asks for a push. remade is true if the next run creates the changed folder
-	// anew.
+	// again.
 	words, mend  string
 	push, remade bool
 }{
@@ -119,7 +119,7 @@ func TestAgentPlantsPrograms(t *testing.T) {
 				t.Errorf("something was pushed: %s", out)
 			}
 			if tt.remade {
-				// The agent repeats the change, in a folder that was created anew.
+				// The agent repeats the change, in a folder that was created again.
 				p.reopen(task)
 				p.run()
 				p.unharmed()

@@ -108,7 +108,7 @@ func (p *plot) task(script string, more map[string]any) *fermata.Task {
 	}
 	raw, err := json.Marshal(spec)
 	must(p, err)
-	t, err := p.admin.CreateTask(p.Context(), fermata.NewTask{Title: "Mend the shoe", Project: p.project, Spec: raw})
+	t, err := p.admin.CreateTask(p.Context(), fermata.NewTask{Title: "Repair the shoe", Project: p.project, Spec: raw})
 	must(p, err)
 	return t
 }

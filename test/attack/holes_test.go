@@ -181,7 +181,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/engine", caughtBy: "TestAnEditIsRefusedWhereNobodyCouldUseIt",
 	},
 	{
-		name: "a rule of a session allows whoever names its key", file: "gate_judge.go",
+		name: "a rule of a session allows every caller that names its key", file: "gate_judge.go",
 		old: "origin.SessionKey && (r.Decision != GateAllow || r.SessionOwner != nil && r.SessionOwner.Is(origin.SessionOwner))",
 		new: "origin.SessionKey && (r.Decision != GateAllow || r.SessionOwner != nil)",
 		pkg: "./internal/engine", caughtBy: "TestAnAllowRuleIsForOneSession",

@@ -28,7 +28,7 @@ func TestClocksDisagree(t *testing.T) {
 	}
 	s.awaitReadiness("the clock of the server's machine is 7s ahead of the database's", true)
 	s.checkClock(binary, "warn  db-clock  the clock of the server's machine is 7s ahead of the database's")
-	patience.Await(t, "the log tells of it", func() bool { return s.HasWritten("the clock of this machine is not the database's") })
+	patience.Await(t, "the log reports it", func() bool { return s.HasWritten("the clock of this machine is not the database's") })
 
 	setClock("0")
 	s.awaitReadiness("database's", false)
@@ -38,7 +38,7 @@ func TestClocksDisagree(t *testing.T) {
 	setClock("2 hours")
 	s.awaitReadiness("the database's clock jumped by 2h0m0s", true)
 	s.checkClock(binary, "warn  db-clock  the database's clock jumped by 2h0m0s: nothing times out until it is right again")
-	patience.Await(t, "the log tells of the jump", func() bool { return s.HasWritten("the database's clock jumped: nothing times out") })
+	patience.Await(t, "the log reports the jump", func() bool { return s.HasWritten("the database's clock jumped: nothing times out") })
 	setClock("0")
 	s.awaitReadiness("database's", false)
 	patience.Await(t, "the log tells that the clock is right", func() bool { return s.HasWritten("the database's clock is right again") })

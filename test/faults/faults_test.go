@@ -137,10 +137,10 @@ func TestDatabaseIsHalved(t *testing.T) {
 	}
 	s.doctor(binary, "was cut to")
 	if _, text := s.fetch("/metrics"); !strings.Contains(text, "fermata_database_malformed 1") {
-		t.Error("no metric tells of it")
+		t.Error("no metric reports it")
 	}
 	if !s.HasWritten("ALARM: the database is malformed") {
-		t.Errorf("the log does not tell of it:\n%s", s.Output())
+		t.Errorf("the log does not report it:\n%s", s.Output())
 	}
 	s.Kill()
 	refusesToStart(t, binary, folder, "malformed")
@@ -227,7 +227,7 @@ func TestDiskIsFull(t *testing.T) {
 		_ = s.create()
 	}
 	if !s.HasWritten("requests were refused with 503") || !s.HasWritten("the database takes no writes") {
-		t.Errorf("the log does not tell of it:\n%s", s.Output())
+		t.Errorf("the log does not report it:\n%s", s.Output())
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestFileSystemBecomesReadOnly(t *testing.T) {
 	s.awaitNotReady(reason)
 	s.doctor(binary, reason)
 	if !s.HasWritten("nothing is written any more until the server is started again") || !s.HasWritten(reason) {
-		t.Errorf("the log does not tell of it:\n%s", s.Output())
+		t.Errorf("the log does not report it:\n%s", s.Output())
 	}
 	s.has(acknowledged)
 	disk.readOnly.Store(false)

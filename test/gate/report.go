@@ -100,9 +100,9 @@ func (g *gate) printRepeats(r *report) {
 		for _, repeat := range f.repeats {
 			fmt.Fprintf(g.out, "==> passed only when repeated: %s.%s\n", repeat.pkg, repeat.test)
 			if repeat.isIn(string(known)) {
-				fmt.Fprintln(g.out, "    test/flakes.md knows it: its cause was not mended, or there is another")
+				fmt.Fprintln(g.out, "    test/flakes.md knows it: its cause was not fixed, or there is another")
 			} else {
-				fmt.Fprintln(g.out, "    its cause is the next thing to mend; write it into test/flakes.md")
+				fmt.Fprintln(g.out, "    its cause is the next thing to fix; write it into test/flakes.md")
 			}
 			fmt.Fprintf(g.out, "    when it failed:\n%s\n    when it passed:\n%s\n", indent(repeat.failedOutput), indent(repeat.passedOutput))
 		}

@@ -106,7 +106,7 @@ func TestModel(t *testing.T) {
 		{"the loser is told", []porcupine.Operation{set(0, 9, "a", output{"a", false}), set(1, 8, "b", output{"a", true})}, true},
 		{"two winners", []porcupine.Operation{set(0, 9, "a", output{"a", false}), set(1, 8, "b", output{"b", false})}, false},
 		{"refused by nobody", []porcupine.Operation{set(0, 9, "a", output{"", true})}, false},
-		{"told of a winner too early", []porcupine.Operation{set(0, 1, "b", output{"a", true}), set(2, 3, "a", output{"a", false})}, false},
+		{"told about a winner too early", []porcupine.Operation{set(0, 1, "b", output{"a", true}), set(2, 3, "a", output{"a", false})}, false},
 		{"read too late", []porcupine.Operation{set(0, 1, "a", output{"a", false}), read(2, 3, "")}, false},
 		{"late", []porcupine.Operation{set(0, 5, timedOut, output{timedOut, false}), set(6, 7, "a", output{timedOut, false}), read(8, 9, timedOut)}, true},
 		{"an answer does not replace a time-out", []porcupine.Operation{set(0, 5, timedOut, output{timedOut, false}), set(6, 7, "a", output{"a", false})}, false},

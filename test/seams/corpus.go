@@ -1,7 +1,7 @@
 package seams
 
 // Corpus holds the sequences that every search plays first. Each once showed a defect, or covers a promise that random
-// steps seldom reach.
+// steps rarely reach.
 var Corpus = map[Kind][]string{
 	Calm: {
 		// Messages before the first run, to a running agent, and at its end.

@@ -69,7 +69,7 @@ func TestLawsFind(t *testing.T) {
 		{"waiting-is-actionable", func(c *Case) {
 			c.Final["t"].Task.PendingQuestionID, c.Final["t"].Questions[0].Status = "", fermata.Pending
 		}},
-		{"work-goes-on", func(c *Case) { c.recordStuck("task A does not come to rest") }},
+		{"work-goes-on", func(c *Case) { c.recordStuck("task A is not at rest") }},
 	} {
 		t.Run(tt.law, func(t *testing.T) {
 			t.Parallel()

@@ -230,7 +230,7 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 }
 
 // listenedUntil returns the time after which no word had to reach the agent: the end of the agent or of its run,
-// whichever came first. An agent that ignores SIGTERM outlives its run.
+// the earlier one. An agent that ignores SIGTERM outlives its run.
 func (c *Case) listenedUntil(task string, l *AgentProcess) time.Time {
 	until := l.listenedUntil()
 	if ended, _ := c.endOfRun(task, l.Run); !ended.IsZero() && ended.Before(until) {

@@ -6,7 +6,7 @@ import "time"
 type pace struct {
 	// busy is added to the promised times, because the machine may be busy.
 	busy time.Duration
-	// restTimeout is how long a task may take to come to rest.
+	// restTimeout is how long a task may take until it is at rest.
 	restTimeout time.Duration
 }
 

@@ -101,7 +101,7 @@ func (p *Play) awaitTaskRest(r *playTask) {
 	}
 	if !p.w.awaitCondition(p.ctx, p.w.pace.restTimeout, func() bool { return p.w.isAtRest(r.id) }) && p.ctx.Err() == nil {
 		t := p.w.ledger.entryOf(r.id)
-		p.c.recordStuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, p.w.pace.restTimeout)
+		p.c.recordStuck("task %c is %s and is not at rest: for %s nobody moved it on", r.letter, t.State, p.w.pace.restTimeout)
 	}
 }
 
@@ -198,7 +198,7 @@ func (l *AgentProcess) update(change func()) {
 	change()
 }
 
-// finish brings a sequence to its end: all tasks come to rest, every agent completes, the tasks that still wait are
+// finish brings a sequence to its end: all tasks are at rest, every agent completes, the tasks that still wait are
 // cancelled, and the last process ends.
 func (p *Play) finish() {
 	if p.w.worker == nil {
@@ -226,7 +226,7 @@ func (p *Play) finish() {
 	p.awaitExit()
 }
 
-// awaitAllAtRest waits until every task has come to rest, and no answer can be taken back.
+// awaitAllAtRest waits until every task is at rest, and no answer can be taken back.
 func (p *Play) awaitAllAtRest() {
 	for _, r := range p.tasks {
 		p.w.awaitCondition(p.ctx, p.w.pace.restTimeout, func() bool { return r.id == "" || p.w.ledger.entryOf(r.id).Held == "" })

@@ -16,7 +16,7 @@ type Case struct {
 	// Letters maps the tasks to their letters in the sequence. Tasks lists the tasks.
 	Letters map[string]byte
 	Tasks   []string
-	// AtRest has the tasks after the sequence, when all of them had come to rest. Final has them after every agent had been
+	// AtRest has the tasks after the sequence, when all of them were at rest. Final has them after every agent had been
 	// told to complete.
 	AtRest, Final map[string]*Snapshot
 	// Events has the events of each task at the very end.
@@ -36,7 +36,7 @@ type Case struct {
 	Gates      []Gate
 	Trespasses []Trespass
 	Stops      []Stop
-	// Stuck describes the tasks and questions that did not come to rest.
+	// Stuck describes the tasks and questions that were not at rest in time.
 	Stuck []string
 }
 
@@ -108,7 +108,7 @@ func (c *Case) record(write func()) {
 	write()
 }
 
-// recordStuck records that something did not come to rest.
+// recordStuck records that something was not at rest in time.
 func (c *Case) recordStuck(format string, args ...any) {
 	c.record(func() { c.Stuck = append(c.Stuck, fmt.Sprintf(format, args...)) })
 }

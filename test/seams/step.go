@@ -17,7 +17,7 @@ type Step struct {
 	Task byte
 	// N is the verb's choice among its variants.
 	N int
-	// Now is true if the step does not wait until the task has come to rest.
+	// Now is true if the step does not wait until the task is at rest.
 	Now bool
 	// Beside is true if the step runs at the same time as the next one.
 	Beside bool

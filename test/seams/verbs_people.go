@@ -106,7 +106,7 @@ var peopleVerbs = []verb{
 		act:    (*Play).edit,
 	},
 	{
-		name: "trespass", sentence: "Somebody who may not meddles with %s", variants: trespassNames(),
+		name: "trespass", sentence: "Somebody who may not changes %s", variants: trespassNames(),
 		weight: func(v view) int { return weightIf(v.state != "", 6) },
 		act:    (*Play).trespass,
 	},

@@ -152,7 +152,7 @@ test('an answer is taken back within its seconds, and the question is open again
   assert.equal(await answerOf(id), false);
 });
 
-test('the words of an answer that is taken back stay, and it is given anew where it stands', async () => {
+test('the words of an answer that is taken back stay, and it is given again where it stands', async () => {
   await server.allowUndo(60);
   const { id } = await server.ask({ type: 'blocking', title: 'In words', items: [item('text')] });
   const words = page.getByRole('textbox', { name: 'What shall it be?' });

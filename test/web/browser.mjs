@@ -147,7 +147,7 @@ export async function settled(page) {
   });
 }
 
-/** Goes to a page as a link does: the page is rendered anew, and nothing is loaded twice. */
+/** Goes to a page as a link does: the page is rendered again, and nothing is loaded twice. */
 export async function visit(page, path) {
   const go = (to) => page.evaluate((where) => history.pushState({}, '', where), to);
   // It goes to an address without a page first, so that nothing of the old page can be on the screen afterwards.

@@ -103,7 +103,7 @@ test('the routes are checked in the form, moved and saved', async () => {
   assertCalm(page);
 });
 
-test('a channel that is turned off says which routes it leaves, and a question that nobody hears of it', async () => {
+test('a channel that is turned off says which routes it leaves, and a question of which nobody is notified', async () => {
   const before = (await here('GET', '/v1/routes')).body;
   assert.equal((await here('POST', '/v1/channels', { name: 'pager', kind: 'webhook', settings: { url: 'http://127.0.0.1:9/hook' } })).status, 201);
   assert.equal((await here('PUT', '/v1/routes', { ...before, blocking: [{ after: '10s', channel: 'pager', when: 'always' }] })).status, 200);
@@ -115,7 +115,7 @@ test('a channel that is turned off says which routes it leaves, and a question t
   const asked = (await here('POST', '/v1/questions', { question: 'Is anybody there?' })).body;
   assert.match(asked.unreached, /pager/);
   await visit(page, `/q/${asked.id}`);
-  await page.getByText(/Nobody is told of it, it is in the inbox only: .*pager/).waitFor();
+  await page.getByText(/Nobody is notified of it, it is in the inbox only: .*pager/).waitFor();
   await assertAccessibleEverywhere(page, 'question-unreached');
   assert.equal((await here('PUT', '/v1/routes', before)).status, 200);
   assert.equal((await here('DELETE', '/v1/channels/pager')).status, 200);

@@ -105,7 +105,7 @@ async function noting(prepare = async () => undefined) {
 const tells = (page, ...titles) =>
   until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), titles.map((title) => ['builder asks you', title])));
 
-test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
+test('the browser notifies a person of news only after it was asked by a press, and only while nobody looks', async () => {
   const { context, page } = await noting();
   await hears(page);
   await ask(yesNo('Seen anyway?'));
@@ -123,7 +123,7 @@ test('the browser tells of news only after it was asked by a press, and only whi
   await context.close();
 });
 
-test('the browser tells of what comes right after the press', async () => {
+test('the browser notifies a person of what comes right after the press', async () => {
   const { context, page } = await noting();
   await hears(page);
   await page.evaluate(() => (window.looking = false));
@@ -132,7 +132,7 @@ test('the browser tells of what comes right after the press', async () => {
   await context.close();
 });
 
-test('the browser tells of what comes before it has read what is old', async () => {
+test('the browser notifies a person of what comes before it has read what is old', async () => {
   const { held, release } = gate();
   const { held: reading, release: reads } = gate();
   const { context, page } = await noting();
@@ -155,7 +155,7 @@ test('the browser tells of what comes before it has read what is old', async () 
   await context.close();
 });
 
-test('the browser tells of what it missed while it had no stream of events', async () => {
+test('the browser notifies a person of what it missed while it had no stream of events', async () => {
   let hear;
   const { context, page } = await noting(async (context) => (hear = await holdStreams(context)));
   await page.evaluate(() => (window.looking = false));

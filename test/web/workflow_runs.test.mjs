@@ -356,7 +356,7 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   await page.context().close();
 });
 
-test('whoever answers by keys goes on where the page says what came of it', async () => {
+test('a person who answers by keys goes on where the page says what came of it', async () => {
   const { id } = await start('asks', { what: 'the key' });
   await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Is the key right?' }).waitFor();

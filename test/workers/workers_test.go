@@ -76,7 +76,7 @@ func (s *shop) worker(name string) *process.Child {
 
 func (s *shop) create() *fermata.Task {
 	s.Helper()
-	t, err := s.admin.CreateTask(s.Context(), fermata.NewTask{Title: "Mend the shoe"})
+	t, err := s.admin.CreateTask(s.Context(), fermata.NewTask{Title: "Repair the shoe"})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func commentWebhook(tb testing.TB, s *github.Server, person, text string) *githu
 	sent := s.Deliveries()
 	i := slices.IndexFunc(sent[before:], func(d *github.Delivery) bool { return bytes.Contains(d.Body, []byte(text)) })
 	if i < 0 {
-		tb.Fatalf("no webhook tells of %q", text)
+		tb.Fatalf("no webhook reports %q", text)
 	}
 	return sent[before+i]
 }

@@ -347,7 +347,7 @@ func TestAFailedMailSaysHowItGoesOn(t *testing.T) {
 		}
 	}
 	if err := send(w.open(map[string]any{"password": "wrong"}), "ada"); err == nil || permanent(err) {
-		t.Errorf("a wrong password can be mended: %v", err)
+		t.Errorf("a wrong password can be corrected: %v", err)
 	}
 	w.StopSMTP()
 	if err := send(c, "ada"); err == nil || permanent(err) {

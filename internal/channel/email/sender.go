@@ -172,7 +172,7 @@ func stripComments(s string) string {
 	return b.String()
 }
 
-// weighResults weighs the results of one server. A failed DMARC outweighs everything else.
+// weighResults weighs the results of one server. A failed DMARC counts more than everything else.
 func weighResults(results []result, from string) proof {
 	found := unproven
 	for _, r := range results {

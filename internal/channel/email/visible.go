@@ -134,7 +134,7 @@ func isHarmlessDeclaration(name, value string) bool {
 }
 
 // hasHidingStyleSheet reports whether the mail contains a style sheet that may hide text.
-// A style sheet applies to the whole mail, wherever it is.
+// A style sheet applies to the whole mail from every position in it.
 func hasHidingStyleSheet(doc *html.Node) bool {
 	for c := range doc.Descendants() {
 		if c.DataAtom == atom.Style && !isHarmlessSheet(textBelow(c)) || c.DataAtom == atom.Link {

@@ -71,7 +71,7 @@ func TestPollingWithoutNewsIsFree(t *testing.T) {
 	patience.Await(t, "it has looked twice more", func() bool { seen += looks(); return seen >= 3 })
 	left := w.hub.RequestsLeft()
 	seen = 0
-	patience.Await(t, "it has looked again", func() bool { seen += looks(); return seen >= 2 })
+	patience.Await(t, "it has polled again", func() bool { seen += looks(); return seen >= 2 })
 	if got := w.hub.RequestsLeft(); got != left {
 		t.Errorf("%d looks without news cost %d", seen, left-got)
 	}
@@ -134,7 +134,7 @@ func TestBothWaysTellOnce(t *testing.T) {
 	patience.Await(t, "the answer counts", func() bool { return w.server.countedAnswer(firstID) == "grace: toml" })
 	w.hub.Requests()
 	seen := 0
-	patience.Await(t, "it has looked again", func() bool {
+	patience.Await(t, "it has polled again", func() bool {
 		for _, r := range w.hub.Requests() {
 			if r == "GET /repos/octo/hello/issues/comments" {
 				seen++

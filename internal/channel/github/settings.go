@@ -152,7 +152,7 @@ func (s *Settings) namedRepositories() []string {
 }
 
 // allows reports whether questions may go to the repository and answers may come from it. An App whose settings name no
-// repository may write wherever it is installed.
+// repository may write everywhere it is installed.
 func (s *Settings) allows(p Place) bool {
 	names := s.namedRepositories()
 	for _, name := range names {

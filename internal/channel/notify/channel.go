@@ -39,7 +39,7 @@ const Schema = `{
   "additionalProperties": false,
   "required": ["url"],
   "properties": {
-    "url": {"type": "string", "title": "Notification URL", "description": "Of the service, such as ntfy://ntfy.sh/TOPIC, discord://TOKEN@ID or telegram://TOKEN@telegram?chats=ID. It is a secret: whoever has it can write there."},
+    "url": {"type": "string", "title": "Notification URL", "description": "Of the service, such as ntfy://ntfy.sh/TOPIC, discord://TOKEN@ID or telegram://TOKEN@telegram?chats=ID. It is a secret: everybody who has it can write there."},
     "tell_outcome": {"type": "boolean", "title": "Tell the outcome", "description": "Send a second message when the question closes: the first one cannot be changed."},
     "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to a service in your own network."}
   }

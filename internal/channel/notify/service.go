@@ -64,7 +64,7 @@ var services = map[string]service{
 	"pushover":   {title: true, extras: pushoverExtras, guard: func(s types.Service, c *http.Client) { s.(*pushover.Service).Client = c }},
 	"rocketchat": {guard: func(s types.Service, c *http.Client) { s.(*rocketchat.Service).Client = c }},
 
-	// These connect to the host in the URL, wherever it leads.
+	// These connect to any host that the URL names.
 	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, publicHosts: []string{"day.app"}},
 	"generic":    {title: true, host: noHost},
 	"googlechat": googleChat, "hangouts": googleChat,

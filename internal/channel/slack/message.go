@@ -51,7 +51,7 @@ func renderOpen(n *notice.Notice, readers audience) message {
 	title := heading(n)
 	p.addHeader(title)
 	if readers.unknownMember != "" {
-		p.addFacts("For " + quoteText(readers.unknownMember) + ", whose Slack account is not known, and whoever else may answer")
+		p.addFacts("For " + quoteText(readers.unknownMember) + ", whose Slack account is not known, and all others who may answer")
 	}
 	if len(readers.mentions) > 0 {
 		p.add(api.NewSectionBlock(markupBlock("For "+strings.Join(readers.mentions, ", ")), nil, nil))

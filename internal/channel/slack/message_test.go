@@ -437,7 +437,7 @@ func TestDeadButton(t *testing.T) {
 	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
 		t.Fatal(err)
 	}
-	err := l.Await("mended", func() bool { return l.lastMessage(t, l.ada).Closed })
+	err := l.Await("corrected", func() bool { return l.lastMessage(t, l.ada).Closed })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ type memberInviteCommand struct {
 }
 
 func (memberInviteCommand) Help() string {
-	return `The link is printed once. Whoever opens it becomes the member; it works once, within seven days.
+	return `The link is printed once. The person who opens it becomes the member; it works once, within seven days.
 
 Examples:
 
@@ -129,7 +129,7 @@ type memberLinkCommand struct {
 }
 
 func (memberLinkCommand) Help() string {
-	return `The link is printed once. It works once, within a day. Whoever opens it is signed in as the person, so it is as secret as a password.
+	return `The link is printed once. It works once, within a day. Everybody who opens it is signed in as the person, so it is as secret as a password.
 
 Examples:
 

@@ -18,7 +18,7 @@ type memberIdentityCommand struct {
 }
 
 func (memberIdentityCommand) Help() string {
-	return `Whoever is somebody there answers as that person, so only admins say it.
+	return `The holder of the account there answers as the member, so only admins say it.
 
 Examples:
 

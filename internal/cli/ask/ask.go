@@ -116,7 +116,7 @@ func (c *Command) Run(ctx context.Context, s *session.Session) error {
 		s.PrintDone(q.WorkspaceID, "asked %s", q.ID)
 	}
 	if q.UnreachedReason != "" {
-		s.Stderr().Line("nobody is told of it, it is in the inbox only: %s", terminal.OneLine(q.UnreachedReason))
+		s.Stderr().Line("nobody is notified of it, it is in the inbox only: %s", terminal.OneLine(q.UnreachedReason))
 	}
 	if c.Wait.IsSet {
 		return awaitAnswer(ctx, s, q, c.Wait.Limit)

@@ -35,7 +35,7 @@ func (verifyCommand) Help() string {
 
 An export may begin and end anywhere; what is between is checked.
 
-The server signs the end of the chain every few minutes, with a key that is not in its database. A witness keeps these checkpoints (fermata serve --audit-witness FILE). Compared with it, a chain that was written anew or cut off is found out.
+The server signs the end of the chain every few minutes, with a key that is not in its database. A witness keeps these checkpoints (fermata serve --audit-witness FILE). Compared with it, a chain that was rewritten or cut off is detected.
 
 Examples:
 

@@ -20,7 +20,7 @@ type claudeCommand struct {
 }
 
 func (claudeCommand) Help() string {
-	return `Reads an event on standard input. PreToolUse is gated by the rules: on any trouble it ends with 2, and the tool does not run. PermissionRequest is mirrored to the inbox, and whoever answers first decides. In a worker, a call that a person has to decide is put off, the agent ends, and the worker resumes it with the answer; PostToolUse ends its turn when it asked something that waits.
+	return `Reads an event on standard input. PreToolUse is gated by the rules: on any trouble it ends with 2, and the tool does not run. PermissionRequest is mirrored to the inbox, and the first answer decides. In a worker, a call that a person has to decide is put off, the agent ends, and the worker resumes it with the answer; PostToolUse ends its turn when it asked something that waits.
 
 Examples:
 

@@ -23,7 +23,7 @@ var inboxKeyHelp = [][2]string{
 	{"x", "extend the deadline"},
 	{"v", "the exact bytes of the action, and back"},
 	{"/", "filter the list; esc takes the filter away"},
-	{"R", "read everything anew"},
+	{"R", "read everything again"},
 	{"? q", "this help; leave"},
 }
 

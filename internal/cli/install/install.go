@@ -148,7 +148,7 @@ func (c *Command) edit(f configFile) (fileEdit, error) {
 	}
 	if e.after, err = f.edit(e.before, c.Remove); err != nil {
 		return e, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s", f.path, err).
-			WithHint("nothing was written; mend the file and try again")
+			WithHint("nothing was written; repair the file and try again")
 	}
 	return e, nil
 }

@@ -22,7 +22,7 @@ func MessageReceiptText(m *fermata.Message) string {
 	case fermata.HandoffEnded:
 		return "the task has ended: no agent reads this until it is reopened: fermata reopen " + terminal.ShortID(m.TaskID)
 	case fermata.HandoffMaker:
-		return "whoever made the task reads its thread; no worker is handed this"
+		return "the creator of the task reads its thread; no worker is handed this"
 	case fermata.HandoffUnread:
 		return "a workflow reads no messages: write to the task of its step"
 	default:

@@ -216,7 +216,7 @@ func printEnding(p terminal.Printer, q *fermata.Question, now time.Time) {
 		p.PrintText("For " + strings.Join(q.Assignees, ", ") + ".")
 	}
 	if q.UnreachedReason != "" && q.Status == fermata.Pending {
-		p.PrintText("Nobody is told of it, it is in the inbox only: " + terminal.OneLine(q.UnreachedReason) + ".")
+		p.PrintText("Nobody is notified of it, it is in the inbox only: " + terminal.OneLine(q.UnreachedReason) + ".")
 	}
 	if q.Deadline == nil {
 		p.Line("It waits until somebody answers.")

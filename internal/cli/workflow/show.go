@@ -16,7 +16,7 @@ import (
 
 type showCommand struct {
 	Word   string `arg:"" name:"name|run" complete:"workflow,run" help:"Name of a workflow, or a run."`
-	Watch  bool   `short:"w" help:"Of a run: go on until it has ended, and draw it anew as it changes."`
+	Watch  bool   `short:"w" help:"Of a run: go on until it has ended, and redraw it as it changes."`
 	Source bool   `help:"Of a workflow: print the definition alone."`
 	Hash   string `placeholder:"HASH" help:"Of a workflow: the definition that had this hash."`
 	Plain  bool   `help:"Plain letters instead of symbols."`

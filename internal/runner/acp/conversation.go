@@ -299,7 +299,7 @@ func (c *conversation) setTurn(turn context.Context) {
 }
 
 // sendPrompt starts a turn and returns a channel for its end. When sendPrompt returns, the prompt has been written, so
-// no later message can overtake it.
+// no later message can arrive before it.
 func (c *conversation) sendPrompt(ctx context.Context, text string) <-chan turnResult {
 	ends, ended := make(chan turnResult, 1), make(chan struct{})
 	go func() {

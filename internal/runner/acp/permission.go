@@ -84,7 +84,7 @@ func (c *conversation) isOwn(p *permission) bool {
 }
 
 // isTitledByTool reports whether Gemini CLI made the title from the tool's name. If a call has an argument "command",
-// Gemini CLI shows that argument as the title, whichever tool it is. In that case, the content of the call names this
+// Gemini CLI shows that argument as the title for every tool. In that case, the content of the call names this
 // argument, or cuts its list of arguments short.
 func (p *permission) isTitledByTool() bool {
 	t := &p.ToolCall

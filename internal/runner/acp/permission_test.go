@@ -67,7 +67,7 @@ func TestAPermissionIsGivenLater(t *testing.T) {
 	handed, err := os.ReadFile(filepath.Join(w.sessions, "s-1"))
 	w.must(err)
 	if !strings.Contains(string(handed), "approve") {
-		t.Errorf("the session was not told of the answer:\n%s", handed)
+		t.Errorf("the session did not get the answer:\n%s", handed)
 	}
 }
 

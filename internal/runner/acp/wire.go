@@ -14,7 +14,7 @@ const maxMessage = 9 << 20
 
 // wire splits the agent's output: messages go to the connection, updates of the session to the conversation, and
 // anything else to the log. An update is handled here before any later message is passed on, so that no request or
-// response overtakes it.
+// response arrives before it.
 type wire struct {
 	out    *io.PipeWriter
 	log    io.Writer

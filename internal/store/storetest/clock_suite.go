@@ -8,7 +8,7 @@ import (
 )
 
 var clockTests = map[string]func(*suite){
-	"leases begin anew":                    clockRenewsLeases,
+	"leases begin again":                   clockRenewsLeases,
 	"leases of a runner end":               clockEndsLeases,
 	"what waits for a clock set back":      clockLetsGo,
 	"a clock that is behind its events":    clockBehindEvents,

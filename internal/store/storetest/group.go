@@ -18,7 +18,7 @@ var groupTests = map[string]func(*suite){
 	"a failure after a read":                     groupFailsLate,
 	"a panic":                                    groupPanics,
 	"a broken constraint":                        groupConstraint,
-	"whoever has a result does not run again":    groupRunsNoMore,
+	"a write with a result does not run again":   groupRunsNoMore,
 	"a query that fails keeps nobody's commit":   groupQueryFails,
 	"a query error that nobody looks at":         groupErrorIgnored,
 	"each sees what the others before it wrote":  groupSees,

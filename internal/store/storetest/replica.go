@@ -17,7 +17,7 @@ import (
 // replicaTests are tests with several handles on one database.
 var replicaTests = map[string]func(*suite){
 	"write at the same time": replicasWrite,
-	"hear of commits":        replicasHear,
+	"learn of commits":       replicasHear,
 	"notice an end":          replicasNotice,
 	"migrate together":       replicasMigrate,
 	"schemas are used again": replicasEmptied,

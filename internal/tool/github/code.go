@@ -236,5 +236,5 @@ func checksFailure(state github.CheckState, sha string, failed, pending []any) e
 		e = fermata.Errorf(fermata.CodeUnavailable, "checks of %.7s are not done yet: %v", sha, pending)
 	}
 	e.RetryAfter = pendingWait
-	return tool.Transient(e.WithHint("give the step retry, so that it looks again"))
+	return tool.Transient(e.WithHint("give the step retry, so that it checks again"))
 }

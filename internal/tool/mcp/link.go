@@ -144,7 +144,7 @@ func (l *serverLink) transport(ctx context.Context, v *connection) (mcp.Transpor
 	}
 	if !l.opts.AllowCommands {
 		return nil, tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "it is a program, and programs of MCP servers are not allowed here").
-			WithHint("run it where it has an address and give its url, or let whoever runs the server allow programs"))
+			WithHint("run it where it has an address and give its url, or let the operator of the server allow programs"))
 	}
 	env, err := l.server.environ()
 	if err != nil {

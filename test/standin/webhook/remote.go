@@ -22,8 +22,8 @@ func (r *Receiver) Settings() map[string]any {
 // AddPerson returns no identity, because programs receive webhooks.
 func (r *Receiver) AddPerson(string) (identityID, email string) { return "", "" }
 
-// VisibleMessages returns the questions that the receiver heard of. A question is closed
-// when the receiver heard of its end.
+// VisibleMessages returns the questions whose events the receiver got. A question is closed when
+// the receiver got the event of its end.
 func (r *Receiver) VisibleMessages(string) []standin.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()

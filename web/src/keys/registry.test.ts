@@ -17,7 +17,7 @@ describe('the registry of keys', () => {
     expect(activeCommands()).toEqual([]);
   });
 
-  it('leaves letters to whoever types', () => {
+  it('leaves letters to a person who types', () => {
     const remove = registerCommands([command('next', ['j']), command('send', ['mod+Enter'], { typing: true })], 0);
     expect(findCommand(['j'], true)).toEqual({ kind: 'none' });
     expect(findCommand(['mod+Enter'], true)).toMatchObject({ command: { id: 'send' } });

@@ -54,7 +54,7 @@ export const useText = catalogue({
     roleOf: (name: string) => `every ${name}`,
     waitingTasks: (n: number, time: string) => `${n} tasks have waited for ${time}`,
     noDeadline: 'No deadline',
-    unreached: (why: string) => `Nobody is told of it, it is in the inbox only: ${why}.`,
+    unreached: (why: string) => `Nobody is notified of it, it is in the inbox only: ${why}.`,
     left: (time: string) => `${time} left`,
     over: 'Time is up',
     deadlineAt: (time: string) => `Until ${time}.`,

@@ -31,7 +31,7 @@ export function onSignOut(handler: SignOutHandler): () => void {
 /**
  * Records that a session has begun in this browser. Returns false if the page
  * belonged to another person. The new person must not see the content of the
- * page, so `path`, or the same address, is loaded anew.
+ * page, so `path`, or the same address, is loaded again.
  */
 export function recordSignIn(me: Whoami, path?: string): boolean {
   channel?.postMessage('in' satisfies SessionMessage);

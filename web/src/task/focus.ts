@@ -1,5 +1,5 @@
 // Keys move the focus from task to task. Each task carries its id, so that it
-// is found again after the list was rendered anew.
+// is found again after the list was rendered again.
 
 const idOf = (element: Element | null) => element?.closest<HTMLElement>('[data-task]')?.dataset.task;
 

@@ -86,7 +86,7 @@ describe('verbs', () => {
   });
 });
 
-it('reads long lists again more seldom', () => {
+it('reads long lists again less often', () => {
   expect(refetchDelay(1)).toBe(250);
   expect(refetchDelay(100)).toBeGreaterThan(30_000);
 });

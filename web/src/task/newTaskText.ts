@@ -11,7 +11,7 @@ export const useNewTaskText = catalogue({
     projectHint: 'Letters, digits and - _ . /',
     agentHint: 'The role it is for: code, design, review …',
     anyAgent: 'any',
-    runnerHint: 'Empty: any worker. “external”: no worker, whoever made it does it.',
+    runnerHint: 'Empty: any worker. “external”: no worker, its creator does it.',
     blockedBy: 'Waits for these tasks',
     blockedByHint: 'Ids or their endings, separated by commas',
     parent: 'Part of',

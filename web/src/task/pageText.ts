@@ -22,7 +22,7 @@ export const usePageText = catalogue({
       'question.cancelled': 'withdrew the question', 'question.escalated': 'asked others, too', 'question.extended': 'put the deadline off',
       'question.answered_late': 'answered too late', 'question.vote_cast': 'voted', 'question.assigned': 'gave the question to others',
       'question.held': 'answered; it can still be taken back', 'question.undone': 'took the answer back',
-      'run.finished': 'ended', 'run.lost': 'The worker was not heard of any more',
+      'run.finished': 'ended', 'run.lost': 'The worker sent no more heartbeats',
       'run.released': 'gave the task back',
     },
     nowIs: (state: string) => `now: ${state}`,
@@ -42,7 +42,7 @@ export const usePageText = catalogue({
     receipts: {
       handed: (when: string) => `The agent was given this ${when}`, waits: () => 'Waits: the agent is given it at its next step, or by the next run',
       paused: () => 'The task is paused: the agent is given it when somebody resumes it',
-      ended: () => 'The task has ended: reopen it for the agent to read this', maker: () => 'Whoever made this task reads its thread',
+      ended: () => 'The task has ended: reopen it for the agent to read this', maker: () => 'The creator of this task reads its thread',
       unread: () => 'A workflow reads no messages: write to the task of its step',
     },
     toDefault: 'the default was taken',
@@ -55,7 +55,7 @@ export const usePageText = catalogue({
     say: 'Message to the agent',
     sayHint: {
       working: 'The agent hears it at its next step.', suspended: 'The agent goes on with your message; the question stays open.',
-      ready: 'The next worker is handed it with the task.', ended: 'The task has ended: reopen it, so that somebody reads it.', external: 'Whoever does this task reads it in the thread.',
+      ready: 'The next worker is handed it with the task.', ended: 'The task has ended: reopen it, so that somebody reads it.', external: 'The person or program that does this task reads it in the thread.',
       blocked: 'The agent reads it when the task becomes ready.',
     },
     send: 'Send',

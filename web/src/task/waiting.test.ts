@@ -34,7 +34,7 @@ describe('who is waited for, since when, until when, and what happens then', () 
 
   it('names worker, lease and tasks that are waited for', () => {
     const run: Run = { id: 'r', task_id: 't', attempt: 1, state: 'running', worker: 'build-1', token: 1, lease_until: at(14, 16), claimed_from: 'open', started_at: at(14, 5), workspace_id: 'w' };
-    expect(say({ state: 'in_progress' }, run)).toBe('build-1 works on it, since 2:05 PM (10 min); if nothing is heard of it by 2:16 PM, the task goes back.');
+    expect(say({ state: 'in_progress' }, run)).toBe('build-1 works on it, since 2:05 PM (10 min); if no heartbeat comes by 2:16 PM, the task goes back.');
     const none = { text: '', start: 'fermata worker --allow-task-commands' };
     expect(say({ no_worker: { lacks: 'worker', ...none } })).toBe('Waits for a worker, since 2:00 PM (15 min): none is running.');
     expect(say({ runner: 'shell', no_worker: { lacks: 'runner', ...none } })).toContain('none of those that are running runs the commands of tasks.');

@@ -31,8 +31,8 @@ export const useWaitingText = catalogue({
     isDeferred: (until: string) => `Put off until ${until}; then it becomes ready.`,
     isDeferredForGood: 'Put off until somebody reopens it.',
     isWorking: (who: string, since: string) => `${who} works on it, ${since}`,
-    lease: (until: string) => `; if nothing is heard of it by ${until}, the task goes back.`,
-    ownWork: (who: string, since: string) => `${who} works on it outside of Fermata, ${since}; Fermata waits to hear of it.`,
+    lease: (until: string) => `; if no heartbeat comes by ${until}, the task goes back.`,
+    ownWork: (who: string, since: string) => `${who} works on it outside of Fermata, ${since}; Fermata waits for news of it.`,
     aWorker: 'A worker',
     itsOwner: 'Its owner',
     ended: {

@@ -15,9 +15,9 @@ import type { Graph, Step } from './types';
 import { edgeWords } from './words';
 
 const innerGap = 10;
-const laneWidth = 11;
-const maxLanes = 6;
-const gutterWidth = (lanes: number) => (lanes > 0 ? innerGap + Math.min(lanes, maxLanes) * laneWidth : 0);
+const trackWidth = 11;
+const maxTracks = 6;
+const gutterWidth = (tracks: number) => (tracks > 0 ? innerGap + Math.min(tracks, maxTracks) * trackWidth : 0);
 
 interface Props {
   graph: Graph;
@@ -139,7 +139,7 @@ function JumpRow({ jump, go }: { jump: Jump; go: (id: string) => void }) {
   const to = jump.to === 'end' ? text.nodeKinds.end : jump.to;
   const label = edgeWords(jump.label, text);
   return (
-    <button type="button" className={classes.jump} data-jump={`${jump.from}→${jump.to}`} data-to={jump.to} data-lane={jump.lane} data-back={jump.back || undefined} onClick={() => go(jump.to)}>
+    <button type="button" className={classes.jump} data-jump={`${jump.from}→${jump.to}`} data-to={jump.to} data-track={jump.track} data-back={jump.back || undefined} onClick={() => go(jump.to)}>
       <Icon name={jump.back ? 'undo' : 'next'} size={13} />
       <span><Name text={jump.back ? text.backTo(label, to) : text.leadsTo(label, to)} /></span>
     </button>
@@ -180,12 +180,12 @@ function linesIn(element: HTMLElement): Line[] {
     if (!to || !from) return [];
     const at = (row.querySelector('svg') ?? row).getBoundingClientRect();
     const back = row.dataset.back !== undefined;
-    const out = innerGap + Math.min(Number(row.dataset.lane), maxLanes - 1) * laneWidth;
+    const out = innerGap + Math.min(Number(row.dataset.track), maxTracks - 1) * trackWidth;
     return [lineOf({ y: at.top + at.height / 2 - box.top, toY: to.top + Math.min(18, to.height / 2) - box.top, x: (back ? from.left : from.right) - box.left, toX: (back ? to.left : to.right) - box.left, out, back })];
   });
 }
 
-/** Returns the path of a line: out of the node, along its lane, and into the other node, with round corners. */
+/** Returns the path of a line: out of the node, along its track, and into the other node, with round corners. */
 export function lineOf({ y, toY, x, toX, out, back }: { y: number; toY: number; x: number; toX: number; out: number; back: boolean }): Line {
   const side = back ? -1 : 1;
   const down = toY > y ? 1 : -1;

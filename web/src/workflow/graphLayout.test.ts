@@ -23,11 +23,11 @@ it('tells the way on from the ways that jump', () => {
   expect(ask?.timeouts[0]?.jumps.map(({ to }) => to)).toEqual(['end']);
 });
 
-it('gives lines that would touch lanes of their own, the short ones inside', () => {
+it('gives lines that would touch tracks of their own, the short ones inside', () => {
   const { left, right, rows } = layOutGraph({ nodes, edges });
   expect([left, right]).toEqual([1, 2]);
-  expect(rows[2]?.jumps[1]?.lane).toBe(0);
-  expect(rows[2]?.timeouts[0]?.jumps[0]?.lane).toBe(1);
+  expect(rows[2]?.jumps[1]?.track).toBe(0);
+  expect(rows[2]?.timeouts[0]?.jumps[0]?.track).toBe(1);
 });
 
 it('has one line for all ways to the same step', () => {

@@ -16,8 +16,8 @@ export interface Jump {
   to: string;
   label: string;
   back: boolean;
-  /** The lane of its line beside the nodes, counted from the inside. */
-  lane: number;
+  /** The track of its line beside the nodes, counted from the inside. */
+  track: number;
 }
 
 /** The step that runs when no one answers in time. It is drawn inside the step that asks. */
@@ -38,7 +38,7 @@ export interface GraphRow {
 
 export interface GraphLayout {
   rows: GraphRow[];
-  /** The number of lanes on each side. */
+  /** The number of tracks on each side. */
   left: number;
   right: number;
 }
@@ -62,12 +62,12 @@ export function layOutGraph(graph: Graph): GraphLayout {
       row.next = [...(row.next ?? []), edge.label ?? ''];
       continue;
     }
-    const jump = { from: edge.from, to: edge.to, label: edge.label ?? '', back: edge.back ?? (at.get(edge.to) ?? 0) <= from, lane: 0 };
+    const jump = { from: edge.from, to: edge.to, label: edge.label ?? '', back: edge.back ?? (at.get(edge.to) ?? 0) <= from, track: 0 };
     (timeout ?? row).jumps.push(jump);
     jumps.push(jump);
   }
   const reach = (jump: Jump) => ({ jump, from: indexOf(jump.from), to: at.get(jump.to) ?? 0 });
-  return { rows, left: assignLanes(jumps.filter((jump) => jump.back).map(reach)), right: assignLanes(jumps.filter((jump) => !jump.back).map(reach)) };
+  return { rows, left: assignTracks(jumps.filter((jump) => jump.back).map(reach)), right: assignTracks(jumps.filter((jump) => !jump.back).map(reach)) };
 }
 
 /** Returns the step to which each timeout node belongs. */
@@ -76,19 +76,19 @@ function hostsOf(graph: Graph): Map<string, string> {
   return new Map(graph.edges.filter((edge) => kinds.get(edge.to) === 'timeout').map((edge) => [edge.to, edge.from]));
 }
 
-/** Gives each line a lane in which it touches no other line. The short lines are inside. */
-function assignLanes(spans: { jump: Jump; from: number; to: number }[]): number {
+/** Gives each line a track in which it touches no other line. The short lines are inside. */
+function assignTracks(spans: { jump: Jump; from: number; to: number }[]): number {
   const lines = [...groupBy(spans, (span) => span.to).values()].map((all) => {
     const rows = all.flatMap(({ from, to }) => [from, to]);
     return { all, low: Math.min(...rows), high: Math.max(...rows) };
   });
   lines.sort((a, b) => a.high - a.low - (b.high - b.low) || a.low - b.low);
-  const lanes: { low: number; high: number }[][] = [];
+  const tracks: { low: number; high: number }[][] = [];
   for (const line of lines) {
-    let lane = lanes.findIndex((taken) => taken.every((other) => other.high < line.low || other.low > line.high));
-    if (lane < 0) lane = lanes.push([]) - 1;
-    lanes[lane]?.push(line);
-    for (const { jump } of line.all) jump.lane = lane;
+    let track = tracks.findIndex((taken) => taken.every((other) => other.high < line.low || other.low > line.high));
+    if (track < 0) track = tracks.push([]) - 1;
+    tracks[track]?.push(line);
+    for (const { jump } of line.all) jump.track = track;
   }
-  return lanes.length;
+  return tracks.length;
 }

@@ -114,7 +114,7 @@ it('marks a line by the worst of it', () => {
   expect([...marks]).toEqual([[3, 'problem']]);
 });
 
-it('draws a line out of a node, along its lane and into another', () => {
+it('draws a line out of a node, along its track and into another', () => {
   const line = lineOf({ y: 100, toY: 20, x: 30, toX: 30, out: 12, back: true });
   expect(line.path).toBe('M30 100H23Q18 100 18 95V25Q18 20 23 20H23');
 });

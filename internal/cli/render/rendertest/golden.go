@@ -10,7 +10,7 @@ import (
 )
 
 // Update reports whether the tests write the golden files instead of comparing them.
-var Update = flag.Bool("update", false, "write the golden files anew")
+var Update = flag.Bool("update", false, "rewrite the golden files")
 
 // Golden compares text with a file in testdata.
 func Golden(t *testing.T, name, got string) {

@@ -31,7 +31,7 @@ export const useText = catalogue({
     rename: 'Save the name',
     saved: 'Saved.',
     byToken: 'A token speaks for you here, not a signed-in browser.',
-    known: 'How surely you are known',
+    known: 'Sign-in strength',
     knownLink: 'by a link only',
     knownChannel: 'as in a channel such as mail or chat',
     knownSession: 'freshly signed in',

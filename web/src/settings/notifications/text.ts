@@ -40,7 +40,7 @@ export const useText = catalogue({
     daysAbout: 'on which they begin; none chosen means every day',
     mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun',
     urgent: 'What stops a task reaches me all the same',
-    deadlines: 'When the hours outlast a deadline',
+    deadlines: 'When the hours end after a deadline',
     deadlinesAbout: 'A question whose time ends within the hours can be answered only if it reaches you before.',
     deadlines_urgent: 'what stops a task comes through',
     deadlines_all: 'every such question comes through',

@@ -62,7 +62,7 @@ export const useText = catalogue({
     undoAbout: 'For so long an answer is held, and its author can take it back. 0 holds nothing. Critical answers are never held.',
     undoRange: (most: number) => `Must be a whole number from 0 to ${most}.`,
 
-    assurance: 'How surely a person must be known',
+    assurance: 'Required sign-in strength',
     assuranceAbout: 'Before somebody answers a question of this risk. A passkey may be replaced by two people.',
     low: 'Low risk',
     medium: 'Medium risk',
@@ -70,7 +70,7 @@ export const useText = catalogue({
     critical: 'Critical',
     least_none: 'Anybody who may answer',
     admins: 'Administration',
-    adminsAbout: 'How surely a person must be known to change people, tokens, channels, these rules and the rules for tools.',
+    adminsAbout: 'The sign-in strength that a person needs to change people, tokens, channels, these rules and the rules for tools.',
     admin_assurance: 'To administer',
     admins_channel: 'A token is enough (usual)',
     least_usual_high: 'Freshly signed in with a browser (usual)',
