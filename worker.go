@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WorkerSilence is how long a worker without a task counts as running after it was heard of last. A waiting worker is
+// WorkerSilence is how long a worker without a task counts as running after its last call. A waiting worker is
 // recorded at least once a minute: a claim waits for a minute at most, and every claim that comes half a minute after the
 // last record is recorded.
 const WorkerSilence = 70 * time.Second

@@ -44,14 +44,6 @@ var bannedWords = []struct{ pattern, instead string }{
 	{`lanes?`, `"track", "column"`},
 }
 
-// wordRooms are the folders and pages that the test leaves out, because they change elsewhere at the moment. Delete an
-// entry as soon as its folder has no banned word.
-var wordRooms = []string{
-	"internal/workflow", "internal/worker", "internal/process", "internal/runner/command", "internal/engine/workers.go",
-	"docs/reference/workflow-file.md", "docs/reference/workflow-runs.md", "docs/reference/workflow-tools.md",
-	"docs/reference/worker.md", "docs/guides/worker.md",
-}
-
 // TestWordsAreKnown checks that no comment, text or page has a banned word.
 func TestWordsAreKnown(t *testing.T) {
 	t.Parallel()
@@ -62,11 +54,8 @@ func TestWordsAreKnown(t *testing.T) {
 			return err
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
-		if entry.IsDir() && slices.Contains([]string{"node_modules", "testdata", ".git", "dist", "bin"}, entry.Name()) || slices.Contains(wordRooms, name) {
-			if entry.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
+		if entry.IsDir() && slices.Contains([]string{"node_modules", "testdata", ".git", "dist", "bin"}, entry.Name()) {
+			return filepath.SkipDir
 		}
 		prose := proseReaders[filepath.Ext(name)]
 		if entry.IsDir() || prose == nil || slices.Contains(wordlessFiles, name) {

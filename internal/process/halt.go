@@ -63,7 +63,7 @@ func (p Program) awaitStop(ctx context.Context, ended <-chan struct{}) {
 		case <-timer.C:
 			return
 		case <-over:
-			h, over = haltOf(p.Life), nil //nolint:contextcheck // the life of the run outlasts ctx
+			h, over = haltOf(p.Life), nil //nolint:contextcheck // the life of the run is longer than that of ctx
 			timer.Reset(h.grace(own))
 			hurry = h.Hurry
 		case <-hurry:

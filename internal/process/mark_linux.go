@@ -162,7 +162,7 @@ func readAtOnce(path string) ([]byte, error) {
 // kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const kernelThread = 0x00200000
 
-// hasNoEnvironment reports whether the process surely has no environment: it is gone, it is a zombie or a kernel
+// hasNoEnvironment reports whether the process certainly has no environment: it is gone, it is a zombie or a kernel
 // thread, or its program was executed without one.
 func hasNoEnvironment(pid string) bool {
 	fields, err := statOf(pid)

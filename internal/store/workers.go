@@ -35,12 +35,12 @@ func (tx *Tx) SaveWorker(w fermata.Worker) {
 	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workerRetention).UnixMilli())
 }
 
-// TouchWorkers records that workers of the name were heard of.
+// TouchWorkers records that workers of the name called the server.
 func (tx *Tx) TouchWorkers(name string) {
 	tx.execAny("UPDATE workers SET seen_at = $1 WHERE workspace_id = $2 AND name = $3 AND seen_at < $1", tx.Now().UnixMilli(), tx.workspace, name)
 }
 
-// MarkWorkersLost makes workers of the name count as not running until they ask for a task, unless they were heard of
+// MarkWorkersLost makes workers of the name count as not running until they ask for a task, unless they called
 // after the instant.
 func (tx *Tx) MarkWorkersLost(name string, heard time.Time) {
 	tx.execAny("UPDATE workers SET seen_at = $1 WHERE workspace_id = $2 AND name = $3 AND seen_at > $1 AND seen_at <= $4",

@@ -91,7 +91,7 @@ func (g copyGit) faults() []string {
 	for name, want := range g.ownFiles() {
 		path := filepath.Join(g.dir, name)
 		if text, ok := readRegular(path); !ok || text != want {
-			faults = append(faults, path+", the worker's own, was changed; the next run makes it anew")
+			faults = append(faults, path+", the worker's own, was changed; the next run makes it again")
 		}
 	}
 	for _, name := range redirectNames {

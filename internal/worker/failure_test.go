@@ -60,7 +60,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	}{
 		{w.task("End badly", `echo 'it does not work' >&2; exit 3`), "agent_failed", "exit status 3. it does not work"},
 		{w.task("Say so", `printf '%s' '{"result":"failed","summary":"no space\nis left"}'`), "agent_failed", "no space is left"},
-		{w.task("Ask in vain", `echo '{"result":"needs_input","question":{"question":"Which?","timeout":"1s"}}'`), "policy_violation", "the server refused the report: "},
+		{w.task("Ask for a second", `echo '{"result":"needs_input","question":{"question":"Which?","timeout":"1s"}}'`), "policy_violation", "the server refused the report: "},
 		{w.task("Ask with a key of others", `echo '{"result":"needs_input","question":{"question":"Which?","idempotency_key":"deploy"}}'`), "idempotency_conflict", "belongs to another question"},
 		{w.task("Wait for nothing", `echo '{"result":"blocked","blocked_by":["task_zzz"]}'`), "invalid_request", `there is no task \"task_zzz\"`},
 		{slow, "run_timeout", "The run took longer than 50ms and was stopped."},

@@ -88,13 +88,13 @@ func (c *workingCopy) faults() []string {
 	}
 	file := filepath.Join(c.root, ".git")
 	if target, ok := readLine(file, "gitdir: "); !ok || resolveIn(c.root, target) != c.dataDir {
-		faults = append(faults, fmt.Sprintf("%s is not the file that git made; to mend it: rm -rf %s && echo %s >%s", file,
+		faults = append(faults, fmt.Sprintf("%s is not the file that git made; to repair it: rm -rf %s && echo %s >%s", file,
 			fermata.QuoteShellWord(file), fermata.QuoteShellWord("gitdir: "+c.dataDir), fermata.QuoteShellWord(file)))
 	}
 	for name, want := range map[string]string{"commondir": c.repo.common, "gitdir": file} {
 		path := filepath.Join(c.dataDir, name)
 		if target, ok := readLine(path, ""); !ok || resolveIn(c.dataDir, target) != want {
-			faults = append(faults, fmt.Sprintf("%s does not name %s; to mend it: echo %s >%s", path, want, fermata.QuoteShellWord(want), fermata.QuoteShellWord(path)))
+			faults = append(faults, fmt.Sprintf("%s does not name %s; to repair it: echo %s >%s", path, want, fermata.QuoteShellWord(want), fermata.QuoteShellWord(path)))
 		}
 	}
 	return faults
@@ -149,7 +149,7 @@ func (a *activeRun) failIfTampered(ctx context.Context, fin fermata.Finish) ferm
 	}
 	a.copy.keepAsIs = true
 	f := a.failAfter(fin, codeTampered, "While the run went on, the git configuration of its working copy or repository was changed, so nothing was committed. "+
-		"The working copy "+a.copy.root+" stays as it is, and no run begins in it until a person has mended it: "+why)
+		"The working copy "+a.copy.root+" stays as it is, and no run begins in it until a person has repaired it: "+why)
 	f.Session = fin.Session
 	return f
 }

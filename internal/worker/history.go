@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// maxHistory limits how many questions, and how many messages, an agent that begins anew is told. It gets the
+// maxHistory limits how many questions, and how many messages, an agent that begins again is told. It gets the
 // latest ones.
 const maxHistory = 100
 

@@ -132,7 +132,7 @@ func (c *workingCopy) loseLock(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMakingAWorktree: wherever a worker is killed while it creates a worktree, the next worker completes
+// TestKilledWhileMakingAWorktree: at whatever point a worker is killed while it creates a worktree, the next worker completes
 // the worktree.
 func TestKilledWhileMakingAWorktree(t *testing.T) {
 	k := newKillableGit(t)

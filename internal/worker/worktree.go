@@ -99,7 +99,7 @@ func (c *workingCopy) createWorktree(ctx context.Context, seen settings, spec co
 		return err
 	}
 	if s := spec.task.Session; s != nil && s.Dir != "" {
-		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
+		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins again.", s.Worker, s.Dir)
 	}
 	return c.addWorktree(ctx, seen, "--no-track", "-b", c.branch, c.root, start)
 }

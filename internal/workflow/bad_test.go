@@ -310,7 +310,7 @@ func TestEventsTellTheSteps(t *testing.T) {
 			}
 		}
 		if len(told) != 5 || !strings.Contains(told[1], `"state":"skipped"`) {
-			w.Fatalf("told of the steps: %v", told)
+			w.Fatalf("the steps are reported as: %v", told)
 		}
 	})
 }

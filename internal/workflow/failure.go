@@ -166,8 +166,8 @@ func isPermanent(err error) bool {
 // runs that failed together would all retry together.
 const jitter = 0.2
 
-// retryDelay returns the time until the next attempt: the step's backoff or the time that the failed tool asks for,
-// whichever is longer, plus jitter.
+// retryDelay returns the time until the next attempt: the longer one of the step's backoff and the time that the failed tool
+// asks for, plus jitter.
 func (x *execution) retryDelay(retry definition.Retry, failures int, cause error) time.Duration {
 	delay := retry.Delay(failures)
 	var f tool.Failure

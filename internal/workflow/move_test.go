@@ -9,7 +9,7 @@ import (
 )
 
 const asksWhenBroken = `
-name: mending
+name: repairing
 triggers: [{manual: true}]
 steps:
   - {id: look, tool: note}
@@ -17,8 +17,8 @@ steps:
   - {id: last, tool: note}
 `
 
-// A run whose failed step asks moves to the definition in which the step is mended. The question stays open, and its
-// answer does the mended step.
+// A run whose failed step asks moves to the definition in which the step is repaired. The question stays open, and its
+// answer does the repaired step.
 func TestARunMovesWhileItsFailedStepAsks(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.publishOnly(2)

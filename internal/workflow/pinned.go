@@ -53,7 +53,7 @@ func (s *Service) failRun(ctx context.Context, claim *fermata.Claim, cause error
 	}
 	return s.e.WithLeasedRun(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.LeasedRun) error {
 		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{
-			Summary: boundText(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", cause, newRunHint)),
+			Summary: boundText(fmt.Sprintf("The run cannot go on: %s. Trying again does not repair that: %s.", cause, newRunHint)),
 		})
 	})
 }

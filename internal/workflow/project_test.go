@@ -99,7 +99,7 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 		if run.State != fermata.TaskFailed || run.Reason != fermata.ReasonDefinitionGone || run.CanRetry {
 			w.Errorf("it is %s, %s, can be tried again: %v", run.State, run.Reason, run.CanRetry)
 		}
-		for _, part := range []string{"source:3:", "does not mend that", "start a new run"} {
+		for _, part := range []string{"source:3:", "does not repair that", "start a new run"} {
 			if !strings.Contains(run.Summary, part) {
 				w.Errorf("the summary does not say %q: %s", part, run.Summary)
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
-// mending is a workflow that tests, fixes the failures, and tests again.
-const mending = `
-name: mending
+// repairing is a workflow that tests, fixes the failures, and tests again.
+const repairing = `
+name: repairing
 triggers: [{manual: true}]
 max_iterations: 2
 steps:
@@ -25,7 +25,7 @@ steps:
 
 func TestRounds(t *testing.T) {
 	onBoth(t, func(w *world) {
-		mended := w.texts("apply")
+		repaired := w.texts("apply")
 		broken := 3
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
 			if broken == 0 {
@@ -34,15 +34,15 @@ func TestRounds(t *testing.T) {
 			broken--
 			return nil, errors.New("a test fails")
 		})
-		run := w.await(w.run(mending, nil).ID, fermata.TaskDone)
+		run := w.await(w.run(repairing, nil).ID, fermata.TaskDone)
 		w.wantSteps(run, "mend/1:skipped test/1:failed (tool_failed: a test fails) mend/2:done test/2:failed (tool_failed: a test fails) "+
 			"mend/3:done test/3:failed (tool_failed: a test fails) mend/4:done test/4:done ship/1:done ")
-		if len(*mended) != 3 || (*mended)[2] != "a test fails" || run.Summary != "3 of 3 steps done." {
-			w.Errorf("it mended %q: %s", *mended, run.Summary)
+		if len(*repaired) != 3 || (*repaired)[2] != "a test fails" || run.Summary != "3 of 3 steps done." {
+			w.Errorf("it repaired %q: %s", *repaired, run.Summary)
 		}
 
 		broken = 100
-		id := w.run(mending, nil).ID
+		id := w.run(repairing, nil).ID
 		run = w.await(id, fermata.TaskFailed)
 		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false; the last time it failed: a test fails) ") {
 			w.Fatalf("steps: %s", w.describe(run))
@@ -55,7 +55,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestRoundsWithinRounds checks that inner rounds are counted anew in each outer round.
+// TestRoundsWithinRounds checks that inner rounds are counted again in each outer round.
 func TestRoundsWithinRounds(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.await(w.run(`
@@ -139,7 +139,7 @@ steps:
 	})
 }
 
-// However a command fails, its error says what it printed. A person or an agent that mends it needs that.
+// However a command fails, its error says what it printed. A person or an agent that repairs it needs that.
 func TestEveryFailureOfACommandSaysWhatItPrinted(t *testing.T) {
 	const printed = `"output":"out\n","stderr":"err\n"`
 	for name, tt := range map[string]struct {

@@ -121,7 +121,7 @@ func TestUsualRetries(t *testing.T) {
 		"a failure that is safe to retry":    {err: tool.MarkSafeToRetry(passing), attempts: 3},
 		"one that may have had its effect":   {err: passing, attempts: 1},
 		"an error that nobody judged":        {err: errors.New("broken"), attempts: 1},
-		"one that no retry mends":            {err: tool.MarkSafeToRetry(tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "no"))), attempts: 1},
+		"one that no retry repairs":          {err: tool.MarkSafeToRetry(tool.Permanent(fermata.Errorf(fermata.CodeForbidden, "no"))), attempts: 1},
 		"a step that wants a single attempt": {err: tool.MarkSafeToRetry(passing), retry: ", retry: {attempts: 1}", attempts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

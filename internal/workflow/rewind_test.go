@@ -308,7 +308,7 @@ func TestWhatARunDoesNotMoveTo(t *testing.T) {
 func TestAFailedRunIsRetriedWithTheMendedStep(t *testing.T) {
 	onBoth(t, func(w *world) {
 		const broken = `
-name: mending
+name: repairing
 triggers: [{manual: true}]
 steps:
   - {id: look, tool: note}

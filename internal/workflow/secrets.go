@@ -14,7 +14,7 @@ import (
 )
 
 // secrets holds the secrets that a definition names, and every other secret of the server. Nothing that a run stores or
-// sends contains one of them, whichever process read the secret. A tool may return a secret long after the step that
+// sends contains one of them, also if another process read the secret. A tool may return a secret long after the step that
 // used it.
 type secrets struct {
 	read func(name string) (string, error)

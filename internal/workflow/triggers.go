@@ -266,7 +266,7 @@ func titleOf(f firing) string {
 
 // checkInputs checks inputs against a definition and returns them with defaults filled in.
 func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, error) {
-	// This gives numbers the types that expressions know, wherever the values come from.
+	// This gives numbers the types that expressions know, for values of every origin.
 	given = decodeObject(encodeJSON(given))
 	values := map[string]any{}
 	var problems []fermata.Problem
