@@ -56,8 +56,8 @@ type Engine struct {
 	callers          *callerCache
 	recordedWorkers  recordedWorkers
 	failingWitnesses failingWitnesses
-	// sweepsSince is when this process began to sweep, in milliseconds of the database's clock. It is 0 before that.
-	sweepsSince atomic.Int64
+	// startedAt is when this process started, in milliseconds of the database's clock. It is 0 before that.
+	startedAt atomic.Int64
 }
 
 // New returns an engine on an open, migrated database.

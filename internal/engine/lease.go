@@ -87,7 +87,7 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 // other, or "" if they could.
 func (e *Engine) outageOf(run *fermata.Run, endState fermata.RunState, now time.Time) string {
 	switch {
-	case endState == fermata.RunLost && run.LeaseUntil.UnixMilli() < e.sweepsSince.Load():
+	case endState == fermata.RunLost && run.LeaseUntil.UnixMilli() < e.startedAt.Load():
 		return fermata.ServerWasAway
 	case endState == fermata.RunReleased && run.WasCutOff(now):
 		return fermata.ServerWasUnreachable

@@ -132,9 +132,6 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	defer tick.Stop()
 	var lastDeletion time.Time
 	watch := clockWatch{e: e}
-	if now, err := e.db.Now(ctx); err == nil {
-		e.sweepsSince.Store(now.UnixMilli())
-	}
 	for {
 		n := 0
 		trusted, err := watch.checkClock(ctx)

@@ -271,6 +271,11 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.db.WatchClock(ctx); err != nil {
 		return err
 	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	e.startedAt.Store(now.UnixMilli())
 	workspaces, err := e.db.Reader(ctx, "").Workspaces()
 	if err != nil {
 		return err
