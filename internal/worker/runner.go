@@ -24,8 +24,8 @@ type Runner interface {
 	//
 	// An agent that failed is a result, not an error. An error means that the agent could not be run, or that ctx
 	// ended. In that case, the agent is asked to stop and is killed after a grace, which a process.Halt as the cause
-	// may shorten. The error wraps context.Cause(ctx), and of the Finish only the details count: what a command has
-	// printed until then.
+	// may shorten. The error wraps context.Cause(ctx). The worker then reads only the details of the Finish: they hold what
+	// a command has printed so far.
 	Run(ctx context.Context, claim *fermata.Claim, handle RunHandle) (fermata.Finish, error)
 }
 

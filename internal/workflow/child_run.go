@@ -40,21 +40,36 @@ func (s *Service) startedWorkflow(r store.Reader, project string, input map[stri
 	return w, d, inputs, nil
 }
 
+// checkChildRun returns a [stepError] if no run of another workflow can start as a child of this run.
+func (s *Service) checkChildRun(x *execution, r store.Reader, _ *definition.Step, u unit) error {
+	_, _, _, err := s.startableWorkflow(x, r, u.input)
+	return err
+}
+
+// startableWorkflow returns what startedWorkflow returns. It returns a [stepError] if this run may not start that workflow.
+func (s *Service) startableWorkflow(x *execution, r store.Reader, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
+	w, d, inputs, err := s.startedWorkflow(r, x.run.Project, input)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	_, ownRunID, err := findAncestorRuns(r, x.run.ID, w.Name)
+	switch {
+	case err != nil:
+		return nil, nil, nil, err
+	case ownRunID != "":
+		return nil, nil, nil, permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, w.Name).
+			WithHint("name another workflow, or go back with goto, which is counted"))
+	case x.containsSecret(input["inputs"]):
+		return nil, nil, nil, errExposesSecret("the run")
+	}
+	return w, d, inputs, nil
+}
+
 // createRun starts a run of another workflow as a child of this run.
 func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
-	w, d, inputs, err := s.startedWorkflow(h.Tx.Reader, x.run.Project, u.input)
+	w, d, inputs, err := s.startableWorkflow(x, h.Tx.Reader, u.input)
 	if err != nil {
 		return nil, err
-	}
-	if _, ownRunID, err := findAncestorRuns(h.Tx, x.run.ID, w.Name); err != nil || ownRunID != "" {
-		if err == nil {
-			err = permanentError(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", ownRunID, w.Name).
-				WithHint("name another workflow, or go back with goto, which is counted"))
-		}
-		return nil, err
-	}
-	if x.containsSecret(u.input["inputs"]) {
-		return nil, errExposesSecret("the run")
 	}
 	id, err := s.fire(h.Tx, firing{
 		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, startedBy: x.run.StartedBy, parent: x.run.ID, mustStart: true,

@@ -18,7 +18,7 @@ func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
 		if id == "" {
 			return nil, nil
 		}
-		first, ownRunID, err := findAncestorRuns(tx, id, name)
+		first, ownRunID, err := findAncestorRuns(tx.Reader, id, name)
 		switch {
 		case err != nil:
 			return nil, err
@@ -35,14 +35,14 @@ func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
 // findAncestorRuns searches a task and its ancestors for workflow runs. It returns the
 // run nearest to the root, and the id of a run of the workflow called name, or
 // "".
-func findAncestorRuns(tx *store.Tx, id, name string) (first *fermata.WorkflowRun, ownRunID string, err error) {
+func findAncestorRuns(r store.Reader, id, name string) (first *fermata.WorkflowRun, ownRunID string, err error) {
 	for range fermata.MaxDepth {
-		t, err := tx.Task(id)
+		t, err := r.Task(id)
 		if err != nil {
 			return nil, "", err
 		}
 		if t.Runner == fermata.RunnerWorkflow {
-			if first, err = tx.WorkflowRun(t.ID); err != nil {
+			if first, err = r.WorkflowRun(t.ID); err != nil {
 				return nil, "", err
 			}
 			if first.Workflow == name {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -39,7 +38,7 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	c, isDelegated := x.s.builtInChild(step.Tool)
 	isQuestion := asksPeople(step)
 	if named != nil && named.Server == nil {
-		c, isDelegated = x.s.namedToolChild(named), true
+		c, isDelegated = namedToolChild(named), true
 	}
 	maxUnits := len(list)
 	if isDelegated || isQuestion {
@@ -138,16 +137,10 @@ func isItemOver(step *definition.Step, item *fermata.WorkflowStep, attempt int) 
 	}
 }
 
-// interruptedItems is the note of a step some of whose items were under way when the server was stopped or killed. Which
-// ones were called already is not known.
-const interruptedItems = "its open items were done again: the server was interrupted during the calls"
-
 // callEach calls a tool of this process for each item, with a limited number of calls in parallel. The run continues in
 // its other branches.
 func (x *execution) callEach(ctx context.Context, step *definition.Step, named *fermata.NamedTool, units []unit) error {
-	if row := x.currentRow(step.ID); x.interrupted[row] && !strings.Contains(row.Note, interruptedItems) {
-		addNote(row, interruptedItems)
-	}
+	x.noteInterruption(x.currentRow(step.ID), interruptedItems)
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (x *execution) doTimeoutTool(ctx context.Context, step *definition.Step, ac
 	if err != nil {
 		return x.failTimeoutTool(ctx, step, actionStep, row, permanentError(codeInput, err))
 	}
-	x.noteInterruptedCall(row)
+	x.noteInterruption(row, interruptedCall)
 	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err

@@ -70,19 +70,19 @@ func (s *Service) checkAnsweredInput(r store.Reader, q *fermata.Question, input 
 		return err
 	}
 	if step := d.Step(stepID); step != nil {
-		return s.checkStepInput(r, run, step, input, "answers."+fermata.RemedyInputKey)
+		return s.checkStepInput(r, run, d, step, input, "answers."+fermata.RemedyInputKey)
 	}
 	return nil
 }
 
-// checkStepInput returns an error if the tool of a step cannot take an input. field is the name of the input in the
+// checkStepInput returns an error if a step of a run cannot take another input. field is the name of the input in the
 // request of the caller.
-func (s *Service) checkStepInput(r store.Reader, run *fermata.WorkflowRun, step *definition.Step, doc json.RawMessage, field string) error {
+func (s *Service) checkStepInput(r store.Reader, run *fermata.WorkflowRun, d *definition.Workflow, step *definition.Step, doc json.RawMessage, field string) error {
 	if asksPeople(step) {
 		return errAsksPeople(step)
 	}
-	input := decodeObject(doc)
-	err := s.tryInput(r, run, step, input)
+	x := &execution{s: s, run: run, def: d, secrets: s.secretsOf(d), cause: decodeObject(run.Cause), inputs: decodeObject(run.Inputs)}
+	err := x.checkOtherInput(r, step, doc)
 	var f *stepError
 	if !errors.As(err, &f) {
 		return err
@@ -91,25 +91,26 @@ func (s *Service) checkStepInput(r store.Reader, run *fermata.WorkflowRun, step 
 	return fermata.Invalid(problem).WithHint("fermata workflow tools show %s says what it takes", step.Tool)
 }
 
-// tryInput checks an input as the step itself does when it begins. It returns a [stepError] if the step would fail.
-func (s *Service) tryInput(r store.Reader, run *fermata.WorkflowRun, step *definition.Step, input map[string]any) error {
-	if err := s.checkToolInput(step.Tool, input, nil); err != nil {
-		return err
+// checkOtherInput checks another input as the step itself does when it begins. It returns a [stepError] if the step would
+// fail. What a server of tools takes is known only when it is called.
+func (x *execution) checkOtherInput(r store.Reader, step *definition.Step, doc json.RawMessage) error {
+	if err := checkInputSize(doc); err != nil {
+		return permanentError(codeInput, err)
 	}
-	switch {
-	case s.Stub != nil:
-		return nil // a simulation has no other workflows and no tools of the workspace
-	case step.Tool == toolWorkflow:
-		_, _, _, err := s.startedWorkflow(r, run.Project, input)
-		return err
+	u := unit{row: &fermata.WorkflowStep{TaskID: x.run.ID, Step: step.ID}, input: decodeObject(doc)}
+	if err := x.checkInput(step, u.row, u.input); err != nil || x.s.Stub != nil {
+		return err // a simulation has no other workflows and no tools of the workspace
 	}
-	named, err := r.NamedTool(step.Tool)
-	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && named.Server != nil {
-		return nil
+	c, isDelegated := x.s.builtInChild(step.Tool)
+	if !isDelegated {
+		named, err := r.NamedTool(step.Tool)
+		if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && named.Server != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c = namedToolChild(named)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = renderNamedTool(named, input, run, decodeObject(run.Inputs), decodeObject(run.Cause))
-	return err
+	return c.check(x, r, step, u)
 }

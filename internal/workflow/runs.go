@@ -202,7 +202,7 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, givenID string, i
 			return err
 		}
 		if step := d.Step(st.retryPoint()); len(input) > 0 && step != nil {
-			if err := s.checkStepInput(tx.Reader, run, step, input, "input"); err != nil {
+			if err := s.checkStepInput(tx.Reader, run, d, step, input, "input"); err != nil {
 				return err
 			}
 		}

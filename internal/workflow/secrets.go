@@ -133,8 +133,8 @@ func errExposesSecret(what string) error {
 		WithHint("hand it to a tool such as http instead, or let the worker have it in its environment"))
 }
 
-// checkTask returns an error if a task would show a secret.
-func (k secrets) checkTask(n fermata.NewTask) error {
+// checkExposure returns a [stepError] if a task would show a secret.
+func (k secrets) checkExposure(n fermata.NewTask) error {
 	if k.containsSecret(fmt.Sprint(n.Title, "\n", n.Body)) || k.containsSecret(n.Spec) {
 		return errExposesSecret("the task")
 	}

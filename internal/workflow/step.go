@@ -229,9 +229,9 @@ func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fer
 		return err
 	}
 	if named != nil && named.Server == nil {
-		return x.delegate(ctx, step, row, x.s.namedToolChild(named), []unit{{row: row, input: input}}, nil)
+		return x.delegate(ctx, step, row, namedToolChild(named), []unit{{row: row, input: input}}, nil)
 	}
-	x.noteInterruptedCall(row)
+	x.noteInterruption(row, interruptedCall)
 	// The start is saved before the call can have any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err
@@ -239,15 +239,18 @@ func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fer
 	return x.scheduleCalls(ctx, &stepCalls{step: step, named: named, unstartedUnits: []unit{{row: row, input: input}}, maxOpen: 1})
 }
 
-// noteInterruptedCall adds a note to a step whose call begins again, because the server was stopped or killed during the
-// call.
-func (x *execution) noteInterruptedCall(row *fermata.WorkflowStep) {
-	if x.interrupted[row] && !strings.Contains(row.Note, interruptedCall) {
-		addNote(row, interruptedCall)
+// noteInterruption adds a note to a step whose work begins again, because the server was stopped or killed meanwhile.
+func (x *execution) noteInterruption(row *fermata.WorkflowStep, note string) {
+	if x.interrupted[row] && !strings.Contains(row.Note, note) {
+		addNote(row, note)
 	}
 }
 
-const interruptedCall = "done again: the server was interrupted during the call"
+const (
+	interruptedCall = "done again: the server was interrupted during the call"
+	// interruptedItems is the note of a step with items. Which of its open items were called already is not known.
+	interruptedItems = "its open items were done again: the server was interrupted during the calls"
+)
 
 // endCall ends a step with the result of its call.
 func (x *execution) endCall(ctx context.Context, r callResult) error {

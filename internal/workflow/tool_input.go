@@ -19,55 +19,29 @@ func (x *execution) checkInput(step *definition.Step, row *fermata.WorkflowStep,
 	if asksPeople(step) {
 		return nil
 	}
-	if err := x.s.checkToolInput(step.Tool, input, x.withoutMadeUpSecrets); err != nil {
+	if err := x.checkToolInput(step.Tool, input); err != nil {
 		return err
 	}
-	return x.checkInputTask(step, unit{row: row, input: input})
-}
-
-// checkToolInput returns an error if a tool does not take an input: its schema, or its own check. filter, if
-// it is not nil, may remove problems of that check.
-func (s *Service) checkToolInput(name string, input map[string]any, filter func(input map[string]any, err error) error) error {
-	info := s.infos[name]
-	wrong, err := findMismatch(info.Input, input)
-	if err == nil && wrong != nil {
-		err = mismatchError(wrong, "input", inputHint(wrong, info.Name))
-	}
-	if err != nil {
-		return permanentError(codeInput, err)
-	}
-	if info.Check != nil {
-		err := info.Check(input)
-		if filter != nil {
-			err = filter(input, err)
-		}
-		if err != nil {
-			return permanentError(codeInput, err)
-		}
+	if describe := describeBuiltIn(step.Tool); describe != nil {
+		return x.checkTask(describe, step, unit{row: row, input: input})
 	}
 	return nil
 }
 
-// checkInputTask returns an error if no task can be made of the input of an agent or a command.
-func (x *execution) checkInputTask(step *definition.Step, u unit) error {
-	var n fermata.NewTask
-	var sp spec
-	switch step.Tool {
-	case toolAgent:
-		n, sp = agentTask(step, u)
-	case toolShell:
-		n, sp = shellTask(step, u)
-	default:
-		return nil
+// checkToolInput returns an error if a tool does not take an input: its schema, or its own check.
+func (x *execution) checkToolInput(name string, input map[string]any) error {
+	info := x.s.infos[name]
+	wrong, err := findMismatch(info.Input, input)
+	if err == nil && wrong != nil {
+		err = mismatchError(wrong, "input", inputHint(wrong, info.Name))
 	}
-	n, err := x.fillTask(step, u, n, sp)
-	if err == nil {
-		_, err = n.Create("", fermata.SystemActor, x.now)
+	if err == nil && info.Check != nil {
+		err = x.withoutMadeUpSecrets(input, info.Check(input))
 	}
-	if refusal := asChildRefusal(err); refusal != nil {
-		return refusal
+	if err != nil {
+		return permanentError(codeInput, err)
 	}
-	return err
+	return nil
 }
 
 // withoutMadeUpSecrets removes the problems of fields that hold a secret, if this is a test. A test has made up the value

@@ -211,7 +211,7 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		return nil
 	}
 	if e.TaskID != "" {
-		if _, ownRunID, err := findAncestorRuns(tx, e.TaskID, f.def.Name); err != nil || ownRunID != "" {
+		if _, ownRunID, err := findAncestorRuns(tx.Reader, e.TaskID, f.def.Name); err != nil || ownRunID != "" {
 			return err
 		}
 	}
@@ -257,7 +257,7 @@ func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
 	if e.TaskID == "" {
 		return nil, nil
 	}
-	first, _, err := findAncestorRuns(tx, e.TaskID, "")
+	first, _, err := findAncestorRuns(tx.Reader, e.TaskID, "")
 	if err != nil {
 		return nil, err
 	}

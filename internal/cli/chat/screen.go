@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -24,33 +25,24 @@ func (c *conversation) runFullScreen(ctx context.Context) error {
 	input.Prompt = "> "
 	input.Placeholder = "a message, /answer, /clarify, /quit"
 	m := &screen{chat: c, ctx: ctx, input: input, width: c.s.Width}
-	stdin, release := c.s.LendInput()
-	defer release()
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(c.s.Out), tea.WithoutSignalHandler())
-	go func() {
-		err := c.s.Client.Stream(ctx, client.StreamQuery{
-			TaskID: c.task.ID, FromStart: true,
-			OnDrop: func(error) { program.Send(lineShown(session.ConnectionLostText)) },
-		}, func(e *fermata.Event) error {
-			x, err := c.thread.loadEntry(ctx, e)
-			if err != nil || x == nil {
-				return err
-			}
-			program.Send(x)
-			return nil
-		})
-		program.Send(streamEnded{err})
-	}()
-	_, err := program.Run()
-	switch {
-	case m.err != nil:
-		return m.err
-	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return fermata.Internal("show the thread", err)
-	}
-	return nil
+	err := c.s.RunFullScreen(ctx, m, c.follow)
+	return cmp.Or(m.err, err)
+}
+
+// follow sends the entries of the thread to the screen.
+func (c *conversation) follow(ctx context.Context, program *tea.Program) {
+	err := c.s.Client.Stream(ctx, client.StreamQuery{
+		TaskID: c.task.ID, FromStart: true,
+		OnDrop: func(error) { program.Send(lineShown(session.ConnectionLostText)) },
+	}, func(e *fermata.Event) error {
+		x, err := c.thread.loadEntry(ctx, e)
+		if err != nil || x == nil {
+			return err
+		}
+		program.Send(x)
+		return nil
+	})
+	program.Send(streamEnded{err})
 }
 
 type (

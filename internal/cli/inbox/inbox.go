@@ -1,8 +1,8 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,22 +65,8 @@ func (m *model) run(ctx context.Context) error {
 
 // show shows the inbox until the person leaves or edits.
 func (m *model) show(ctx context.Context) error {
-	followCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stdin, release := m.s.LendInput()
-	defer release()
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(m.s.Out), tea.WithoutSignalHandler())
-	go m.follow(followCtx, program)
-	_, err := program.Run()
-	switch {
-	case m.err != nil:
-		return m.err
-	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return fermata.Internal("show the inbox", err)
-	}
-	return nil
+	err := m.s.RunFullScreen(ctx, m, m.follow)
+	return cmp.Or(m.err, err)
 }
 
 // follow sends events, and the state of the connection, to the inbox.
