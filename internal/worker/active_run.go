@@ -186,7 +186,7 @@ func (a *activeRun) release(ctx context.Context, why error) {
 	sendCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.w.opts.Grace)
 	defer cancel()
 	a.runLog.close(sendCtx)
-	retry := backoff{}
+	retry := newBackOff()
 	for {
 		_, err := a.w.server.Release(sendCtx, a.claim.Run.ID, a.claim.Run.Token)
 		switch {
@@ -197,7 +197,7 @@ func (a *activeRun) release(ctx context.Context, why error) {
 			a.log.Warn("hand the task back", "error", err)
 			return
 		}
-		retry.wait(sendCtx)
+		pause(sendCtx, retry)
 	}
 }
 

@@ -54,7 +54,7 @@ func (n *attention) signalChange() {
 
 // run makes one waiting call after the other until ctx ends.
 func (n *attention) run(ctx context.Context) {
-	retry := backoff{}
+	retry := newBackOff()
 	for ctx.Err() == nil {
 		runs := n.waitingRuns()
 		if len(runs) == 0 {
@@ -66,10 +66,10 @@ func (n *attention) run(ctx context.Context) {
 		}
 		err := n.awaitNews(ctx, runs)
 		if err == nil {
-			retry = backoff{}
+			retry.Reset()
 		} else if ctx.Err() == nil {
 			n.w.log.Warn("wait for news of the runs", "error", err)
-			retry.wait(ctx)
+			pause(ctx, retry)
 		}
 	}
 }

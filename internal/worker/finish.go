@@ -113,7 +113,7 @@ func (a *activeRun) fillResult(ctx context.Context, fin fermata.Finish) fermata.
 // the task never hangs. report returns the last report that was sent, and whether the task goes on because the agent
 // was not told everything.
 func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, continues bool, err error) {
-	retry := backoff{}
+	retry := newBackOff()
 	for {
 		fin.Heard = a.toldIDs()
 		t, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
@@ -128,17 +128,17 @@ func (a *activeRun) report(ctx context.Context, fin fermata.Finish) (sent fermat
 				a.logDroppedQuestion(fin.Question, err)
 			}
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
-			retry.wait(ctx)
+			pause(ctx, retry)
 		case isContentRefusal(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keepAsIs = true
 			fin = a.refusalFailure(fin, err)
 		case isContentRefusal(code):
 			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
-			retry.wait(ctx)
+			pause(ctx, retry)
 		default:
 			a.log.Warn("report the result", "error", err)
-			retry.wait(ctx)
+			pause(ctx, retry)
 		}
 	}
 }

@@ -237,7 +237,7 @@ func (l *runLog) wakeWriters() {
 // sendChunk sends a chunk until the server takes it. A chunk that the server refuses is skipped. sendChunk returns
 // false when the run or the log has ended.
 func (l *runLog) sendChunk(text string) bool {
-	retry := backoff{}
+	retry := newBackOff()
 	for {
 		err := l.send(l.ctx, text)
 		switch {
@@ -247,7 +247,7 @@ func (l *runLog) sendChunk(text string) bool {
 			l.giveUp()
 			return false
 		}
-		retry.wait(l.ctx)
+		pause(l.ctx, retry)
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -138,7 +139,7 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 // runSlot runs one task after the other. It returns nil when ctx ends, or when Once is set and there is nothing to do.
 // It returns an error if the server refuses every claim, or if Once is set and a claim fails.
 func (w *Worker) runSlot(ctx context.Context) error {
-	retry, key := backoff{}, secret.Text()
+	retry, key := newBackOff(), secret.Text()
 	for ctx.Err() == nil {
 		claim, err := w.claim(client.WithIdempotencyKey(ctx, key))
 		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
@@ -148,7 +149,7 @@ func (w *Worker) runSlot(ctx context.Context) error {
 		}
 		switch {
 		case err == nil:
-			retry = backoff{}
+			retry.Reset()
 			w.active.Add(1)
 			w.runTask(ctx, claim)
 			w.active.Add(-1)
@@ -162,7 +163,7 @@ func (w *Worker) runSlot(ctx context.Context) error {
 			return fmt.Errorf("claim a task: %w", err)
 		default:
 			w.log.Warn("claim a task", "error", err)
-			retry.wait(ctx)
+			pause(ctx, retry)
 		}
 	}
 	return nil
@@ -220,12 +221,15 @@ func (w *Worker) runner(t *fermata.Task) Runner {
 	return w.opts.Runners[0]
 }
 
-// backoff grows from 200 milliseconds to ten seconds, with jitter.
-type backoff struct{ tries int }
+// newBackOff returns the waits between the tries of a call to the server. They are random, so that the workers of a restarted
+// server do not all come back at the same moment.
+func newBackOff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval, b.Multiplier = 200*time.Millisecond, 10*time.Second, 2
+	return b
+}
 
-// wait pauses for the next step, or until ctx ends.
-func (b *backoff) wait(ctx context.Context) {
-	d := min(200*time.Millisecond<<min(b.tries, 10), 10*time.Second)
-	b.tries++
-	wait(ctx, d/2+rand.N(d/2), nil) //nolint:gosec // jitter needs no secret
+// pause waits for the next try, or until ctx ends.
+func pause(ctx context.Context, tries *backoff.ExponentialBackOff) {
+	wait(ctx, tries.NextBackOff(), nil)
 }
