@@ -159,7 +159,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 	if d.Enabled != nil {
 		next.Enabled = *d.Enabled
 	}
-	next.Triggers, next.Inputs = triggersOf(w), inputsOf(w)
+	next.Triggers, next.Inputs = toWireTriggers(w), toWireInputs(w)
 	if next.WebhookSecret == "" && slices.ContainsFunc(w.Triggers, func(t definition.Trigger) bool { return t.Type == definition.Webhook && t.Auth != definition.AuthNone }) {
 		next.WebhookSecret = newSecret()
 	}
@@ -172,7 +172,7 @@ func (s *Service) saveDefinition(tx *store.Tx, c fermata.Caller, w *definition.W
 func (s *Service) saveWithTriggers(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *definition.Workflow) error {
 	w.UpdatedBy, w.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveWorkflow(w)
-	schedules, err := schedulesFrom(tx, d, w.Enabled)
+	schedules, err := scheduleRows(tx, d, w.Enabled)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 // maxEventChain limits the length of a chain of runs in which an event of each run started the next one.
 const maxEventChain = 10
 
-// eventCycle returns the reason why an event must not start a run: an earlier run of the same workflow led to the
+// findEventCycle returns the reason why an event must not start a run: an earlier run of the same workflow led to the
 // event, or the chain of runs is too long. It returns a nil reason if the run may start. id is the task that caused the
 // event, and name is the workflow.
-func eventCycle(tx *store.Tx, id, name string) (reason, err error) {
+func findEventCycle(tx *store.Tx, id, name string) (reason, err error) {
 	for range maxEventChain {
 		if id == "" {
 			return nil, nil

@@ -47,7 +47,8 @@ type rowKey struct {
 	occurrence, item int
 }
 
-func keyOf(step string, occurrence int, item *int) rowKey {
+// rowKeyOf returns the key of a row. item is nil for the step itself.
+func rowKeyOf(step string, occurrence int, item *int) rowKey {
 	key := rowKey{step, occurrence, -1}
 	if item != nil {
 		key.item = *item
@@ -106,7 +107,7 @@ func (x *execution) readSteps(r store.Reader) (err error) {
 	x.byKey = make(map[rowKey]*fermata.WorkflowStep, len(x.rows))
 	x.interrupted = map[*fermata.WorkflowStep]bool{}
 	for _, row := range x.rows {
-		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
+		x.byKey[rowKeyOf(row.Step, row.Occurrence, row.Item)] = row
 		x.interrupted[row] = row.State == fermata.StepRunning
 	}
 	return err
@@ -224,7 +225,7 @@ func (x *execution) touch(row *fermata.WorkflowStep) {
 
 // begin starts an occurrence of a step and returns its row. If the row exists already, it is started again.
 func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
-	key := keyOf(step.ID, occurrence, item)
+	key := rowKeyOf(step.ID, occurrence, item)
 	if row := x.byKey[key]; row != nil {
 		// A process that was lost began it before, or an earlier attempt has ended. Nothing of that attempt stays.
 		if row.State.IsEnded() || row.Until != nil {
@@ -246,7 +247,7 @@ func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fer
 
 // currentRow returns the row of a step's newest occurrence, or nil.
 func (x *execution) currentRow(step string) *fermata.WorkflowStep {
-	return x.byKey[keyOf(step, x.st.Visits[step], nil)]
+	return x.byKey[rowKeyOf(step, x.st.Visits[step], nil)]
 }
 
 // itemRows returns the rows of a step's items by their index.

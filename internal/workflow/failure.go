@@ -68,12 +68,12 @@ func permanentError(code string, err error) error {
 
 // toStepError converts an error of a step to its wire form.
 func toStepError(err error) *fermata.StepError {
-	out := &fermata.StepError{Code: codeTool, Message: boundText(spellOut(err))}
+	out := &fermata.StepError{Code: codeTool, Message: boundText(describeError(err))}
 	var f *stepError
 	if errors.As(err, &f) {
 		out.Code = f.code
 		if f.output != nil {
-			out.ExitCode, out.Stdout, out.Stderr = f.output.ExitCode, ending(f.output.Stdout), ending(f.output.Stderr)
+			out.ExitCode, out.Stdout, out.Stderr = f.output.ExitCode, lastOutput(f.output.Stdout), lastOutput(f.output.Stderr)
 		}
 	}
 	out.SafeToRetry = tool.IsSafeToRetry(err) && !isPermanent(err)
@@ -87,9 +87,9 @@ func toStepError(err error) *fermata.StepError {
 	return out
 }
 
-// spellOut returns the message of an error. The message of a request with several problems does not name them, so it is
+// describeError returns the message of an error. The message of a request with several problems does not name them, so it is
 // replaced by all of them.
-func spellOut(err error) string {
+func describeError(err error) string {
 	var e *fermata.Error
 	if !errors.As(err, &e) || len(e.Problems) < 2 || e.Message != fermata.Invalid().Message {
 		return err.Error()
@@ -101,9 +101,9 @@ func spellOut(err error) string {
 	return strings.Replace(err.Error(), e.Message, strings.Join(lines, "; "), 1)
 }
 
-// ending returns the last part of a command's output, at most
+// lastOutput returns the last part of a command's output, at most
 // fermata.MaxStepErrorOutput bytes.
-func ending(text string) string {
+func lastOutput(text string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepErrorOutput):], "")
 }
 

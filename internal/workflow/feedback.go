@@ -26,7 +26,7 @@ func (x *execution) sentBackText(row *fermata.WorkflowStep) string {
 		return ""
 	}
 	comment := "\n\nThis was done before, and a person sent it back:\n\n" + quoteLines(x.st.Feedback) + "\n"
-	before := x.byKey[keyOf(row.Step, row.Occurrence-1, row.Item)]
+	before := x.byKey[rowKeyOf(row.Step, row.Occurrence-1, row.Item)]
 	if before == nil || len(before.Output) == 0 {
 		return comment
 	}

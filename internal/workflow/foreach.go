@@ -35,10 +35,10 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	if err != nil {
 		return err
 	}
-	c, isDelegated := x.s.builtInChild(step.Tool)
+	c, isDelegated := x.s.builtInDelegation(step.Tool)
 	isQuestion := asksPeople(step)
 	if named != nil && named.Server == nil {
-		c, isDelegated = namedToolChild(named), true
+		c, isDelegated = namedToolDelegation(named), true
 	}
 	maxUnits := len(list)
 	if isDelegated || isQuestion {
@@ -264,7 +264,7 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 		asks[i] = a
 	}
 	next := 0
-	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
+	return x.delegate(ctx, step, row, delegation{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
 		if u.row == units[0].row {
 			// The transaction may run more than once.
 			next = 0

@@ -101,7 +101,7 @@ func (x *execution) checkOtherInput(r store.Reader, step *definition.Step, doc j
 	if err := x.checkInput(step, u.row, u.input); err != nil || x.s.Stub != nil {
 		return err // a simulation has no other workflows and no tools of the workspace
 	}
-	c, isDelegated := x.s.builtInChild(step.Tool)
+	c, isDelegated := x.s.builtInDelegation(step.Tool)
 	if !isDelegated {
 		named, err := r.NamedTool(step.Tool)
 		if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && named.Server != nil {
@@ -110,7 +110,7 @@ func (x *execution) checkOtherInput(r store.Reader, step *definition.Step, doc j
 		if err != nil {
 			return err
 		}
-		c = namedToolChild(named)
+		c = namedToolDelegation(named)
 	}
 	return c.check(x, r, step, u)
 }

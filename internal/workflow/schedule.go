@@ -195,7 +195,7 @@ func (s *Service) fireTrigger(tx *store.Tx, d *definition.Workflow, w *fermata.W
 			return nil
 		}
 	}
-	if why, err := eventCycle(tx, f.eventTaskID, d.Name); err != nil {
+	if why, err := findEventCycle(tx, f.eventTaskID, d.Name); err != nil {
 		return err
 	} else if why != nil {
 		return skipWith(why)

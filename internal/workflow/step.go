@@ -221,7 +221,7 @@ func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fer
 	case toolWait:
 		return x.wait(ctx, step, row, input)
 	}
-	if d, ok := x.s.builtInChild(step.Tool); ok {
+	if d, ok := x.s.builtInDelegation(step.Tool); ok {
 		return x.delegate(ctx, step, row, d, []unit{{row: row, input: input}}, nil)
 	}
 	named, err := x.namedTool(ctx, step.Tool)
@@ -229,7 +229,7 @@ func (x *execution) runTool(ctx context.Context, step *definition.Step, row *fer
 		return err
 	}
 	if named != nil && named.Server == nil {
-		return x.delegate(ctx, step, row, namedToolChild(named), []unit{{row: row, input: input}}, nil)
+		return x.delegate(ctx, step, row, namedToolDelegation(named), []unit{{row: row, input: input}}, nil)
 	}
 	x.noteInterruption(row, interruptedCall)
 	// The start is saved before the call can have any effect.

@@ -14,8 +14,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// triggersOf returns the triggers of a workflow in their wire form.
-func triggersOf(w *definition.Workflow) []fermata.WorkflowTrigger {
+// toWireTriggers returns the triggers of a workflow in their wire form.
+func toWireTriggers(w *definition.Workflow) []fermata.WorkflowTrigger {
 	all := make([]fermata.WorkflowTrigger, 0, len(w.Triggers))
 	for i := range w.Triggers {
 		t := &w.Triggers[i]
@@ -43,7 +43,8 @@ func triggersOf(w *definition.Workflow) []fermata.WorkflowTrigger {
 	return all
 }
 
-func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
+// toWireInputs returns the inputs of a workflow in their wire form.
+func toWireInputs(w *definition.Workflow) []fermata.WorkflowInput {
 	all := make([]fermata.WorkflowInput, 0, len(w.Inputs))
 	for _, in := range w.Inputs {
 		all = append(all, fermata.WorkflowInput{
@@ -53,9 +54,9 @@ func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
 	return all
 }
 
-// schedulesFrom returns the rows of a workflow's schedules. A schedule that has not changed keeps its next time, so
+// scheduleRows returns the rows of a workflow's schedules. A schedule that has not changed keeps its next time, so
 // that a run that is due or was missed still starts.
-func schedulesFrom(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.Schedule, error) {
+func scheduleRows(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.Schedule, error) {
 	before, err := tx.Schedules(w.Name)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func addNextTimes(triggers []fermata.WorkflowTrigger, schedules []store.Schedule
 // startFollowingEvents sets the trigger cursor to the last event, if this workflow follows events and no workflow did
 // before. Earlier events start nothing.
 func (s *Service) startFollowingEvents(tx *store.Tx, w *definition.Workflow, enabled bool) error {
-	if !enabled || !slices.ContainsFunc(w.Triggers, followsEvents) {
+	if !enabled || !slices.ContainsFunc(w.Triggers, isStartedByEvents) {
 		return nil
 	}
 	seen, err := tx.TriggerCursor()
@@ -110,7 +111,8 @@ func (s *Service) startFollowingEvents(tx *store.Tx, w *definition.Workflow, ena
 	return nil
 }
 
-func followsEvents(t definition.Trigger) bool {
+// isStartedByEvents reports whether a trigger starts runs by events of Fermata or of GitHub.
+func isStartedByEvents(t definition.Trigger) bool {
 	return t.Type == definition.Event || t.Type == definition.LabelAdded || t.Type == definition.Deployment
 }
 

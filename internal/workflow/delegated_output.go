@@ -77,12 +77,12 @@ func (x *execution) storeTaskOutput(ctx context.Context, step *definition.Step, 
 	if err != nil {
 		return true, withCommandOutput(err, t, run)
 	}
-	notePrinted(row, output)
+	noteLostOutput(row, output)
 	return true, withCommandOutput(x.storeOutput(step, row, output), t, run)
 }
 
-// notePrinted adds notes to a step if its output lacks some of the bytes that a command printed.
-func notePrinted(row *fermata.WorkflowStep, output any) {
+// noteLostOutput adds notes to a step if its output lacks some of the bytes that a command printed.
+func noteLostOutput(row *fermata.WorkflowStep, output any) {
 	fields, _ := output.(map[string]any)
 	if fields["left_out"] != nil {
 		addNote(row, fmt.Sprintf("the first %v bytes of what it printed were left out", fields["left_out"]))

@@ -18,8 +18,8 @@ type unit struct {
 	feedback string
 }
 
-// child describes how a step delegates its work to a task.
-type child struct {
+// delegation describes how a step delegates its work to a task.
+type delegation struct {
 	// check returns a [stepError] if no task can be created with the input of the unit. It creates nothing.
 	check func(x *execution, r store.Reader, step *definition.Step, u unit) error
 	// create creates the task, in the transaction that stops the run. It refuses what check refuses.
@@ -29,9 +29,9 @@ type child struct {
 // describeTask returns the task that does the work of a unit, without what the tasks of all steps have.
 type describeTask func(x *execution, step *definition.Step, u unit) (fermata.NewTask, spec, error)
 
-// child returns how a step delegates its work to such a task.
-func (describe describeTask) child() child {
-	return child{
+// delegation returns how a step delegates its work to such a task.
+func (describe describeTask) delegation() delegation {
+	return delegation{
 		check: func(x *execution, _ store.Reader, step *definition.Step, u unit) error {
 			return x.checkTask(describe, step, u)
 		},
@@ -57,24 +57,24 @@ func describeBuiltIn(tool string) describeTask {
 	}
 }
 
-// builtInChild returns how a built-in tool is delegated. It reports false for a tool that is not delegated.
-func (s *Service) builtInChild(name string) (child, bool) {
+// builtInDelegation returns how a built-in tool is delegated. It reports false for a tool that is not delegated.
+func (s *Service) builtInDelegation(name string) (delegation, bool) {
 	if s.Stub != nil {
-		return child{}, false
+		return delegation{}, false
 	}
 	if name == toolWorkflow {
-		return child{check: s.checkChildRun, create: s.createRun}, true
+		return delegation{check: s.checkDelegatedRun, create: s.createRun}, true
 	}
 	describe := describeBuiltIn(name)
 	if describe == nil {
-		return child{}, false
+		return delegation{}, false
 	}
-	return describe.child(), true
+	return describe.delegation(), true
 }
 
 // delegate creates a task for each unit. The step waits until one of these tasks ends, or one of the tasks in open,
 // which exist already.
-func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
+func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, d delegation, units []unit, open []string) error {
 	for i := range units {
 		var err error
 		if units[i].feedback, err = x.feedback(ctx, step, units[i].row); err != nil {
@@ -87,7 +87,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	err := x.park(ctx, nil, func(h *engine.LeasedRun) ([]string, error) {
 		ids := slices.Clone(open)
 		for _, u := range units {
-			t, err := c.create(x, h, step, u)
+			t, err := d.create(x, h, step, u)
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +97,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 		}
 		return ids, nil
 	})
-	if refusal := asChildRefusal(err); refusal != nil {
+	if refusal := asDelegationRefusal(err); refusal != nil {
 		x.st.WaitsFor = ""
 		for _, u := range units {
 			u.row.ChildID = ""
@@ -107,8 +107,8 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	return err
 }
 
-// asChildRefusal returns the failure of a step whose task could not be created. It returns nil for any other error.
-func asChildRefusal(err error) error {
+// asDelegationRefusal returns the failure of a step whose task could not be created. It returns nil for any other error.
+func asDelegationRefusal(err error) error {
 	if f, ok := err.(*stepError); ok { //nolint:errorlint // nothing wraps the error that create returns
 		return f
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// startedWorkflow returns the workflow that an input of the tool workflow names, its definition and the inputs of the
+// findWorkflow returns the workflow that an input of the tool workflow names, its definition and the inputs of the
 // run. It returns a [stepError] if no run can start.
-func (s *Service) startedWorkflow(r store.Reader, project string, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
+func (s *Service) findWorkflow(r store.Reader, project string, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
 	name, _ := input["name"].(string)
 	w, err := r.Workflow(name)
 	if err == nil && w.Project != projectOrDefault(project) {
@@ -40,15 +40,15 @@ func (s *Service) startedWorkflow(r store.Reader, project string, input map[stri
 	return w, d, inputs, nil
 }
 
-// checkChildRun returns a [stepError] if no run of another workflow can start as a child of this run.
-func (s *Service) checkChildRun(x *execution, r store.Reader, _ *definition.Step, u unit) error {
-	_, _, _, err := s.startableWorkflow(x, r, u.input)
+// checkDelegatedRun returns a [stepError] if no run of another workflow can start as a child of this run.
+func (s *Service) checkDelegatedRun(x *execution, r store.Reader, _ *definition.Step, u unit) error {
+	_, _, _, err := s.checkedWorkflow(x, r, u.input)
 	return err
 }
 
-// startableWorkflow returns what startedWorkflow returns. It returns a [stepError] if this run may not start that workflow.
-func (s *Service) startableWorkflow(x *execution, r store.Reader, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
-	w, d, inputs, err := s.startedWorkflow(r, x.run.Project, input)
+// checkedWorkflow returns what startedWorkflow returns. It returns a [stepError] if this run may not start that workflow.
+func (s *Service) checkedWorkflow(x *execution, r store.Reader, input map[string]any) (*fermata.Workflow, *definition.Workflow, map[string]any, error) {
+	w, d, inputs, err := s.findWorkflow(r, x.run.Project, input)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Service) startableWorkflow(x *execution, r store.Reader, input map[stri
 
 // createRun starts a run of another workflow as a child of this run.
 func (s *Service) createRun(x *execution, h *engine.LeasedRun, _ *definition.Step, u unit) (*fermata.Task, error) {
-	w, d, inputs, err := s.startableWorkflow(x, h.Tx.Reader, u.input)
+	w, d, inputs, err := s.checkedWorkflow(x, h.Tx.Reader, u.input)
 	if err != nil {
 		return nil, err
 	}

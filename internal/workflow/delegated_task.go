@@ -114,8 +114,8 @@ func describeShellTask(_ *execution, step *definition.Step, u unit) (fermata.New
 	return fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, commandSpec(argv, step, nil), nil
 }
 
-// namedToolChild returns how a tool of the workspace is delegated.
-func namedToolChild(n *fermata.NamedTool) child {
+// namedToolDelegation returns how a tool of the workspace is delegated.
+func namedToolDelegation(n *fermata.NamedTool) delegation {
 	return describeTask(func(x *execution, step *definition.Step, u unit) (fermata.NewTask, spec, error) {
 		texts, err := x.renderNamedTool(n, u.input)
 		if err != nil {
@@ -127,7 +127,7 @@ func namedToolChild(n *fermata.NamedTool) child {
 			}, spec{Timeout: configuredTimeout(step, n)}, nil
 		}
 		return fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, commandSpec(texts, step, n), nil
-	}).child()
+	}).delegation()
 }
 
 // newTask returns the task that does the work of a unit. It returns a [stepError] if the input of the unit allows none.
@@ -163,7 +163,7 @@ func (x *execution) checkTask(describe describeTask, step *definition.Step, u un
 	if err == nil {
 		_, err = n.Create("", fermata.SystemActor, x.now)
 	}
-	if refusal := asChildRefusal(err); refusal != nil {
+	if refusal := asDelegationRefusal(err); refusal != nil {
 		return refusal
 	}
 	return err
