@@ -96,6 +96,13 @@ func (e *Engine) outageOf(run *fermata.Run, endState fermata.RunState, now time.
 	}
 }
 
+// handedBackData is the data of the events run.lost and run.released. Summary says why the run has no result, where more is
+// known than that.
+type handedBackData struct {
+	Attempts int    `json:"attempts"`
+	Summary  string `json:"summary,omitempty"`
+}
+
 // handBack ends a run that has no result. What the run was handed is handed to
 // the next run again.
 func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endState fermata.RunState) error {
@@ -110,7 +117,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endSt
 		t.Attempts++
 		e.markWorkerLost(tx, run)
 	}
-	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.SystemActor, Data: encodeData(map[string]int{"attempts": t.Attempts})})
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.SystemActor, Data: encodeData(handedBackData{t.Attempts, run.Summary})})
 	if t.Attempts >= t.MaxAttempts {
 		return e.endTask(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.SystemActor)
 	}

@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -50,8 +51,12 @@ func TestACommandThatIsRunAgainSaysWhy(t *testing.T) {
 				run := w.run(commandWorkflow, nil)
 				tt.interrupt(w, w.claimCommand())
 				w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "made"})
-				if note := w.await(run.ID, fermata.TaskDone).Steps[0].Note; note != tt.want {
-					w.Errorf("the note is %q, want %q", note, tt.want)
+				step := w.await(run.ID, fermata.TaskDone).Steps[0]
+				if step.Note != tt.want {
+					w.Errorf("the note is %q, want %q", step.Note, tt.want)
+				}
+				if why := strings.TrimPrefix(tt.want, "run again: "); strings.Contains(why, "the server") && !strings.Contains(w.storedText(run.ID), `"summary":"`+why) {
+					w.Errorf("no event of the task says that %s", why)
 				}
 			})
 		})

@@ -167,7 +167,7 @@ func otherEventText(e *fermata.Event) string {
 		Deadline                        string
 		Assignees                       []string
 		MessageIDs                      []string `json:"message_ids"`
-		Step, Feedback, Hash            string
+		Step, Feedback, Hash, Summary   string
 	}
 	_ = json.Unmarshal(e.Data, &data) // fields that cannot be read are left out
 	who := render.ActorName(e.Actor)
@@ -217,6 +217,9 @@ func otherEventText(e *fermata.Event) string {
 		}
 		return fmt.Sprintf("%s was handed %s", whom, messagesText(len(data.MessageIDs)))
 	case fermata.EventRunLost:
+		if data.Summary != "" {
+			return "the run was lost: " + terminal.OneLine(data.Summary)
+		}
 		return "the worker was lost"
 	default:
 		return ""

@@ -118,6 +118,8 @@ function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['qu
 
 const icons: Partial<Record<Entry['kind'], IconName>> = { run: 'robot', task: 'tasks', question: 'person' };
 
+const endsRun = ['run.finished', 'run.lost', 'run.released'];
+
 function EventPost({ entry }: { entry: Entry }) {
   const text = usePageText();
   const reasons = useWaitingText();
@@ -132,7 +134,7 @@ function EventPost({ entry }: { entry: Entry }) {
         {entry.type === 'run.finished' && run?.result && `: ${(text.results as Record<string, string>)[run.result] ?? run.result}`}
         {entry.reason && <> – <Visible text={reasonOf(entry.reason, reasons)} /></>}
       </Text>
-      {entry.type === 'run.finished' && run?.summary && <Text size="sm" className={classes.summary}><Visible text={run.summary} /></Text>}
+      {endsRun.includes(entry.type) && run?.summary && <Text size="sm" className={classes.summary}><Visible text={run.summary} /></Text>}
       <NewState entry={entry} />
     </Line>
   );
