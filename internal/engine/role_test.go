@@ -11,10 +11,9 @@ import (
 // answer there, and nowhere else.
 func TestRoleInAProject(t *testing.T) {
 	each(t, func(w *world) {
-		_, err := w.Engine.AddMember(w.Context(), admin, engine.NewMember{
+		w.AddMember(engine.NewMember{
 			Handle: "cid", Role: fermata.RoleViewer, Projects: map[string]fermata.Role{"web": fermata.RoleResponder},
 		})
-		w.OK(err)
 		cid := w.signIn("cid", engine.Browser{}).Caller
 		for project, may := range map[string]bool{"web": true, "default": false, "shop": false} {
 			code := func(err error, want fermata.Code) {

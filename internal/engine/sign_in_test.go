@@ -268,8 +268,7 @@ func TestDisablingMeetsALookUp(t *testing.T) {
 func TestLastAdminStays(t *testing.T) {
 	each(t, func(w *world) {
 		for _, handle := range []string{"root", "second"} {
-			_, err := w.Engine.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleAdmin})
-			w.OK(err)
+			w.AddMember(engine.NewMember{Handle: handle, Role: fermata.RoleAdmin})
 		}
 		demote, disable := fermata.MemberChange{Role: ptr(fermata.RoleOperator)}, fermata.MemberChange{Disabled: ptr(true)}
 		_, err := w.Engine.ChangeMember(w.Context(), admin, "second", disable)
@@ -324,8 +323,7 @@ func TestChangeMember(t *testing.T) {
 func TestTokenFallsWithTheRole(t *testing.T) {
 	each(t, func(w *world) {
 		for _, handle := range []string{"root", "boss"} {
-			_, err := w.Engine.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleAdmin})
-			w.OK(err)
+			w.AddMember(engine.NewMember{Handle: handle, Role: fermata.RoleAdmin})
 		}
 		token := w.token(fermata.NewToken{Member: "boss", Scopes: []fermata.Scope{fermata.ScopeAdmin}})
 		for role, want := range map[fermata.Role][]bool{
