@@ -86,6 +86,8 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"test rooms take test rooms", "internal/channel/channeltest/run.go", own("internal/store/storetest"), ""},
 		{"test takes everything", "test/bench/main.go", own("internal/app"), ""},
 		{"what ships takes no test room", "internal/app/app.go", own("internal/store/storetest"), "app (ring 5) may import rings 0 to 5"},
+		{"what ships takes no test kit", "internal/app/app.go", own("internal/testkit"), "app (ring 5) may import rings 0 to 5"},
+		{"the test kit takes everything", "internal/testkit/world.go", own("internal/engine"), ""},
 		{"what ships takes no test", "internal/store/task.go", own("test"), "store (ring 1) may import root"},
 
 		{"an unknown room", "internal/util/strings.go", "strings", "internal/util/strings.go: internal/util is no room"},

@@ -81,6 +81,7 @@ var rooms = []room{
 	{folder: "examples/*", ring: 5, upTo: 0, also: []string{"client"}},
 
 	testRoom,
+	{folder: "internal/testkit", ring: testRoom.ring, upTo: testRoom.ring, note: "what the tests of several packages share"},
 }
 
 // cliBase are the rooms that every room with commands may import.

@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
+// coder is an agent that may only ask.
 var coder = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk},
 }
@@ -24,10 +25,10 @@ const dropTable = `{"command":"drop table orders"}`
 // askDangerous asks for the approval of a critical action.
 func (w *world) askDangerous(approvals *fermata.Quorum) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskExternal(w.Context(), coder, "", "", fermata.Ask{
+	q, err := w.Engine.AskExternal(w.Context(), coder, "", "", fermata.Ask{
 		Type: fermata.Approval, Question: "Drop the table?", Action: json.RawMessage(dropTable), Risk: fermata.RiskCritical, Approvals: approvals,
 	})
-	w.ok(err)
+	w.OK(err)
 	return q
 }
 
@@ -42,10 +43,10 @@ type preparedAnswer struct {
 func (b *browser) prepare(q *fermata.Question, answer map[string]any) preparedAnswer {
 	b.w.Helper()
 	body, err := json.Marshal(answer)
-	b.w.ok(err)
+	b.w.OK(err)
 	p := preparedAnswer{answer: answer}
 	p.reply = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/decision", string(body)).body
-	b.w.ok(json.Unmarshal([]byte(p.reply), &p))
+	b.w.OK(json.Unmarshal([]byte(p.reply), &p))
 	return p
 }
 
@@ -74,25 +75,25 @@ func (b *browser) approve(q *fermata.Question, a *authenticator) {
 // use uses up the grant of a question.
 func (w *world) use(id string) error {
 	w.Helper()
-	q, err := w.e.Question(w.Context(), admin, id)
-	w.ok(err)
+	q, err := w.Engine.Question(w.Context(), admin, id)
+	w.OK(err)
 	g, ok := q.Grant()
 	if !ok {
 		w.Fatalf("%s gives no grant", id)
 	}
 	var key []byte
-	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
+	w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
 		key, err = tx.GrantKey()
 		return err
 	}))
-	_, err = w.e.VerifyGrant(w.Context(), coder, fermata.GrantCheck{Grant: g.Sign(key), Action: json.RawMessage(dropTable)})
+	_, err = w.Engine.VerifyGrant(w.Context(), coder, fermata.GrantCheck{Grant: g.Sign(key), Action: json.RawMessage(dropTable)})
 	return err
 }
 
 func (w *world) audit() engine.AuditReport {
 	w.Helper()
-	report, err := w.e.VerifyAudit(w.Context(), admin)
-	w.ok(err)
+	report, err := w.Engine.VerifyAudit(w.Context(), admin)
+	w.OK(err)
 	return report
 }
 
@@ -108,7 +109,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 			w.Errorf("%s", r.body)
 		}
 		unsigned, err := json.Marshal(approval(q))
-		w.ok(err)
+		w.OK(err)
 		b.must(http.StatusForbidden, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
 		body := b.prepare(q, approval(q)).signedBy(a)
 		if r := b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body); !strings.Contains(r.body, `"assurance":"passkey"`) {
@@ -124,7 +125,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 		if r.ClosedEvent == 0 || r.AskedEvent == 0 || r.Resolution.Comment != "after the backup" || len(r.PublicKeys) != 1 {
 			w.Errorf("%+v", r)
 		}
-		w.ok(passkey.VerifyReceipt(r))
+		w.OK(passkey.VerifyReceipt(r))
 		for name, change := range map[string]func(r *fermata.DecisionReceipt){
 			"the answer":   func(r *fermata.DecisionReceipt) { r.Resolution.Answers = map[string]any{"answer": "reject"} },
 			"the comment":  func(r *fermata.DecisionReceipt) { r.Resolution.Comment = "" },
@@ -140,7 +141,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 				w.Errorf("a receipt with another %s is taken", name)
 			}
 		}
-		w.ok(w.use(q.ID))
+		w.OK(w.use(q.ID))
 	})
 }
 
@@ -148,12 +149,12 @@ func TestAPasskeySignsADecision(t *testing.T) {
 func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt {
 	w.Helper()
 	var signed fermata.SignedReceipt
-	w.ok(json.Unmarshal([]byte(b.must(http.StatusOK, "GET /v1/questions/"+q.ID+"/receipt", "").body), &signed))
+	w.OK(json.Unmarshal([]byte(b.must(http.StatusOK, "GET /v1/questions/"+q.ID+"/receipt", "").body), &signed))
 	if _, err := checkpoint.OpenReceipt([]byte(strings.Replace(signed.Note, "Drop", "Keep", 1)), w.publicKey); err == nil {
 		w.Error("a changed receipt is taken")
 	}
 	r, err := checkpoint.OpenReceipt([]byte(signed.Note), w.publicKey)
-	w.ok(err)
+	w.OK(err)
 	return r
 }
 
@@ -162,24 +163,24 @@ func TestAVoteIsSigned(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, ann := w.addMemberWithPasskey("ann"), w.localBrowser()
 		ann.signIn("ann")
-		w.member(engine.NewMember{Handle: "bob"})
+		w.AddMember(engine.NewMember{Handle: "bob"})
 		bob := w.localBrowser()
 		bob.signIn("bob")
 		q := w.askDangerous(&fermata.Quorum{Required: 2})
 		ann.approve(q, a)
 		unsigned, err := json.Marshal(approval(q))
-		w.ok(err)
+		w.OK(err)
 		bob.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
 		if report := w.audit(); !report.OK || report.Signed != 1 {
 			w.Errorf("%+v", report)
 		}
 		r := w.receipt(ann, q)
-		w.ok(passkey.VerifyReceipt(r))
+		w.OK(passkey.VerifyReceipt(r))
 		r.Votes[0].Value = fermata.Reject
 		if passkey.VerifyReceipt(r) == nil {
 			w.Error("a changed vote is taken")
 		}
-		w.ok(w.use(q.ID))
+		w.OK(w.use(q.ID))
 	})
 }
 
@@ -195,7 +196,7 @@ func TestAForgedDecision(t *testing.T) {
 			if r := b.call("POST /v1/questions/"+q.ID+"/answer", body); r.status != http.StatusBadRequest && r.status != http.StatusForbidden && r.status != http.StatusUnauthorized {
 				w.Errorf("%s: %d %s", name, r.status, r.body)
 			}
-			if got, err := w.e.Question(w.Context(), admin, q.ID); err != nil || got.Status != fermata.Pending {
+			if got, err := w.Engine.Question(w.Context(), admin, q.ID); err != nil || got.Status != fermata.Pending {
 				w.Fatalf("%s decided: %v %v", name, got, err)
 			}
 		}
@@ -235,7 +236,7 @@ func TestAForgedDecision(t *testing.T) {
 			refused(signature, `{"answer":"approve","action_hash":"`+q.ActionHash+`","signature":`+signature+`}`)
 		}
 		old := b.prepare(q, approval(q)).signedBy(good)
-		w.clock.Advance(fermata.SignatureLifetime + time.Second)
+		w.Clock.Advance(fermata.SignatureLifetime + time.Second)
 		refused("an old one", old)
 		body := b.prepare(q, approval(q)).signedBy(good)
 		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
@@ -251,17 +252,17 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 		session := b.prepare(w.askDangerous(nil), map[string]any{"answer": "reject"})
 		ann := w.caller("ann")
 		forged := w.askDangerous(nil)
-		d, err := forged.PrepareDecision(fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash}, ann, w.clock.Now())
-		w.ok(err)
+		d, err := forged.PrepareDecision(fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash}, ann, w.Clock.Now())
+		w.OK(err)
 		var made struct{ Credential json.RawMessage }
-		w.ok(json.Unmarshal([]byte(a.get(session.reply)), &made))
-		keys, err := w.e.Passkeys(w.Context(), ann)
-		w.ok(err)
+		w.OK(json.Unmarshal([]byte(a.get(session.reply)), &made))
+		keys, err := w.Engine.Passkeys(w.Context(), ann)
+		w.OK(err)
 		// This is a valid signature of ann's passkey, but for another decision.
 		answer := fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash, Signed: &fermata.SignedDecision{
 			Decision: d.Text(), PasskeyID: keys[0].ID, RelyingParty: "localhost", Credential: made.Credential,
 		}}
-		if _, err := w.e.Answer(w.Context(), ann, forged.ID, answer); err != nil {
+		if _, err := w.Engine.Answer(w.Context(), ann, forged.ID, answer); err != nil {
 			w.Fatal(err)
 		}
 		if err := w.use(forged.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
@@ -284,9 +285,9 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 		b.signIn("ann")
 		q := w.askDangerous(nil)
 		b.approve(q, a)
-		storetest.Exec(w, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
-		edited, err := w.e.Question(w.Context(), w.caller("ann"), q.ID)
-		w.ok(err)
+		storetest.Exec(w, w.Options, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
+		edited, err := w.Engine.Question(w.Context(), w.caller("ann"), q.ID)
+		w.OK(err)
 		if err := edited.CheckSigned(edited.Resolution.AnsweredBy.ID); err == nil || !strings.Contains(err.Error(), "the signature is for another decision") {
 			w.Errorf("the signature: %v", err)
 		}
@@ -306,9 +307,9 @@ func TestARemovedPasskeyOpensNothing(t *testing.T) {
 		b.signIn("ann")
 		q := w.askDangerous(nil)
 		b.approve(q, a)
-		keys, err := w.e.Passkeys(w.Context(), w.caller("ann"))
-		w.ok(err)
-		w.ok(w.e.RemovePasskey(w.Context(), admin, keys[0].ID))
+		keys, err := w.Engine.Passkeys(w.Context(), w.caller("ann"))
+		w.OK(err)
+		w.OK(w.Engine.RemovePasskey(w.Context(), admin, keys[0].ID))
 		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
 			w.Errorf("the grant: %v", err)
 		}
@@ -326,8 +327,8 @@ func TestARemovedPasskeyOpensNothing(t *testing.T) {
 func (w *world) caller(handle string) fermata.Caller {
 	w.Helper()
 	var m *fermata.Member
-	all, err := w.e.Members(w.Context(), admin)
-	w.ok(err)
+	all, err := w.Engine.Members(w.Context(), admin)
+	w.OK(err)
 	for _, one := range all {
 		if one.Handle == handle {
 			m = one

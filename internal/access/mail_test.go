@@ -166,10 +166,10 @@ func withMail(w *world, c *api.Config) {
 func (w *world) startMailer(c *api.Config, server string, log *slog.Logger) {
 	w.Helper()
 	m, err := access.NewMailer(access.MailOptions{
-		Server: server, From: "Fermata <fermata@example.com>", Engine: w.e, Log: log,
+		Server: server, From: "Fermata <fermata@example.com>", Engine: w.Engine, Log: log,
 		Link: func(secret string) string { return api.LinkURL(w.public, secret) },
 	})
-	w.ok(err)
+	w.OK(err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { m.Run(ctx) })
@@ -188,7 +188,7 @@ func (b *browser) askForMail(email string) reply {
 func TestMailSignsIn(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.askForMail(" Ann@Example.COM ")
 		link := office.link("ann@example.com")
@@ -201,7 +201,7 @@ func TestMailSignsIn(t *testing.T) {
 		}
 		b.askForMail("ann@example.com")
 		link = office.link("ann@example.com")
-		w.clock.Advance(fermata.MailLinkLifetime)
+		w.Clock.Advance(fermata.MailLinkLifetime)
 		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
 			w.Errorf("the link worked too late: %d", r.status)
 		}
@@ -213,8 +213,8 @@ func TestMailSignsIn(t *testing.T) {
 func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
-		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
 		w.change("bob", fermata.MemberChange{Disabled: ptr(true)})
 		b := w.browser()
 		unknown, disabled, known := b.askForMail("eve@example.com"), b.askForMail("bob@example.com"), b.askForMail("ann@example.com")
@@ -234,7 +234,7 @@ func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 func TestMailLeadsToTheServerAlone(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.host = "evil.example"
 		b.must(http.StatusAccepted, "POST /v1/sign-in/email", `{"email":"ann@example.com"}`, "X-Forwarded-Host", "evil.example")
@@ -247,8 +247,8 @@ func TestMailLeadsToTheServerAlone(t *testing.T) {
 func TestMailboxIsNotFlooded(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
-		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
 		b := w.browser()
 		for range 10 {
 			b.askForMail("ann@example.com")
@@ -286,7 +286,7 @@ func TestMailRefusesWhatIsNoAddress(t *testing.T) {
 func TestInvitationByMail(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
+		w.AddMember(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
 		boss := w.browser()
 		boss.signIn("boss")
 		r := boss.must(http.StatusCreated, "POST /v1/invitations", `{"email":"cid@example.com","role":"operator"}`)
@@ -310,7 +310,7 @@ func TestInvitationByMail(t *testing.T) {
 func TestMailOfTheOldAddressIsVoid(t *testing.T) {
 	each(t, withMail, func(w *world) {
 		office := w.smtpServer
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.askForMail("ann@example.com")
 		link := office.link("ann@example.com")
@@ -339,7 +339,7 @@ func TestMailIsRefusedWithItsLink(t *testing.T) {
 		w.startMailer(c, "smtp://fermata:p%40ss%20word@"+w.smtpServer.addr, slog.New(slog.NewTextHandler(w.logLines, nil)))
 	}
 	each(t, with, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
 		if line := patience.Receive(w, "a line is logged", w.logLines); !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
 			w.Errorf("%s", line)
@@ -353,12 +353,12 @@ func TestMailServerIsDown(t *testing.T) {
 	with := func(w *world, c *api.Config) {
 		w.logLines = make(logLines, 10)
 		listener, err := (&net.ListenConfig{}).Listen(w.Context(), "tcp", "127.0.0.1:0")
-		w.ok(err)
-		w.ok(listener.Close())
+		w.OK(err)
+		w.OK(listener.Close())
 		w.startMailer(c, "smtp://fermata:s3cret@"+listener.Addr().String(), slog.New(slog.NewTextHandler(w.logLines, nil)))
 	}
 	each(t, with, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
 		if line := patience.Receive(w, "a line is logged", w.logLines); !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
 			w.Errorf("%s", line)

@@ -159,9 +159,9 @@ func withProvider(w *world, c *api.Config) {
 	w.idp = newProvider(w.T)
 	var err error
 	c.OIDC, err = access.NewOIDC(access.OIDCOptions{
-		Issuer: w.idp.server.URL, ClientID: "fermata", ClientSecret: "s3cret", Name: "Example", Redirect: w.public + api.OIDCCallbackPath, Engine: w.e,
+		Issuer: w.idp.server.URL, ClientID: "fermata", ClientSecret: "s3cret", Name: "Example", Redirect: w.public + api.OIDCCallbackPath, Engine: w.Engine,
 	})
-	w.ok(err)
+	w.OK(err)
 }
 
 // goToProvider goes to the provider and returns the address to which it sends the browser back.
@@ -179,7 +179,7 @@ func (b *browser) signInAtProvider(path string) string {
 
 func TestIdentityProviderSignsIn(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"oidc":{"name":"Example"}`) {
 			w.Errorf("%s", r.body)
@@ -213,7 +213,7 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 			w.Errorf("went to %q", to)
 		}
 		b.checkSignedIn("", "")
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		// An unverified address belongs to nobody, and the page gives this reason.
 		for _, verified := range []any{false, "false", nil, 1, "yes"} {
 			w.idp.claims["email_verified"] = verified
@@ -237,7 +237,7 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 // Some providers write the claim as a text, and some leave it out because every address is verified.
 func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.idp.claims["email_verified"] = "true"
 		b := w.browser()
 		b.signInAtProvider("/")
@@ -249,7 +249,7 @@ func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 	}
 	t.Run("trusted", func(t *testing.T) {
 		each(t, trusting, func(w *world) {
-			w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+			w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 			// If the provider sends the claim, its value counts.
 			w.idp.claims["email_verified"] = false
 			b := w.browser()
@@ -271,8 +271,8 @@ func withGroups(w *world, c *api.Config) {
 // At each sign-in, the groups at the provider decide the role of the member.
 func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 	each(t, withGroups, func(w *world) {
-		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com", Role: fermata.RoleAdmin})
+		w.AddMember(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com", Role: fermata.RoleAdmin})
 		signIn := func(groups any, to string, want fermata.Role) {
 			w.Helper()
 			w.idp.claims["groups"] = groups
@@ -304,15 +304,15 @@ func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
 func TestSignOutOfTheProvider(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.idp.endSession = w.idp.server.URL + "/bye?tenant=1"
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		b.signInAtProvider("/")
 		var out struct {
 			ProviderURL string `json:"provider_url"`
 		}
-		w.ok(json.Unmarshal([]byte(b.must(http.StatusOK, "POST /v1/sign-out", "").body), &out))
+		w.OK(json.Unmarshal([]byte(b.must(http.StatusOK, "POST /v1/sign-out", "").body), &out))
 		u, err := url.Parse(out.ProviderURL)
-		w.ok(err)
+		w.OK(err)
 		q := u.Query()
 		if !strings.HasPrefix(out.ProviderURL, w.idp.server.URL+"/bye?") || q.Get("tenant") != "1" || q.Get("client_id") != "fermata" ||
 			q.Get("post_logout_redirect_uri") != w.public+"/sign-in" {
@@ -356,12 +356,12 @@ func TestRolesOfGroupsAreChecked(t *testing.T) {
 // An admin can link a member to a subject, whatever the addresses are.
 func TestAnAdminLinksASubject(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		m := w.member(engine.NewMember{Handle: "ann"})
-		_, err := engine.Write(w.Context(), w.e, admin, fermata.ToManagePeople, func(tx *store.Tx) (bool, error) {
+		m := w.AddMember(engine.NewMember{Handle: "ann"})
+		_, err := engine.Write(w.Context(), w.Engine, admin, fermata.ToManagePeople, func(tx *store.Tx) (bool, error) {
 			tx.SetIdentity(fermata.Identity{Kind: fermata.IdentityOIDC, ID: w.idp.server.URL + " 1", MemberID: m.ID, CreatedAt: tx.Now()})
 			return true, nil
 		})
-		w.ok(err)
+		w.OK(err)
 		w.idp.claims["email"] = "private@example.net"
 		b := w.browser()
 		b.signInAtProvider("/")
@@ -371,8 +371,8 @@ func TestAnAdminLinksASubject(t *testing.T) {
 
 func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		l, err := w.e.Invite(w.Context(), admin, fermata.NewInvitation{Email: "ann@example.com", Role: fermata.RoleOperator})
-		w.ok(err)
+		l, err := w.Engine.Invite(w.Context(), admin, fermata.NewInvitation{Email: "ann@example.com", Role: fermata.RoleOperator})
+		w.OK(err)
 		b := w.browser()
 		b.signInAtProvider("/")
 		b.checkSignedIn("ann", fermata.AssuranceSession)
@@ -385,7 +385,7 @@ func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
 // TestForgedIdentity: if anything in the reply is wrong, nobody is signed in.
 func TestForgedIdentity(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		for name, forge := range map[string]func(claims map[string]any){
 			"nonce":             func(c map[string]any) { c["nonce"] = "other" },
 			"no nonce":          func(c map[string]any) { delete(c, "nonce") },
@@ -405,7 +405,7 @@ func TestForgedIdentity(t *testing.T) {
 		}
 		w.idp.forge = func(map[string]any) {}
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		w.ok(err)
+		w.OK(err)
 		w.idp.signer = key
 		b := w.browser()
 		if to := b.signInAtProvider("/"); to != "/sign-in?problem=expired" {
@@ -419,7 +419,7 @@ func TestForgedIdentity(t *testing.T) {
 // browser began the flow, if it was used before, or if it was changed.
 func TestCallbackBelongsToItsBrowser(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		expired := func(b *browser, back string) {
 			w.Helper()
 			if to := b.must(http.StatusSeeOther, "GET "+back, "").location; to != "/sign-in?problem=expired" {
@@ -437,7 +437,7 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 		for change, value := range map[string]string{"state": "other", "iss": "https://evil.example", "code": "guessed"} {
 			back := b.goToProvider("/")
 			u, err := url.Parse(back)
-			w.ok(err)
+			w.OK(err)
 			q := u.Query()
 			q.Set(change, value)
 			u.RawQuery = q.Encode()
@@ -454,7 +454,7 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 
 		late := w.browser()
 		back = late.goToProvider("/")
-		w.clock.Advance(engine.FlowTimeout)
+		w.Clock.Advance(engine.FlowTimeout)
 		expired(late, back)
 	})
 }
@@ -481,7 +481,7 @@ func TestNoOpenRedirect(t *testing.T) {
 
 func TestIdentityProviderIsDown(t *testing.T) {
 	each(t, withProvider, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		back := b.goToProvider("/")
 		w.idp.server.Close()
@@ -512,7 +512,7 @@ func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
 				}
 			})
 			each(t, withProvider, func(w *world) {
-				w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+				w.AddMember(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 				w.idp.redirect(path, elsewhere.URL+"/inside")
 				b := w.browser()
 				if path == "/token" {

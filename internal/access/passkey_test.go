@@ -15,8 +15,8 @@ import (
 func withPasskeys(w *world, c *api.Config) {
 	host, origin := access.PasskeyHost(w.public)
 	var err error
-	c.Passkeys, err = access.NewPasskeys(w.e, host, origin)
-	w.ok(err)
+	c.Passkeys, err = access.NewPasskeys(w.Engine, host, origin)
+	w.OK(err)
 	w.origin = origin
 }
 
@@ -41,7 +41,7 @@ func (b *browser) usePasskey(a *authenticator) reply {
 // addMemberWithPasskey adds a member with a passkey.
 func (w *world) addMemberWithPasskey(handle string) *authenticator {
 	w.Helper()
-	w.member(engine.NewMember{Handle: handle})
+	w.AddMember(engine.NewMember{Handle: handle})
 	b, a := w.localBrowser(), newAuthenticator(w.T, w.origin)
 	b.signIn(handle)
 	if r := b.addPasskey(a); r.status != http.StatusCreated {
@@ -64,14 +64,13 @@ func TestPasskeySignsIn(t *testing.T) {
 		}
 		var list struct{ Items []fermata.Passkey }
 		r := b.must(http.StatusOK, "GET /v1/passkeys", "")
-		w.ok(json.Unmarshal([]byte(r.body), &list))
+		w.OK(json.Unmarshal([]byte(r.body), &list))
 		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, encodeBase64(a.id)) {
 			w.Errorf("%s", r.body)
 		}
 		// An answer in this session has the assurance of a passkey.
-		agent := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk}}
-		q, err := w.e.AskExternal(w.Context(), agent, "", "", fermata.Ask{Question: "go?"})
-		w.ok(err)
+		q, err := w.Engine.AskExternal(w.Context(), coder, "", "", fermata.Ask{Question: "go?"})
+		w.OK(err)
 		r = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes"}`)
 		if !strings.Contains(r.body, `"assurance":"passkey"`) {
 			w.Errorf("%s", r.body)
@@ -145,19 +144,19 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 		weak.signIn("ann")
 		weak.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
 		var list struct{ Items []fermata.Passkey }
-		w.ok(json.Unmarshal([]byte(weak.must(http.StatusOK, "GET /v1/passkeys", "").body), &list))
+		w.OK(json.Unmarshal([]byte(weak.must(http.StatusOK, "GET /v1/passkeys", "").body), &list))
 		id := list.Items[0].ID
 		weak.must(http.StatusForbidden, "DELETE /v1/passkeys/"+id, "")
 
-		w.member(engine.NewMember{Handle: "bob"})
+		w.AddMember(engine.NewMember{Handle: "bob"})
 		other := w.localBrowser()
 		other.signIn("bob")
 		other.must(http.StatusNotFound, "DELETE /v1/passkeys/"+id, "")
-		token, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "t", Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
-		w.ok(err)
+		token, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "t", Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		w.OK(err)
 		w.localBrowser().must(http.StatusForbidden, "POST /v1/passkeys/start", "", "Authorization", "Bearer "+token.Secret)
 		// A sign-in that is not fresh is not enough either.
-		w.clock.Advance(fermata.FreshSignInLifetime)
+		w.Clock.Advance(fermata.FreshSignInLifetime)
 		// Every change of a member empties the server's cache of callers.
 		w.change("bob", fermata.MemberChange{Name: ptr("B")})
 		other.checkSignedIn("bob", fermata.AssuranceChannel)
@@ -179,7 +178,7 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 // TestForgedRegistration: a passkey that a person did not create on a page of this server is refused.
 func TestForgedRegistration(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
-		w.member(engine.NewMember{Handle: "ann"})
+		w.AddMember(engine.NewMember{Handle: "ann"})
 		b := w.localBrowser()
 		b.signIn("ann")
 		for name, change := range map[string]func(a *authenticator){
@@ -196,7 +195,7 @@ func TestForgedRegistration(t *testing.T) {
 		a := newAuthenticator(w.T, w.origin)
 		made := a.create(b.must(http.StatusOK, "POST /v1/passkeys/start", "").body)
 		// A ceremony that one member began cannot be ended by another.
-		w.member(engine.NewMember{Handle: "bob"})
+		w.AddMember(engine.NewMember{Handle: "bob"})
 		other := w.localBrowser()
 		other.signIn("bob")
 		other.cookies["__Host-fermata-flow"] = b.cookies["__Host-fermata-flow"]

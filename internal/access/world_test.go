@@ -15,23 +15,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// admin is a caller who may do everything that people may.
-var admin = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
-	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-}
+var admin = testkit.Admin
 
 // world is a whole server, which people open at public.
 type world struct {
-	*testing.T
-	e      *engine.Engine
-	db     *store.DB
-	opts   store.Options
-	clock  *storetest.Clock
+	testkit.World
 	server *httptest.Server
 	public string
 	// publicKey is the public key of the audit.
@@ -49,15 +42,13 @@ func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world))
 	t.Helper()
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := &world{T: t, clock: storetest.StandingClock()}
-		opts.Clock = w.clock.Now
-		w.db, w.opts = storetest.Open(t, opts), opts
-		signer, err := checkpoint.NewSigner(w.db.Keys().AuditSigner())
-		w.ok(err)
-		w.e, w.publicKey = engine.New(w.db, engine.Options{Signer: signer}), signer.PublicKey()
+		w := &world{World: testkit.New(t, opts)}
+		signer, err := checkpoint.NewSigner(w.DB.Keys().AuditSigner())
+		w.OK(err)
+		w.Engine, w.publicKey = engine.New(w.DB, engine.Options{Signer: signer}), signer.PublicKey()
 		w.server = httptest.NewUnstartedServer(nil)
 		w.public = "http://" + w.server.Listener.Addr().String()
-		c := api.Config{Engine: w.e, Version: "test", PublicURL: w.public}
+		c := api.Config{Engine: w.Engine, Version: "test", PublicURL: w.public}
 		with(w, &c)
 		w.server.Config.Handler = api.New(c)
 		w.server.Start()
@@ -66,31 +57,16 @@ func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world))
 	})
 }
 
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatalf("unexpected error: %v", err)
-	}
-}
-
-// member adds a member.
-func (w *world) member(n engine.NewMember) *fermata.Member {
-	w.Helper()
-	m, err := w.e.AddMember(w.Context(), admin, n)
-	w.ok(err)
-	return m
-}
-
 func (w *world) change(handle string, ch fermata.MemberChange) {
 	w.Helper()
-	_, err := w.e.ChangeMember(w.Context(), admin, handle, ch)
-	w.ok(err)
+	_, err := w.Engine.ChangeMember(w.Context(), admin, handle, ch)
+	w.OK(err)
 }
 
 func (w *world) role(handle string) fermata.Role {
 	w.Helper()
-	members, err := w.e.Members(w.Context(), admin)
-	w.ok(err)
+	members, err := w.Engine.Members(w.Context(), admin)
+	w.OK(err)
 	for _, m := range members {
 		if m.Handle == handle {
 			return m.Role
@@ -127,7 +103,7 @@ func (b *browser) call(call, body string, headers ...string) reply {
 		path = b.w.public + path
 	}
 	req, err := http.NewRequestWithContext(b.w.Context(), method, path, strings.NewReader(body))
-	b.w.ok(err)
+	b.w.OK(err)
 	if strings.HasPrefix(path, b.w.public) {
 		req.Host = b.host
 		for name, value := range b.cookies {
@@ -142,10 +118,10 @@ func (b *browser) call(call, body string, headers ...string) reply {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	b.w.ok(err)
+	b.w.OK(err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	b.w.ok(err)
+	b.w.OK(err)
 	for _, c := range res.Cookies() {
 		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || !strings.HasPrefix(c.Name, "__Host-") {
 			b.w.Errorf("cookie %+v", c)
@@ -179,7 +155,7 @@ func (b *browser) me() (name string, known fermata.Assurance) {
 		Name      string
 		Assurance fermata.Assurance
 	}
-	b.w.ok(json.Unmarshal([]byte(r.body), &who))
+	b.w.OK(json.Unmarshal([]byte(r.body), &who))
 	return who.Name, who.Assurance
 }
 
@@ -203,8 +179,8 @@ func (b *browser) open(link string) reply {
 // signIn signs a member in with a link of an admin.
 func (b *browser) signIn(handle string) {
 	b.w.Helper()
-	l, err := b.w.e.MakeLink(b.w.Context(), admin, handle)
-	b.w.ok(err)
+	l, err := b.w.Engine.MakeLink(b.w.Context(), admin, handle)
+	b.w.OK(err)
 	if r := b.open(api.LinkURL(b.w.public, l.Secret)); r.status != http.StatusOK {
 		b.w.Fatalf("%d %s", r.status, r.body)
 	}

@@ -11,7 +11,7 @@ import (
 
 // answered asks and answers a question.
 func (w *world) answered(question string) *fermata.Question {
-	w.t.Helper()
+	w.Helper()
 	q := w.ask(`{"question":"` + question + `"}`)
 	w.must(http.StatusOK, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes","channel":"web"}`, q)
 	return q

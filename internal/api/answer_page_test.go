@@ -16,16 +16,14 @@ import (
 
 // answerLink returns the path at which a member answers a question.
 func (w *world) answerLink(q *fermata.Question, handle string) string {
-	w.t.Helper()
-	token, err := w.engine.AnswerLink(w.t.Context(), store.DefaultWorkspace, q.ID, w.member(handle).ID)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	token, err := w.Engine.AnswerLink(w.Context(), store.DefaultWorkspace, q.ID, w.member(handle).ID)
+	w.OK(err)
 	return "/a/" + token
 }
 
 func (w *world) member(handle string) *fermata.Member {
-	w.t.Helper()
+	w.Helper()
 	var list struct{ Items []*fermata.Member }
 	w.must(http.StatusOK, w.admin, "GET /v1/members", "", &list)
 	for _, m := range list.Items {
@@ -33,13 +31,13 @@ func (w *world) member(handle string) *fermata.Member {
 			return m
 		}
 	}
-	w.t.Fatalf("there is no %s", handle)
+	w.Fatalf("there is no %s", handle)
 	return nil
 }
 
 // press sends a form as a browser does.
 func (w *world) press(address string, form url.Values, headers ...string) reply {
-	w.t.Helper()
+	w.Helper()
 	headers = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Origin", w.url, "Sec-Fetch-Site", "same-origin"}, headers...)
 	return w.call("", "POST "+address, form.Encode(), headers...)
 }
@@ -48,11 +46,11 @@ var hiddenForm = regexp.MustCompile(`name="form" value="([^"]+)"`)
 
 // form opens the page and returns the values of its form, with the pairs added.
 func (w *world) form(address string, pairs ...string) url.Values {
-	w.t.Helper()
+	w.Helper()
 	page := w.call("", "GET "+address, "")
 	found := hiddenForm.FindSubmatch(page.body)
 	if page.status != http.StatusOK || found == nil {
-		w.t.Fatalf("%d: no form in %s", page.status, page.body)
+		w.Fatalf("%d: no form in %s", page.status, page.body)
 	}
 	form := url.Values{"form": {string(found[1])}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -65,28 +63,28 @@ var hiddenFields = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]
 
 // confirmation returns the form of the page that asks for the confirmation of an answer.
 func (w *world) confirmation(page reply) url.Values {
-	w.t.Helper()
+	w.Helper()
 	form := url.Values{}
 	for _, m := range hiddenFields.FindAllSubmatch(page.body, -1) {
 		form.Add(string(m[1]), html.UnescapeString(string(m[2])))
 	}
 	if page.status != http.StatusOK || form.Get("confirm") == "" {
-		w.t.Fatalf("%d: nothing to confirm in %s", page.status, page.body)
+		w.Fatalf("%d: nothing to confirm in %s", page.status, page.body)
 	}
 	return form
 }
 
 // decide sends a form, and confirms it after the pause, as a person does.
 func (w *world) decide(address string, form url.Values) reply {
-	w.t.Helper()
+	w.Helper()
 	confirm := w.confirmation(w.press(address, form))
-	w.clock.Advance(fermata.MinConfirmDelay)
+	w.Clock.Advance(fermata.MinConfirmDelay)
 	return w.press(address, confirm)
 }
 
 // policy changes the workspace's policy.
 func (w *world) policy(change func(*fermata.Policy)) {
-	w.t.Helper()
+	w.Helper()
 	p := fermata.DefaultPolicy()
 	change(&p)
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", quoted(p), nil)
@@ -98,7 +96,7 @@ func allowLowApprovals(p *fermata.Policy) {
 }
 
 func (w *world) now(id string) *fermata.Question {
-	w.t.Helper()
+	w.Helper()
 	var q fermata.Question
 	w.must(http.StatusOK, w.admin, "GET /v1/questions/"+id, "", &q)
 	return &q
@@ -121,7 +119,7 @@ func TestAnswerByLink(t *testing.T) {
 	if got == nil || got.Answer != "toml" || got.Comment != "because" || got.AnsweredBy.Name != "ann" || got.Assurance != fermata.AssuranceLink || got.Channel != "link" {
 		t.Fatalf("got %+v", got)
 	}
-	head := w.head()
+	head := w.Head()
 	if again := w.press(address, form); again.status != http.StatusSeeOther && again.status != http.StatusOK {
 		t.Errorf("pressed twice: %d %s", again.status, again.body)
 	}
@@ -129,7 +127,7 @@ func TestAnswerByLink(t *testing.T) {
 	if page.status != http.StatusOK || !strings.Contains(string(page.body), "Answered by ann: TOML.") || strings.Contains(string(page.body), "<form") {
 		t.Errorf("%d %s", page.status, page.body)
 	}
-	if w.head() != head {
+	if w.Head() != head {
 		t.Error("the second press changed something")
 	}
 }
@@ -164,7 +162,7 @@ func TestScannersDecideNothing(t *testing.T) {
 	approval := w.ask(`{"type":"approval","risk":"low","title":"Push?","timeout":"never","action":{"run":"git push"}}`)
 	address, other := w.answerLink(approval, "ann"), w.answerLink(w.ask(lowChoice), "ann")
 	foreign := w.form(other)
-	head := w.head()
+	head := w.Head()
 	full := w.form(address, "item.answer", "approve")
 	bare := func(call, body string, headers ...string) { w.call("", call+" "+address, body, headers...) }
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"} {
@@ -191,19 +189,19 @@ func TestScannersDecideNothing(t *testing.T) {
 	w.press(address, full) // the choice without a confirmation
 	confirm := w.confirmation(w.press(address, full))
 	quick := w.press(address, confirm) // the confirmation without a pause
-	w.clock.Advance(fermata.MinConfirmDelay / 2)
+	w.Clock.Advance(fermata.MinConfirmDelay / 2)
 	w.press(address, w.confirmation(quick)) // again without a pause
-	w.clock.Advance(fermata.MinConfirmDelay)
+	w.Clock.Advance(fermata.MinConfirmDelay)
 	changed := maps.Clone(confirm)
 	changed.Set("item.answer", "reject")
 	w.press(address, changed) // another answer than the one that was shown
 	late := w.confirmation(w.press(address, full))
-	w.clock.Advance(fermata.ConfirmLifetime + time.Minute)
+	w.Clock.Advance(fermata.ConfirmLifetime + time.Minute)
 	w.press(address, late)
 	if q := w.now(approval.ID); q.Status != fermata.Pending {
 		t.Fatalf("something was decided: %+v", q.Resolution)
 	}
-	if w.head() != head {
+	if w.Head() != head {
 		t.Fatal("something was decided")
 	}
 	if done := w.decide(address, full); done.status != http.StatusSeeOther || w.now(approval.ID).Resolution == nil {
@@ -221,7 +219,7 @@ func TestDangerIsAskedOnceMore(t *testing.T) {
 		t.Fatalf("%d %s", asked.status, asked.body)
 	}
 	form := w.confirmation(asked)
-	w.clock.Advance(fermata.MinConfirmDelay)
+	w.Clock.Advance(fermata.MinConfirmDelay)
 	if done := w.press(address, form); done.status != http.StatusSeeOther || w.now(q.ID).Resolution.Answer != "drop" {
 		t.Fatalf("%d %s", done.status, done.body)
 	}
@@ -309,7 +307,7 @@ func TestLinksNeedLowRisk(t *testing.T) {
 	ann := w.member("ann").ID
 	linkOf := func(risk string) error {
 		q := w.ask(`{"type":"blocking","risk":"` + risk + `","title":"Which?","timeout":"never","items":[{"prompt":"Which?","response_type":"boolean"}]}`)
-		_, err := w.engine.AnswerLink(t.Context(), store.DefaultWorkspace, q.ID, ann)
+		_, err := w.Engine.AnswerLink(t.Context(), store.DefaultWorkspace, q.ID, ann)
 		return err
 	}
 	for _, risk := range []string{"medium", "high", "critical"} {

@@ -19,7 +19,7 @@ func TestAuditIsSearched(t *testing.T) {
 	q := w.ask(`{"question":"Deploy <now>?"}`)
 	w.must(http.StatusOK, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes"}`, nil)
 	for query, want := range map[string]int{
-		"": int(w.head()), "?type=question": 2, "?type=question.answered": 1, "?actor=ann": 1, "?actor=human&type=question": 1, "?task=" + q.TaskID: 3,
+		"": int(w.Head()), "?type=question": 2, "?type=question.answered": 1, "?actor=ann": 1, "?actor=human&type=question": 1, "?task=" + q.TaskID: 3,
 		"?q=%3Cnow%3E": 1, "?q=" + q.ID: 2, "?q=nothing": 0, "?to=2000-01-01T00:00:00Z": 0, "?from=2000-01-01T00:00:00Z&type=task": 1,
 	} {
 		var p fermata.AuditPage
@@ -30,7 +30,7 @@ func TestAuditIsSearched(t *testing.T) {
 	}
 	var p fermata.AuditPage
 	w.must(http.StatusOK, w.human, "GET /v1/audit?limit=2", "", &p)
-	if len(p.Items) != 2 || p.Items[0].Seq != w.head() || p.NextCursor == "" || p.SearchedTo != nil {
+	if len(p.Items) != 2 || p.Items[0].Seq != w.Head() || p.NextCursor == "" || p.SearchedTo != nil {
 		t.Errorf("%+v", p)
 	}
 	for _, query := range []string{"?from=yesterday", "?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "?limit=0", "?cursor=x", "?who=ann"} {
@@ -43,7 +43,7 @@ func TestAuditIsSearched(t *testing.T) {
 func TestAuditIsExported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	if err := w.DB.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for range 2500 {
 			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.SystemActor, Data: json.RawMessage(`{"message":"<x>"}`)})
 		}
@@ -66,8 +66,8 @@ func TestAuditIsExported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if chain.Seq != w.head() {
-		t.Errorf("the export ends at %d, the record at %d", chain.Seq, w.head())
+	if chain.Seq != w.Head() {
+		t.Errorf("the export ends at %d, the record at %d", chain.Seq, w.Head())
 	}
 	if r := w.call("", "GET /v1/audit/export", ""); r.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", r.status, r.body)
@@ -83,7 +83,7 @@ func TestBrokenExportIsNoExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ask(`{"question":"Deploy?"}`)
-	storetest.Exec(t, w.opts, "DELETE FROM events WHERE seq > 2")
+	storetest.Exec(t, w.Options, "DELETE FROM events WHERE seq > 2")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/v1/audit/export", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -27,11 +27,9 @@ func (e *endless) Read(p []byte) (int, error) {
 // send posts the body as a task. The server may close the connection before the
 // whole body is sent, so only the reply counts.
 func (w *world) send(body *endless) reply {
-	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/v1/tasks", body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, w.url+"/v1/tasks", body)
+	w.OK(err)
 	if body.announced {
 		req.ContentLength = body.left
 	}
@@ -39,16 +37,12 @@ func (w *world) send(body *endless) reply {
 	req.Header.Set("Authorization", "Bearer "+w.agent)
 	req.Header.Set("Expect", "100-continue")
 	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 1 << 40}}
-	w.t.Cleanup(client.CloseIdleConnections)
+	w.Cleanup(client.CloseIdleConnections)
 	res, err := client.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	return reply{res.StatusCode, res.Header, data}
 }
 

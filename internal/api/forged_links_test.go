@@ -21,12 +21,12 @@ func TestAnAnswerLinkOneCharacterOffDecidesNothing(t *testing.T) {
 	genuine := w.answerLink(q, "ann")
 	form := w.form(genuine, "item.it", "toml")
 	confirm := w.confirmation(w.press(genuine, form))
-	w.clock.Advance(fermata.MinConfirmDelay)
-	head, tried := w.head(), 0
+	w.Clock.Advance(fermata.MinConfirmDelay)
+	head, tried := w.Head(), 0
 	decides := func(address string, form url.Values) {
 		t.Helper()
 		tried++
-		if got := w.press(address, form); got.status == http.StatusSeeOther || w.head() != head {
+		if got := w.press(address, form); got.status == http.StatusSeeOther || w.Head() != head {
 			t.Fatalf("%s with %v decides: %d %.200s", address, form, got.status, got.body)
 		}
 	}

@@ -112,16 +112,16 @@ func wire(t *testing.T, v any) []byte {
 // forge asks, and reads the question back. It returns nil if the question was
 // refused.
 func (w *world) forge(name string, ask map[string]any) *fermata.Question {
-	w.t.Helper()
-	r := w.call(w.agent, "POST /v1/questions", string(wire(w.t, ask)))
+	w.Helper()
+	r := w.call(w.agent, "POST /v1/questions", string(wire(w.T, ask)))
 	if r.status >= 400 {
-		if p := r.problem(w.t); p.Code != fermata.CodeInvalidRequest && r.status != http.StatusRequestEntityTooLarge {
-			w.t.Errorf("%s: refused with %d %s", name, r.status, p.Code)
+		if p := r.problem(w.T); p.Code != fermata.CodeInvalidRequest && r.status != http.StatusRequestEntityTooLarge {
+			w.Errorf("%s: refused with %d %s", name, r.status, p.Code)
 		}
 		return nil
 	}
 	var asked, read fermata.Question
-	r.read(w.t, &asked)
-	w.call(w.human, "GET /v1/questions/"+asked.ID, "").read(w.t, &read)
+	r.read(w.T, &asked)
+	w.call(w.human, "GET /v1/questions/"+asked.ID, "").read(w.T, &read)
 	return &read
 }

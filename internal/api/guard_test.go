@@ -15,7 +15,7 @@ func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"
 
 // createTaskFrom creates a task by calling the handler directly, so that the test can choose the peer.
 func (w *world) createTaskFrom(peer, host string, body io.Reader, headers ...string) int {
-	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", body)
+	r := httptest.NewRequestWithContext(w.Context(), http.MethodPost, "/v1/tasks", body)
 	r.RemoteAddr, r.Host = peer, host
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {

@@ -19,7 +19,7 @@ func TestMetricsAreServed(t *testing.T) {
 	t.Parallel()
 	m := insight.NewMetrics()
 	w := newWorld(t, func(c *api.Config) { c.Registry = m.Registry() })
-	m.AddGauges(w.engine.Stats)
+	m.AddGauges(w.Engine.Stats)
 	w.ask(say)
 	text := string(w.call(w.agent, "GET /metrics", "").body)
 	for _, line := range []string{
@@ -69,7 +69,7 @@ func TestReadinessTellsOfAClockThatJumped(t *testing.T) {
 		t.Fatalf("a clock that runs as it should is reported as %+v", ready)
 	}
 	ahead.Store(int64(2 * time.Hour))
-	if _, err := w.engine.Now(t.Context()); err != nil {
+	if _, err := w.Engine.Now(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.must(http.StatusOK, "", "GET /readyz", "", &ready)

@@ -21,7 +21,7 @@ const zebra = "zebra"
 // rule, and a member with a role there. It returns replacers that fill in the ids of these objects, and the ids of
 // objects that do not exist.
 func (w *world) newHiddenProject() (ids, nobodys *strings.Replacer) {
-	w.t.Helper()
+	w.Helper()
 	const project = `"project":"zebra-works"`
 	w.token(`{"name":"r","kind":"human","member":"rob","role":"operator","scopes":["answer"]}`)
 	robs := w.token(`{"name":"r","kind":"human","member":"rob","scopes":["answer","ask"]}`)
@@ -49,13 +49,13 @@ func (w *world) newHiddenProject() (ids, nobodys *strings.Replacer) {
 	w.must(http.StatusCreated, w.admin, "POST /v1/workflows/deploy/runs", `{"inputs":{"version":"zebra"}}`, &run)
 	now := time.Now().UTC()
 	sent := fermata.NewID(fermata.PrefixDelivery, now)
-	if err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	if err := w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		d := &fermata.Delivery{ID: sent, ChannelID: "chn_1", Kind: "wall", Purpose: "asked", State: fermata.DeliveryDead, CreatedAt: now}
 		d.UniqueKey, d.QuestionID, d.TaskID, d.LastError = "zebra", open.ID, open.TaskID, "zebra"
 		tx.PlanDelivery(d)
 		return nil
 	}); err != nil {
-		w.t.Fatal(err)
+		w.Fatal(err)
 	}
 	other := func(prefix string) string { return fermata.NewID(prefix, now) }
 	addresses := func(task, question, run, workflow, workflowRun, rule, delivery string) *strings.Replacer {
@@ -77,7 +77,7 @@ func zebraPolicy() fermata.Policy {
 
 // outsiders returns callers who cannot see the project zebra-works. All except one see the default project.
 func (w *world) outsiders() map[string]reader {
-	w.t.Helper()
+	w.Helper()
 	person := func(handle, role, projects string) string {
 		w.token(`{"name":"t","kind":"human","member":"` + handle + `","role":"operator","scopes":["read"]}`)
 		w.must(http.StatusOK, w.admin, "PATCH /v1/members/"+handle, `{"role":"`+role+`","projects":`+projects+`}`, nil)
@@ -122,28 +122,28 @@ var namesOne = regexp.MustCompile(`/(tasks|questions|runs|workflows|workflow-run
 // wantNothingSeen makes a call that reads, or a call that names an object of the hidden project. It checks that the
 // reply shows nothing of that project.
 func (w *world) wantNothingSeen(name string, r reader, call string, ids, nobodys *strings.Replacer) {
-	w.t.Helper()
+	w.Helper()
 	named, reads := namesOne.MatchString(call), strings.HasPrefix(call, "GET ")
 	if !named && !reads || call == "PUT /v1/workflows/{name}" || call == "GET /v1/events" {
 		return
 	}
-	head := w.head()
+	head := w.Head()
 	got := w.attack(attacker{reader: r}, ids.Replace(call), ids.Replace(writingBodies[call]))
 	if strings.Contains(strings.ToLower(string(got.body)), zebra) {
-		w.t.Errorf("%s sees by %s: %d %s", name, call, got.status, got.body)
+		w.Errorf("%s sees by %s: %d %s", name, call, got.status, got.body)
 	}
 	if !named {
 		return
 	}
-	if now := w.head(); now != head {
-		w.t.Errorf("%s changed something by %s: %d events", name, call, now-head)
+	if now := w.Head(); now != head {
+		w.Errorf("%s changed something by %s: %d events", name, call, now-head)
 	}
 	if !reads && got.status != http.StatusNotFound && got.status != http.StatusForbidden {
-		w.t.Errorf("%s may %s: %d %s", name, call, got.status, got.body)
+		w.Errorf("%s may %s: %d %s", name, call, got.status, got.body)
 	}
 	missing := w.attack(attacker{reader: r}, nobodys.Replace(call), nobodys.Replace(writingBodies[call]))
 	if a, b := withoutNames(got.body), withoutNames(missing.body); got.status != missing.status || a != b {
-		w.t.Errorf("%s can tell by %s that it is there: %d %s\nwhat is not there: %d %s", name, call, got.status, a, missing.status, b)
+		w.Errorf("%s can tell by %s that it is there: %d %s\nwhat is not there: %d %s", name, call, got.status, a, missing.status, b)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestRepeatedPostGetsTheFirstResult(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.call(w.agent, "POST /v1/tasks", `{"title":"once"}`, "Idempotency-Key", "k")
-	head := w.head()
+	head := w.Head()
 	second := w.call(w.agent, "POST /v1/tasks", `{"title":"once"}`, "Idempotency-Key", "k")
 	var a, b fermata.Task
 	for r, into := range map[*reply]*fermata.Task{&first: &a, &second: &b} {
@@ -21,7 +21,7 @@ func TestRepeatedPostGetsTheFirstResult(t *testing.T) {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
 	}
-	if a.ID != b.ID || w.head() != head {
+	if a.ID != b.ID || w.Head() != head {
 		t.Errorf("the second request made %s beside %s", b.ID, a.ID)
 	}
 }

@@ -1,9 +1,7 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,24 +13,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
 // addWall makes the world send messages to a wall, which stores the whole messages. The wall knows ann and bob.
 func (w *world) addWall() *wall.Wall {
-	w.t.Helper()
+	w.Helper()
 	there := wall.New()
-	w.t.Cleanup(there.Close)
-	w.api.Delivery = delivery.New(delivery.Options{DB: w.db, Engine: w.engine, PublicURL: w.url, Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople)}})
-	if err := errors.Join(w.engine.Start(w.t.Context()), w.api.Delivery.Start(w.t.Context())); err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{}, 2)
-	go func() { w.engine.RunTail(ctx); done <- struct{}{} }()
-	go func() { w.api.Delivery.Run(ctx); done <- struct{}{} }()
-	w.t.Cleanup(func() { cancel(); <-done; <-done })
+	w.Cleanup(there.Close)
+	w.api.Delivery = delivery.New(delivery.Options{DB: w.DB, Engine: w.Engine, PublicURL: w.url, Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople)}})
+	w.OK(w.Engine.Start(w.Context()))
+	w.OK(w.api.Delivery.Start(w.Context()))
+	testkit.Run(w, w.Engine.RunTail, w.api.Delivery.Run)
 	w.must(http.StatusCreated, w.admin, "POST /v1/channels", quoted(map[string]any{"name": "wall", "kind": "wall", "settings": there.Settings()}), nil)
 	step := `[{"after":"0s","channel":"wall"}]`
 	w.must(http.StatusOK, w.admin, "PUT /v1/routes", `{"blocking":`+step+`,"approval":`+step+`,"error_recovery":`+step+`,"non_blocking":[],"progress":[]}`, nil)
@@ -45,7 +39,7 @@ func (w *world) addWall() *wall.Wall {
 
 // message waits for the message about a question to a person, and returns it.
 func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *notice.Notice {
-	w.t.Helper()
+	w.Helper()
 	limit := time.After(patience.Limit())
 	for {
 		changed := there.Changed()
@@ -57,7 +51,7 @@ func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *n
 		select {
 		case <-changed:
 		case <-limit:
-			w.t.Fatalf("%s got no message of %s", person, q.Title)
+			w.Fatalf("%s got no message of %s", person, q.Title)
 		}
 	}
 }
@@ -66,7 +60,7 @@ func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *n
 type reader struct{ token, cookie string }
 
 func (w *world) reads(r reader, call string) reply {
-	w.t.Helper()
+	w.Helper()
 	if r.cookie != "" {
 		return w.call("", call, "", "Cookie", r.cookie, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
 	}
@@ -76,7 +70,7 @@ func (w *world) reads(r reader, call string) reply {
 // readers returns callers of every kind: agents and people, with every scope, with tokens and in browsers, and
 // operators of this and of other projects.
 func (w *world) readers() map[string]reader {
-	w.t.Helper()
+	w.Helper()
 	w.token(`{"name":"o","kind":"human","member":"op","role":"operator","scopes":["answer"]}`)
 	w.token(`{"name":"h","kind":"human","member":"half","role":"operator","scopes":["answer"]}`)
 	w.must(http.StatusOK, w.admin, "PATCH /v1/members/half", `{"projects":{"default":"viewer"}}`, nil)
@@ -151,8 +145,8 @@ func checkReadByNobody(t *testing.T, w *world) {
 // sentTo waits until the server has recorded that it sent the person a message about the question, and returns the id of
 // the delivery.
 func (w *world) sentTo(person string, q *fermata.Question) (id string) {
-	w.t.Helper()
-	patience.Await(w.t, "a message is sent to "+person, func() bool {
+	w.Helper()
+	patience.Await(w, "a message is sent to "+person, func() bool {
 		var list struct{ Items []*fermata.Delivery }
 		w.must(http.StatusOK, w.admin, "GET /v1/deliveries?state=sent&question_id="+q.ID, "", &list)
 		at := slices.IndexFunc(list.Items, func(d *fermata.Delivery) bool { return d.Member == person })

@@ -28,27 +28,23 @@ type frame struct{ id, event, data string }
 
 // follow opens a stream. The headers are given in pairs.
 func (w *world) follow(query string, headers ...string) *feed {
-	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	w.t.Cleanup(cancel)
+	w.Helper()
+	ctx, cancel := context.WithCancel(w.Context())
+	w.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/v1/events"+query, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	req.Header.Set("Authorization", "Bearer "+w.human)
 	req.Header.Set("Accept", "text/event-stream")
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { res.Body.Close() })
+	w.OK(err)
+	w.Cleanup(func() { res.Body.Close() })
 	if res.StatusCode != http.StatusOK {
-		w.t.Fatalf("status %d", res.StatusCode)
+		w.Fatalf("status %d", res.StatusCode)
 	}
-	return &feed{t: w.t, lines: bufio.NewScanner(res.Body), header: res.Header, stop: cancel}
+	return &feed{t: w.T, lines: bufio.NewScanner(res.Body), header: res.Header, stop: cancel}
 }
 
 // next returns the next frame, or false at the end of the stream.
@@ -116,13 +112,13 @@ func TestStreamReplaysWithoutGapOrRepeat(t *testing.T) {
 	for range 20 {
 		w.ask(say)
 	}
-	half := w.head()
+	half := w.Head()
 	all := w.follow("?after=0")
 	if got := seqs(all.take(int(half))); !slices.Equal(got, seqRange(1, half)) {
 		t.Fatalf("replayed %v", got)
 	}
 	w.ask(say)
-	head := w.head()
+	head := w.Head()
 	if got := seqs(all.take(int(head - half))); !slices.Equal(got, seqRange(half+1, head)) {
 		t.Errorf("live %v", got)
 	}
@@ -131,7 +127,7 @@ func TestStreamReplaysWithoutGapOrRepeat(t *testing.T) {
 		w.ask(say)
 	}
 	again := w.follow("?after=1", "Last-Event-ID", all.id)
-	if got := seqs(again.take(int(w.head() - head))); !slices.Equal(got, seqRange(head+1, w.head())) {
+	if got := seqs(again.take(int(w.Head() - head))); !slices.Equal(got, seqRange(head+1, w.Head())) {
 		t.Errorf("after the break %v, want what follows %d", got, head)
 	}
 }
@@ -140,7 +136,7 @@ func TestStreamWithoutANumberBeginsNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ask(say)
-	head := w.head()
+	head := w.Head()
 	f := w.follow("")
 	w.ask(say)
 	if got := f.take(1)[0].Seq; got != head+1 {
@@ -157,7 +153,7 @@ func TestStreamWithoutANumberBeginsNow(t *testing.T) {
 func TestStreamResetsANumberOfAnotherLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	head := w.head()
+	head := w.Head()
 	f := w.follow("", "Last-Event-ID", "999999")
 	fr, ok := f.next()
 	if want := `{"seq":` + strconv.FormatInt(head, 10) + `}`; !ok || fr.event != "reset" || fr.data != want {
@@ -292,7 +288,7 @@ func TestEventsAsAList(t *testing.T) {
 		}
 		got, after = append(got, seqs(page.Items)...), page.NextCursor
 	}
-	if !slices.Equal(got, seqRange(1, w.head())) {
-		t.Errorf("listed %v of %d", got, w.head())
+	if !slices.Equal(got, seqRange(1, w.Head())) {
+		t.Errorf("listed %v of %d", got, w.Head())
 	}
 }

@@ -28,7 +28,7 @@ type attacker struct {
 
 // attackers returns callers of every kind. None of them is rob, to whom the objects belong.
 func (w *world) attackers() []attacker {
-	w.t.Helper()
+	w.Helper()
 	all := []attacker{{name: "nobody"}}
 	for _, scope := range []fermata.Scope{"read", "ask", "work"} {
 		token := w.token(`{"name":"a","scopes":["` + string(scope) + `"]}`)
@@ -191,28 +191,28 @@ func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
 
 // tryOperations calls each operation, and returns how many calls had to be refused.
 func (w *world) tryOperations(a attacker, operations []documented, rows map[string]row) (refused int) {
-	w.t.Helper()
+	w.Helper()
 	ids := w.realIDs()
 	bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
 	for _, op := range operations {
 		r, ok := rows[op.id]
 		if !ok {
-			w.t.Fatalf("%s is not in docs/reference/permissions.md", op.id)
+			w.Fatalf("%s is not in docs/reference/permissions.md", op.id)
 		}
-		head := w.head()
+		head := w.Head()
 		got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))
 		switch isRefusal := got.isRefusal(); {
 		case r.verb == "run.claim" && got.status == http.StatusNoContent:
 			// There is no task to claim in the projects in which the caller may claim.
 		case r.refuses(a, op.call) && !isRefusal:
-			w.t.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
+			w.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
 		case r.refuses(a, op.call):
 			refused++
-			if now := w.head(); now != head {
-				w.t.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
+			if now := w.Head(); now != head {
+				w.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
 			}
 		case isRefusal && !r.hasRuleBeside():
-			w.t.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
+			w.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
 		}
 	}
 	return refused
@@ -249,7 +249,7 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	w := newWorld(t)
 	w.addDelivery()
 	token := w.token(`{"name":"t","kind":"human","member":"the-admin","role":"admin","scopes":["admin"]}`)
-	link, err := w.engine.MakeLink(t.Context(), fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}, "the-admin")
+	link, err := w.Engine.MakeLink(t.Context(), fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}, "the-admin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,9 +265,9 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 		if r := rows[op.id]; r.verb == "open" || !r.isAdmins() || strings.Contains(r.scope, "one's own") && !strings.Contains(op.call, "/members/{id}") {
 			continue
 		}
-		head := w.head()
+		head := w.Head()
 		got := w.attack(attacker{reader: reader{token: token}}, ids.Replace(op.call), ids.Replace(bodies[op.call]))
-		if !got.isRefusal() || w.head() != head {
+		if !got.isRefusal() || w.Head() != head {
 			t.Errorf("an admin's token may %s: %d %.200s", op.call, got.status, got.body)
 		}
 		refused++
@@ -280,8 +280,8 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 		"PUT /v1/tools/another": `{"server":{"command":["ls"]}}`,
 		"POST /v1/tools":        `{"items":[{"name":"another","server":{"command":["ls"]}}]}`,
 	} {
-		head := w.head()
-		if got := w.call(token, call, body); !got.isRefusal() || w.head() != head {
+		head := w.Head()
+		if got := w.call(token, call, body); !got.isRefusal() || w.Head() != head {
 			t.Errorf("an admin's token may %s: %d %.200s", call, got.status, got.body)
 		}
 		if got := w.attack(attacker{reader: browser}, call, body); got.isRefusal() {
@@ -328,7 +328,7 @@ func (d document) inOrder() []documented {
 }
 
 func (w *world) attack(a attacker, call, body string) reply {
-	w.t.Helper()
+	w.Helper()
 	if a.cookie != "" {
 		return w.call("", call, body, "Cookie", a.cookie, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
 	}

@@ -12,7 +12,7 @@ import (
 
 // addDevice adds a browser for push messages. The headers identify the person who adds it.
 func (w *world) addDevice(token, name string, headers ...string) string {
-	w.t.Helper()
+	w.Helper()
 	r := w.call(token, "POST /v1/me/devices", quoted(map[string]any{"name": name, "subscription": map[string]any{
 		"endpoint": "https://push.example.com/" + name,
 		"keys": map[string]string{
@@ -20,16 +20,16 @@ func (w *world) addDevice(token, name string, headers ...string) string {
 		},
 	}}), headers...)
 	if r.status != http.StatusCreated {
-		w.t.Fatalf("%s: %d %s", name, r.status, r.body)
+		w.Fatalf("%s: %d %s", name, r.status, r.body)
 	}
 	var d fermata.Device
-	r.read(w.t, &d)
+	r.read(w.T, &d)
 	return d.ID
 }
 
 // devicesOf lists the names of a person's devices, as an admin sees them.
 func (w *world) devicesOf(handle string) string {
-	w.t.Helper()
+	w.Helper()
 	var list struct{ Items []*fermata.Device }
 	w.must(http.StatusOK, w.admin, "GET /v1/members/"+handle+"/devices", "", &list)
 	names := []string{}
@@ -87,7 +87,7 @@ func TestDevicesEndWithTheSignIn(t *testing.T) {
 	w.must(http.StatusOK, w.admin, "DELETE /v1/tokens/"+token.ID, "", nil)
 	check("the token is revoked", "[]")
 	browser("late")
-	w.clock.Advance(fermata.SessionLifetime + time.Hour)
+	w.Clock.Advance(fermata.SessionLifetime + time.Hour)
 	check("the session's time is over", "[]")
 	browser("again")
 	for _, disabled := range []string{"true", "false"} {
@@ -125,7 +125,7 @@ func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 	ann := w.member("ann").ID
 	earlier := func() {
 		w.insert(&fermata.Device{
-			ID: fermata.NewID(fermata.PrefixDevice, w.clock.Now()), MemberID: ann, Name: "earlier", AddedAt: w.clock.Now(),
+			ID: fermata.NewID(fermata.PrefixDevice, w.Clock.Now()), MemberID: ann, Name: "earlier", AddedAt: w.Clock.Now(),
 			Subscription: fermata.PushSubscription{Endpoint: "https://push.example.com/earlier"},
 		})
 	}
@@ -151,12 +151,10 @@ func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 
 // insert adds a device directly to the database.
 func (w *world) insert(d *fermata.Device) {
-	w.t.Helper()
-	err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	w.Helper()
+	err := w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.InsertDevice(d)
 		return nil
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 }

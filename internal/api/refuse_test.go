@@ -168,7 +168,7 @@ func foreignCursor(w *world) (string, string) {
 	}
 	w.must(http.StatusOK, w.agent, "GET /v1/tasks?limit=1", "", &page)
 	if page.NextCursor == "" {
-		w.t.Error("a list of two tasks has no second part")
+		w.Error("a list of two tasks has no second part")
 	}
 	return "GET /v1/questions?cursor=" + page.NextCursor, ""
 }
@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			call, body := tt.before(w)
-			before := w.head()
+			before := w.Head()
 			r := w.call(tt.token(w), call, body)
 			p := r.problem(t)
 			if r.status != tt.status || p.Code != tt.code || p.Status != tt.status {
@@ -192,7 +192,7 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(string(r.body), tt.detail) && !strings.Contains(p.Detail, tt.detail) {
 				t.Errorf("%s does not say %q", r.body, tt.detail)
 			}
-			if after := w.head(); after != before {
+			if after := w.Head(); after != before {
 				t.Errorf("%d events were written", after-before)
 			}
 		})
@@ -216,7 +216,7 @@ func TestClosedQuestionSaysWhoWhatAndWhen(t *testing.T) {
 func TestLargeBodyIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := w.head()
+	before := w.Head()
 	for _, announced := range []bool{true, false} {
 		body := &endless{left: 10 << 20, announced: announced}
 		r := w.send(body)
@@ -227,7 +227,7 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 			t.Errorf("code %s", p.Code)
 		}
 	}
-	if w.head() != before {
+	if w.Head() != before {
 		t.Error("events were written")
 	}
 }
@@ -253,7 +253,7 @@ func TestRevokedAndExpiredTokens(t *testing.T) {
 	}
 	short := w.token(`{"name":"short","scopes":["read"],"expires_in":"1ms"}`)
 	w.must(http.StatusOK, short, "GET /v1/whoami", "", nil)
-	w.clock.Advance(time.Millisecond)
+	w.Clock.Advance(time.Millisecond)
 	p := w.call(short, "GET /v1/whoami", "").problem(t)
 	if p.Code != fermata.CodeUnauthenticated {
 		t.Errorf("an expired token got %s", p.Code)

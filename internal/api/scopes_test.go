@@ -56,9 +56,9 @@ var writingBodies = map[string]string{
 
 // addDelivery gives the world a delivery service and passkeys.
 func (w *world) addDelivery() {
-	w.t.Helper()
+	w.Helper()
 	w.api.Delivery = delivery.New(delivery.Options{
-		DB: w.db, Engine: w.engine,
+		DB: w.DB, Engine: w.Engine,
 		Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople), {
 			Name: push.Kind, Audience: delivery.ToPeople, BuiltIn: true, Settings: push.Schema,
 			Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
@@ -67,15 +67,15 @@ func (w *world) addDelivery() {
 		}},
 	})
 	var err error
-	if w.api.Passkeys, err = access.NewPasskeys(w.engine, "localhost", "http://localhost"); err != nil {
-		w.t.Fatal(err)
+	if w.api.Passkeys, err = access.NewPasskeys(w.Engine, "localhost", "http://localhost"); err != nil {
+		w.Fatal(err)
 	}
 }
 
 // realIDs creates one object of every kind that a path can name, most of them
 // rob's. It returns a replacer that fills their ids into paths.
 func (w *world) realIDs() *strings.Replacer {
-	w.t.Helper()
+	w.Helper()
 	rob := w.member("rob").ID
 	q := w.ask(say)
 	var run struct{ Run struct{ ID string } }
@@ -91,7 +91,7 @@ func (w *world) realIDs() *strings.Replacer {
 	var workflowRun struct{ ID string }
 	w.must(http.StatusCreated, w.admin, "POST /v1/workflows/deploy/runs", `{"inputs":{"version":"1"}}`, &workflowRun)
 	there := wall.New()
-	w.t.Cleanup(there.Close)
+	w.Cleanup(there.Close)
 	w.must(http.StatusCreated, w.admin, "POST /v1/channels", quoted(map[string]any{"name": "wall", "kind": "wall", "settings": there.Settings()}), &channel)
 	w.must(http.StatusOK, w.admin, "PUT /v1/members/rob/identities/wall", `{"id":"wall-rob"}`, nil)
 	w.signIn("rob")
@@ -99,7 +99,7 @@ func (w *world) realIDs() *strings.Replacer {
 	w.must(http.StatusOK, w.admin, "GET /v1/members/rob/sessions", "", &sessions)
 	now := time.Now().UTC()
 	passkey, device, sent := fermata.NewID(fermata.PrefixPasskey, now), fermata.NewID(fermata.PrefixDevice, now), fermata.NewID(fermata.PrefixDelivery, now)
-	if err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	if err := w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.InsertPasskey(&fermata.Passkey{ID: passkey, MemberID: rob, Name: "k", CreatedAt: now, CredentialID: "c", Credential: "{}"})
 		tx.InsertDevice(&fermata.Device{ID: device, MemberID: rob, Name: "d", AddedAt: now})
 		tx.SaveView(fermata.SavedView{Name: "v", Query: "q", OwnerID: rob, UpdatedAt: now})
@@ -108,7 +108,7 @@ func (w *world) realIDs() *strings.Replacer {
 		tx.PlanDelivery(d)
 		return nil
 	}); err != nil {
-		w.t.Fatal(err)
+		w.Fatal(err)
 	}
 	return strings.NewReplacer("{q}", q.ID, "{run}", run.Run.ID, "{task}", work.ID, "{kind}", "wall",
 		"/channels/{name}", "/channels/wall", "/groups/{name}", "/groups/g", "/tools/{name}", "/tools/mcp", "/mcp-servers/{name}", "/mcp-servers/mcp",
@@ -130,7 +130,7 @@ func TestAReadTokenWritesNothing(t *testing.T) {
 	}
 	ids := w.realIDs()
 	writingBodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
-	head := w.head()
+	head := w.Head()
 	for path, calls := range readDocument(t, w).Paths {
 		for method := range calls {
 			call := strings.ToUpper(method) + " " + path
@@ -150,7 +150,7 @@ func TestAReadTokenWritesNothing(t *testing.T) {
 			}
 		}
 	}
-	if now := w.head(); now != head {
+	if now := w.Head(); now != head {
 		t.Errorf("%d events were written", now-head)
 	}
 }

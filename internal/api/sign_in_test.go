@@ -24,28 +24,28 @@ var page = []string{"Sec-Fetch-Site", "same-origin"}
 
 // link makes a sign-in link and returns its secret, which is after #.
 func (w *world) link(handle string) string {
-	w.t.Helper()
+	w.Helper()
 	var l fermata.Link
 	w.must(http.StatusCreated, w.admin, "POST /v1/members/"+handle+"/links", "", &l)
 	_, secret, ok := strings.Cut(l.URL, "/sign-in#")
 	if !ok {
-		w.t.Fatalf("the link is %q", l.URL)
+		w.Fatalf("the link is %q", l.URL)
 	}
 	return secret
 }
 
 // redeem posts a link's secret, as the sign-in page does.
 func (w *world) redeem(secret string, headers ...string) reply {
-	w.t.Helper()
+	w.Helper()
 	return w.call("", "POST /v1/sign-in/link", `{"token":"`+secret+`"}`, append(headers, page...)...)
 }
 
 // signIn signs a member in and returns the cookie.
 func (w *world) signIn(handle string) string {
-	w.t.Helper()
+	w.Helper()
 	r := w.redeem(w.link(handle))
 	if r.status != http.StatusOK {
-		w.t.Fatalf("%d %s", r.status, r.body)
+		w.Fatalf("%d %s", r.status, r.body)
 	}
 	return w.cookie(r)
 }
@@ -53,14 +53,14 @@ func (w *world) signIn(handle string) string {
 // cookie checks the attributes of the session's cookie, and returns its name
 // and value.
 func (w *world) cookie(r reply) string {
-	w.t.Helper()
+	w.Helper()
 	set := r.header.Values("Set-Cookie")
 	if len(set) != 1 {
-		w.t.Fatalf("cookies: %q", set)
+		w.Fatalf("cookies: %q", set)
 	}
 	pair, attributes, _ := strings.Cut(set[0], "; ")
 	if !strings.HasPrefix(pair, "__Host-fermata=fms_") || attributes != "Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax" {
-		w.t.Fatalf("cookie: %q", set[0])
+		w.Fatalf("cookie: %q", set[0])
 	}
 	return pair
 }
@@ -116,7 +116,7 @@ func TestCookieNeedsTheOwnPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cookie := w.signIn("ann")
-	before := w.head()
+	before := w.Head()
 	for _, headers := range [][]string{
 		nil, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
 	} {
@@ -131,7 +131,7 @@ func TestCookieNeedsTheOwnPage(t *testing.T) {
 			}
 		}
 	}
-	if w.head() != before {
+	if w.Head() != before {
 		t.Error("something changed")
 	}
 	for _, headers := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", w.url}} {
@@ -177,11 +177,9 @@ func TestSignInNeedsASafeConnection(t *testing.T) {
 
 // redeemAt posts a link's secret to the server under another host name.
 func (w *world) redeemAt(host, secret string) reply {
-	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/v1/sign-in/link", strings.NewReader(`{"token":"`+secret+`"}`))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, w.url+"/v1/sign-in/link", strings.NewReader(`{"token":"`+secret+`"}`))
+	w.OK(err)
 	req.Host = host
 	req.Header.Set("Content-Type", "application/json")
 	return w.do(req)

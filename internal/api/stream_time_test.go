@@ -14,7 +14,6 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
@@ -40,19 +39,7 @@ func (p *pipe) Addr() net.Addr { return &net.TCPAddr{} }
 // engineAlone returns an engine on a database of its own.
 func engineAlone(t *testing.T) *engine.Engine {
 	t.Helper()
-	db, err := store.Open(t.Context(), storetest.SQLite(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return engine.New(db, engine.Options{})
+	return engine.New(storetest.Open(t, storetest.SQLite(t)), engine.Options{})
 }
 
 // connectTo returns the client's end of an in-memory connection to the handler.

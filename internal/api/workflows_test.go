@@ -42,7 +42,7 @@ steps:
 
 // put stores a definition as the admin.
 func (w *world) put(source string) *fermata.Workflow {
-	w.t.Helper()
+	w.Helper()
 	name, _, _ := strings.Cut(strings.TrimPrefix(source, "name: "), "\n")
 	var stored fermata.Workflow
 	w.must(http.StatusOK, w.admin, "PUT /v1/workflows/"+name, quoted(map[string]any{"source": source}), &stored)
@@ -127,7 +127,7 @@ func TestBadDefinitionIsRefusedWithEveryProblem(t *testing.T) {
 func TestValidationTellsTheGraphAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := w.head()
+	before := w.Head()
 	var check struct {
 		Name     string
 		Valid    bool
@@ -138,7 +138,7 @@ func TestValidationTellsTheGraphAndStoresNothing(t *testing.T) {
 	if !check.Valid || check.Name != "deploy" || check.Graph == nil || len(check.Graph.Nodes) < 3 || check.Problems == nil {
 		t.Errorf("check %+v", check)
 	}
-	if w.head() != before {
+	if w.Head() != before {
 		t.Error("it left an event")
 	}
 }
@@ -148,7 +148,7 @@ func TestValidationTellsTheGraphAndStoresNothing(t *testing.T) {
 func TestADefinitionIsTested(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := w.head()
+	before := w.Head()
 	type report struct {
 		Passed   bool
 		Script   string
@@ -189,7 +189,7 @@ func TestADefinitionIsTested(t *testing.T) {
 			t.Errorf("%s: %d %s", script, r.status, r.body)
 		}
 	}
-	if w.head() != before {
+	if w.Head() != before {
 		t.Error("it left an event")
 	}
 }
@@ -297,7 +297,7 @@ func TestRunIsStartedListedAndCancelled(t *testing.T) {
 }
 
 func (w *world) runs(call string) []fermata.WorkflowRun {
-	w.t.Helper()
+	w.Helper()
 	var list struct{ Items []fermata.WorkflowRun }
 	w.must(http.StatusOK, w.admin, call, "", &list)
 	return list.Items
@@ -359,15 +359,11 @@ func TestRepeatedSecretIsNotShownAgain(t *testing.T) {
 
 // hook calls a webhook with a signed request.
 func (w *world) hook(name, secret, id, body string, at time.Time) reply {
-	w.t.Helper()
+	w.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	signature, err := signer.Sign(id, at, []byte(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	return w.call("", "POST /v1/hooks/workflow/"+name, body, "webhook-id", id, "webhook-timestamp", fmt.Sprint(at.Unix()), "webhook-signature", signature)
 }
 
@@ -437,13 +433,13 @@ func TestReadingAWebhookStartsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(deploy)
-	before := w.head()
+	before := w.Head()
 	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE"} {
 		if r := w.call("", method+" /v1/hooks/workflow/deploy", ""); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" {
 			t.Errorf("%s: %d, allow %q", method, r.status, r.header.Get("Allow"))
 		}
 	}
-	if w.head() != before {
+	if w.Head() != before {
 		t.Error("something changed")
 	}
 }

@@ -5,28 +5,23 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
 // world is a whole server on a database of its own, with an admin, two people
 // who answer, and an agent.
 type world struct {
-	t      *testing.T
-	api    *api.Server
-	engine *engine.Engine
-	db     *store.DB
-	opts   store.Options
-	clock  *storetest.Clock
-	url    string
+	testkit.World
+	api *api.Server
+	url string
 
 	admin, human, other, agent string
 }
@@ -40,42 +35,23 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	part := *w
-	part.t = t
+	part.T = t
 	return &part
 }
 
 // newWorldOn makes a world on the database of the options.
 func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *world {
 	t.Helper()
-	clock := storetest.StandingClock()
-	if opts.ClockError == nil {
-		opts.Clock = clock.Now // a test that sets ClockError brings its own clock
-	}
-	db, err := store.Open(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	e := engine.New(db, engine.Options{})
-	c := api.Config{Engine: e, Version: "test", Workflows: workflow.New(workflow.Options{DB: db, Engine: e})}
+	w := &world{World: testkit.New(t, opts)}
+	c := api.Config{Engine: w.Engine, Version: "test", Workflows: workflow.New(workflow.Options{DB: w.DB, Engine: w.Engine})}
 	for _, f := range change {
 		f(&c)
 	}
-	w := &world{t: t, engine: e, db: db, opts: opts, clock: clock, api: api.New(c)}
-	server := httptest.NewServer(w.api)
-	t.Cleanup(server.Close)
-	t.Cleanup(w.api.SetDraining)
-	w.url = server.URL
-	if w.admin, err = e.CreateFirstToken(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.api = api.New(c)
+	w.url = testkit.Serve(t, w.api).URL
+	var err error
+	w.admin, err = w.Engine.CreateFirstToken(t.Context())
+	w.OK(err)
 	w.human = w.token(`{"name":"ann","kind":"human","member":"ann","role":"responder","scopes":["answer","ask"]}`)
 	w.other = w.token(`{"name":"bob","kind":"human","member":"bob","role":"responder","scopes":["answer"]}`)
 	w.agent = w.token(`{"name":"agent","scopes":["ask","work"]}`)
@@ -83,7 +59,7 @@ func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *
 }
 
 func (w *world) token(body string) string {
-	w.t.Helper()
+	w.Helper()
 	var tok fermata.Token
 	w.must(http.StatusCreated, w.admin, "POST /v1/tokens", body, &tok)
 	return tok.Secret
@@ -121,12 +97,10 @@ func (r reply) read(t *testing.T, into any) {
 
 // call sends one request. The headers are given in pairs.
 func (w *world) call(token, call, body string, headers ...string) reply {
-	w.t.Helper()
+	w.Helper()
 	method, path, _ := strings.Cut(call, " ")
-	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	req, err := http.NewRequestWithContext(w.Context(), method, w.url+path, strings.NewReader(body))
+	w.OK(err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -140,36 +114,32 @@ func (w *world) call(token, call, body string, headers ...string) reply {
 }
 
 func (w *world) do(req *http.Request) reply {
-	w.t.Helper()
+	w.Helper()
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	return reply{res.StatusCode, res.Header, bytes.TrimSpace(data)}
 }
 
 // must makes a call whose reply must have the status, and decodes the reply.
 func (w *world) must(status int, token, call, body string, into any) {
-	w.t.Helper()
+	w.Helper()
 	r := w.call(token, call, body)
 	if r.status != status {
-		w.t.Fatalf("%s: %d %s, want %d", call, r.status, r.body, status)
+		w.Fatalf("%s: %d %s, want %d", call, r.status, r.body, status)
 	}
 	if into == nil {
 		return
 	}
 	if err := json.Unmarshal(r.body, into); err != nil {
-		w.t.Fatalf("%s: %v in %s", call, err, r.body)
+		w.Fatalf("%s: %v in %s", call, err, r.body)
 	}
 }
 
 func (w *world) task(body string) *fermata.Task {
-	w.t.Helper()
+	w.Helper()
 	var task fermata.Task
 	w.must(http.StatusCreated, w.agent, "POST /v1/tasks", body, &task)
 	return &task
@@ -177,18 +147,8 @@ func (w *world) task(body string) *fermata.Task {
 
 // ask asks a question on a new task, and returns the question.
 func (w *world) ask(body string) *fermata.Question {
-	w.t.Helper()
+	w.Helper()
 	var q fermata.Question
 	w.must(http.StatusCreated, w.agent, "POST /v1/tasks/"+w.task(`{"title":"t"}`).ID+"/questions", body, &q)
 	return &q
-}
-
-// head returns the number of the last event. Every change increases it.
-func (w *world) head() int64 {
-	w.t.Helper()
-	head, err := w.engine.Tail().Head(w.t.Context(), store.DefaultWorkspace)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return head
 }

@@ -32,8 +32,8 @@ func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 		if !ok || ann.Answer == bob.Answer {
 			t.Fatalf("the links are %q and %q", ann.Answer, bob.Answer)
 		}
-		v, err := w.e.OpenAnswerLink(w.Context(), token)
-		w.ok(err)
+		v, err := w.Engine.OpenAnswerLink(w.Context(), token)
+		w.OK(err)
 		if v.Member.Handle != "ann" || v.Question.ID != q.ID || v.Refusal != nil {
 			t.Errorf("the link is %+v", v)
 		}
@@ -45,8 +45,8 @@ func TestMessagesHaveALinkWhereItIsEnough(t *testing.T) {
 		}
 		policy := fermata.DefaultPolicy()
 		policy.LinkAnswers = fermata.LinkAnswersMedium
-		_, err = w.e.SetPolicy(w.Context(), admin, policy)
-		w.ok(err)
+		_, err = w.Engine.SetPolicy(w.Context(), admin, policy)
+		w.OK(err)
 		w.ask(medium)
 		if n := last("ann", 3); n.Answer == "" {
 			t.Error("the policy opens medium risk, and there is no link")

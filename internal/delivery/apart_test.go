@@ -26,10 +26,10 @@ func TestAgentsSeeNoDeliveriesOfOthers(t *testing.T) {
 			t.Errorf("an agent lists all deliveries: %v", err)
 		}
 		_, _, err = w.s.Deliveries(t.Context(), agent, delivery.Filter{QuestionID: q.ID})
-		w.ok(err)
+		w.OK(err)
 		for _, d := range sent {
 			seen, err := w.s.Delivery(t.Context(), agent, d.ID)
-			w.ok(err)
+			w.OK(err)
 			if seen.Content != "" {
 				t.Errorf("an agent reads what was sent: %s", seen.Content)
 			}

@@ -46,13 +46,13 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 		if link == "" || sent.Reply == "" {
 			t.Fatalf("the message decides nothing: %+v", sent)
 		}
-		kept, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Delivery(d.ID)
-		w.ok(err)
+		kept, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Delivery(d.ID)
+		w.OK(err)
 		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
 			t.Errorf("the database keeps %q", kept.Content)
 		}
 		// The row gets the content that an earlier version stored.
-		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		w.OK(w.DB.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
 			return nil
 		}))
@@ -71,7 +71,7 @@ func TestWhatDecidesIsNotShownAgain(t *testing.T) {
 			"an operator who only looks there":      {w.caller("half"), false},
 		} {
 			got, err := w.s.Delivery(t.Context(), reader.c, d.ID)
-			w.ok(err)
+			w.OK(err)
 			if shown := got.Content != ""; shown != reader.reads || strings.Contains(got.Content, link) || strings.Contains(got.Content, sent.Reply) {
 				t.Errorf("%s reads %q", name, got.Content)
 			}
@@ -97,7 +97,7 @@ func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
 		}
 	}
 	_, err := w.s.Redeliver(t.Context(), w.caller("op"), d.ID)
-	w.ok(err)
+	w.OK(err)
 }
 
 // logBuffer is the text of a log.
@@ -146,22 +146,22 @@ func TestErrorsTellNoLink(t *testing.T) {
 			})
 		}})
 		_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "echo", Kind: "echo"})
-		w.ok(err)
+		w.OK(err)
 		_, err = w.s.SetIdentity(t.Context(), admin, "ann", fermata.Identity{Kind: "echo", ID: "ann"})
-		w.ok(err)
+		w.OK(err)
 		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "echo"})
 		low := pickQuestion
 		low.Risk, low.Assignees = fermata.RiskLow, []string{"ann"}
 		all := w.awaitRest(w.ask(low))
 		d := all[slices.IndexFunc(all, func(d *fermata.Delivery) bool { return d.Purpose == string(notice.Asked) })]
 		full, err := w.s.Delivery(t.Context(), w.caller("ann"), d.ID)
-		w.ok(err)
+		w.OK(err)
 		channel, err := w.s.ChannelNamed(t.Context(), admin, "echo")
-		w.ok(err)
-		events, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
-		w.ok(err)
+		w.OK(err)
+		events, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+		w.OK(err)
 		told, err := json.Marshal([]any{full, channel, events, log.String()})
-		w.ok(err)
+		w.OK(err)
 		id := strings.TrimPrefix(d.ID, fermata.PrefixDelivery+"_")
 		for _, at := range []string{"/a/", "reply+" + id} {
 			for rest := string(told); ; {
@@ -189,9 +189,9 @@ func TestRepliesHandOnNoLink(t *testing.T) {
 	m := w.awaitMessages("ann", 1)[0]
 	sent := w.wall.Notices("wall-ann")[0]
 	text := "because\nAnswer: " + sent.Answer + "\nOn Monday, reply+" + sent.Reply + "@example.com wrote"
-	w.ok(w.wall.SendClick(wall.Click{From: "wall-ann", Delivery: m.ID, Text: text}))
-	got, err := w.e.Question(t.Context(), admin, q.ID)
-	w.ok(err)
+	w.OK(w.wall.SendClick(wall.Click{From: "wall-ann", Delivery: m.ID, Text: text}))
+	got, err := w.Engine.Question(t.Context(), admin, q.ID)
+	w.OK(err)
 	if got.Resolution == nil || !strings.Contains(got.Resolution.AnswerText(), "because") || strings.Contains(got.Resolution.AnswerText(), sent.Answer) ||
 		strings.Contains(got.Resolution.AnswerText(), sent.Reply) {
 		t.Errorf("the answer is %+v", got.Resolution)

@@ -22,11 +22,11 @@ func TestALongMessageIsKeptToAWholeLetter(t *testing.T) {
 		w.addChannel()
 		for _, pad := range []string{"", "x"} {
 			action, err := json.Marshal(map[string]string{"text": pad + strings.Repeat("é", 200<<10)})
-			w.ok(err)
+			w.OK(err)
 			q := w.ask(fermata.Ask{Type: fermata.Approval, Title: "Publish it?", Action: action, Assignees: []string{"ann"}})
 			for _, d := range w.awaitRest(q) {
 				whole, err := w.s.Delivery(t.Context(), admin, d.ID)
-				w.ok(err)
+				w.OK(err)
 				if whole.State != fermata.DeliverySent || !utf8.ValidString(whole.Content) || len(whole.Content) < 250<<10 {
 					t.Errorf("%s after %d attempts: %d bytes are kept", whole.State, whole.Attempts, len(whole.Content))
 				}

@@ -11,21 +11,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
-	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // plannedSeq returns the number of the last event whose deliveries are planned.
 func (w *world) plannedSeq() int64 {
 	w.Helper()
-	plan, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Plan()
-	w.ok(err)
+	plan, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Plan()
+	w.OK(err)
 	return plan.Seq
 }
 
 // appendEvents writes n events without a subscriber.
 func (w *world) appendEvents(n int) {
 	w.Helper()
-	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for range n {
 			tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.SystemActor})
 		}
@@ -67,7 +66,7 @@ func (w *world) subscribe(types ...any) {
 	settings := w.wall.Settings()
 	settings["events"] = types
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: "wall", Settings: settings})
-	w.ok(err)
+	w.OK(err)
 	w.setRoutes([]fermata.RouteStep{}...)
 }
 
@@ -100,12 +99,12 @@ func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 		w.awaitEvents("question.asked", 1)
 		w.appendEvents(10)
 		_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Settings: map[string]any{"events": []any{"*"}}})
-		w.ok(err)
+		w.OK(err)
 		w.appendEvents(1)
 		w.awaitEvents("task.created", 1)
 		for _, enabled := range []bool{false, true} {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
-			w.ok(err)
+			w.OK(err)
 			if !enabled {
 				w.appendEvents(10)
 			}
@@ -123,10 +122,9 @@ func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
 		w.subscribe("question.asked")
 		w.stop()
-		patience.Receive(t, "the service stops", w.stopped)
 		change := func(ch fermata.ChannelChange) {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", ch)
-			w.ok(err)
+			w.OK(err)
 		}
 		listen := func(types ...any) { change(fermata.ChannelChange{Settings: map[string]any{"events": types}}) }
 		w.ask(pickQuestion)
@@ -152,14 +150,13 @@ func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPlace})
 		w.subscribe("question.asked")
 		_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "other", Kind: "wall", Settings: w.wall.Settings()})
-		w.ok(err)
+		w.OK(err)
 		w.setRoutes([]fermata.RouteStep{}...)
 		w.stop()
-		patience.Receive(t, "the service stops", w.stopped)
 		w.ask(pickQuestion)
 		for _, enabled := range []bool{false, true} {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
-			w.ok(err)
+			w.OK(err)
 			w.ask(pickQuestion)
 		}
 		w.start()
@@ -177,17 +174,16 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 		w.ask(pickQuestion)
 		w.awaitMessages("ann", 1)
 		_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
-		w.ok(err)
+		w.OK(err)
 		w.ask(pickQuestion)
 		w.stop()
-		patience.Receive(t, "the service stops", w.stopped)
 		fixed, err := json.Marshal(w.wall.Settings())
-		w.ok(err)
+		w.OK(err)
 		w.s.Kinds[0].BuiltIn, w.s.Kinds[0].FixedSettings = true, fixed
 		w.start()
 		w.await("the channel is there", func() bool {
 			all, err := w.s.Channels(t.Context(), admin)
-			w.ok(err)
+			w.OK(err)
 			return len(all) == 1
 		})
 		q := w.ask(pickQuestion)
@@ -216,7 +212,7 @@ func TestAQuestionGoesByTheRoutesThatWereSetBefore(t *testing.T) {
 						return
 					default:
 					}
-					if _, err := w.e.SetPolicy(t.Context(), admin, fermata.DefaultPolicy()); err != nil {
+					if _, err := w.Engine.SetPolicy(t.Context(), admin, fermata.DefaultPolicy()); err != nil {
 						t.Error(err)
 					}
 				}

@@ -27,7 +27,7 @@ func TestAQuestionIsSentAndAnswered(t *testing.T) {
 		if ann.Question != q.ID || ann.Closed || len(ann.Buttons) != 2 {
 			t.Fatalf("ann sees %+v", ann)
 		}
-		w.ok(w.wall.Reply("wall-ann", ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
+		w.OK(w.wall.Reply("wall-ann", ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
 		if told := w.wall.Feedback("wall-ann"); len(told) != 1 || !strings.Contains(told[0], "Your answer counts") {
 			t.Errorf("ann was told %q", told)
 		}
@@ -37,7 +37,7 @@ func TestAQuestionIsSentAndAnswered(t *testing.T) {
 		if text := w.wall.VisibleMessages("wall-bob")[0].Text; !strings.Contains(text, "answered by ann") || !strings.Contains(text, "toml") {
 			t.Errorf("bob sees %q", text)
 		}
-		w.ok(w.wall.Reply("wall-bob", bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
+		w.OK(w.wall.Reply("wall-bob", bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
 		if told := w.wall.Feedback("wall-bob"); len(told) != 1 || !strings.Contains(told[0], "first") || !strings.Contains(told[0], "ann") {
 			t.Errorf("bob was told %q", told)
 		}

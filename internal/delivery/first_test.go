@@ -8,7 +8,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
-	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -16,7 +15,7 @@ import (
 func (w *world) addWall() {
 	w.Helper()
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
-	w.ok(err)
+	w.OK(err)
 }
 
 // A question that is asked right after a channel was added is sent over it,
@@ -28,7 +27,6 @@ func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "wall"})
 		w.ask(pickQuestion)
 		w.stop()
-		patience.Receive(t, "the service stops", w.stopped)
 		w.addWall()
 		q := w.ask(pickQuestion)
 		w.start()
@@ -45,7 +43,7 @@ func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
 		w.addChannel()
 		_, err := w.s.RemoveChannel(w.Context(), admin, "wall")
-		w.ok(err)
+		w.OK(err)
 		w.ask(pickQuestion)
 		w.addWall()
 		q := w.ask(pickQuestion)
@@ -86,7 +84,7 @@ func TestAChannelThatCameJustBeforeTheQuestionIsUsed(t *testing.T) {
 			name := fmt.Sprintf("wall%d", i)
 			w.ask(pickQuestion)
 			_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: name, Kind: wall.Kind, Settings: w.wall.Settings()})
-			w.ok(err)
+			w.OK(err)
 			named := pickQuestion
 			named.Channels = []string{name}
 			w.ask(named)

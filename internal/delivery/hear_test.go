@@ -16,15 +16,15 @@ import (
 // click sends a click and returns the reply that the person sees.
 func (w *world) click(c wall.Click) string {
 	w.Helper()
-	w.ok(w.wall.SendClick(c))
+	w.OK(w.wall.SendClick(c))
 	all := w.wall.Feedback(c.From)
 	return all[len(all)-1]
 }
 
 func (w *world) status(q *fermata.Question) fermata.QuestionStatus {
 	w.Helper()
-	now, err := w.e.Question(w.Context(), admin, q.ID)
-	w.ok(err)
+	now, err := w.Engine.Question(w.Context(), admin, q.ID)
+	w.OK(err)
 	return now.Status
 }
 
@@ -73,19 +73,19 @@ func TestTheSameClickCountsOnceAndForgedOnesNever(t *testing.T) {
 		"another time":    func(r *http.Request) { r.Header.Set("X-Wall-Time", "1") },
 	} {
 		r, err := w.wall.Request(click, time.Now())
-		w.ok(err)
+		w.OK(err)
 		spoil(r)
 		res, err := http.DefaultClient.Do(r)
-		w.ok(err)
+		w.OK(err)
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusUnauthorized || w.status(q) != fermata.Pending {
 			t.Errorf("%s: %d", name, res.StatusCode)
 		}
 	}
 	old, err := w.wall.Request(click, time.Now().Add(-time.Hour))
-	w.ok(err)
+	w.OK(err)
 	res, err := http.DefaultClient.Do(old)
-	w.ok(err)
+	w.OK(err)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("an old request got %d", res.StatusCode)
@@ -172,7 +172,7 @@ func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 	if told := w.click(wall.Click{From: "wall-ann", Delivery: m.ID, Text: "approve"}); !strings.Contains(told, "counts") {
 		t.Errorf("ann was told %q", told)
 	}
-	if q, err := w.e.Question(t.Context(), admin, q.ID); err != nil || !q.Resolution.IsApproved() || q.Resolution.Channel != wall.Kind ||
+	if q, err := w.Engine.Question(t.Context(), admin, q.ID); err != nil || !q.Resolution.IsApproved() || q.Resolution.Channel != wall.Kind ||
 		q.Resolution.Assurance != fermata.AssuranceChannel {
 		t.Errorf("%+v, %v", q.Resolution, err)
 	}

@@ -14,23 +14,23 @@ import (
 // hide hides the project from a person.
 func (w *world) hide(person, project string) {
 	w.Helper()
-	_, err := w.e.ChangeMember(w.Context(), admin, person, fermata.MemberChange{Projects: map[string]fermata.Role{project: fermata.RoleNone}})
-	w.ok(err)
+	_, err := w.Engine.ChangeMember(w.Context(), admin, person, fermata.MemberChange{Projects: map[string]fermata.Role{project: fermata.RoleNone}})
+	w.OK(err)
 }
 
 // askIn asks a question in a project.
 func (w *world) askIn(project string, a fermata.Ask) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskExternal(w.Context(), agent, project, "", a)
-	w.ok(err)
+	q, err := w.Engine.AskExternal(w.Context(), agent, project, "", a)
+	w.OK(err)
 	return q
 }
 
 // answer answers as the person.
 func (w *world) answer(person string, q *fermata.Question, value string) {
 	w.Helper()
-	_, err := w.e.Answer(w.Context(), w.caller(person), q.ID, fermata.Answer{Answer: value})
-	w.ok(err)
+	_, err := w.Engine.Answer(w.Context(), w.caller(person), q.ID, fermata.Answer{Answer: value})
+	w.OK(err)
 }
 
 // A person from whom a project is hidden gets the same reply about its
@@ -78,8 +78,8 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 	for name, lose := range map[string]func(w *world){
 		"hidden": func(w *world) { w.hide("ann", "pay") },
 		"disabled": func(w *world) {
-			_, err := w.e.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disable})
-			w.ok(err)
+			_, err := w.Engine.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disable})
+			w.OK(err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
 			w.awaitMessages("bob", 2)
 			lose(w)
 			w.answer("bob", answered, "toml")
-			_, err := w.e.CancelQuestion(w.Context(), admin, cancelled.ID, "")
-			w.ok(err)
+			_, err := w.Engine.CancelQuestion(w.Context(), admin, cancelled.ID, "")
+			w.OK(err)
 			for _, q := range []*fermata.Question{answered, cancelled} {
 				w.await("nothing is left to do", func() bool {
 					for _, d := range w.deliveries(q) {
@@ -121,9 +121,9 @@ func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	w.enableProgress("ann", "bob")
 	w.hide("ann", "pay")
 	for _, project := range []string{"pay", "web"} {
-		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Project: project, Runner: fermata.RunnerExternal})
-		w.ok(err)
-		w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "goes on in " + project}))
+		task, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Project: project, Runner: fermata.RunnerExternal})
+		w.OK(err)
+		w.OK(w.Engine.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "goes on in " + project}))
 		w.awaitText("wall-bob", "goes on in "+project)
 	}
 	w.awaitText("wall-ann", "goes on in web")
@@ -152,22 +152,22 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 			name, told string
 			end, after func()
 		}{
-			{"taken back", "not clear which question", func() { w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "ann")) }, func() {}},
+			{"taken back", "not clear which question", func() { w.OK(w.Engine.RevokeAnswerLinks(w.Context(), admin, "ann")) }, func() {}},
 			{"disabled and enabled", "not clear which question", func() {
 				for range 2 {
-					_, err := w.e.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disabled})
-					w.ok(err)
+					_, err := w.Engine.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disabled})
+					w.OK(err)
 					disabled = !disabled
 				}
 			}, func() {}},
 			{"switched off", "nothing is answered by a link here", func() {
 				policy.LinkAnswers = fermata.LinkAnswersOff
-				_, err := w.e.SetPolicy(w.Context(), admin, policy)
-				w.ok(err)
+				_, err := w.Engine.SetPolicy(w.Context(), admin, policy)
+				w.OK(err)
 			}, func() {
 				policy.LinkAnswers = fermata.LinkAnswersLow
-				_, err := w.e.SetPolicy(w.Context(), admin, policy)
-				w.ok(err)
+				_, err := w.Engine.SetPolicy(w.Context(), admin, policy)
+				w.OK(err)
 			}},
 		} {
 			q := w.ask(low)
@@ -199,8 +199,8 @@ func TestTheAskerAnswersByNoReply(t *testing.T) {
 	w := newLinkWorld(t, sqlite(t))
 	low := pickQuestion
 	low.Risk = fermata.RiskLow
-	q, err := w.e.AskExternal(w.Context(), w.caller("ann"), "", "", low)
-	w.ok(err)
+	q, err := w.Engine.AskExternal(w.Context(), w.caller("ann"), "", "", low)
+	w.OK(err)
 	w.awaitMessages("ann", 1)
 	w.awaitMessages("bob", 1)
 	own := w.wall.Notices("wall-ann")[0]

@@ -27,13 +27,13 @@ func TestAMendedChannelTellsTheEnd(t *testing.T) {
 	w.addChannel()
 	q := w.askAndAwaitSent()
 	w.wall.Fail(401)
-	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.OK(err)
 	w.await("it was refused", func() bool { return w.deliveries(q)[0].LastError != "" })
 	enabled := func(on bool) {
 		t.Helper()
 		_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &on})
-		w.ok(err)
+		w.OK(err)
 	}
 	enabled(false)
 	if w.wall.VisibleMessages("")[0].Closed {
@@ -54,8 +54,8 @@ func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it broke off", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
-	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.OK(err)
 	w.passTime(6 * time.Second)
 	w.await("the end is told", func() bool { return w.wall.VisibleMessages("")[0].Closed })
 }
@@ -71,8 +71,8 @@ func TestAMessageThatWasRefusedTellsNoEnd(t *testing.T) {
 	ask.Timeout = "7d"
 	q := w.ask(ask)
 	w.await("it failed", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
-	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.OK(err)
 	w.await("it is skipped", func() bool { return w.deliveries(q)[0].State == fermata.DeliverySkipped })
 	w.awaitMessages("", 0)
 }

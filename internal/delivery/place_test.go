@@ -1,7 +1,6 @@
 package delivery_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
@@ -20,28 +20,21 @@ func (w *world) addStrangers(n int) (handles []string) {
 	w.Helper()
 	for i := range n {
 		handle := fmt.Sprintf("stranger%d", i)
-		m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder, Email: handle + "@example.com"})
-		w.ok(err)
-		w.members[handle] = m
+		w.members[handle] = w.AddMember(engine.NewMember{Handle: handle, Role: fermata.RoleResponder, Email: handle + "@example.com"})
 		handles = append(handles, handle)
 	}
 	return handles
 }
 
 // startReplica starts a second process on the same database.
-func (w *world) startReplica(opts store.Options) {
+func (w *world) startReplica() {
 	w.Helper()
-	opts.Clock = w.clock.Now
-	db := storetest.Open(w.T, opts)
+	db := storetest.Open(w, w.Options)
 	e := engine.New(db, engine.Options{})
 	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL, SendLimit: w.s.SendLimit})
-	w.ok(e.Start(w.Context()))
-	w.ok(s.Start(w.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{}, 2)
-	go func() { s.Run(ctx); done <- struct{}{} }()
-	go func() { e.RunTail(ctx); done <- struct{}{} }()
-	w.Cleanup(func() { cancel(); <-done; <-done })
+	w.OK(e.Start(w.Context()))
+	w.OK(s.Start(w.Context()))
+	testkit.Run(w, s.Run, e.RunTail)
 }
 
 // The people whom the remote system does not know are told by one message in
@@ -52,7 +45,7 @@ func TestStrangersShareOneMessage(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPeopleOrPlace})
 		w.addChannel()
 		if store.IsPostgres(opts.URL) {
-			w.startReplica(opts)
+			w.startReplica()
 		}
 		const strangers = 12
 		w.addStrangers(strangers)
@@ -76,8 +69,8 @@ func TestStrangersShareOneMessage(t *testing.T) {
 			}
 			return tried == 3*strangers
 		})
-		_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err := w.Engine.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		open := func(m standin.Message) bool { return !m.Closed }
 		w.await("all say the end", func() bool { return !slices.ContainsFunc(w.wall.VisibleMessages(""), open) })
 		if n := len(w.wall.VisibleMessages("")); n != 3 {
@@ -102,7 +95,7 @@ func TestWhatElseIsForStrangers(t *testing.T) {
 	w.awaitText("", "The database moves tonight")
 	for _, handle := range handles {
 		_, err := w.s.SetPreferences(t.Context(), admin, handle, fermata.Preferences{Digest: fermata.DigestHourly})
-		w.ok(err)
+		w.OK(err)
 	}
 	low := pickQuestion
 	low.Type, low.Default, low.Assignees = fermata.NonBlocking, "toml", handles
@@ -121,10 +114,10 @@ func TestWhatElseIsForStrangers(t *testing.T) {
 		t.Errorf("%d messages: %+v", n, of)
 	}
 	test, err := w.s.TestForCaller(t.Context(), w.caller(handles[0]), "wall")
-	w.ok(err)
+	w.OK(err)
 	w.await("the test fails", func() bool {
 		d, err := w.s.Delivery(t.Context(), admin, test.DeliveryID)
-		w.ok(err)
+		w.OK(err)
 		return d.State == fermata.DeliveryDead && d.LastError == "the wall does not know stranger0"
 	})
 	if c, err := w.s.ChannelNamed(t.Context(), admin, "wall"); err != nil || c.LastError != "" {
@@ -145,10 +138,10 @@ func TestAMessageThatWasToBeSentAgainTellsTheEnd(t *testing.T) {
 	w.wall.Fail(500)
 	d := w.awaitRest(q)[0]
 	_, err := w.s.Redeliver(t.Context(), admin, d.ID)
-	w.ok(err)
+	w.OK(err)
 	w.await("it failed", func() bool { return w.deliveries(q)[0].State == fermata.DeliveryFailed })
-	_, err = w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
-	w.ok(err)
+	_, err = w.Engine.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.OK(err)
 	w.await("the first message is closed", func() bool { return w.wall.VisibleMessages("ann")[0].Closed })
 	if d := w.awaitRest(q)[0]; d.State != fermata.DeliverySent || d.ShownStatus != fermata.Answered {
 		t.Errorf("it is %s and shows %s", d.State, d.ShownStatus)

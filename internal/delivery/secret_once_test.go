@@ -33,9 +33,9 @@ func TestASecretThatWasMadeIsNotKeptForARepeat(t *testing.T) {
 		once := engine.WithIdempotency(t.Context(), "k", "f")
 		n := fermata.NewChannel{Name: "audit", Kind: "signed", Settings: w.wall.Settings(), Disabled: true}
 		first, err := w.s.AddChannel(once, admin, n)
-		w.ok(err)
+		w.OK(err)
 		again, err := w.s.AddChannel(once, admin, n)
-		w.ok(err)
+		w.OK(err)
 		if first.Settings["secret"] != "made" || again.ID != first.ID || again.Settings["secret"] != nil {
 			t.Errorf("shown first %v, and again %v", first, again)
 		}

@@ -36,11 +36,11 @@ func (w *world) awaitText(person string, words ...string) {
 func (w *world) enableProgress(people ...string) {
 	w.Helper()
 	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
-	w.ok(err)
+	w.OK(err)
 	on := true
 	for _, person := range people {
 		_, err = w.s.SetPreferences(w.Context(), admin, person, fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
-		w.ok(err)
+		w.OK(err)
 	}
 }
 
@@ -50,9 +50,9 @@ func TestProgressReachesWhoWantsIt(t *testing.T) {
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.addChannel()
 	w.enableProgress("ann")
-	task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
-	w.ok(err)
-	w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
+	task, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+	w.OK(err)
+	w.OK(w.Engine.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
 	w.awaitText("wall-ann", "Progress", "half of the files are converted")
 	w.awaitMessages("bob", 0)
 }
@@ -65,19 +65,19 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
 		w.addChannel()
 		w.enableProgress()
-		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
-		w.ok(err)
+		task, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+		w.OK(err)
 		began := w.plannedSeq()
 		for range 20 {
-			w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
+			w.OK(w.Engine.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
 		}
 		_, _, err = w.s.Deliveries(t.Context(), admin, delivery.Filter{Wait: patience.Limit()})
-		w.ok(err)
+		w.OK(err)
 		if at := w.plannedSeq(); at != began {
 			t.Errorf("the cursor moved from %d to %d", began, at)
 		}
 		w.enableProgress("ann")
-		w.ok(w.e.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
+		w.OK(w.Engine.ReportProgress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
 		w.awaitText("wall-ann", "this is wanted")
 		w.awaitMessages("ann", 1)
 	})
@@ -96,7 +96,7 @@ func TestAChannelThatFailsIsToldOf(t *testing.T) {
 		broken.Fail(500)
 	}
 	_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "broken", Kind: "wall", Settings: broken.Settings()})
-	w.ok(err)
+	w.OK(err)
 	w.setRoutes(fermata.RouteStep{After: "0s", Channel: "broken"})
 	q := w.ask(pickQuestion)
 	failed := func(attempts int) {
@@ -148,7 +148,7 @@ func TestOnesOwnTest(t *testing.T) {
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.addChannel()
 	result, err := w.s.TestForCaller(t.Context(), w.caller("ann"), "wall")
-	w.ok(err)
+	w.OK(err)
 	if !result.OK || result.DeliveryID == "" {
 		t.Errorf("got %+v", result)
 	}
@@ -162,7 +162,7 @@ func TestOnesOwnTest(t *testing.T) {
 	}
 	off := false
 	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
-	w.ok(err)
+	w.OK(err)
 	if result, err = w.s.TestForCaller(t.Context(), w.caller("ann"), "wall"); err != nil || result.OK || len(result.Problems) != 1 || result.Problems[0].Hint == "" {
 		t.Errorf("a channel that is off: %+v, %v", result, err)
 	}

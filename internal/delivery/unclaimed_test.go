@@ -23,20 +23,20 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		w.addMember("ops", fermata.RoleOperator)
 		w.addChannel()
 		create := func(title string) *fermata.Task {
-			task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: title, Spec: json.RawMessage(`{"command":["make"]}`)})
-			w.ok(err)
+			task, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: title, Spec: json.RawMessage(`{"command":["make"]}`)})
+			w.OK(err)
 			return task
 		}
 		claim := func(name string, runners ...string) {
-			_, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
+			_, err := w.Engine.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
 			if err != nil && !errors.Is(err, engine.ErrNoTask) {
 				t.Fatal(err)
 			}
 		}
 		look := func(after time.Duration, want int) {
 			t.Helper()
-			w.clock.Advance(after)
-			w.ok(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
+			w.Clock.Advance(after)
+			w.OK(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
 			if n := len(w.alerts()); n != want {
 				t.Fatalf("operators were asked %d times, want %d", n, want)
 			}
@@ -73,17 +73,17 @@ func TestNobodyIsAskedForAWorkerThatIsThere(t *testing.T) {
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.addMember("ops", fermata.RoleOperator)
 	w.addChannel()
-	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "mine", Runner: fermata.RunnerExternal})
-	w.ok(err)
-	held, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "held", Runner: "claude"})
-	w.ok(err)
-	_, err = w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, LeaseSeconds: 3600})
-	w.ok(err)
-	_, err = w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "next " + strings.ToLower(held.Title), Runner: "claude"})
-	w.ok(err)
+	_, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "mine", Runner: fermata.RunnerExternal})
+	w.OK(err)
+	held, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "held", Runner: "claude"})
+	w.OK(err)
+	_, err = w.Engine.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, LeaseSeconds: 3600})
+	w.OK(err)
+	_, err = w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "next " + strings.ToLower(held.Title), Runner: "claude"})
+	w.OK(err)
 	for range 3 {
-		w.ok(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
-		w.clock.Advance(11 * time.Minute)
+		w.OK(w.s.CheckUnclaimed(t.Context(), store.DefaultWorkspace))
+		w.Clock.Advance(11 * time.Minute)
 	}
 	if n := len(w.alerts()); n != 0 {
 		t.Errorf("operators were asked %d times", n)

@@ -10,15 +10,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
-	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
 // alerts lists the alerts to operators so far.
 func (w *world) alerts() []*fermata.Event {
 	w.Helper()
-	all, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"delivery.alert"}, Limit: 50})
-	w.ok(err)
+	all, _, err := w.Engine.Events(w.Context(), admin, engine.EventFilter{Types: []string{"delivery.alert"}, Limit: 50})
+	w.OK(err)
 	return all
 }
 
@@ -26,7 +25,7 @@ func (w *world) alerts() []*fermata.Event {
 func (w *world) addSecondChannel() {
 	w.Helper()
 	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "second", Kind: wall.Kind, Settings: w.wall.Settings()})
-	w.ok(err)
+	w.OK(err)
 }
 
 func TestARouteNamesChannelsThatAreThere(t *testing.T) {
@@ -35,7 +34,7 @@ func TestARouteNamesChannelsThatAreThere(t *testing.T) {
 	w.addChannel()
 	routes := fermata.DefaultRoutes() // a kind needs no channel yet
 	_, err := w.s.SetRoutes(t.Context(), admin, routes)
-	w.ok(err)
+	w.OK(err)
 	routes.Approval = append(routes.Approval, fermata.RouteStep{After: "0s", Channel: "gone"})
 	_, err = w.s.SetRoutes(t.Context(), admin, routes)
 	if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "approval[3].channel") || !strings.Contains(err.Error(), `"gone"`) {
@@ -53,16 +52,16 @@ func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
 		// When a channel is renamed, its routes follow.
 		name := "third"
 		_, err := w.s.ChangeChannel(t.Context(), admin, "second", fermata.ChannelChange{Name: &name})
-		w.ok(err)
+		w.OK(err)
 		off := false
 		changed, err := w.s.ChangeChannel(t.Context(), admin, "third", fermata.ChannelChange{Enabled: &off})
-		w.ok(err)
+		w.OK(err)
 		want := "blocking[1] approval[1] error_recovery[1] non_blocking[1]"
 		if got := strings.Join(changed.UnmatchedRouteSteps, " "); got != want {
 			t.Errorf("disabled, it left %q", got)
 		}
 		removed, err := w.s.RemoveChannel(t.Context(), admin, "third")
-		w.ok(err)
+		w.OK(err)
 		if got := strings.Join(removed.UnmatchedRouteSteps, " "); removed.Name != "third" || got != want {
 			t.Errorf("removed, it left %q", got)
 		}
@@ -78,7 +77,7 @@ func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 		w.addSecondChannel()
 		w.setRoutes(fermata.RouteStep{After: "0s", Channel: "second"})
 		_, err := w.s.RemoveChannel(t.Context(), admin, "second")
-		w.ok(err)
+		w.OK(err)
 		var q *fermata.Question
 		w.await("the answer to asking says so", func() bool {
 			// This process notices the removal a moment later.
@@ -98,8 +97,8 @@ func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 			return n
 		}
 		w.await("operators are told", func() bool { return told() > 0 })
-		got, err := w.e.Question(t.Context(), admin, q.ID)
-		w.ok(err)
+		got, err := w.Engine.Question(t.Context(), admin, q.ID)
+		w.OK(err)
 		if got.UnreachedReason != q.UnreachedReason {
 			t.Errorf("later it says %q", got.UnreachedReason)
 		}
@@ -127,11 +126,11 @@ func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
 				w.addChannel()
 				if how == "removed" {
 					_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
-					w.ok(err)
+					w.OK(err)
 				} else {
 					off := false
 					_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
-					w.ok(err)
+					w.OK(err)
 				}
 				var q *fermata.Question
 				w.await("the answer to asking says so", func() bool {
@@ -160,7 +159,7 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 	for _, routes := range []bool{false, true} {
 		if routes { // a page saves them like this even if nothing changed
 			_, err := w.s.SetRoutes(t.Context(), admin, fermata.DefaultRoutes())
-			w.ok(err)
+			w.OK(err)
 		}
 		if q := w.ask(pickQuestion); q.UnreachedReason != "" {
 			t.Errorf("it says %q", q.UnreachedReason)
@@ -173,16 +172,16 @@ func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
 func TestAReportNamesAKindWithoutAChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
-	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "Paint"})
-	w.ok(err)
-	claim, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w", WaitSeconds: 1})
-	w.ok(err)
+	_, err := w.Engine.CreateTask(t.Context(), agent, fermata.NewTask{Title: "Paint"})
+	w.OK(err)
+	claim, err := w.Engine.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w", WaitSeconds: 1})
+	w.OK(err)
 	ask := pickQuestion
 	ask.Channels = []string{"wall"}
-	task, err := w.e.Finish(t.Context(), agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultNeedsInput, Question: &ask})
-	w.ok(err)
-	q, err := w.e.Question(t.Context(), admin, task.PendingQuestionID)
-	w.ok(err)
+	task, err := w.Engine.Finish(t.Context(), agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultNeedsInput, Question: &ask})
+	w.OK(err)
+	q, err := w.Engine.Question(t.Context(), admin, task.PendingQuestionID)
+	w.OK(err)
 	if q.UnreachedReason != "it names wall, and no such channel is turned on" {
 		t.Errorf("it says %q", q.UnreachedReason)
 	}
@@ -194,7 +193,6 @@ func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.stop()
-	patience.Receive(t, "the service stops", w.stopped)
 	w.addChannel()
 	named := pickQuestion
 	named.Channels = []string{"wall"}
@@ -210,12 +208,12 @@ func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 // setQuietHours gives ann and bob quiet hours that last at least this long.
 func (w *world) setQuietHours(lasts time.Duration, deadlines fermata.QuietDeadlines) {
 	w.Helper()
-	now, err := w.e.Now(w.Context())
-	w.ok(err)
+	now, err := w.Engine.Now(w.Context())
+	w.OK(err)
 	hours := &fermata.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(lasts).Format("15:04"), Deadlines: deadlines}
 	for _, name := range []string{"ann", "bob"} {
 		_, err = w.s.SetPreferences(w.Context(), admin, name, fermata.Preferences{Quiet: hours})
-		w.ok(err)
+		w.OK(err)
 	}
 }
 
@@ -277,16 +275,15 @@ func TestQuietHoursOfSomeAreNoReasonForAll(t *testing.T) {
 			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 			w.addChannel()
 			if tt.member {
-				_, err := w.e.AddMember(t.Context(), admin, engine.NewMember{Handle: "eve", Role: fermata.RoleResponder})
-				w.ok(err)
+				w.AddMember(engine.NewMember{Handle: "eve", Role: fermata.RoleResponder})
 			}
 			w.setQuietHours(3*time.Hour, fermata.DeadlinesNone)
 			ask := pickQuestion
 			ask.Timeout = "1h"
 			q := w.ask(ask)
 			w.awaitDeferred(q, fermata.WaitsForQuiet)
-			planned, err := w.e.Question(t.Context(), admin, q.ID)
-			w.ok(err)
+			planned, err := w.Engine.Question(t.Context(), admin, q.ID)
+			w.OK(err)
 			if planned.UnreachedReason != tt.want {
 				t.Errorf("it says %q, want %q", planned.UnreachedReason, tt.want)
 			}
@@ -312,8 +309,7 @@ func TestTheArrivalCheckTellsEveryReason(t *testing.T) {
 			w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 			w.addChannel()
 			for _, handle := range tt.members {
-				_, err := w.e.AddMember(t.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder})
-				w.ok(err)
+				w.AddMember(engine.NewMember{Handle: handle, Role: fermata.RoleResponder})
 			}
 			w.setQuietHours(3*time.Hour, fermata.DeadlinesNone)
 			ask := pickQuestion
@@ -322,8 +318,8 @@ func TestTheArrivalCheckTellsEveryReason(t *testing.T) {
 			w.awaitDeferred(q, fermata.WaitsForQuiet)
 			w.passTime(2 * time.Minute)
 			w.await("the check says why", func() bool {
-				got, err := w.e.Question(t.Context(), admin, q.ID)
-				w.ok(err)
+				got, err := w.Engine.Question(t.Context(), admin, q.ID)
+				w.OK(err)
 				q = got
 				return q.UnreachedReason != ""
 			})

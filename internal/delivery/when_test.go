@@ -12,7 +12,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
-	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // passTime lets time pass while no message is under way, because a message under
@@ -21,8 +20,8 @@ func (w *world) passTime(d time.Duration) {
 	w.Helper()
 	w.await("no message is under way", func() bool {
 		all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{Limit: 500})
-		w.ok(err)
-		return !slices.ContainsFunc(all, func(d *fermata.Delivery) bool { return d.IsLeased(w.clock.Now()) })
+		w.OK(err)
+		return !slices.ContainsFunc(all, func(d *fermata.Delivery) bool { return d.IsLeased(w.Clock.Now()) })
 	})
 	w.passLeases(d)
 }
@@ -30,9 +29,9 @@ func (w *world) passTime(d time.Duration) {
 // passLeases lets time pass, even if leases end, and wakes all waiting parts.
 func (w *world) passLeases(d time.Duration) {
 	w.Helper()
-	w.clock.Advance(d)
-	_, err := w.e.Sweep(w.Context())
-	w.ok(err)
+	w.Clock.Advance(d)
+	_, err := w.Engine.Sweep(w.Context())
+	w.OK(err)
 	w.nudge()
 	w.s.WakeSenders()
 }
@@ -40,8 +39,8 @@ func (w *world) passLeases(d time.Duration) {
 // nudge commits a change, so that every part checks for work.
 func (w *world) nudge() {
 	w.Helper()
-	_, err := w.e.SetPolicy(w.Context(), admin, fermata.DefaultPolicy())
-	w.ok(err)
+	_, err := w.Engine.SetPolicy(w.Context(), admin, fermata.DefaultPolicy())
+	w.OK(err)
 }
 
 // awaitDeferred waits until a delivery is deferred for the reason, and returns it.
@@ -65,17 +64,17 @@ func TestEveryEndUpdatesEveryMessage(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(w *world, q *fermata.Question){
 		"answered": func(w *world, q *fermata.Question) {
-			_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
-			w.ok(err)
+			_, err := w.Engine.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
+			w.OK(err)
 		},
 		"timed_out": func(w *world, _ *fermata.Question) { w.passTime(time.Hour) },
 		"cancelled": func(w *world, q *fermata.Question) {
-			_, err := w.e.CancelQuestion(w.Context(), agent, q.ID, "not needed")
-			w.ok(err)
+			_, err := w.Engine.CancelQuestion(w.Context(), agent, q.ID, "not needed")
+			w.OK(err)
 		},
 		"task cancelled": func(w *world, q *fermata.Question) {
-			_, err := w.e.CancelTask(w.Context(), admin, q.TaskID, "stop")
-			w.ok(err)
+			_, err := w.Engine.CancelTask(w.Context(), admin, q.TaskID, "stop")
+			w.OK(err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +101,8 @@ func TestWhatIsClosedBeforeItsTimeIsNotSent(t *testing.T) {
 	w.addChannel(fermata.RouteStep{After: "5m", Channel: "wall"})
 	q := w.ask(pickQuestion)
 	w.await("it is planned", func() bool { return len(w.deliveries(q)) == 2 })
-	_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
+	w.OK(err)
 	for _, d := range w.awaitRest(q) {
 		if d.State != fermata.DeliverySkipped || d.Reason != fermata.SkippedClosed {
 			t.Errorf("%s %s", d.State, d.Reason)
@@ -136,8 +135,8 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	w.passTime(11 * time.Minute)
 	w.awaitMessages("ann", 2)
 	w.awaitMessages("bob", 2)
-	_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
+	w.OK(err)
 	w.passTime(10 * time.Minute)
 	w.awaitRest(q)
 	for _, m := range w.awaitMessages("ann", 2) {
@@ -147,14 +146,14 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	}
 	// Ann and Bob were reminded once each, although their messages were updated
 	// when the question closed.
-	reminded, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"question.reminded"}, Limit: 10})
-	w.ok(err)
+	reminded, _, err := w.Engine.Events(w.Context(), admin, engine.EventFilter{Types: []string{"question.reminded"}, Limit: 10})
+	w.OK(err)
 	var told []string
 	for _, e := range reminded {
 		var data struct {
 			DeliveryID string `json:"delivery_id"`
 		}
-		w.ok(json.Unmarshal(e.Data, &data))
+		w.OK(json.Unmarshal(e.Data, &data))
 		told = append(told, data.DeliveryID)
 	}
 	var sent []string
@@ -177,12 +176,12 @@ func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
 		w.addChannel()
-		task, err := w.e.CreateTask(w.Context(), agent, fermata.NewTask{Title: "Build the shop"})
-		w.ok(err)
+		task, err := w.Engine.CreateTask(w.Context(), agent, fermata.NewTask{Title: "Build the shop"})
+		w.OK(err)
 		ask := pickQuestion
 		ask.Assignees = []string{"ann"}
-		q, err := w.e.Ask(w.Context(), agent, task.ID, ask)
-		w.ok(err)
+		q, err := w.Engine.Ask(w.Context(), agent, task.ID, ask)
+		w.OK(err)
 		if q.Deadline != nil {
 			t.Fatalf("it waits until %s", q.Deadline)
 		}
@@ -194,8 +193,8 @@ func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 		}
 		// The people who may answer at the moment are reminded, and no other
 		// people.
-		_, err = w.e.Assign(w.Context(), w.caller("ann"), q.ID, fermata.Assignment{Assignees: []string{"bob"}})
-		w.ok(err)
+		_, err = w.Engine.Assign(w.Context(), w.caller("ann"), q.ID, fermata.Assignment{Assignees: []string{"bob"}})
+		w.OK(err)
 		w.awaitMessages("bob", 1)
 		// A server that was down for weeks reminds once.
 		w.passTime(22 * day)
@@ -203,8 +202,8 @@ func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
 		w.passTime(6 * day)
 		w.awaitMessages("bob", 3)
 		w.awaitMessages("ann", 4)
-		_, err = w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
-		w.ok(err)
+		_, err = w.Engine.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
+		w.OK(err)
 		w.passTime(30 * day)
 		w.awaitRest(q)
 		w.awaitMessages("bob", 3)
@@ -248,15 +247,15 @@ func TestQuietHoursPutOffAndUrgentPasses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	w.addChannel()
-	now, err := w.e.Now(t.Context())
-	w.ok(err)
+	now, err := w.Engine.Now(t.Context())
+	w.OK(err)
 	quiet := &fermata.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(2 * time.Hour).Format("15:04")}
 	_, err = w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Quiet: quiet})
-	w.ok(err)
+	w.OK(err)
 	passes := *quiet
 	passes.Urgent = true
 	_, err = w.s.SetPreferences(t.Context(), admin, "bob", fermata.Preferences{Quiet: &passes})
-	w.ok(err)
+	w.OK(err)
 	ask := pickQuestion
 	ask.Timeout = "24h"
 	q := w.ask(ask)
@@ -292,9 +291,9 @@ func TestPreferencesSwitchOffAndDigestsGather(t *testing.T) {
 	w.addChannel()
 	off := false
 	_, err := w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Blocking: &off}}})
-	w.ok(err)
+	w.OK(err)
 	_, err = w.s.SetPreferences(t.Context(), admin, "bob", fermata.Preferences{Digest: fermata.DigestHourly})
-	w.ok(err)
+	w.OK(err)
 	w.ask(pickQuestion)
 	w.awaitMessages("bob", 1)
 	low := pickQuestion
@@ -312,8 +311,8 @@ func TestPreferencesSwitchOffAndDigestsGather(t *testing.T) {
 	w.awaitRest(second)
 	// A digest lists the questions that waited when it was sent.
 	for _, q := range []*fermata.Question{first, second} {
-		_, err = w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err = w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		for _, d := range w.awaitRest(q) {
 			if d.MemberID == w.members["bob"].ID && d.State != fermata.DeliverySent {
 				t.Errorf("the digest is %s", d.State)
@@ -358,21 +357,21 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 	}
 	w.await("it is dead", func() bool { return w.deliveries(second)[0].State == fermata.DeliveryDead })
 	c, err := w.s.ChannelNamed(t.Context(), admin, "wall")
-	w.ok(err)
+	w.OK(err)
 	if c.LastError == "" {
 		t.Error("the channel says nothing of its failure")
 	}
 	w.wall.ClearFaults()
 	on, off := true, false
 	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
-	w.ok(err)
+	w.OK(err)
 	if _, err = w.s.Redeliver(t.Context(), admin, w.deliveries(second)[0].ID); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
 		t.Errorf("over a channel that is disabled: %v", err)
 	}
 	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &on})
-	w.ok(err)
+	w.OK(err)
 	_, err = w.s.Redeliver(t.Context(), admin, w.deliveries(second)[0].ID)
-	w.ok(err)
+	w.OK(err)
 	w.await("it is sent after all", func() bool { return w.deliveries(second)[0].State == fermata.DeliverySent })
 }
 
@@ -430,11 +429,10 @@ func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 		w := newWorld(t, opts, setup{audience: delivery.ToPeople})
 		w.addChannel()
 		w.stop()
-		patience.Receive(t, "the service stops", w.stopped)
 		q := w.ask(pickQuestion)
 		second := w.ask(pickQuestion)
-		_, err := w.e.Answer(t.Context(), w.caller("ann"), second.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err := w.Engine.Answer(t.Context(), w.caller("ann"), second.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		w.start()
 		w.awaitMessages("ann", 1)
 		w.awaitState(q, fermata.DeliverySent, 2)
@@ -452,7 +450,7 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	w.addChannel(fermata.RouteStep{After: "1m", Channel: "wall"})
 	q := w.ask(pickQuestion)
 	w.await("it is planned", func() bool { return len(w.deliveries(q)) == 1 })
-	w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	w.OK(w.DB.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		rows, err := tx.DeliveriesOf([]string{q.ID})
 		for _, d := range rows {
 			if d.Kind == "wall" {
@@ -462,8 +460,8 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 		}
 		return err
 	}))
-	_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
-	w.ok(err)
+	_, err := w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
+	w.OK(err)
 	w.passLeases(16 * time.Second)
 	if m := w.awaitMessages("ann", 1)[0]; !m.Closed {
 		t.Errorf("%+v: it may have gone out, so its end must be told", m)
@@ -488,7 +486,7 @@ func TestASlowMessageKeepsItsClaim(t *testing.T) {
 	}
 	w.await("it is claimed", func() bool { id, _ := claimed(); return id != "" })
 	id, first := claimed()
-	w.clock.Advance(time.Second)
+	w.Clock.Advance(time.Second)
 	w.await("its claim is renewed", func() bool { _, until := claimed(); return until.After(first) })
 	release()
 	w.await("it is sent", func() bool { id, _ := claimed(); return id == "" })
@@ -507,14 +505,14 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 		if opts.URL == "" || !store.IsPostgres(opts.URL) {
 			return
 		}
-		w.startReplica(opts)
+		w.startReplica()
 		var all []*fermata.Question
 		for range 20 {
 			all = append(all, w.ask(pickQuestion))
 		}
 		for _, q := range all {
-			_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
-			w.ok(err)
+			_, err := w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
+			w.OK(err)
 		}
 		for _, q := range all {
 			w.await("all rest", func() bool {
@@ -546,8 +544,8 @@ func TestWithoutAChannelNothingIsPlanned(t *testing.T) {
 	w := newWorld(t, sqlite(t), setup{audience: delivery.ToPeople})
 	q := w.ask(pickQuestion)
 	w.nudge()
-	plan, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Plan()
-	w.ok(err)
+	plan, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Plan()
+	w.OK(err)
 	if plan.Seq >= 0 || len(w.deliveries(q)) > 0 {
 		t.Errorf("planned up to %d", plan.Seq)
 	}
@@ -559,17 +557,17 @@ func TestMachinesGetEvents(t *testing.T) {
 	settings := w.wall.Settings()
 	settings["events"] = []any{"question.asked", "question.answered"}
 	_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "wall", Kind: "wall", Settings: settings})
-	w.ok(err)
+	w.OK(err)
 	w.setRoutes([]fermata.RouteStep{}...)
 	w.await("it is planned for", func() bool {
-		plan, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Plan()
-		w.ok(err)
+		plan, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Plan()
+		w.OK(err)
 		return plan.Seq >= 0
 	})
 	q := w.ask(pickQuestion)
 	secret := fermata.NewSecret()
-	_, err = w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml", Comment: "with " + secret})
-	w.ok(err)
+	_, err = w.Engine.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml", Comment: "with " + secret})
+	w.OK(err)
 	w.awaitMessages("", 2)
 	all := string(w.wall.Notices("")[0].Raw) + string(w.wall.Notices("")[1].Raw)
 	for _, want := range []string{`"type":"question.asked"`, `"type":"question.answered"`, `with [redacted: fermata-secret]`} {

@@ -1,7 +1,6 @@
 package delivery_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -11,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
-	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	"github.com/fermata-hq/fermata/test/standin/wall"
@@ -19,26 +18,15 @@ import (
 
 // world is a service that delivers to a wall, with people who answer there.
 type world struct {
-	*testing.T
-	db      *store.DB
-	e       *engine.Engine
+	testkit.World
 	s       *delivery.Service
 	wall    *wall.Wall
-	clock   *storetest.Clock
 	members map[string]*fermata.Member
-	stop    context.CancelFunc
-	stopped chan struct{}
-	sweeper context.CancelFunc
+	// stop stops the service.
+	stop func()
 }
 
-var admin = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
-	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-}
-
-var agent = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "coder", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
-}
+var admin, agent = testkit.Admin, testkit.Agent
 
 // setup is the audience of the wall, and a change of the service's options.
 type setup struct {
@@ -49,22 +37,16 @@ type setup struct {
 // newWorld returns a world with ann and bob, whom the wall knows.
 func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	t.Helper()
-	w := &world{T: t, clock: storetest.StandingClock(), members: map[string]*fermata.Member{}, wall: wall.New()}
+	w := &world{World: testkit.New(t, opts), members: map[string]*fermata.Member{}, wall: wall.New()}
 	t.Cleanup(w.wall.Close)
-	opts.Clock = w.clock.Now
-	w.db = storetest.Open(t, opts)
-	w.e = engine.New(w.db, engine.Options{})
-	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.audience)}, PublicURL: "https://fermata.example.com", SendLimit: patience.Limit()}
+	o := delivery.Options{DB: w.DB, Engine: w.Engine, Kinds: []delivery.Kind{wall.NewKind(st.audience)}, PublicURL: "https://fermata.example.com", SendLimit: patience.Limit()}
 	if st.options != nil {
 		st.options(&o)
 	}
 	w.s = delivery.New(o)
 	w.serveInbound()
-	w.ok(w.e.Start(t.Context()))
-	tail, cancel := context.WithCancel(context.Background())
-	w.sweeper = cancel
-	go w.e.RunTail(tail)
-	t.Cleanup(cancel)
+	w.OK(w.Engine.Start(t.Context()))
+	testkit.Run(t, w.Engine.RunTail)
 	for _, name := range []string{"ann", "bob"} {
 		w.addMember(name, fermata.RoleResponder)
 	}
@@ -86,46 +68,33 @@ func (w *world) serveInbound() {
 	w.wall.SetInbound(server.URL)
 }
 
-// start runs the service until stop is called.
+// start runs the service until the test ends or calls stop.
 func (w *world) start() {
 	w.Helper()
-	w.ok(w.s.Start(w.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); w.s.Run(ctx) }()
-	w.stop, w.stopped = cancel, done
-	w.Cleanup(func() { cancel(); <-done })
+	w.OK(w.s.Start(w.Context()))
+	w.stop = testkit.Run(w, w.s.Run)
 }
 
 func (w *world) addMember(name string, role fermata.Role) {
 	w.Helper()
-	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: name, Role: role})
-	w.ok(err)
-	w.members[name] = m
+	w.members[name] = w.AddMember(engine.NewMember{Handle: name, Role: role})
 	id, _ := w.wall.AddPerson(name)
-	_, err = w.s.SetIdentity(w.Context(), admin, name, fermata.Identity{Kind: wall.Kind, ID: id})
-	w.ok(err)
-}
-
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatalf("unexpected error: %v", err)
-	}
+	_, err := w.s.SetIdentity(w.Context(), admin, name, fermata.Identity{Kind: wall.Kind, ID: id})
+	w.OK(err)
 }
 
 // addChannel adds the wall as a channel, with a route to it for every type of question.
 func (w *world) addChannel(steps ...fermata.RouteStep) *fermata.Channel {
 	w.Helper()
 	c, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
-	w.ok(err)
+	w.OK(err)
 	if steps == nil {
 		steps = []fermata.RouteStep{{After: "0s", Channel: "wall"}}
 	}
 	w.setRoutes(steps...)
 	w.await("the channel is planned for", func() bool {
-		plan, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Plan()
-		w.ok(err)
+		plan, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Plan()
+		w.OK(err)
 		return plan.Seq >= 0
 	})
 	return c
@@ -136,13 +105,13 @@ func (w *world) setRoutes(steps ...fermata.RouteStep) {
 	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{
 		Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{},
 	})
-	w.ok(err)
+	w.OK(err)
 }
 
 func (w *world) ask(a fermata.Ask) *fermata.Question {
 	w.Helper()
-	q, err := w.e.AskExternal(w.Context(), agent, "", "", a)
-	w.ok(err)
+	q, err := w.Engine.AskExternal(w.Context(), agent, "", "", a)
+	w.OK(err)
 	return q
 }
 
@@ -170,7 +139,7 @@ func (w *world) awaitMessages(person string, n int) []standin.Message {
 func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
 	all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{QuestionID: q.ID})
-	w.ok(err)
+	w.OK(err)
 	return all
 }
 
@@ -178,8 +147,8 @@ func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 // changed then shows this.
 func (w *world) awaitRest(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
-	now, err := w.e.Question(w.Context(), admin, q.ID)
-	w.ok(err)
+	now, err := w.Engine.Question(w.Context(), admin, q.ID)
+	w.OK(err)
 	closed := now.Status != fermata.Pending
 	var all []*fermata.Delivery
 	w.await("the deliveries rest", func() bool {

@@ -10,8 +10,8 @@ import (
 
 func (w *world) answerLink(q *fermata.Question, c fermata.Caller) string {
 	w.Helper()
-	token, err := w.e.AnswerLink(w.Context(), c.WorkspaceID, q.ID, c.MemberID)
-	w.ok(err)
+	token, err := w.Engine.AnswerLink(w.Context(), c.WorkspaceID, q.ID, c.MemberID)
+	w.OK(err)
 	return token
 }
 
@@ -34,13 +34,13 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 			each(t, func(w *world) {
 				policy := fermata.DefaultPolicy()
 				policy.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
-				_, err := w.e.SetPolicy(w.Context(), admin, policy)
-				w.ok(err)
+				_, err := w.Engine.SetPolicy(w.Context(), admin, policy)
+				w.OK(err)
 				_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Remove?", Body: "It removes all of it.", Risk: fermata.RiskLow, Timeout: fermata.Never, Action: []byte(action)})
 				token := w.answerLink(q, w.alice)
 				visit := func() *engine.Visit {
-					v, err := w.e.OpenAnswerLink(w.Context(), token)
-					w.ok(err)
+					v, err := w.Engine.OpenAnswerLink(w.Context(), token)
+					w.OK(err)
 					return v
 				}
 				w.forge("UPDATE questions SET asked = " + edit[0])
@@ -50,7 +50,7 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 				}
 				form, confirmation := before.FormToken(), before.ConfirmationToken("approve")
 				w.forge("UPDATE questions SET asked = " + edit[1])
-				w.clock.Advance(time.Minute)
+				w.Clock.Advance(time.Minute)
 				after := visit()
 				if after.IsOwnForm(form) || after.CheckConfirmation(confirmation, "approve") == nil {
 					w.Error("an answer to other words counts")
@@ -65,28 +65,28 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 
 func TestAnswerLink(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		_, q := w.createSuspended(lowRisk())
 		token := w.answerLink(q, w.alice)
-		w.equal(token, w.answerLink(q, w.alice))
+		w.Equal(token, w.answerLink(q, w.alice))
 		if token == w.answerLink(q, bob) {
 			w.Fatal("two people have one link")
 		}
-		v, err := w.e.OpenAnswerLink(w.Context(), token)
-		w.ok(err)
+		v, err := w.Engine.OpenAnswerLink(w.Context(), token)
+		w.OK(err)
 		if v.Member.Handle != "alice" || v.Question.ID != q.ID || v.Refusal != nil || v.Expired || !v.IsOwnForm(v.FormToken()) || v.IsOwnForm("x") {
 			w.Fatalf("got %+v", v)
 		}
-		answered, err := w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		answered, err := w.Engine.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		r := answered.Resolution
 		if r.AnsweredBy.Name != "alice" || r.Assurance != fermata.AssuranceLink || r.Channel != "link" {
 			w.Fatalf("got %+v", r)
 		}
-		_, err = w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
-		w.ok(err)
-		_, err = w.e.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "yaml"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "toml"})
+		w.OK(err)
+		_, err = w.Engine.AnswerByLink(w.Context(), token, fermata.Answer{Answer: "yaml"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
@@ -99,8 +99,8 @@ func TestAnswerLinkHasAKeyOfItsOwn(t *testing.T) {
 			Workspace: w.alice.WorkspaceID, QuestionID: q.ID, MemberID: w.alice.MemberID,
 			ExpiresAt: time.Now().Truncate(24 * time.Hour).Add(fermata.AnswerLinkLifetime),
 		}
-		_, err := w.e.OpenAnswerLink(w.Context(), l.Sign(w.grantKey()))
-		w.checkRefused(err, fermata.CodeNotFound)
+		_, err := w.Engine.OpenAnswerLink(w.Context(), l.Sign(w.grantKey()))
+		w.CheckRefused(err, fermata.CodeNotFound)
 	})
 }
 
@@ -108,28 +108,28 @@ func TestAnswerLinkEnds(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.createSuspended(lowRisk())
 		token := w.answerLink(q, w.alice)
-		w.checkRefused(w.e.RevokeAnswerLinks(w.Context(), w.person("bob"), "alice"), fermata.CodeForbidden)
-		w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "alice"))
-		_, err := w.e.OpenAnswerLink(w.Context(), token)
-		w.checkRefused(err, fermata.CodeNotFound)
+		w.CheckRefused(w.Engine.RevokeAnswerLinks(w.Context(), w.Person("bob"), "alice"), fermata.CodeForbidden)
+		w.OK(w.Engine.RevokeAnswerLinks(w.Context(), admin, "alice"))
+		_, err := w.Engine.OpenAnswerLink(w.Context(), token)
+		w.CheckRefused(err, fermata.CodeNotFound)
 		token = w.answerLink(q, w.alice)
 		for _, disabled := range []bool{true, false} {
-			_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(disabled)})
-			w.ok(err)
+			_, err = w.Engine.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(disabled)})
+			w.OK(err)
 		}
-		_, err = w.e.OpenAnswerLink(w.Context(), token)
-		w.checkRefused(err, fermata.CodeNotFound)
+		_, err = w.Engine.OpenAnswerLink(w.Context(), token)
+		w.CheckRefused(err, fermata.CodeNotFound)
 		fresh := w.answerLink(q, w.alice)
-		_, err = w.e.OpenAnswerLink(w.Context(), fresh)
-		w.ok(err)
-		w.clock.Advance(fermata.AnswerLinkLifetime + time.Hour)
-		v, err := w.e.OpenAnswerLink(w.Context(), fresh)
-		w.ok(err)
+		_, err = w.Engine.OpenAnswerLink(w.Context(), fresh)
+		w.OK(err)
+		w.Clock.Advance(fermata.AnswerLinkLifetime + time.Hour)
+		v, err := w.Engine.OpenAnswerLink(w.Context(), fresh)
+		w.OK(err)
 		if !v.Expired {
 			w.Fatal("the link has no end")
 		}
-		_, err = w.e.AnswerByLink(w.Context(), fresh, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.AnswerByLink(w.Context(), fresh, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeForbidden)
 		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
@@ -138,12 +138,12 @@ func TestAnswerLinkObeysTheRules(t *testing.T) {
 	each(t, func(w *world) {
 		ask := lowRisk()
 		ask.Assignees = []string{"bob"}
-		w.person("bob")
+		w.Person("bob")
 		_, q := w.createSuspended(ask)
-		_, err := w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
-		w.checkRefused(err, fermata.CodeNotEligible)
-		_, err = w.e.OpenAnswerLink(w.Context(), "nonsense")
-		w.checkRefused(err, fermata.CodeNotFound)
+		_, err := w.Engine.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		_, err = w.Engine.OpenAnswerLink(w.Context(), "nonsense")
+		w.CheckRefused(err, fermata.CodeNotFound)
 	})
 }
 
@@ -152,16 +152,16 @@ func TestTheAskerHoldsNoLink(t *testing.T) {
 	each(t, func(w *world) {
 		own := w.alice
 		own.TokenID, own.Scopes = "tok_alice", []fermata.Scope{fermata.ScopeAsk}
-		q, err := w.e.AskExternal(w.Context(), own, "", "", lowRisk())
-		w.ok(err)
-		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
-		w.checkRefused(err, fermata.CodeNotEligible)
-		w.answerLink(q, w.person("bob"))
+		q, err := w.Engine.AskExternal(w.Context(), own, "", "", lowRisk())
+		w.OK(err)
+		_, err = w.Engine.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		w.answerLink(q, w.Person("bob"))
 		approval := lowRisk()
 		approval.Type, approval.Items = fermata.Approval, nil
 		_, asked := w.createSuspended(approval)
-		w.equal(fermata.RiskMedium, asked.Risk)
-		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, asked.ID, w.alice.MemberID)
-		w.checkRefused(err, fermata.CodeNotEligible)
+		w.Equal(fermata.RiskMedium, asked.Risk)
+		_, err = w.Engine.AnswerLink(w.Context(), w.alice.WorkspaceID, asked.ID, w.alice.MemberID)
+		w.CheckRefused(err, fermata.CodeNotEligible)
 	})
 }

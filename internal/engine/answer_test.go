@@ -14,12 +14,12 @@ func TestSameAnswerAgainIsFine(t *testing.T) {
 		_, q := w.createSuspended(format)
 		first := w.answer(q.ID, "toml")
 		again := w.answer(q.ID, "toml")
-		w.equal(first.Resolution, again.Resolution)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
-		_, err = w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(first.Resolution, again.Resolution)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.Answer(w.Context(), w.Person("bob"), q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -31,11 +31,11 @@ func TestAnswerThatDoesNotFit(t *testing.T) {
 		for _, a := range []fermata.Answer{
 			{}, {Answer: "xml"}, {Answer: 3.0}, {Answers: map[string]any{"other": "toml"}}, {Answer: "toml", ActionHash: "x"}, {Answer: "\x00"},
 		} {
-			_, err := w.e.Answer(w.Context(), w.alice, q.ID, a)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, a)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		_, err := w.e.Answer(w.Context(), w.alice, "q_00000000000000000000", fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeNotFound)
+		_, err := w.Engine.Answer(w.Context(), w.alice, "q_00000000000000000000", fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeNotFound)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 	})
 }
@@ -45,35 +45,35 @@ func TestWhoMayAnswer(t *testing.T) {
 		a := format
 		a.Assignees = []string{"alice", "group:ops", "role:admin"}
 		_, q := w.createSuspended(a)
-		viewer := w.person("viewer", "ops")
+		viewer := w.Person("viewer", "ops")
 		viewer.Role = fermata.RoleViewer
-		reader := w.person("reader", "ops")
+		reader := w.Person("reader", "ops")
 		reader.Scopes = []fermata.Scope{fermata.ScopeRead}
 		for name, c := range map[string]struct {
 			caller fermata.Caller
 			code   fermata.Code
 		}{
 			"agent": {w.agent, fermata.CodeNotEligible}, "viewer": {viewer, fermata.CodeNotEligible},
-			"no scope": {reader, fermata.CodeForbidden}, "not assigned": {w.person("bob"), fermata.CodeNotEligible},
+			"no scope": {reader, fermata.CodeForbidden}, "not assigned": {w.Person("bob"), fermata.CodeNotEligible},
 		} {
 			for verb, act := range map[string]func() error{
 				"answer": func() error {
-					_, err := w.e.Answer(w.Context(), c.caller, q.ID, fermata.Answer{Answer: "toml"})
+					_, err := w.Engine.Answer(w.Context(), c.caller, q.ID, fermata.Answer{Answer: "toml"})
 					return err
 				},
-				"clarify": func() error { _, err := w.e.Clarify(w.Context(), c.caller, q.ID, "why?"); return err },
-				"extend":  func() error { _, err := w.e.ExtendQuestion(w.Context(), c.caller, q.ID, "5m"); return err },
+				"clarify": func() error { _, err := w.Engine.Clarify(w.Context(), c.caller, q.ID, "why?"); return err },
+				"extend":  func() error { _, err := w.Engine.ExtendQuestion(w.Context(), c.caller, q.ID, "5m"); return err },
 			} {
 				if got := fermata.CodeOf(act()); got != c.code {
 					w.Errorf("%s: %s is %q, want %s", name, verb, got, c.code)
 				}
 			}
 		}
-		_, err := w.e.Answer(w.Context(), w.person("carol", "ops"), q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), w.Person("carol", "ops"), q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		_, q = w.createSuspended(a)
-		_, err = w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err = w.Engine.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 	})
 }
 
@@ -82,23 +82,23 @@ func TestApprovalNamesTheAction(t *testing.T) {
 		action := json.RawMessage("{ \"command\" : \"rm <x> & é\" }")
 		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: action})
 		w.checkState(task.ID, fermata.TaskAwaitingApproval)
-		w.equal(fermata.HashAction(action), q.ActionHash)
-		w.equal(fermata.HashAction(q.Action), q.ActionHash)
+		w.Equal(fermata.HashAction(action), q.ActionHash)
+		w.Equal(fermata.HashAction(q.Action), q.ActionHash)
 		for _, hash := range []string{"", "x", fermata.HashAction([]byte("{}"))} {
-			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: hash})
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: hash})
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		w.equal(`{"command":"rm <x> & é"}`, string(q.Action))
+		w.Equal(`{"command":"rm <x> & é"}`, string(q.Action))
 		edited := json.RawMessage("{ \"command\":\t\"rm <y> && z\" }")
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edited})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edited})
+		w.OK(err)
 		r := w.checkQuestion(q.ID, fermata.Answered).Resolution
-		w.equal(`{"command":"rm <y> && z"}`, string(r.Action))
-		w.equal(fermata.HashAction(edited), r.ActionHash)
-		w.equal(r.ActionHash, fermata.HashAction(r.Action))
-		w.equal(true, r.IsApproved())
+		w.Equal(`{"command":"rm <y> && z"}`, string(r.Action))
+		w.Equal(fermata.HashAction(edited), r.ActionHash)
+		w.Equal(r.ActionHash, fermata.HashAction(r.Action))
+		w.Equal(true, r.IsApproved())
 		rc := w.claimTask(task.ID).Context
-		w.equal(r, rc.Questions[0].Resolution)
+		w.Equal(r, rc.Questions[0].Resolution)
 	})
 }
 
@@ -117,23 +117,23 @@ func TestLateAnswer(t *testing.T) {
 			a.Timeout = "10m"
 			task, q := w.createSuspended(a)
 			w.sweep(10 * time.Minute)
-			w.equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
-			got, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json", Restart: restart})
-			w.ok(err)
-			w.equal(fermata.ActorTimeout, got.Resolution.DecidedBy)
+			w.Equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
+			got, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json", Restart: restart})
+			w.OK(err)
+			w.Equal(fermata.ActorTimeout, got.Resolution.DecidedBy)
 			test(w, task, q)
-			w.equal(1, w.closings(q.ID))
+			w.Equal(1, w.closings(q.ID))
 		})
 	}
 	t.Run("kept", func(t *testing.T) {
 		late(t, false, func(w *world, task *fermata.Task, q *fermata.Question) {
 			w.checkState(task.ID, fermata.TaskFailed)
-			w.equal(1, len(w.checkQuestion(q.ID, fermata.TimedOut).Resolution.LateAnswers))
-			_, err := w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
-			w.checkRefused(err, fermata.CodeQuestionClosed)
-			_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
-			w.ok(err)
-			w.equal(1, len(w.claimTask(task.ID).Context.Questions))
+			w.Equal(1, len(w.checkQuestion(q.ID, fermata.TimedOut).Resolution.LateAnswers))
+			_, err := w.Engine.Answer(w.Context(), w.Person("bob"), q.ID, fermata.Answer{Answer: "toml"})
+			w.CheckRefused(err, fermata.CodeQuestionClosed)
+			_, err = w.Engine.ReopenTask(w.Context(), w.alice, task.ID)
+			w.OK(err)
+			w.Equal(1, len(w.claimTask(task.ID).Context.Questions))
 		})
 	})
 	t.Run("restart", func(t *testing.T) {
@@ -141,8 +141,8 @@ func TestLateAnswer(t *testing.T) {
 			w.checkState(task.ID, fermata.TaskInputReceived)
 			w.answer(q.ID, "json")
 			rc := w.claimTask(task.ID).Context
-			w.equal([]string{"timed_out: Which format?"}, handedTexts(rc))
-			w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
+			w.Equal([]string{"timed_out: Which format?"}, handedTexts(rc))
+			w.Equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
 		})
 	})
 }
@@ -161,19 +161,19 @@ func (w *world) createDefaulted() (*fermata.Task, *fermata.Question) {
 // rejection is stored.
 func TestALateApprovalIsNoQuorum(t *testing.T) {
 	each(t, func(w *world) {
-		w.person("bob")
+		w.Person("bob")
 		task, q := w.createSuspended(fermata.Ask{
 			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Timeout: "10m", Approvals: &fermata.Quorum{Required: 2},
 		})
 		w.sweep(10 * time.Minute)
 		q = w.checkQuestion(q.ID, fermata.TimedOut)
 		for _, restart := range []bool{false, true} {
-			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Restart: restart})
-			w.checkRefused(err, fermata.CodePolicyViolation)
+			_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Restart: restart})
+			w.CheckRefused(err, fermata.CodePolicyViolation)
 		}
 		w.checkState(task.ID, fermata.TaskFailed)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Reject, Restart: true})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Reject, Restart: true})
+		w.OK(err)
 		w.checkState(task.ID, fermata.TaskInputReceived)
 	})
 }
@@ -183,10 +183,10 @@ func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createDefaulted()
 		c := w.claimTask(task.ID)
-		w.equal(1, len(handedTexts(c.Context)))
+		w.Equal(1, len(handedTexts(c.Context)))
 		w.answer(q.ID, "json")
 		rc := w.heartbeat(c).Context
-		w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
+		w.Equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
 		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
@@ -199,11 +199,11 @@ func TestAReopenedTaskIsToldTheLateAnswer(t *testing.T) {
 		w.complete(w.claimTask(task.ID))
 		w.answer(q.ID, "json")
 		w.checkState(task.ID, fermata.TaskDone)
-		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, task.ID)
+		w.OK(err)
 		rc := w.claimTask(task.ID).Context
-		w.equal([]string{"timed_out: Which format?"}, handedTexts(rc))
-		w.equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
+		w.Equal([]string{"timed_out: Which format?"}, handedTexts(rc))
+		w.Equal("json", rc.Questions[0].Resolution.LateAnswers[0].Answers["answer"])
 	})
 }
 
@@ -211,37 +211,37 @@ func TestCancelQuestionResumes(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
 		for range 2 {
-			got, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "found it")
-			w.ok(err)
-			w.equal([]any{fermata.Cancelled, fermata.ActorAgent, "found it"}, []any{got.Status, got.Resolution.DecidedBy, got.Resolution.Comment})
+			got, err := w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "found it")
+			w.OK(err)
+			w.Equal([]any{fermata.Cancelled, fermata.ActorAgent, "found it"}, []any{got.Status, got.Resolution.DecidedBy, got.Resolution.Comment})
 		}
-		w.equal(1, w.closings(q.ID))
-		w.equal([]string{"cancelled: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.Equal(1, w.closings(q.ID))
+		w.Equal([]string{"cancelled: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 		_, q = w.createSuspended(format)
 		w.answer(q.ID, "toml")
-		_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
 func TestClarifyKeepsTheQuestionOpen(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
-		_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "for what?")
-		w.ok(err)
-		w.equal(q.ID, w.checkState(task.ID, fermata.TaskInputReceived).PendingQuestionID)
+		_, err := w.Engine.Clarify(w.Context(), w.alice, q.ID, "for what?")
+		w.OK(err)
+		w.Equal(q.ID, w.checkState(task.ID, fermata.TaskInputReceived).PendingQuestionID)
 		w.checkQuestion(q.ID, fermata.Pending)
 		c := w.claimTask(task.ID)
-		w.equal([]string{"for what?"}, handedTexts(c.Context))
-		w.equal(fermata.MessageClarification, c.Context.Messages[0].Kind)
+		w.Equal([]string{"for what?"}, handedTexts(c.Context))
+		w.Equal(fermata.MessageClarification, c.Context.Messages[0].Kind)
 		w.finish(c, needsInput)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.answer(q.ID, "toml")
 		w.checkState(task.ID, fermata.TaskInputReceived)
-		_, err = w.e.Clarify(w.Context(), w.alice, q.ID, "and?")
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.Clarify(w.Context(), w.alice, q.ID, "and?")
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 	})
 }
 
@@ -261,29 +261,29 @@ func TestQuorum(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
+				people := []fermata.Caller{w.alice, w.Person("bob"), w.Person("carol"), w.Person("dan")}
 				task, q := w.createSuspended(fermata.Ask{
 					Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3, Reject: c.reject},
 				})
 				for i, vote := range c.votes {
 					_, err := w.approve(people[i], q, vote)
-					w.ok(err)
+					w.OK(err)
 					_, err = w.approve(people[i], q, vote)
-					w.ok(err)
+					w.OK(err)
 				}
 				got := w.checkQuestion(q.ID, c.want)
-				w.equal(len(c.votes), len(got.Votes))
+				w.Equal(len(c.votes), len(got.Votes))
 				if c.want == fermata.Pending {
 					w.checkState(task.ID, fermata.TaskAwaitingApproval)
 					other := map[string]string{"approve": "reject", "reject": "approve"}[c.votes[0]]
 					_, err := w.approve(people[0], q, other)
-					w.checkRefused(err, fermata.CodeInvalidRequest)
+					w.CheckRefused(err, fermata.CodeInvalidRequest)
 					return
 				}
-				w.equal(c.answer, got.Resolution.Answer)
-				w.equal(c.answer == fermata.Approve, got.Resolution.IsApproved())
+				w.Equal(c.answer, got.Resolution.Answer)
+				w.Equal(c.answer == fermata.Approve, got.Resolution.IsApproved())
 				w.checkState(task.ID, fermata.TaskInputReceived)
-				w.equal(1, w.closings(q.ID))
+				w.Equal(1, w.closings(q.ID))
 			})
 		})
 	}
@@ -292,7 +292,7 @@ func TestQuorum(t *testing.T) {
 // TestEveryVotersWordsReachTheAgent: the agent gets the comments of all voters, not only of the last one.
 func TestEveryVotersWordsReachTheAgent(t *testing.T) {
 	each(t, func(w *world) {
-		bob, carol := w.person("bob"), w.person("carol")
+		bob, carol := w.Person("bob"), w.Person("carol")
 		task, q := w.createSuspended(fermata.Ask{
 			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3},
 		})
@@ -300,12 +300,12 @@ func TestEveryVotersWordsReachTheAgent(t *testing.T) {
 			by      fermata.Caller
 			comment string
 		}{{w.alice, "only on staging"}, {bob, ""}, {carol, "looks fine"}} {
-			_, err := w.e.Answer(w.Context(), vote.by, q.ID, fermata.Answer{Answer: fermata.Approve, Comment: vote.comment, ActionHash: q.ActionHash})
-			w.ok(err)
+			_, err := w.Engine.Answer(w.Context(), vote.by, q.ID, fermata.Answer{Answer: fermata.Approve, Comment: vote.comment, ActionHash: q.ActionHash})
+			w.OK(err)
 		}
 		rc := w.claimTask(task.ID).Context
 		a := rc.Questions[0]
-		w.equal([]any{1, "only on staging", "alice", "looks fine"}, []any{len(a.Votes), a.Votes[0].Comment, a.Votes[0].By.Name, a.Resolution.Comment})
+		w.Equal([]any{1, "only on staging", "alice", "looks fine"}, []any{len(a.Votes), a.Votes[0].Comment, a.Votes[0].By.Name, a.Resolution.Comment})
 		for _, words := range []string{"alice (human) voted approve. Comment:\n```\nonly on staging\n```", "Comment:\n```\nlooks fine\n```"} {
 			if !strings.Contains(rc.Text, words) {
 				w.Errorf("%q is not in\n%s", words, rc.Text)
@@ -320,15 +320,15 @@ func TestWhoAskedMayNotApprove(t *testing.T) {
 		alice.Scopes = append(alice.Scopes, fermata.ScopeAsk)
 		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 1}}
 		task := w.task(fermata.NewTask{})
-		_, err := w.e.Ask(w.Context(), alice, task.ID, a)
-		w.checkRefused(err, fermata.CodeQuorumUnreachable)
-		bob := w.person("bob")
-		q, err := w.e.Ask(w.Context(), alice, task.ID, a)
-		w.ok(err)
+		_, err := w.Engine.Ask(w.Context(), alice, task.ID, a)
+		w.CheckRefused(err, fermata.CodeQuorumUnreachable)
+		bob := w.Person("bob")
+		q, err := w.Engine.Ask(w.Context(), alice, task.ID, a)
+		w.OK(err)
 		_, err = w.approve(alice, q, fermata.Approve)
-		w.checkRefused(err, fermata.CodeNotEligible)
+		w.CheckRefused(err, fermata.CodeNotEligible)
 		_, err = w.approve(bob, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 	})
 }
 
@@ -337,21 +337,21 @@ func TestExtend(t *testing.T) {
 		a := format
 		a.Timeout = "10m"
 		task, q := w.createSuspended(a)
-		got, err := w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
-		w.ok(err)
-		w.equal(q.Deadline.Add(5*time.Minute), *got.Deadline)
+		got, err := w.Engine.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
+		w.OK(err)
+		w.Equal(q.Deadline.Add(5*time.Minute), *got.Deadline)
 		w.sweep(14 * time.Minute)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.setPolicy(func(p *fermata.Policy) { p.AllowLonger = false })
-		_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "2d")
-		w.checkRefused(err, fermata.CodePolicyViolation)
+		_, err = w.Engine.ExtendQuestion(w.Context(), w.alice, q.ID, "2d")
+		w.CheckRefused(err, fermata.CodePolicyViolation)
 		for _, by := range []fermata.Timeout{"", "never", "-5m", "0s"} {
-			_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, by)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err = w.Engine.ExtendQuestion(w.Context(), w.alice, q.ID, by)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 		w.sweep(time.Minute)
 		w.checkState(task.ID, fermata.TaskFailed)
-		_, err = w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.ExtendQuestion(w.Context(), w.alice, q.ID, "5m")
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 	})
 }

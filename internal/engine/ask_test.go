@@ -12,14 +12,14 @@ import (
 func TestSecondPendingQuestionIsRefused(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
-		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "And?"})
-		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "And?"})
+		w.CheckRefused(err, fermata.CodePendingQuestionExists)
 		running := w.createRunning(fermata.NewTask{})
 		w.ask(running.Task.ID, format)
-		_, err = w.e.Ask(w.Context(), w.agent, running.Task.ID, fermata.Ask{Question: "And?"})
-		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		_, err = w.Engine.Ask(w.Context(), w.agent, running.Task.ID, fermata.Ask{Question: "And?"})
+		w.CheckRefused(err, fermata.CodePendingQuestionExists)
 		_, err = w.tryFinish(running, needsInputWith(fermata.Ask{Question: "And?"}))
-		w.checkRefused(err, fermata.CodePendingQuestionExists)
+		w.CheckRefused(err, fermata.CodePendingQuestionExists)
 		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
@@ -32,7 +32,7 @@ func TestNonBlockingIsNotLimited(t *testing.T) {
 		w.ask(c.Task.ID, format)
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.answer(first.ID, "c")
-		w.equal([]string{"answered: a?"}, handedTexts(w.heartbeat(c).Context))
+		w.Equal([]string{"answered: a?"}, handedTexts(w.heartbeat(c).Context))
 		w.complete(c)
 		w.checkQuestion(second.ID, fermata.Cancelled)
 	})
@@ -45,7 +45,7 @@ func TestAskSuspendsAnOpenTask(t *testing.T) {
 		} {
 			task := w.task(fermata.NewTask{})
 			q := w.ask(task.ID, fermata.Ask{Type: typ, Question: "Go on?"})
-			w.equal(q.ID, w.checkState(task.ID, state).PendingQuestionID)
+			w.Equal(q.ID, w.checkState(task.ID, state).PendingQuestionID)
 		}
 	})
 }
@@ -54,11 +54,11 @@ func TestEndedAndBlockedTasksDoNotAsk(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		blocked := w.task(fermata.NewTask{BlockedBy: []string{c.Task.ID}})
-		_, err := w.e.Ask(w.Context(), w.agent, blocked.ID, format)
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err := w.Engine.Ask(w.Context(), w.agent, blocked.ID, format)
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 		w.cancel(c.Task.ID)
-		_, err = w.e.Ask(w.Context(), w.agent, c.Task.ID, format)
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.Ask(w.Context(), w.agent, c.Task.ID, format)
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -69,9 +69,9 @@ func TestNextRunReplacesTheQuestion(t *testing.T) {
 		c := w.claimTask(task.ID)
 		next := w.checkQuestion(w.finish(c, needsInputWith(fermata.Ask{Question: "Which file format?", Type: fermata.Approval})).PendingQuestionID, fermata.Pending)
 		old := w.checkQuestion(q.ID, fermata.Cancelled)
-		w.equal(fermata.ActorAgent, old.Resolution.DecidedBy)
-		w.equal(next.ID, w.checkState(task.ID, fermata.TaskAwaitingApproval).PendingQuestionID)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(fermata.ActorAgent, old.Resolution.DecidedBy)
+		w.Equal(next.ID, w.checkState(task.ID, fermata.TaskAwaitingApproval).PendingQuestionID)
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -86,14 +86,14 @@ func TestAskedAgainIsCounted(t *testing.T) {
 				task, q := w.createSuspended(a)
 				a.Title = "another title"
 				again := w.ask(task.ID, a)
-				w.equal(q.ID, again.ID)
-				w.equal(2, w.checkQuestion(q.ID, fermata.Pending).AskCount)
+				w.Equal(q.ID, again.ID)
+				w.Equal(2, w.checkQuestion(q.ID, fermata.Pending).AskCount)
 				w.say(task.ID, "hm")
 				got := w.finish(w.claimTask(task.ID), needsInputWith(a))
-				w.equal(q.ID, got.PendingQuestionID)
-				w.equal(3, w.checkQuestion(q.ID, fermata.Pending).AskCount)
-				_, err := w.e.CancelQuestion(w.Context(), w.alice, q.ID, "")
-				w.ok(err)
+				w.Equal(q.ID, got.PendingQuestionID)
+				w.Equal(3, w.checkQuestion(q.ID, fermata.Pending).AskCount)
+				_, err := w.Engine.CancelQuestion(w.Context(), w.alice, q.ID, "")
+				w.OK(err)
 				if next := w.checkQuestion(w.finish(w.claimTask(task.ID), needsInputWith(a)).PendingQuestionID, fermata.Pending); next.ID == q.ID {
 					w.Error("a closed question was asked again")
 				}
@@ -127,13 +127,13 @@ func TestAnotherAskingIsAskedAnew(t *testing.T) {
 				if tt.by != nil {
 					by = tt.by(w)
 				}
-				again, err := w.e.Ask(w.Context(), by, task.ID, a)
+				again, err := w.Engine.Ask(w.Context(), by, task.ID, a)
 				if tt.want != "" {
-					w.checkRefused(err, tt.want)
+					w.CheckRefused(err, tt.want)
 					return
 				}
-				w.ok(err)
-				w.equal(q.ID, again.ID)
+				w.OK(err)
+				w.Equal(q.ID, again.ID)
 			})
 		})
 	}
@@ -144,20 +144,20 @@ func TestIdempotencyKeyOfAsk(t *testing.T) {
 		a := format
 		a.IdempotencyKey = "k1"
 		task, q := w.createSuspended(a)
-		w.equal(q.ID, w.ask(task.ID, a).ID)
-		w.equal(1, w.checkQuestion(q.ID, fermata.Pending).AskCount)
+		w.Equal(q.ID, w.ask(task.ID, a).ID)
+		w.Equal(1, w.checkQuestion(q.ID, fermata.Pending).AskCount)
 		changed := a
 		changed.Question = "Which name?"
-		_, err := w.e.Ask(w.Context(), w.agent, task.ID, changed)
-		w.checkRefused(err, fermata.CodeIdempotencyConflict)
-		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, a)
-		w.checkRefused(err, fermata.CodeIdempotencyConflict)
+		_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, changed)
+		w.CheckRefused(err, fermata.CodeIdempotencyConflict)
+		_, err = w.Engine.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, a)
+		w.CheckRefused(err, fermata.CodeIdempotencyConflict)
 		w.answer(q.ID, "toml")
-		w.equal(fermata.Answered, w.ask(task.ID, a).Status)
+		w.Equal(fermata.Answered, w.ask(task.ID, a).Status)
 		bad := a
 		bad.IdempotencyKey = "\x00"
-		_, err = w.e.Ask(w.Context(), w.agent, task.ID, bad)
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.Ask(w.Context(), w.agent, task.ID, bad)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -170,7 +170,7 @@ func TestKeyOfAClosedQuestionSuspendsOnNothing(t *testing.T) {
 		task, q := w.createSuspended(a)
 		w.answer(q.ID, "toml")
 		_, err := w.tryFinish(w.claimTask(task.ID), needsInputWith(a))
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
@@ -181,19 +181,19 @@ func TestDangerousDefaults(t *testing.T) {
 		danger := fermata.Ask{Question: "Drop it?", Options: []fermata.Option{{Value: "yes", Danger: true}, {Value: "no"}}, Default: "yes"}
 		silence := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Default: fermata.Approve, OnTimeout: fermata.TakeDefault}
 		for _, a := range []fermata.Ask{danger, silence} {
-			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-			w.checkRefused(err, fermata.CodePolicyViolation)
+			_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, a)
+			w.CheckRefused(err, fermata.CodePolicyViolation)
 		}
 		danger.AllowDangerDefault = true
 		q := w.ask(task.ID, danger)
-		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-		w.ok(err)
+		_, err := w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.OK(err)
 		// The asker cannot let silence approve.
 		silence.AllowDangerDefault = true
-		_, err = w.e.Ask(w.Context(), w.agent, task.ID, silence)
-		w.checkRefused(err, fermata.CodePolicyViolation)
-		_, err = w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.Ask(w.Context(), w.agent, task.ID, silence)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
+		_, err = w.Engine.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -207,22 +207,22 @@ func TestNeedsInputAsksTheSummary(t *testing.T) {
 			each(t, func(w *world) {
 				got := w.finish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: c.summary})
 				q := w.checkQuestion(got.PendingQuestionID, fermata.Pending)
-				w.equal(c.question, q.Items[0].Prompt)
-				w.equal(c.body, q.Body)
+				w.Equal(c.question, q.Items[0].Prompt)
+				w.Equal(c.body, q.Body)
 			})
 		})
 	}
 	t.Run("nothing to ask", func(t *testing.T) {
 		each(t, func(w *world) {
 			_, err := w.tryFinish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: " \n"})
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		})
 	})
 	t.Run("the question that is pending is not asked again", func(t *testing.T) {
 		each(t, func(w *world) {
 			c := w.createRunning(fermata.NewTask{})
 			q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
-			w.equal(q.ID, w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Summary: "Which one?"}).PendingQuestionID)
+			w.Equal(q.ID, w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Summary: "Which one?"}).PendingQuestionID)
 		})
 	})
 }
@@ -232,11 +232,11 @@ func TestOwnAnswersToAgents(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, strict)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		q = w.checkQuestion(w.finish(w.createRunning(fermata.NewTask{}), needsInputWith(strict)).PendingQuestionID, fermata.Pending)
-		_, err = w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
-		w.ok(err)
+		_, err = w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
+		w.OK(err)
 	})
 }
 
@@ -247,10 +247,10 @@ func TestUnsureButAPersonWrote(t *testing.T) {
 		unsure := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}}, Default: "a", Confidence: ptr(10)}
 		c := w.createRunning(fermata.NewTask{})
 		w.say(c.Task.ID, "take b")
-		w.equal(fermata.TaskInputReceived, w.finish(c, needsInputWith(unsure)).State)
+		w.Equal(fermata.TaskInputReceived, w.finish(c, needsInputWith(unsure)).State)
 		next := w.claimTask(c.Task.ID)
-		w.equal([]string{"take b"}, handedTexts(next.Context))
-		w.equal("Which?", next.Context.Pending.Title)
+		w.Equal([]string{"take b"}, handedTexts(next.Context))
+		w.Equal("Which?", next.Context.Pending.Title)
 	})
 }
 
@@ -287,7 +287,7 @@ func TestConfidence(t *testing.T) {
 			each(t, func(w *world) {
 				w.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
 				c1 := w.createRunning(fermata.NewTask{})
-				w.equal(c.want, w.finish(c1, needsInputWith(c.ask)).State)
+				w.Equal(c.want, w.finish(c1, needsInputWith(c.ask)).State)
 				if c.want == fermata.TaskInputReceived {
 					w.complete(w.claimTask(c1.Task.ID))
 				}
@@ -296,16 +296,16 @@ func TestConfidence(t *testing.T) {
 				q := w.ask(c2.Task.ID, c.ask)
 				if c.want == fermata.TaskSkipped {
 					got := w.checkState(c2.Task.ID, fermata.TaskSkipped)
-					w.equal(fermata.ReasonLowConfidence, got.Reason)
-					w.equal(fermata.RunFinished, w.runState(c2.Run.ID))
+					w.Equal(fermata.ReasonLowConfidence, got.Reason)
+					w.Equal(fermata.RunFinished, w.runState(c2.Run.ID))
 					w.sweep(fermata.DefaultLease)
 					w.checkState(c2.Task.ID, fermata.TaskSkipped)
 					return
 				}
 				w.checkState(c2.Task.ID, fermata.TaskInProgress)
 				if c.want == fermata.TaskInputReceived {
-					w.equal([]any{fermata.Answered, fermata.ActorPolicy, "a"}, []any{q.Status, q.Resolution.DecidedBy, q.Resolution.Answer})
-					w.equal(1, len(handedTexts(w.heartbeat(c2).Context)))
+					w.Equal([]any{fermata.Answered, fermata.ActorPolicy, "a"}, []any{q.Status, q.Resolution.DecidedBy, q.Resolution.Answer})
+					w.Equal(1, len(handedTexts(w.heartbeat(c2).Context)))
 				}
 			})
 		})
@@ -321,34 +321,34 @@ func TestAskedOfNobody(t *testing.T) {
 		for _, name := range []string{"alcie", "group:ops", "role:king"} {
 			a := format
 			a.Assignees = []string{name}
-			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, a)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 			a.Escalation = []fermata.EscalationLevel{{Assignees: []string{"alice"}, Timeout: "5m", OnTimeout: fermata.FailTask}}
-			q, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-			w.ok(err)
-			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-			w.ok(err)
+			q, err := w.Engine.Ask(w.Context(), w.agent, task.ID, a)
+			w.OK(err)
+			_, err = w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
+			w.OK(err)
 		}
 		w.complete(w.claimTask(task.ID))
 		a := format
 		a.Assignees = []string{"alcie"}
 		_, q := w.createSuspended(a)
 		_, err := w.assign(w.alice, q.ID, "alice")
-		w.ok(err)
+		w.OK(err)
 		w.answer(q.ID, "toml")
 	})
 }
 
 func TestQuorumThatCannotBeReached(t *testing.T) {
 	each(t, func(w *world) {
-		w.person("bob", "ops")
+		w.Person("bob", "ops")
 		task := w.task(fermata.NewTask{})
 		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 3}}
-		_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
-		w.checkRefused(err, fermata.CodeQuorumUnreachable)
+		_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, a)
+		w.CheckRefused(err, fermata.CodeQuorumUnreachable)
 		a.Approvals.Required, a.Assignees = 2, []string{"group:ops"}
-		_, err = w.e.Ask(w.Context(), w.agent, task.ID, a)
-		w.checkRefused(err, fermata.CodeQuorumUnreachable)
+		_, err = w.Engine.Ask(w.Context(), w.agent, task.ID, a)
+		w.CheckRefused(err, fermata.CodeQuorumUnreachable)
 		a.Assignees = nil
 		w.ask(task.ID, a)
 	})
@@ -359,8 +359,8 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 		task := w.task(fermata.NewTask{})
 		w.setPolicy(func(p *fermata.Policy) { p.AllowNever, p.AllowLonger = false, false })
 		for _, timeout := range []fermata.Timeout{fermata.Never, "4m", "25h"} {
-			_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: timeout})
-			w.checkRefused(err, fermata.CodePolicyViolation)
+			_, err := w.Engine.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: timeout})
+			w.CheckRefused(err, fermata.CodePolicyViolation)
 		}
 		w.setPolicy(func(*fermata.Policy) {})
 		w.ask(task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
@@ -371,15 +371,15 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 // learn which people the agent named.
 func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 	each(t, func(w *world) {
-		w.person("bob")
+		w.Person("bob")
 		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		suspended := w.finish(c, needsInputWith(fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}, Channels: []string{"pigeon"}}))
-		q, err := w.e.Question(w.Context(), w.alice, suspended.PendingQuestionID)
-		w.ok(err)
-		w.equal([]string{"role:operator", "role:admin"}, q.Assignees)
-		thread, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
-		w.ok(err)
-		w.equal(1, len(thread))
+		q, err := w.Engine.Question(w.Context(), w.alice, suspended.PendingQuestionID)
+		w.OK(err)
+		w.Equal([]string{"role:operator", "role:admin"}, q.Assignees)
+		thread, _, err := w.Engine.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
+		w.OK(err)
+		w.Equal(1, len(thread))
 		for _, want := range []string{"ghost, of whom nobody may answer", `no channel "pigeon"`} {
 			if !strings.Contains(thread[0].Body, want) {
 				w.Errorf("the thread says %q, want %q in it", thread[0].Body, want)
@@ -387,8 +387,8 @@ func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 		}
 		// An agent that asks during its run gets the error at once.
 		next := w.createRunning(fermata.NewTask{Title: "fence"})
-		_, err = w.e.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 

@@ -28,12 +28,12 @@ func (w *world) newsAfter(r fermata.AttentionRequest, happens func()) []fermata.
 	}
 	ends := make(chan end, 1)
 	go func() {
-		found, err := w.e.Attention(w.Context(), w.agent, r)
+		found, err := w.Engine.Attention(w.Context(), w.agent, r)
 		ends <- end{found, err}
 	}()
 	happens()
 	got := patience.Receive(w, "the wait ends", ends)
-	w.ok(got.err)
+	w.OK(got.err)
 	return got.found.Runs
 }
 
@@ -42,16 +42,16 @@ func TestAttentionTellsOfWordsAndStops(t *testing.T) {
 		quiet, busy := w.createRunning(fermata.NewTask{Title: "quiet"}), w.createRunning(fermata.NewTask{Title: "busy"})
 		r := attentionRequest(quiet, busy)
 		got := w.newsAfter(r, func() { w.say(busy.Task.ID, "use less paint") })
-		w.equal([]fermata.News{{RunID: busy.Run.ID, Unread: 1}}, got)
+		w.Equal([]fermata.News{{RunID: busy.Run.ID, Unread: 1}}, got)
 		// Words that were handed over are no news.
 		w.heartbeat(busy)
 		r.WaitSeconds = 0
-		found, err := w.e.Attention(w.Context(), w.agent, r)
-		w.ok(err)
-		w.equal([]fermata.News{}, found.Runs)
+		found, err := w.Engine.Attention(w.Context(), w.agent, r)
+		w.OK(err)
+		w.Equal([]fermata.News{}, found.Runs)
 		r.WaitSeconds = 60
 		got = w.newsAfter(r, func() { w.cancel(quiet.Task.ID) })
-		w.equal([]fermata.News{{RunID: quiet.Run.ID, Stop: fermata.StopCancelled}}, got)
+		w.Equal([]fermata.News{{RunID: quiet.Run.ID, Stop: fermata.StopCancelled}}, got)
 	})
 }
 
@@ -60,25 +60,25 @@ func TestAttentionTellsOfAnswersAndDeadlines(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{Title: "paint"})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?", Timeout: "30m"})
 		r := attentionRequest(c)
-		found, err := w.e.Attention(w.Context(), w.agent, r)
-		w.ok(err)
-		w.equal(q.Deadline, found.Runs[0].Deadline)
+		found, err := w.Engine.Attention(w.Context(), w.agent, r)
+		w.OK(err)
+		w.Equal(q.Deadline, found.Runs[0].Deadline)
 		r.Runs[0].Deadline = q.Deadline
 		got := w.newsAfter(r, func() {
-			_, err := w.e.ExtendQuestion(w.Context(), w.alice, q.ID, "2h")
-			w.ok(err)
+			_, err := w.Engine.ExtendQuestion(w.Context(), w.alice, q.ID, "2h")
+			w.OK(err)
 		})
 		r.Runs[0].Deadline = got[0].Deadline
-		w.equal(true, got[0].Deadline.After(*q.Deadline))
-		w.equal([]fermata.News{{RunID: c.Run.ID, Unread: 1}}, w.newsAfter(r, func() { w.answer(q.ID, "green") }))
+		w.Equal(true, got[0].Deadline.After(*q.Deadline))
+		w.Equal([]fermata.News{{RunID: c.Run.ID, Unread: 1}}, w.newsAfter(r, func() { w.answer(q.ID, "green") }))
 	})
 }
 
 func TestAttentionTellsOfALeaseThatEnds(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{Title: "paint"})
-		got := w.newsAfter(attentionRequest(c), func() { w.clock.Advance(fermata.DefaultLease + time.Second) })
-		w.equal([]fermata.News{{RunID: c.Run.ID, Stop: fermata.StopLost}}, got)
+		got := w.newsAfter(attentionRequest(c), func() { w.Clock.Advance(fermata.DefaultLease + time.Second) })
+		w.Equal([]fermata.News{{RunID: c.Run.ID, Stop: fermata.StopLost}}, got)
 	})
 }
 
@@ -95,20 +95,20 @@ func TestAttentionOnAReplica(t *testing.T) {
 			heard <- err
 		}()
 		w.say(c.Task.ID, "use less paint")
-		w.ok(patience.Receive(w, "the wait ends", heard))
+		w.OK(patience.Receive(w, "the wait ends", heard))
 	})
 }
 
 func TestAttentionOfAForeignRun(t *testing.T) {
 	each(t, func(w *world) {
-		found, err := w.e.Attention(w.Context(), w.agent, fermata.AttentionRequest{
+		found, err := w.Engine.Attention(w.Context(), w.agent, fermata.AttentionRequest{
 			Runs: []fermata.AttentionRun{{RunID: "run_nowhere", Token: 1}}, WaitSeconds: 60,
 		})
-		w.ok(err)
-		w.equal([]fermata.News{{RunID: "run_nowhere", Stop: fermata.StopLost}}, found.Runs)
-		_, err = w.e.Attention(w.Context(), w.agent, fermata.AttentionRequest{})
-		w.equal(fermata.CodeInvalidRequest, fermata.CodeOf(err))
-		_, err = w.e.Attention(w.Context(), w.alice, fermata.AttentionRequest{Runs: []fermata.AttentionRun{{RunID: "run_1"}}})
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
+		w.OK(err)
+		w.Equal([]fermata.News{{RunID: "run_nowhere", Stop: fermata.StopLost}}, found.Runs)
+		_, err = w.Engine.Attention(w.Context(), w.agent, fermata.AttentionRequest{})
+		w.Equal(fermata.CodeInvalidRequest, fermata.CodeOf(err))
+		_, err = w.Engine.Attention(w.Context(), w.alice, fermata.AttentionRequest{Runs: []fermata.AttentionRun{{RunID: "run_1"}}})
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(err))
 	})
 }

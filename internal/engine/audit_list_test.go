@@ -16,8 +16,8 @@ func (w *world) audit(f engine.AuditFilter) []int64 {
 	w.Helper()
 	seqs := []int64{}
 	for {
-		page, err := w.e.Audit(w.Context(), w.alice, f)
-		w.ok(err)
+		page, err := w.Engine.Audit(w.Context(), w.alice, f)
+		w.OK(err)
 		for _, e := range page.Items {
 			seqs = append(seqs, e.Seq)
 		}
@@ -31,11 +31,11 @@ func (w *world) audit(f engine.AuditFilter) []int64 {
 // events that a reader of all events would select.
 func TestAuditFindsWhatHappened(t *testing.T) {
 	each(t, func(w *world) {
-		start, err := w.e.Now(w.Context())
-		w.ok(err)
+		start, err := w.Engine.Now(w.Context())
+		w.OK(err)
 		var tasks []string
 		for i := range 6 {
-			w.clock.Advance(20 * time.Minute)
+			w.Clock.Advance(20 * time.Minute)
 			task, q := w.createSuspended(format)
 			w.say(task.ID, "hello")
 			if i%2 == 0 {
@@ -45,8 +45,8 @@ func TestAuditFindsWhatHappened(t *testing.T) {
 			}
 			tasks = append(tasks, task.ID)
 		}
-		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
-		w.ok(err)
+		all, _, err := w.Engine.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
+		w.OK(err)
 		slices.Reverse(all)
 		rapid.Check(w.T, func(rt *rapid.T) {
 			f := engine.AuditFilter{Limit: rapid.IntRange(1, 9).Draw(rt, "limit")}
@@ -84,16 +84,16 @@ func TestAuditFindsWhatHappened(t *testing.T) {
 func TestAuditOfAClockThatWasSetBack(t *testing.T) {
 	each(t, func(w *world) {
 		w.task(fermata.NewTask{})
-		w.clock.Advance(30 * time.Minute)
+		w.Clock.Advance(30 * time.Minute)
 		w.task(fermata.NewTask{})
-		w.clock.Advance(-30 * time.Minute)
+		w.Clock.Advance(-30 * time.Minute)
 		w.task(fermata.NewTask{})
-		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Types: []string{"task.created"}})
-		w.ok(err)
-		w.equal(3, len(all))
+		all, _, err := w.Engine.Events(w.Context(), w.alice, engine.EventFilter{Types: []string{"task.created"}})
+		w.OK(err)
+		w.Equal(3, len(all))
 		soon := all[0].At.Add(10 * time.Minute)
-		w.equal([]int64{all[1].Seq}, w.audit(engine.AuditFilter{From: &soon, Types: []string{"task"}}))
-		w.equal([]int64{all[2].Seq, all[0].Seq}, w.audit(engine.AuditFilter{To: &soon, Types: []string{"task"}}))
+		w.Equal([]int64{all[1].Seq}, w.audit(engine.AuditFilter{From: &soon, Types: []string{"task"}}))
+		w.Equal([]int64{all[2].Seq, all[0].Seq}, w.audit(engine.AuditFilter{To: &soon, Types: []string{"task"}}))
 	})
 }
 
@@ -101,39 +101,39 @@ func TestAuditOfAClockThatWasSetBack(t *testing.T) {
 // how far it read, and continues from there.
 func TestAuditLooksAtABoundedNumber(t *testing.T) {
 	each(t, func(w *world) {
-		engine.SetAuditBounds(w.e, 2, 4)
+		engine.SetAuditBounds(w.Engine, 2, 4)
 		w.task(fermata.NewTask{Title: "the needle"})
-		needle := w.head()
+		needle := w.Head()
 		for range 9 {
 			w.task(fermata.NewTask{Title: "hay"})
 		}
-		page, err := w.e.Audit(w.Context(), w.alice, engine.AuditFilter{Q: "needle"})
-		w.ok(err)
+		page, err := w.Engine.Audit(w.Context(), w.alice, engine.AuditFilter{Q: "needle"})
+		w.OK(err)
 		if len(page.Items) != 0 || page.NextCursor == "" || page.SearchedTo == nil {
 			w.Fatalf("%+v", page)
 		}
-		w.equal([]int64{needle}, w.audit(engine.AuditFilter{Q: "needle"}))
+		w.Equal([]int64{needle}, w.audit(engine.AuditFilter{Q: "needle"}))
 	})
 }
 
 func TestExportIsTheWholeChain(t *testing.T) {
 	each(t, func(w *world) {
 		for range 3 {
-			w.clock.Advance(time.Minute)
+			w.Clock.Advance(time.Minute)
 			_, q := w.createSuspended(format)
 			w.answer(q.ID, "toml")
 		}
-		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
-		w.ok(err)
+		all, _, err := w.Engine.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
+		w.OK(err)
 		middle := all[len(all)/2].At
 		export := func(within engine.ExportRange) (seqs []int64) {
 			var chain fermata.Chain
-			w.ok(w.e.ExportAudit(w.Context(), w.alice, within, func(events []*fermata.Event) error {
+			w.OK(w.Engine.ExportAudit(w.Context(), w.alice, within, func(events []*fermata.Event) error {
 				for _, e := range events {
 					if len(seqs) == 0 {
 						chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
 					}
-					w.ok(chain.VerifyNext(e))
+					w.OK(chain.VerifyNext(e))
 					seqs = append(seqs, e.Seq)
 				}
 				return nil
@@ -141,8 +141,8 @@ func TestExportIsTheWholeChain(t *testing.T) {
 			return seqs
 		}
 		whole := export(engine.ExportRange{})
-		w.equal(len(all), len(whole))
+		w.Equal(len(all), len(whole))
 		before, after := export(engine.ExportRange{To: &middle}), export(engine.ExportRange{From: &middle})
-		w.equal(whole, append(before, after...))
+		w.Equal(whole, append(before, after...))
 	})
 }

@@ -36,14 +36,14 @@ func TestAuditFindsEdits(t *testing.T) {
 			each(t, func(w *world) {
 				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
-				report, err := w.e.VerifyAudit(w.Context(), w.alice)
-				w.ok(err)
+				report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+				w.OK(err)
 				if !report.OK || report.Events != w.events() {
 					w.Fatalf("before the edit: %+v", report)
 				}
 				w.forge(edit)
-				report, err = w.e.VerifyAudit(w.Context(), w.alice)
-				w.ok(err)
+				report, err = w.Engine.VerifyAudit(w.Context(), w.alice)
+				w.OK(err)
 				if report.OK || report.Problem == "" {
 					w.Fatalf("the edit was not found: %+v", report)
 				}
@@ -129,21 +129,21 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 			each(t, func(w *world) {
 				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
-				w.ok(w.verify(w.approveAction("").Grant, removeOld))
+				w.OK(w.verify(w.approveAction("").Grant, removeOld))
 				w.createSettings()
 				w.createSignIns()
-				w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "alice"))
+				w.OK(w.Engine.RevokeAnswerLinks(w.Context(), admin, "alice"))
 				w.createVotes()
 				task, _ := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Body: "Since it is due.", OnTimeout: fermata.FailTask, Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
 				w.say(task.ID, "Wait for me")
-				report, err := w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				report, err := w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if !report.OK {
 					w.Fatalf("before the edit: %+v", report)
 				}
 				w.forge(edit.sql)
-				report, err = w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				report, err = w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if report.OK || !strings.Contains(report.Problem, edit.problem) {
 					w.Fatalf("got %+v, want %q", report, edit.problem)
 				}
@@ -156,58 +156,58 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 func (w *world) createSettings() {
 	w.Helper()
 	token := func(name string, expires fermata.Timeout) *fermata.Token {
-		t, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: name, Scopes: []fermata.Scope{fermata.ScopeAsk}, Projects: []string{"web"}, ExpiresIn: expires})
-		w.ok(err)
+		t, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: name, Scopes: []fermata.Scope{fermata.ScopeAsk}, Projects: []string{"web"}, ExpiresIn: expires})
+		w.OK(err)
 		return t
 	}
 	token("audited", "90d")
-	_, err := w.e.RevokeToken(w.Context(), admin, token("revoked", "").ID)
-	w.ok(err)
-	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
-	w.ok(err)
-	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Write", Decision: fermata.GateAllow, Uses: 1})
-	w.ok(err)
+	_, err := w.Engine.RevokeToken(w.Context(), admin, token("revoked", "").ID)
+	w.OK(err)
+	_, err = w.Engine.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
+	w.OK(err)
+	_, err = w.Engine.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Write", Decision: fermata.GateAllow, Uses: 1})
+	w.OK(err)
 	w.gate(fermata.GateCall{SessionKey: "claude:1", CallID: "c1", Runner: "claude", Tool: "Write", Input: []byte(`{"file_path":"a"}`), Dir: "/work"}, fermata.GateAllow)
 	w.gate(fermata.GateCall{SessionKey: "claude:2", CallID: "c1", Runner: "claude", Tool: "Edit", Input: []byte(`{"file_path":"a"}`), Dir: "/work"}, fermata.GateAsk)
-	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Edit", Decision: fermata.GateAllow, SessionKey: "claude:2"})
-	w.ok(err)
-	gone, err := w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow, Uses: 3, ExpiresIn: "1h"})
-	w.ok(err)
-	_, err = w.e.RemoveGateRule(w.Context(), admin, gone.ID)
-	w.ok(err)
+	_, err = w.Engine.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Edit", Decision: fermata.GateAllow, SessionKey: "claude:2"})
+	w.OK(err)
+	gone, err := w.Engine.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow, Uses: 3, ExpiresIn: "1h"})
+	w.OK(err)
+	_, err = w.Engine.RemoveGateRule(w.Context(), admin, gone.ID)
+	w.OK(err)
 	for _, name := range []string{"ops", "gone"} {
-		_, err = w.e.AddGroup(w.Context(), admin, fermata.NewGroup{Name: name, Members: []string{"alice"}})
-		w.ok(err)
+		_, err = w.Engine.AddGroup(w.Context(), admin, fermata.NewGroup{Name: name, Members: []string{"alice"}})
+		w.OK(err)
 	}
 	renamed := "operations"
-	_, err = w.e.ChangeGroup(w.Context(), admin, "ops", fermata.GroupChange{Name: &renamed})
-	w.ok(err)
-	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
+	_, err = w.Engine.ChangeGroup(w.Context(), admin, "ops", fermata.GroupChange{Name: &renamed})
+	w.OK(err)
+	w.OK(w.Engine.DeleteGroup(w.Context(), admin, "gone"))
 }
 
 // createSignIns creates a session, unused links and an invitation.
 func (w *world) createSignIns() {
 	w.Helper()
 	email := "alice@example.com"
-	_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Email: &email})
-	w.ok(err)
+	_, err := w.Engine.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Email: &email})
+	w.OK(err)
 	w.signIn("alice", engine.Browser{})
-	_, err = w.e.MakeLink(w.Context(), admin, "alice")
-	w.ok(err)
-	_, err = w.e.MakeMailLink(w.Context(), email)
-	w.ok(err)
-	_, err = w.e.Invite(w.Context(), admin, fermata.NewInvitation{Handle: "guest", Role: fermata.RoleViewer})
-	w.ok(err)
+	_, err = w.Engine.MakeLink(w.Context(), admin, "alice")
+	w.OK(err)
+	_, err = w.Engine.MakeMailLink(w.Context(), email)
+	w.OK(err)
+	_, err = w.Engine.Invite(w.Context(), admin, fermata.NewInvitation{Handle: "guest", Role: fermata.RoleViewer})
+	w.OK(err)
 }
 
 // createVotes creates a question with votes of two people, and a question that is answered after its deadline.
 func (w *world) createVotes() {
 	w.Helper()
-	bob := w.person("bob")
+	bob := w.Person("bob")
 	_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
 	for _, c := range []fermata.Caller{w.alice, bob} {
 		_, err := w.approve(c, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 	}
 	late := format
 	late.Timeout, late.OnTimeout, late.Title = "5m", fermata.SkipTask, "In time?"
@@ -219,30 +219,30 @@ func (w *world) createVotes() {
 // TestAuditOfAPolicyThatWasChanged: a change that people make through the server is no fault.
 func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
 	each(t, func(w *world) {
-		p, err := w.e.Policy(w.Context(), admin)
-		w.ok(err)
+		p, err := w.Engine.Policy(w.Context(), admin)
+		w.OK(err)
 		p.GateDefault = fermata.GateDeny
-		_, err = w.e.SetPolicy(w.Context(), admin, p)
-		w.ok(err)
+		_, err = w.Engine.SetPolicy(w.Context(), admin, p)
+		w.OK(err)
 		viewer := fermata.RoleViewer
-		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
-		w.ok(err)
-		report, err := w.e.VerifyAudit(w.Context(), admin)
-		w.ok(err)
-		w.equal("", report.Problem)
+		_, err = w.Engine.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.OK(err)
+		report, err := w.Engine.VerifyAudit(w.Context(), admin)
+		w.OK(err)
+		w.Equal("", report.Problem)
 		w.forge(`UPDATE workspaces SET policy = replace(policy, 'deny', 'allow')`)
-		report, err = w.e.VerifyAudit(w.Context(), admin)
-		w.ok(err)
-		w.equal(false, report.OK)
+		report, err = w.Engine.VerifyAudit(w.Context(), admin)
+		w.OK(err)
+		w.Equal(false, report.OK)
 	})
 }
 
 func TestAuditOfNothing(t *testing.T) {
 	each(t, func(w *world) {
 		w.forge("DELETE FROM tokens; DELETE FROM members; DELETE FROM events; UPDATE workspaces SET event_seq = 0, event_hash = ''")
-		report, err := w.e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
-		w.equal("", report.Problem)
+		report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal("", report.Problem)
 	})
 }
 
@@ -258,14 +258,14 @@ func TestAuditWhileWriting(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
+				if _, err := w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
 					w.Errorf("create: %v", err)
 					return
 				}
 			}
 		}()
 		for range 20 {
-			report, err := w.e.VerifyAudit(w.Context(), w.alice)
+			report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
 			if err != nil || !report.OK {
 				w.Errorf("%+v, %v", report, err)
 			}

@@ -19,29 +19,29 @@ import (
 // withWitness runs an engine that signs the end of the chain at once, with a witness.
 func (w *world) withWitness(path string) (*engine.Engine, *witness.File) {
 	w.Helper()
-	signer, err := checkpoint.NewSigner(w.opts.Keys.AuditSigner())
-	w.ok(err)
+	signer, err := checkpoint.NewSigner(w.Options.Keys.AuditSigner())
+	w.OK(err)
 	file, err := witness.NewFile(path)
-	w.ok(err)
-	return engine.New(w.db, engine.Options{Signer: signer, Witnesses: []engine.Witness{file}}), file
+	w.OK(err)
+	return engine.New(w.DB, engine.Options{Signer: signer, Witnesses: []engine.Witness{file}}), file
 }
 
 func TestTheEndOfTheChainIsSigned(t *testing.T) {
 	each(t, func(w *world) {
 		e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
 		_, q := w.createSuspended(format)
-		w.ok(e.SignEnds(w.Context()))
+		w.OK(e.SignEnds(w.Context()))
 		w.answer(q.ID, "toml")
-		w.ok(e.SignEnds(w.Context()))
+		w.OK(e.SignEnds(w.Context()))
 		report, err := e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
+		w.OK(err)
 		if !report.OK || report.Checkpoints != 2 || report.Witnessed != 2 || report.SignedTo != w.events()-1 || report.PublicKey == "" {
 			w.Fatalf("got %+v", report)
 		}
-		w.ok(e.CheckWitnesses(w.Context()))
+		w.OK(e.CheckWitnesses(w.Context()))
 		// There are no new events, so nothing more is signed.
-		w.ok(e.SignEnds(w.Context()))
-		w.equal(report.Events, w.events())
+		w.OK(e.SignEnds(w.Context()))
+		w.Equal(report.Events, w.events())
 	})
 }
 
@@ -75,18 +75,18 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 				e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
 				_, q := w.createSuspended(format)
 				w.answer(q.ID, "toml")
-				w.ok(e.SignEnds(w.Context()))
+				w.OK(e.SignEnds(w.Context()))
 				rewrite(w)
 				// The chain alone looks unchanged.
-				plain, err := w.e.VerifyAudit(w.Context(), w.alice)
-				w.ok(err)
-				w.equal(true, plain.OK)
+				plain, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+				w.OK(err)
+				w.Equal(true, plain.OK)
 				report, err := e.VerifyAudit(w.Context(), w.alice)
-				w.ok(err)
+				w.OK(err)
 				if report.OK || !strings.Contains(report.Problem, "witness") && !strings.Contains(report.Problem, "checkpoint") {
 					w.Fatalf("got %+v", report)
 				}
-				w.checkRefused(e.CheckWitnesses(w.Context()), fermata.CodeUnavailable)
+				w.CheckRefused(e.CheckWitnesses(w.Context()), fermata.CodeUnavailable)
 			})
 		})
 	}
@@ -95,8 +95,8 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 // rewriteChain rewrites the chain with the events for which edit returns true, with new numbers and matching hashes.
 func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 	w.Helper()
-	all, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
-	w.ok(err)
+	all, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+	w.OK(err)
 	var chain fermata.Chain
 	var statements strings.Builder
 	for _, e := range all {
@@ -106,7 +106,7 @@ func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 			continue
 		}
 		e.Link(chain.Seq+1, chain.Hash)
-		w.ok(chain.VerifyNext(e))
+		w.OK(chain.VerifyNext(e))
 		fmt.Fprintf(&statements, "UPDATE events SET seq = %d, prev_hash = %s, actor_name = '%s' WHERE seq = %d; ", e.Seq, w.bytesOf(e.PrevHash), e.Actor.Name, was)
 	}
 	fmt.Fprintf(&statements, "UPDATE workspaces SET event_seq = %d, event_hash = %s", chain.Seq, w.bytesOf(chain.Hash))
@@ -117,8 +117,8 @@ func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 func (w *world) bytesOf(hash string) string {
 	w.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(hash)
-	w.ok(err)
-	if store.IsPostgres(w.opts.URL) {
+	w.OK(err)
+	if store.IsPostgres(w.Options.URL) {
 		return fmt.Sprintf("'\\x%x'", raw)
 	}
 	return fmt.Sprintf("X'%x'", raw)
@@ -140,12 +140,12 @@ func TestTwoReplicasSignOneEndOnce(t *testing.T) {
 			})
 		}
 		replicas.Wait()
-		w.equal(end+1, w.events())
-		w.ok(first.SignEnds(w.Context()))
-		w.ok(second.SignEnds(w.Context()))
+		w.Equal(end+1, w.events())
+		w.OK(first.SignEnds(w.Context()))
+		w.OK(second.SignEnds(w.Context()))
 		for _, file := range []*witness.File{one, two} {
 			kept, err := file.Checkpoints(w.Context())
-			w.ok(err)
+			w.OK(err)
 			if len(kept) != 1 || kept[0].Seq != end {
 				w.Errorf("%s keeps %+v", file.Name(), kept)
 			}
@@ -158,16 +158,16 @@ func TestAWitnessThatFailsGetsTheCheckpointLater(t *testing.T) {
 		path := filepath.Join(w.TempDir(), "away", "audit.witness")
 		e, file := w.withWitness(path)
 		w.createSuspended(format)
-		w.ok(e.SignEnds(w.Context()))
+		w.OK(e.SignEnds(w.Context()))
 		n, since := e.FailingWitnesses()
-		w.equal(1, n)
-		w.equal(fermata.TruncateTime(w.clock.Now()).UTC(), since.UTC())
-		w.ok(os.Mkdir(filepath.Dir(path), 0o700))
-		w.ok(e.SignEnds(w.Context()))
+		w.Equal(1, n)
+		w.Equal(fermata.TruncateTime(w.Clock.Now()).UTC(), since.UTC())
+		w.OK(os.Mkdir(filepath.Dir(path), 0o700))
+		w.OK(e.SignEnds(w.Context()))
 		n, _ = e.FailingWitnesses()
-		w.equal(0, n)
+		w.Equal(0, n)
 		kept, err := file.Checkpoints(w.Context())
-		w.ok(err)
-		w.equal(1, len(kept))
+		w.OK(err)
+		w.Equal(1, len(kept))
 	})
 }

@@ -15,9 +15,9 @@ import (
 func TestClaimOrder(t *testing.T) {
 	each(t, func(w *world) {
 		low := w.task(fermata.NewTask{Priority: ptr(4)})
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		old := w.task(fermata.NewTask{})
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		young := w.task(fermata.NewTask{})
 		high := w.task(fermata.NewTask{Priority: ptr(0)})
 		w.say(low.ID, "first, please")
@@ -63,7 +63,7 @@ func TestClaimFilters(t *testing.T) {
 		} {
 			task := w.task(c.task)
 			c.request.Worker = "w1"
-			claim, err := w.e.Claim(w.Context(), w.agent, c.request)
+			claim, err := w.Engine.Claim(w.Context(), w.agent, c.request)
 			if got := err == nil && claim.Task.ID == task.ID; got != c.want {
 				w.Errorf("%s: claimed %v (%v), want %v", c.name, got, err, c.want)
 			}
@@ -76,18 +76,18 @@ func TestClaimFilters(t *testing.T) {
 // and the server claims no other task for them.
 func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 	each(t, func(w *world) {
-		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
-		run, err := engine.Write(w.Context(), w.e, admin, fermata.ToCancelTask, func(tx *store.Tx) (*fermata.Task, error) {
-			return w.e.CreateTaskInTx(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
+		_, err := w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+		run, err := engine.Write(w.Context(), w.Engine, admin, fermata.ToCancelTask, func(tx *store.Tx) (*fermata.Task, error) {
+			return w.Engine.CreateTaskInTx(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
 		})
-		w.ok(err)
+		w.OK(err)
 		w.checkNoTask()
 		task := w.task(fermata.NewTask{})
-		claim, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0)
-		w.ok(err)
-		w.equal(run.ID, claim.Task.ID)
-		if _, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0); !errors.Is(err, engine.ErrNoTask) {
+		claim, err := w.Engine.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0)
+		w.OK(err)
+		w.Equal(run.ID, claim.Task.ID)
+		if _, err := w.Engine.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0); !errors.Is(err, engine.ErrNoTask) {
 			w.Fatalf("a worker's task was claimed for workflows: %v", err)
 		}
 		w.claimTask(task.ID)
@@ -99,27 +99,27 @@ func TestClaimRefuses(t *testing.T) {
 		for _, r := range []fermata.ClaimRequest{
 			{}, {Worker: "w1", Runners: []string{fermata.RunnerExternal}}, {Worker: "w1", Runners: []string{fermata.RunnerWorkflow}},
 		} {
-			_, err := w.e.Claim(w.Context(), w.agent, r)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.Claim(w.Context(), w.agent, r)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		_, err := w.e.Claim(w.Context(), w.alice, fermata.ClaimRequest{Worker: "w1"})
-		w.checkRefused(err, fermata.CodeForbidden)
+		_, err := w.Engine.Claim(w.Context(), w.alice, fermata.ClaimRequest{Worker: "w1"})
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }
 
 func TestClaimGivesARun(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{Title: "paint"})
-		claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w7", LeaseSeconds: 90})
-		w.ok(err)
+		claim, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w7", LeaseSeconds: 90})
+		w.OK(err)
 		r := claim.Run
 		if r.TaskID != task.ID || r.Worker != "w7" || r.Attempt != 1 || r.Token == 0 || r.ClaimedFrom != fermata.TaskOpen ||
 			!r.LeaseUntil.Equal(r.StartedAt.Add(90*time.Second)) || claim.Task.State != fermata.TaskInProgress || claim.Context.Resumed {
 			w.Fatalf("claim: %+v %+v", r, claim.Task)
 		}
-		stored, err := w.e.Run(w.Context(), w.agent, r.ID)
-		w.ok(err)
-		w.equal(r.PublicView(), stored)
+		stored, err := w.Engine.Run(w.Context(), w.agent, r.ID)
+		w.OK(err)
+		w.Equal(r.PublicView(), stored)
 		w.checkState(task.ID, fermata.TaskInProgress)
 	})
 }
@@ -145,8 +145,8 @@ func TestClaimWaits(t *testing.T) {
 		"release": func(w *world) (string, func()) {
 			c := w.createRunning(fermata.NewTask{})
 			return c.Task.ID, func() {
-				_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-				w.ok(err)
+				_, err := w.Engine.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+				w.OK(err)
 			}
 		},
 	} {
@@ -155,7 +155,7 @@ func TestClaimWaits(t *testing.T) {
 				id, wake := ready(w)
 				got := make(chan *fermata.Claim, 1)
 				go func() {
-					claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 30})
+					claim, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 30})
 					if err != nil {
 						w.Errorf("claim: %v", err)
 					}

@@ -38,10 +38,10 @@ func eachWrongClock(t *testing.T, test func(w *world, clock *wrongClock)) {
 		opts.ClockError = func() time.Duration { return time.Duration(clock.ahead.Load()) }
 		opts.Elapsed = func() time.Duration { return time.Since(clock.begun) + time.Duration(clock.passed.Load()) }
 		w := newWorld(t, opts)
-		w.ok(w.e.Start(w.Context()))
+		w.OK(w.Engine.Start(w.Context()))
 		ctx, stop := context.WithCancel(w.Context())
 		swept := make(chan struct{})
-		go func() { defer close(swept); w.e.RunSweeps(ctx) }()
+		go func() { defer close(swept); w.Engine.RunSweeps(ctx) }()
 		t.Cleanup(func() { stop(); <-swept })
 		test(w, clock)
 	})
@@ -56,7 +56,7 @@ func (w *world) await(what string, holds func() bool) {
 // awaitJump waits until the engine has noticed the jump of the clock.
 func (w *world) awaitJump() {
 	w.Helper()
-	w.await("the jump is noticed", func() bool { return w.e.Clock().Jump != 0 })
+	w.await("the jump is noticed", func() bool { return w.Engine.Clock().Jump != 0 })
 }
 
 // TestClockJumpsForAMoment: while the clock is two hours ahead for a moment,
@@ -69,11 +69,11 @@ func TestClockJumpsForAMoment(t *testing.T) {
 		clock.jump(2 * time.Hour)
 		w.awaitJump()
 		clock.pass(2 * time.Second)
-		w.equal("blue", w.answer(other.ID, "blue").Resolution.Answer)
-		_, err := w.e.Heartbeat(w.Context(), w.agent, running.Run.ID, fermata.Heartbeat{Token: running.Run.Token})
-		w.ok(err)
+		w.Equal("blue", w.answer(other.ID, "blue").Resolution.Answer)
+		_, err := w.Engine.Heartbeat(w.Context(), w.agent, running.Run.ID, fermata.Heartbeat{Token: running.Run.Token})
+		w.OK(err)
 		clock.jump(-2 * time.Hour)
-		w.await("the clock is right again", func() bool { return w.e.Clock().Jump == 0 })
+		w.await("the clock is right again", func() bool { return w.Engine.Clock().Jump == 0 })
 		w.checkQuestion(q.ID, fermata.Pending)
 		w.complete(running)
 		w.checkAudit()
@@ -90,8 +90,8 @@ func TestClockKeepsToAJump(t *testing.T) {
 		w.awaitJump()
 		clock.pass(store.ClockConfirmTime)
 		w.await("the question times out", func() bool {
-			q, err := w.e.Question(w.Context(), w.agent, q.ID)
-			w.ok(err)
+			q, err := w.Engine.Question(w.Context(), w.agent, q.ID)
+			w.OK(err)
 			return q.Status == fermata.TimedOut
 		})
 		w.complete(running)
@@ -108,8 +108,8 @@ func TestClockIsSetBackForGood(t *testing.T) {
 		w.awaitJump()
 		clock.pass(store.ClockConfirmTime)
 		run := func() *fermata.Run {
-			run, err := w.e.Run(w.Context(), admin, dead.Run.ID)
-			w.ok(err)
+			run, err := w.Engine.Run(w.Context(), admin, dead.Run.ID)
+			w.OK(err)
 			return run
 		}
 		w.await("the lease begins again", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
@@ -124,14 +124,14 @@ func TestClockIsSetBackForGood(t *testing.T) {
 func TestClockIsBehindTheEvents(t *testing.T) {
 	eachWrongClock(t, func(w *world, clock *wrongClock) {
 		w.task(fermata.NewTask{})
-		again := w.opts
+		again := w.Options
 		again.ClockError = func() time.Duration { return -time.Hour }
 		db, err := store.Open(w.Context(), again)
-		w.ok(err)
-		w.Cleanup(func() { w.ok(db.Close()) })
-		w.ok(db.WatchClock(w.Context()))
+		w.OK(err)
+		w.Cleanup(func() { w.OK(db.Close()) })
+		w.OK(db.WatchClock(w.Context()))
 		_, err = db.Now(w.Context())
-		w.ok(err)
+		w.OK(err)
 		if jump := db.Clock().Jump.Round(time.Minute); jump != -time.Hour {
 			w.Fatalf("the clock is off by %s, want -1h", jump)
 		}

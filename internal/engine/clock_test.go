@@ -48,17 +48,17 @@ func instant(t *testing.T, text string) time.Time {
 // moveTo moves the clock to an instant.
 func (w *world) moveTo(at time.Time) {
 	w.Helper()
-	now, err := w.e.Now(w.Context())
-	w.ok(err)
-	w.clock.Advance(at.Sub(now))
+	now, err := w.Engine.Now(w.Context())
+	w.OK(err)
+	w.Clock.Advance(at.Sub(now))
 }
 
 // checkAudit checks that the audit finds no fault.
 func (w *world) checkAudit() {
 	w.Helper()
-	report, err := w.e.VerifyAudit(w.Context(), w.alice)
-	w.ok(err)
-	w.equal(true, report.OK)
+	report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+	w.OK(err)
+	w.Equal(true, report.OK)
 }
 
 // TestDeadlineAcrossSummerTime: a timeout is a duration and its deadline an
@@ -85,7 +85,7 @@ func TestDeadlineAcrossSummerTime(t *testing.T) {
 				w.checkQuestion(q.ID, fermata.Pending)
 				w.moveTo(*q.Deadline)
 				w.sweep(0)
-				w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+				w.Equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
 				w.checkState(task.ID, fermata.TaskInputReceived)
 			})
 		})
@@ -108,14 +108,14 @@ func TestDatabaseClockDecides(t *testing.T) {
 			a := format
 			a.Timeout, a.Default = c.timeout, "yaml"
 			task, q := w.createSuspended(a)
-			w.equal([]time.Time{instant(t, c.asked).UTC(), instant(t, c.deadline).UTC()}, []time.Time{q.CreatedAt.UTC(), q.Deadline.UTC()})
+			w.Equal([]time.Time{instant(t, c.asked).UTC(), instant(t, c.deadline).UTC()}, []time.Time{q.CreatedAt.UTC(), q.Deadline.UTC()})
 			clock.Set(q.Deadline.Add(-time.Millisecond))
 			w.sweep(0)
 			w.checkQuestion(q.ID, fermata.Pending)
 			clock.Set(*q.Deadline)
-			late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-			w.ok(err)
-			w.equal([]any{fermata.TimedOut, "yaml", 1}, []any{late.Status, late.Resolution.Answer, len(late.Resolution.LateAnswers)})
+			late, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+			w.OK(err)
+			w.Equal([]any{fermata.TimedOut, "yaml", 1}, []any{late.Status, late.Resolution.Answer, len(late.Resolution.LateAnswers)})
 			w.checkState(task.ID, fermata.TaskInputReceived)
 		})
 	}
@@ -129,24 +129,24 @@ func TestClockIsSetBack(t *testing.T) {
 		a.Timeout, a.Default = "10m", "yaml"
 		task, q := w.createSuspended(a)
 		other, asked := w.createSuspended(a)
-		w.clock.Advance(-time.Hour)
+		w.Clock.Advance(-time.Hour)
 		w.sweep(0)
 		w.checkQuestion(q.ID, fermata.Pending)
 		r := w.answer(asked.ID, "toml").Resolution
-		w.equal([]any{fermata.ActorHuman, true}, []any{r.DecidedBy, r.At.Before(asked.CreatedAt)})
+		w.Equal([]any{fermata.ActorHuman, true}, []any{r.DecidedBy, r.At.Before(asked.CreatedAt)})
 		c := w.claimTask(other.ID)
-		w.equal([]string{"answered: Which format?"}, handedTexts(c.Context))
+		w.Equal([]string{"answered: Which format?"}, handedTexts(c.Context))
 		w.complete(c)
-		events, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{TaskID: other.ID, Types: []string{"question.answered"}})
-		w.ok(err)
+		events, _, err := w.Engine.Events(w.Context(), w.alice, engine.EventFilter{TaskID: other.ID, Types: []string{"question.answered"}})
+		w.OK(err)
 		var told struct{ Seconds float64 }
-		w.ok(json.Unmarshal(events[0].Data, &told))
-		w.equal(0.0, told.Seconds)
+		w.OK(json.Unmarshal(events[0].Data, &told))
+		w.Equal(0.0, told.Seconds)
 		w.moveTo(q.Deadline.Add(-5 * time.Second))
 		w.sweep(0)
 		w.checkQuestion(q.ID, fermata.Pending)
 		w.sweep(5 * time.Second)
-		w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.Equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
 		w.checkState(task.ID, fermata.TaskInputReceived)
 		w.checkAudit()
 	})
@@ -162,14 +162,14 @@ func TestClockJumpsAhead(t *testing.T) {
 		task, q := w.createSuspended(a)
 		_, never := w.createSuspended(fermata.Ask{Question: "And then?", Timeout: fermata.Never})
 		w.sweep(24 * time.Hour)
-		w.clock.Advance(-24 * time.Hour)
+		w.Clock.Advance(-24 * time.Hour)
 		w.sweep(0)
-		w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.Equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
 		w.checkQuestion(never.ID, fermata.Pending)
-		late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
-		w.equal([]any{"yaml", 1}, []any{late.Resolution.Answer, len(late.Resolution.LateAnswers)})
-		w.equal(1, w.closings(q.ID))
+		late, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
+		w.Equal([]any{"yaml", 1}, []any{late.Resolution.Answer, len(late.Resolution.LateAnswers)})
+		w.Equal(1, w.closings(q.ID))
 		c := w.claimTask(task.ID)
 		w.checkNoTask()
 		w.complete(c)
@@ -182,19 +182,19 @@ func TestClockJumpsAhead(t *testing.T) {
 func TestTheInstantDecides(t *testing.T) {
 	for name, do := range map[string]func(w *world, task string) error{
 		"cancel": func(w *world, task string) error {
-			_, err := w.e.CancelTask(w.Context(), w.alice, task, "never mind")
+			_, err := w.Engine.CancelTask(w.Context(), w.alice, task, "never mind")
 			return err
 		},
 		"put off": func(w *world, task string) error {
-			_, err := w.e.DeferTask(w.Context(), w.alice, task, nil)
+			_, err := w.Engine.DeferTask(w.Context(), w.alice, task, nil)
 			return err
 		},
 		"resume": func(w *world, task string) error {
-			_, err := w.e.ResumeTask(w.Context(), w.alice, task, "")
+			_, err := w.Engine.ResumeTask(w.Context(), w.alice, task, "")
 			return err
 		},
 		"ask": func(w *world, task string) error {
-			_, err := w.e.Ask(w.Context(), w.agent, task, fermata.Ask{Question: "And now?"})
+			_, err := w.Engine.Ask(w.Context(), w.agent, task, fermata.Ask{Question: "And now?"})
 			return err
 		},
 	} {
@@ -203,12 +203,12 @@ func TestTheInstantDecides(t *testing.T) {
 				a := format
 				a.Timeout = "10m"
 				task, q := w.createSuspended(a)
-				w.clock.Advance(10 * time.Minute)
-				w.checkRefused(do(w, task.ID), fermata.CodeIllegalTransition)
-				w.equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
-				w.equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
+				w.Clock.Advance(10 * time.Minute)
+				w.CheckRefused(do(w, task.ID), fermata.CodeIllegalTransition)
+				w.Equal(*q.Deadline, w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+				w.Equal(fermata.ReasonQuestionTimedOut, w.checkState(task.ID, fermata.TaskFailed).Reason)
 				w.sweep(0)
-				w.equal(1, w.closings(q.ID))
+				w.Equal(1, w.closings(q.ID))
 				w.checkAudit()
 			})
 		})
@@ -229,13 +229,13 @@ func TestAnAnswerOutlivesItsTask(t *testing.T) {
 		w.answerHeld(w.alice, spaces.ID, "yes")
 		asked := w.ask(c.Task.ID, format)
 		w.answerHeld(w.alice, asked.ID, "json")
-		w.clock.Advance(5 * time.Second)
+		w.Clock.Advance(5 * time.Second)
 		w.cancel(task.ID)
 		w.cancel(c.Task.ID)
 		for id, value := range map[string]string{q.ID: "toml", asked.ID: "json", spaces.ID: "yes"} {
 			r := w.checkQuestion(id, fermata.Answered).Resolution
-			w.equal([]any{fermata.ActorHuman, value, "alice"}, []any{r.DecidedBy, r.Answer, r.AnsweredBy.Name})
-			w.equal(1, w.closings(id))
+			w.Equal([]any{fermata.ActorHuman, value, "alice"}, []any{r.DecidedBy, r.Answer, r.AnsweredBy.Name})
+			w.Equal(1, w.closings(id))
 		}
 		w.checkQuestion(tabs.ID, fermata.Cancelled)
 		w.checkState(task.ID, fermata.TaskCancelled)

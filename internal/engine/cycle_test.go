@@ -10,15 +10,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
-// world is an engine on a real database with a clock that the test moves.
+// world is an engine on a real database with an agent and a person.
 type world struct {
-	*testing.T
-	e     *engine.Engine
-	opts  store.Options
-	db    *store.DB
-	clock *storetest.Clock
+	testkit.World
 	agent fermata.Caller
 	alice fermata.Caller
 	// forged reports whether the test wrote the database directly, without the server.
@@ -33,19 +30,8 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, clock: storetest.StandingClock()}
-	if opts.ClockError == nil && opts.Elapsed == nil {
-		opts.Clock = w.clock.Now // otherwise the clock is the test's own
-	} else {
-		opts.ClockOffset = w.clock.Offset
-	}
-	w.opts, w.db = opts, storetest.Open(t, opts)
-	w.e = engine.New(w.db, engine.Options{})
-	w.agent = fermata.Caller{
-		WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_agent", Name: "worker",
-		Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
-	}
-	w.alice = w.person("alice")
+	w := &world{World: testkit.New(t, opts), agent: testkit.Agent}
+	w.alice = w.Person("alice")
 	t.Cleanup(w.checkTablesMatch)
 	return w
 }
@@ -55,7 +41,7 @@ func (w *world) checkTablesMatch() {
 	if w.Failed() || w.Skipped() || w.forged {
 		return
 	}
-	report, err := w.e.VerifyAudit(context.Background(), admin)
+	report, err := w.Engine.VerifyAudit(context.Background(), admin)
 	if err != nil || !report.OK {
 		w.Errorf("the audit does not fit the tables: %+v, %v", report, err)
 	}
@@ -65,39 +51,13 @@ func (w *world) checkTablesMatch() {
 func (w *world) forge(sql string) {
 	w.Helper()
 	w.forged = true
-	storetest.Exec(w.T, w.opts, sql)
-}
-
-// person adds a member and returns it as a caller.
-func (w *world) person(handle string, groups ...string) fermata.Caller {
-	w.Helper()
-	admin := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin}}
-	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleOperator, Groups: groups})
-	w.ok(err)
-	return fermata.Caller{
-		WorkspaceID: "default", Kind: fermata.ActorHuman, MemberID: m.ID, Name: handle, Role: m.Role, Groups: groups,
-		Scopes: []fermata.Scope{fermata.ScopeAnswer}, Assurance: fermata.AssuranceChannel,
-	}
-}
-
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatalf("unexpected error: %v", err)
-	}
-}
-
-func (w *world) checkRefused(err error, want fermata.Code) {
-	w.Helper()
-	if got := fermata.CodeOf(err); got != want {
-		w.Fatalf("error is %v (%s), want code %s", err, got, want)
-	}
+	storetest.Exec(w.T, w.Options, sql)
 }
 
 func (w *world) checkState(id string, want fermata.TaskState) *fermata.Task {
 	w.Helper()
-	t, err := w.e.Task(w.Context(), w.agent, id)
-	w.ok(err)
+	t, err := w.Engine.Task(w.Context(), w.agent, id)
+	w.OK(err)
 	if t.State != want {
 		w.Fatalf("task is %s, want %s", t.State, want)
 	}
@@ -109,15 +69,15 @@ func (w *world) task(n fermata.NewTask) *fermata.Task {
 	if n.Title == "" {
 		n.Title = "add a configuration file"
 	}
-	t, err := w.e.CreateTask(w.Context(), w.agent, n)
-	w.ok(err)
+	t, err := w.Engine.CreateTask(w.Context(), w.agent, n)
+	w.OK(err)
 	return t
 }
 
 func (w *world) claim() *fermata.Claim {
 	w.Helper()
-	claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"})
-	w.ok(err)
+	claim, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"})
+	w.OK(err)
 	return claim
 }
 
@@ -126,12 +86,12 @@ func (w *world) createSuspended(a fermata.Ask) (*fermata.Task, *fermata.Question
 	w.Helper()
 	w.task(fermata.NewTask{})
 	claim := w.claim()
-	t, err := w.e.Finish(w.Context(), w.agent, claim.Run.ID, fermata.Finish{
+	t, err := w.Engine.Finish(w.Context(), w.agent, claim.Run.ID, fermata.Finish{
 		Token: claim.Run.Token, Result: fermata.ResultNeedsInput, Question: &a,
 	})
-	w.ok(err)
-	q, err := w.e.Question(w.Context(), w.agent, t.PendingQuestionID)
-	w.ok(err)
+	w.OK(err)
+	q, err := w.Engine.Question(w.Context(), w.agent, t.PendingQuestionID)
+	w.OK(err)
 	return t, q
 }
 
@@ -144,13 +104,13 @@ func TestCycle(t *testing.T) {
 		task, q := w.createSuspended(format)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 
-		if _, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"}); !errors.Is(err, engine.ErrNoTask) {
+		if _, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"}); !errors.Is(err, engine.ErrNoTask) {
 			w.Fatalf("a suspended task was claimed: %v", err)
 		}
-		_, err := w.e.Answer(w.Context(), w.agent, q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeNotEligible)
-		answered, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), w.agent, q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		answered, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		if answered.Resolution.Answer != "toml" || answered.Resolution.DecidedBy != fermata.ActorHuman {
 			w.Fatalf("resolution: %+v", answered.Resolution)
 		}
@@ -163,11 +123,11 @@ func TestCycle(t *testing.T) {
 		if got := claim.Context.Questions; len(got) != 1 || got[0].Resolution.Answer != "toml" {
 			w.Fatalf("context: %+v", got)
 		}
-		_, err = w.e.Finish(w.Context(), w.agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
-		w.ok(err)
+		_, err = w.Engine.Finish(w.Context(), w.agent, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+		w.OK(err)
 		w.checkState(task.ID, fermata.TaskDone)
-		report, err := w.e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
+		report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+		w.OK(err)
 		if !report.OK || report.Events == 0 {
 			w.Fatalf("audit: %+v", report)
 		}
@@ -179,16 +139,16 @@ func TestDeadlineDecides(t *testing.T) {
 		ask := format
 		ask.Timeout, ask.Default = "10m", "yaml"
 		task, q := w.createSuspended(ask)
-		w.clock.Advance(10 * time.Minute)
-		late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
-		w.ok(err)
+		w.Clock.Advance(10 * time.Minute)
+		late, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
+		w.OK(err)
 		r := late.Resolution
 		if late.Status != fermata.TimedOut || r.DecidedBy != fermata.ActorTimeout || r.Answer != "yaml" || len(r.LateAnswers) != 1 {
 			w.Fatalf("resolution: %+v", r)
 		}
 		w.checkState(task.ID, fermata.TaskInputReceived)
-		n, err := w.e.Sweep(w.Context())
-		w.ok(err)
+		n, err := w.Engine.Sweep(w.Context())
+		w.OK(err)
 		if n != 0 {
 			w.Fatalf("the sweep found %d rows after the answer had settled them", n)
 		}

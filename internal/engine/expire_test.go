@@ -27,11 +27,11 @@ func TestDeadline(t *testing.T) {
 				w.checkQuestion(q.ID, fermata.Pending)
 				w.sweep(time.Second)
 				r := w.checkQuestion(q.ID, fermata.TimedOut).Resolution
-				w.equal([]any{fermata.ActorTimeout, c.action, *q.Deadline, (*fermata.Actor)(nil)}, []any{r.DecidedBy, r.Outcome, r.At, r.AnsweredBy})
-				w.equal(c.reason, w.checkState(task.ID, c.state).Reason)
-				w.equal(1, w.closings(q.ID))
+				w.Equal([]any{fermata.ActorTimeout, c.action, *q.Deadline, (*fermata.Actor)(nil)}, []any{r.DecidedBy, r.Outcome, r.At, r.AnsweredBy})
+				w.Equal(c.reason, w.checkState(task.ID, c.state).Reason)
+				w.Equal(1, w.closings(q.ID))
 				w.sweep(time.Hour)
-				w.equal(1, w.closings(q.ID))
+				w.Equal(1, w.closings(q.ID))
 			})
 		})
 	}
@@ -71,14 +71,14 @@ func TestDeadlineDuringAClarification(t *testing.T) {
 				a := format
 				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", action
 				task, q := w.createSuspended(a)
-				_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "why?")
-				w.ok(err)
-				w.clock.Advance(10 * time.Minute)
+				_, err := w.Engine.Clarify(w.Context(), w.alice, q.ID, "why?")
+				w.OK(err)
+				w.Clock.Advance(10 * time.Minute)
 				c := w.claimTask(task.ID)
 				w.sweep(0)
 				w.checkState(task.ID, fermata.TaskInProgress)
-				w.equal([]string{"timed_out: Which format?"}, handedTexts(w.heartbeat(c).Context))
-				w.equal("", w.checkState(task.ID, fermata.TaskInProgress).PendingQuestionID)
+				w.Equal([]string{"timed_out: Which format?"}, handedTexts(w.heartbeat(c).Context))
+				w.Equal("", w.checkState(task.ID, fermata.TaskInProgress).PendingQuestionID)
 				w.complete(c)
 				w.checkState(task.ID, fermata.TaskDone)
 			})
@@ -93,18 +93,18 @@ func TestEscalation(t *testing.T) {
 		a.Escalation = []fermata.EscalationLevel{
 			{Assignees: []string{"bob"}, Timeout: "5m"}, {Assignees: []string{"carol"}, Timeout: "5m", OnTimeout: fermata.SkipTask},
 		}
-		bob, carol := w.person("bob"), w.person("carol")
+		bob, carol := w.Person("bob"), w.Person("carol")
 		task, q := w.createSuspended(a)
-		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeNotEligible)
+		_, err := w.Engine.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeNotEligible)
 		w.sweep(10 * time.Minute)
 		got := w.checkQuestion(q.ID, fermata.Pending)
-		w.equal([]any{1, []string{"alice", "bob"}, q.Deadline.Add(5 * time.Minute)}, []any{got.EscalationLevel, got.Assignees, *got.Deadline})
-		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeNotEligible)
+		w.Equal([]any{1, []string{"alice", "bob"}, q.Deadline.Add(5 * time.Minute)}, []any{got.EscalationLevel, got.Assignees, *got.Deadline})
+		_, err = w.Engine.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeNotEligible)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.sweep(10 * time.Minute)
-		w.equal(q.Deadline.Add(10*time.Minute), w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
+		w.Equal(q.Deadline.Add(10*time.Minute), w.checkQuestion(q.ID, fermata.TimedOut).Resolution.At)
 		w.checkState(task.ID, fermata.TaskSkipped)
 	})
 }
@@ -119,10 +119,10 @@ func TestSweepSettlesMany(t *testing.T) {
 			w.ask(task.ID, a)
 			tasks = append(tasks, task.ID)
 		}
-		w.clock.Advance(10 * time.Minute)
-		n, err := w.e.Sweep(w.Context())
-		w.ok(err)
-		w.equal(30, n)
+		w.Clock.Advance(10 * time.Minute)
+		n, err := w.Engine.Sweep(w.Context())
+		w.OK(err)
+		w.Equal(30, n)
 		for _, id := range tasks {
 			w.checkState(id, fermata.TaskInputReceived)
 		}
@@ -136,16 +136,16 @@ func TestSweepsOfReplicasMeet(t *testing.T) {
 			_, q := w.createSuspended(fermata.Ask{Question: "a?", Timeout: "10m", Default: "b"})
 			ids = append(ids, q.ID)
 		}
-		w.clock.Advance(10 * time.Minute)
+		w.Clock.Advance(10 * time.Minute)
 		done := make(chan error)
 		for range 4 {
-			go func() { _, err := w.e.Sweep(w.Context()); done <- err }()
+			go func() { _, err := w.Engine.Sweep(w.Context()); done <- err }()
 		}
 		for range 4 {
-			w.ok(patience.Receive(w, "the call ends", done))
+			w.OK(patience.Receive(w, "the call ends", done))
 		}
 		for _, id := range ids {
-			w.equal(1, w.closings(id))
+			w.Equal(1, w.closings(id))
 		}
 	})
 }

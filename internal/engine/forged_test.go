@@ -19,11 +19,11 @@ const bobApproves = `{"by":{"kind":"human","id":"%s","name":"bob"},"value":"appr
 // question together.
 func TestAForgedVoteDoesNotCount(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
 		w.forge(fmt.Sprintf(`UPDATE questions SET votes = '[`+bobApproves+`]' WHERE id = '%s'`, bob.MemberID, q.ID))
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.checkRefused(err, fermata.CodePolicyViolation)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
 		w.checkQuestion(q.ID, fermata.Pending)
 	})
 }
@@ -40,13 +40,13 @@ func TestWhatWasChangedIsNotAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.person("bob")
+				w.Person("bob")
 				_, q := w.createSuspended(fermata.Ask{
 					Type: fermata.Approval, Title: "Delete?", Body: "Delete all of it.", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"delete"}`),
 				})
 				w.forge(edit)
 				_, err := w.approve(w.alice, q, fermata.Approve)
-				w.checkRefused(err, fermata.CodePolicyViolation)
+				w.CheckRefused(err, fermata.CodePolicyViolation)
 				w.checkQuestion(q.ID, fermata.Pending)
 			})
 		})
@@ -62,7 +62,7 @@ func TestAForgedDeadlineDecidesNothing(t *testing.T) {
 		w.forge(`UPDATE questions SET deadline = 1`)
 		w.sweep(time.Minute)
 		after := w.checkQuestion(q.ID, fermata.Pending)
-		w.equal(q.Deadline, after.Deadline)
+		w.Equal(q.Deadline, after.Deadline)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.sweep(2 * time.Hour)
 		w.checkQuestion(q.ID, fermata.TimedOut)
@@ -76,8 +76,8 @@ func TestNobodyGoesOnWithAForgedAnswer(t *testing.T) {
 		_, q := w.createSuspended(format)
 		w.forge(fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"%s","name":"alice"},"at":"2026-01-01T00:00:00Z","answer":"toml","answers":{"answer":"toml"}}'`, w.alice.MemberID))
-		_, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, time.Minute)
-		w.checkRefused(err, fermata.CodePolicyViolation)
+		_, err := w.Engine.WaitQuestion(w.Context(), w.agent, q.ID, time.Minute)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
 	})
 }
 
@@ -90,16 +90,16 @@ func TestALinkThatIsUsedTwiceIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.person("bob")
-				l, err := w.e.MakeLink(w.Context(), admin, "alice")
-				w.ok(err)
-				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-				w.ok(err)
+				w.Person("bob")
+				l, err := w.Engine.MakeLink(w.Context(), admin, "alice")
+				w.OK(err)
+				_, err = w.Engine.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.OK(err)
 				w.forge(edit)
-				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-				w.ok(err)
-				report, err := w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				_, err = w.Engine.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.OK(err)
+				report, err := w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if report.OK || !strings.Contains(report.Problem, "which was used before") {
 					w.Fatalf("got %+v", report)
 				}
@@ -118,24 +118,24 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 		comes func(w *world, task *fermata.Task)
 	}{
 		"its time":            {author, its},
-		"the end of the task": {author, func(w *world, task *fermata.Task) { w.clock.Advance(time.Minute); w.cancel(task.ID) }},
+		"the end of the task": {author, func(w *world, task *fermata.Task) { w.Clock.Advance(time.Minute); w.cancel(task.ID) }},
 		"another answer":      {`UPDATE questions SET resolution = replace(resolution, 'yaml', 'toml') WHERE '%s' <> '%s'`, its},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				bob := w.person("bob")
+				bob := w.Person("bob")
 				task, q := w.createSuspended(format)
-				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "yaml", Undo: true})
-				w.ok(err)
+				_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "yaml", Undo: true})
+				w.OK(err)
 				w.forge(fmt.Sprintf(c.edit, w.alice.MemberID, bob.MemberID))
 				c.comes(w, task)
-				q, err = w.e.Question(w.Context(), w.alice, q.ID)
-				w.ok(err)
+				q, err = w.Engine.Question(w.Context(), w.alice, q.ID)
+				w.OK(err)
 				if q.Status == fermata.Answered || q.HeldAnswer != nil {
 					w.Fatalf("the forged answer stands: %+v", q)
 				}
-				thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
-				w.ok(err)
+				thread, _, err := w.Engine.Messages(w.Context(), w.alice, task.ID, "", 10)
+				w.OK(err)
 				if len(thread) == 0 || !strings.Contains(thread[0].Body, "It was dropped") {
 					w.Fatalf("the thread does not say so: %+v", thread)
 				}
@@ -148,43 +148,43 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 // approval without an event.
 func TestAForgedApprovalOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: []byte(removeOld)})
 		w.forge(fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"%s","name":"bob"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
-			UPDATE tasks SET state = 'input_received', pending_question_id = '', unread = 1`, bob.MemberID, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash))
+			UPDATE tasks SET state = 'input_received', pending_question_id = '', unread = 1`, bob.MemberID, w.Clock.Now().UTC().Format(time.RFC3339), q.ActionHash))
 		grant := w.claimTask(task.ID).Context.Questions[0].Grant
 		if grant == "" {
 			w.Fatal("the forged approval gave no grant to try")
 		}
-		w.checkRefused(w.verify(grant, removeOld), fermata.CodePolicyViolation)
+		w.CheckRefused(w.verify(grant, removeOld), fermata.CodePolicyViolation)
 	})
 }
 
 // TestNoReceiptOfWhatWasForged: a receipt does not contain a name that was written into the database.
 func TestNoReceiptOfWhatWasForged(t *testing.T) {
 	each(t, func(w *world) {
-		signer, err := checkpoint.NewSigner(w.opts.Keys.AuditSigner())
-		w.ok(err)
-		e := engine.New(w.db, engine.Options{Signer: signer})
+		signer, err := checkpoint.NewSigner(w.Options.Keys.AuditSigner())
+		w.OK(err)
+		e := engine.New(w.DB, engine.Options{Signer: signer})
 		_, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		r, err := e.Receipt(w.Context(), w.alice, q.ID)
-		w.ok(err)
-		w.equal("alice", r.Receipt.Resolution.AnsweredBy.Name)
+		w.OK(err)
+		w.Equal("alice", r.Receipt.Resolution.AnsweredBy.Name)
 		if r.Receipt.AskedEvent == 0 || r.Receipt.ClosedEvent <= r.Receipt.AskedEvent || r.Receipt.ClosedHash == "" {
 			w.Fatalf("the receipt names no events: %+v", r.Receipt)
 		}
 		w.forge(`UPDATE questions SET resolution = replace(resolution, '"name":"alice"', '"name":"mallory"')`)
 		_, err = e.Receipt(w.Context(), w.alice, q.ID)
-		w.checkRefused(err, fermata.CodePolicyViolation)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
 	})
 }
 
 func (w *world) mustAssign(question string, to ...string) {
 	w.Helper()
-	_, err := w.e.Assign(w.Context(), w.alice, question, fermata.Assignment{Assignees: to})
-	w.ok(err)
+	_, err := w.Engine.Assign(w.Context(), w.alice, question, fermata.Assignment{Assignees: to})
+	w.OK(err)
 }
 
 // TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled or lost the right to answer does not close a
@@ -192,8 +192,8 @@ func (w *world) mustAssign(question string, to ...string) {
 func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	member := func(change fermata.MemberChange) func(*world, string) {
 		return func(w *world, _ string) {
-			_, err := w.e.ChangeMember(w.Context(), admin, "bob", change)
-			w.ok(err)
+			_, err := w.Engine.ChangeMember(w.Context(), admin, "bob", change)
+			w.OK(err)
 		}
 	}
 	for name, change := range map[string]func(w *world, question string){
@@ -204,21 +204,21 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
+				bob, carol := w.Person("bob", "ops"), w.Person("carol", "ops")
 				task, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops", "alice"}})
 				_, err := w.approve(bob, q, fermata.Approve)
-				w.ok(err)
+				w.OK(err)
 				change(w, q.ID)
 				_, err = w.approve(w.alice, q, fermata.Approve)
-				w.ok(err)
+				w.OK(err)
 				w.checkQuestion(q.ID, fermata.Pending)
-				thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
-				w.ok(err)
+				thread, _, err := w.Engine.Messages(w.Context(), w.alice, task.ID, "", 10)
+				w.OK(err)
 				if len(thread) != 1 || !strings.Contains(thread[0].Body, "The approval of bob does not count any more") {
 					w.Fatalf("the thread: %+v", thread)
 				}
 				_, err = w.approve(carol, q, fermata.Approve)
-				w.ok(err)
+				w.OK(err)
 				w.checkQuestion(q.ID, fermata.Answered)
 			})
 		})
@@ -229,21 +229,21 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 // are checked again at every further vote.
 func TestAVoteThatCountsAgain(t *testing.T) {
 	each(t, func(w *world) {
-		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
+		bob, carol := w.Person("bob", "ops"), w.Person("carol", "ops")
 		_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops"}})
 		_, err := w.approve(bob, q, fermata.Approve)
-		w.ok(err)
-		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{}})
-		w.ok(err)
+		w.OK(err)
+		_, err = w.Engine.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{}})
+		w.OK(err)
 		_, err = w.approve(carol, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		w.checkQuestion(q.ID, fermata.Pending)
-		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{"ops"}})
-		w.ok(err)
+		_, err = w.Engine.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{"ops"}})
+		w.OK(err)
 		_, err = w.approve(carol, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		w.checkQuestion(q.ID, fermata.Answered)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -253,20 +253,20 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 	each(t, func(w *world) {
 		drop := fermata.Ask{Question: "Drop prod?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`), IdempotencyKey: "K"}
 		asked := func(a fermata.Ask) *fermata.Question {
-			q, err := w.e.AskExternal(w.Context(), w.agent, "", "", a)
-			w.ok(err)
+			q, err := w.Engine.AskExternal(w.Context(), w.agent, "", "", a)
+			w.OK(err)
 			return q
 		}
 		open := asked(drop)
 		tea := asked(fermata.Ask{Question: "Tea?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"tea"}`)})
-		_, err := w.e.Answer(w.Context(), w.alice, tea.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: tea.ActionHash})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), w.alice, tea.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: tea.ActionHash})
+		w.OK(err)
 		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'other' WHERE id = '%s'`, open.ID))
 		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'K', fingerprint = '%s' WHERE id = '%s'`, open.Fingerprint, tea.ID))
-		_, err = w.e.AskExternal(w.Context(), w.agent, "", "", drop)
-		w.checkRefused(err, fermata.CodePolicyViolation)
-		report, err := w.e.VerifyAudit(w.Context(), admin)
-		w.ok(err)
+		_, err = w.Engine.AskExternal(w.Context(), w.agent, "", "", drop)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
+		report, err := w.Engine.VerifyAudit(w.Context(), admin)
+		w.OK(err)
 		if report.OK || !strings.Contains(report.Problem, "idempotency key") {
 			w.Errorf("the audit says %+v", report)
 		}
@@ -290,16 +290,16 @@ func TestAForgedHolderGetsNoGrant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				task, q := w.createSuspended(fermata.Ask{Question: "Drop?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`)})
-				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
-				w.ok(err)
+				_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
+				w.OK(err)
 				w.forge(fmt.Sprintf(`UPDATE tasks SET %s WHERE id = '%s'`, tt.edit, task.ID))
-				context, err := w.e.ResumeContext(w.Context(), other, task.ID)
-				w.ok(err)
+				context, err := w.Engine.ResumeContext(w.Context(), other, task.ID)
+				w.OK(err)
 				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
 					w.Errorf("the other agent is handed %+v", context.Questions)
 				}
-				report, err := w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				report, err := w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if report.OK || !strings.Contains(report.Problem, tt.problem) {
 					w.Errorf("the audit says %+v", report)
 				}

@@ -14,23 +14,23 @@ func TestTheGateOfACancelledSessionDenies(t *testing.T) {
 		read := fermata.GateCall{SessionKey: "s1", Runner: "claude", Tool: "Read"}
 		w.gate(read, fermata.GateAllow)
 		asked := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
-		w.equal(asked.TaskID, w.gate(read, fermata.GateAllow).TaskID)
+		w.Equal(asked.TaskID, w.gate(read, fermata.GateAllow).TaskID)
 
-		_, err := w.e.CancelTask(w.Context(), w.alice, asked.TaskID, "not like this")
-		w.ok(err)
-		before := w.head()
+		_, err := w.Engine.CancelTask(w.Context(), w.alice, asked.TaskID, "not like this")
+		w.OK(err)
+		before := w.Head()
 		for _, dry := range []bool{false, true} {
 			read.DryRun = dry
-			w.equal(fermata.ActorSystem, w.gate(read, fermata.GateDeny).DecidedBy)
+			w.Equal(fermata.ActorSystem, w.gate(read, fermata.GateDeny).DecidedBy)
 		}
 		read.DryRun = false
-		w.equal(asked.TaskID, w.gate(bash("s1", "c2", "git pull"), fermata.GateDeny).TaskID)
-		w.equal(before+2, w.head())
+		w.Equal(asked.TaskID, w.gate(bash("s1", "c2", "git pull"), fermata.GateDeny).TaskID)
+		w.Equal(before+2, w.Head())
 		other := fermata.GateCall{SessionKey: "s2", Runner: "claude", Tool: "Read"}
 		w.gate(other, fermata.GateAllow)
 
-		_, err = w.e.ReopenTask(w.Context(), w.alice, asked.TaskID)
-		w.ok(err)
+		_, err = w.Engine.ReopenTask(w.Context(), w.alice, asked.TaskID)
+		w.OK(err)
 		w.gate(read, fermata.GateAllow)
 	})
 }
@@ -61,15 +61,15 @@ func TestAStoppedSessionStaysStopped(t *testing.T) {
 		w.cancel(stopped)
 		n := fermata.NewTask{Title: "session", Runner: fermata.RunnerExternal, SessionKey: "s1"}
 		for range 2 {
-			_, err := w.e.CreateTask(w.Context(), w.agent, n)
-			w.checkRefused(err, fermata.CodeIllegalTransition)
-			_, err = w.e.AskExternal(w.Context(), w.agent, "", "s1", fermata.Ask{Question: "And?"})
-			w.checkRefused(err, fermata.CodeIllegalTransition)
+			_, err := w.Engine.CreateTask(w.Context(), w.agent, n)
+			w.CheckRefused(err, fermata.CodeIllegalTransition)
+			_, err = w.Engine.AskExternal(w.Context(), w.agent, "", "s1", fermata.Ask{Question: "And?"})
+			w.CheckRefused(err, fermata.CodeIllegalTransition)
 			w.gate(read, fermata.GateDeny)
 		}
-		_, err := w.e.ReopenTask(w.Context(), w.alice, stopped)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, stopped)
+		w.OK(err)
 		w.gate(read, fermata.GateAllow)
-		w.equal(stopped, w.askExternal("s1", fermata.Ask{Question: "And?"}).TaskID)
+		w.Equal(stopped, w.askExternal("s1", fermata.Ask{Question: "And?"}).TaskID)
 	})
 }

@@ -12,8 +12,8 @@ import (
 // gate makes a call and checks the decision.
 func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.GateReply {
 	w.Helper()
-	v, err := w.e.Gate(w.Context(), w.agent, call)
-	w.ok(err)
+	v, err := w.Engine.Gate(w.Context(), w.agent, call)
+	w.OK(err)
 	if v.Decision != want {
 		w.Fatalf("decided %s (%s), want %s", v.Decision, v.Reason, want)
 	}
@@ -22,8 +22,8 @@ func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.
 
 func (w *world) rule(n fermata.NewGateRule) *fermata.GateRule {
 	w.Helper()
-	r, err := w.e.AddGateRule(w.Context(), admin, n)
-	w.ok(err)
+	r, err := w.Engine.AddGateRule(w.Context(), admin, n)
+	w.OK(err)
 	return r
 }
 
@@ -32,24 +32,17 @@ func bash(session, call, command string) fermata.GateCall {
 	return fermata.GateCall{SessionKey: session, CallID: call, Runner: "claude", Tool: "Bash", Input: input, Dir: "/work"}
 }
 
-func (w *world) head() int64 {
-	w.Helper()
-	n, err := w.e.Tail().Head(w.Context(), "default")
-	w.ok(err)
-	return n
-}
-
 func TestAnApprovedCallRunsOnce(t *testing.T) {
 	each(t, func(w *world) {
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
-		w.equal(v.QuestionID, w.gate(call, fermata.GateAsk).QuestionID)
+		w.Equal(v.QuestionID, w.gate(call, fermata.GateAsk).QuestionID)
 		q := w.checkQuestion(v.QuestionID, fermata.Pending)
-		w.equal(`{"tool":"Bash","input":{"command":"git push"},"dir":"/work"}`, string(q.Action))
+		w.Equal(`{"tool":"Bash","input":{"command":"git push"},"dir":"/work"}`, string(q.Action))
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		allowed := w.gate(call, fermata.GateAllow)
-		w.equal(fermata.ActorHuman, allowed.DecidedBy)
+		w.Equal(fermata.ActorHuman, allowed.DecidedBy)
 		again := w.gate(call, fermata.GateAsk)
 		if again.QuestionID == v.QuestionID {
 			w.Fatal("the approval was used twice")
@@ -61,7 +54,7 @@ func TestAnApprovalIsOfTheActionNotOfTheCall(t *testing.T) {
 	each(t, func(w *world) {
 		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
 		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		// The resumed agent makes the same call with a new call id.
 		w.gate(bash("s1", "c2", "git push"), fermata.GateAllow)
 		w.gate(bash("s1", "c3", "git push"), fermata.GateAsk)
@@ -72,10 +65,10 @@ func TestAChangedInputVoidsTheApproval(t *testing.T) {
 	each(t, func(w *world) {
 		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
 		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		changed := w.gate(bash("s1", "c1", "git push --force"), fermata.GateAsk)
-		w.equal(false, changed.QuestionID == v.QuestionID)
-		w.equal(fermata.GateDeny, w.gate(bash("s1", "c2", "git push"), fermata.GateDeny).Decision)
+		w.Equal(false, changed.QuestionID == v.QuestionID)
+		w.Equal(fermata.GateDeny, w.gate(bash("s1", "c2", "git push"), fermata.GateDeny).Decision)
 		// While the changed call waits, a third change replaces it.
 		third := w.gate(bash("s1", "c1", "git push --all"), fermata.GateAsk)
 		w.checkQuestion(changed.QuestionID, fermata.Cancelled)
@@ -88,15 +81,15 @@ func TestARefusalNamesWhoRefused(t *testing.T) {
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
 		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Reject)
-		w.ok(err)
+		w.OK(err)
 		if r := w.gate(call, fermata.GateDeny).Reason; !strings.Contains(r, "alice (human) rejected") {
 			w.Fatal(r)
 		}
 		second := bash("s1", "c2", "git push")
 		w.gate(second, fermata.GateAsk)
-		w.clock.Advance(time.Hour)
+		w.Clock.Advance(time.Hour)
 		late := w.gate(second, fermata.GateDeny)
-		w.equal(fermata.ActorTimeout, late.DecidedBy)
+		w.Equal(fermata.ActorTimeout, late.DecidedBy)
 		if !strings.Contains(late.Reason, "no person did") {
 			w.Fatal(late.Reason)
 		}
@@ -106,9 +99,9 @@ func TestARefusalNamesWhoRefused(t *testing.T) {
 func TestAnAllowedCallWritesNothing(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git status*"}, Decision: fermata.GateAllow})
-		before := w.head()
+		before := w.Head()
 		w.gate(bash("s1", "c1", "git status --short"), fermata.GateAllow)
-		w.equal(before, w.head())
+		w.Equal(before, w.Head())
 		w.gate(bash("s1", "c2", "git status; rm -rf /"), fermata.GateAsk)
 	})
 }
@@ -119,13 +112,13 @@ func TestUsesAreCounted(t *testing.T) {
 		w.gate(bash("s1", "c1", "a"), fermata.GateAllow)
 		w.gate(bash("s1", "c2", "b"), fermata.GateAllow)
 		w.gate(bash("s1", "c3", "c"), fermata.GateAsk)
-		rules, err := w.e.GateRules(w.Context(), w.agent)
-		w.ok(err)
-		w.equal(2, rules[0].Used)
-		_, err = w.e.RemoveGateRule(w.Context(), w.agent, r.ID)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
-		_, err = w.e.RemoveGateRule(w.Context(), admin, r.ID)
-		w.ok(err)
+		rules, err := w.Engine.GateRules(w.Context(), w.agent)
+		w.OK(err)
+		w.Equal(2, rules[0].Used)
+		_, err = w.Engine.RemoveGateRule(w.Context(), w.agent, r.ID)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(err))
+		_, err = w.Engine.RemoveGateRule(w.Context(), admin, r.ID)
+		w.OK(err)
 	})
 }
 
@@ -141,7 +134,7 @@ func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
 			`{"tool":"Bash","input":{"command":"ls"},"command":"git config core.fsmonitor ./x"}`, `{"tool":"Read","command":["git","config","a.b","c"]}`,
 		} {
 			_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
-			w.equal(fermata.RiskHigh, q.Risk)
+			w.Equal(fermata.RiskHigh, q.Risk)
 		}
 	})
 }
@@ -164,12 +157,12 @@ func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
 			`{"deploy":"shop"}`:                                                fermata.RiskMedium,
 		} {
 			_, q := w.createSuspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
-			w.equal(want, q.Risk)
+			w.Equal(want, q.Risk)
 			if want == fermata.RiskCritical {
-				w.equal(fermata.AssurancePasskey, q.LeastAssurance)
+				w.Equal(fermata.AssurancePasskey, q.LeastAssurance)
 			}
 		}
 		v := w.gate(bash("s9", "c1", "git push origin"), fermata.GateAsk)
-		w.equal(fermata.RiskCritical, w.checkQuestion(v.QuestionID, fermata.Pending).Risk)
+		w.Equal(fermata.RiskCritical, w.checkQuestion(v.QuestionID, fermata.Pending).Risk)
 	})
 }

@@ -15,11 +15,11 @@ import (
 // who reads the key in the database gains nothing.
 func TestAForgedGrantOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
-		a, bob := w.approveAction(""), w.person("bob")
+		a, bob := w.approveAction(""), w.Person("bob")
 		_, pending := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
 		key := w.grantKey()
 		genuine, err := fermata.OpenGrant(a.Grant, key)
-		w.ok(err)
+		w.OK(err)
 		for name, forge := range map[string]func(g *fermata.Grant){
 			"a question that never was":  func(g *fermata.Grant) { g.QuestionID = "q_01hzzzzzzzzzzzzzzzzz" },
 			"a question that is pending": func(g *fermata.Grant) { g.QuestionID, g.TaskID = pending.ID, pending.TaskID },
@@ -40,7 +40,7 @@ func TestAForgedGrantOpensNothing(t *testing.T) {
 				w.Errorf("%s: %q", name, got)
 			}
 		}
-		w.ok(w.verify(a.Grant, removeOld))
+		w.OK(w.verify(a.Grant, removeOld))
 	})
 }
 
@@ -48,23 +48,23 @@ func TestAForgedGrantOpensNothing(t *testing.T) {
 func TestAGrantOneCharacterOffOpensNothing(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
-		head, tried := w.head(), 0
+		head, tried := w.Head(), 0
 		for forged := range forgery.OneOff(a.Grant) {
 			tried++
 			if got := fermata.CodeOf(w.verify(forged, removeOld)); got != fermata.CodeForbidden {
 				w.Fatalf("%q: %q", forged, got)
 			}
 		}
-		if tried < 1000 || w.head() != head {
-			w.Errorf("%d forgeries wrote %d events", tried, w.head()-head)
+		if tried < 1000 || w.Head() != head {
+			w.Errorf("%d forgeries wrote %d events", tried, w.Head()-head)
 		}
-		w.ok(w.verify(a.Grant, removeOld))
+		w.OK(w.verify(a.Grant, removeOld))
 	})
 }
 
 func (w *world) grantKey() (key []byte) {
 	w.Helper()
-	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
+	w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
 		key, err = tx.GrantKey()
 		return err
 	}))
@@ -79,15 +79,15 @@ func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 		v := w.gate(call, fermata.GateAsk)
 		q := w.checkQuestion(v.QuestionID, fermata.Pending)
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		viewer, responder := fermata.RoleViewer, fermata.RoleResponder
-		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
-		w.ok(err)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		_, err = w.Engine.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.OK(err)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 		w.gate(call, fermata.GateAsk)
-		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &responder})
-		w.ok(err)
-		w.ok(w.verify(a.Grant, removeOld))
+		_, err = w.Engine.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &responder})
+		w.OK(err)
+		w.OK(w.verify(a.Grant, removeOld))
 	})
 }
 
@@ -95,15 +95,15 @@ func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
 func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
-		p, err := w.e.Policy(w.Context(), admin)
-		w.ok(err)
+		p, err := w.Engine.Policy(w.Context(), admin)
+		w.OK(err)
 		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{}
 		for _, risk := range []fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical} {
 			p.LeastAssurance[risk] = fermata.AssurancePasskey
 		}
-		_, err = w.e.SetPolicy(w.Context(), admin, p)
-		w.ok(err)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		_, err = w.Engine.SetPolicy(w.Context(), admin, p)
+		w.OK(err)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 	})
 }
 
@@ -111,19 +111,19 @@ func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		project, action := w.approveAction(""), w.approveAction("")
-		p, err := w.e.Policy(w.Context(), admin)
-		w.ok(err)
+		p, err := w.Engine.Policy(w.Context(), admin)
+		w.OK(err)
 		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{fermata.RiskCritical: fermata.AssurancePasskey}
 		before := p
 		p.ProjectRisk = map[string]fermata.Risk{fermata.DefaultProject: fermata.RiskCritical}
-		_, err = w.e.SetPolicy(w.Context(), admin, p)
-		w.ok(err)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(project.Grant, removeOld)))
-		_, err = w.e.SetPolicy(w.Context(), admin, before)
-		w.ok(err)
-		w.ok(w.verify(project.Grant, removeOld))
+		_, err = w.Engine.SetPolicy(w.Context(), admin, p)
+		w.OK(err)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(project.Grant, removeOld)))
+		_, err = w.Engine.SetPolicy(w.Context(), admin, before)
+		w.OK(err)
+		w.OK(w.verify(project.Grant, removeOld))
 		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(action.Grant, removeOld)))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(action.Grant, removeOld)))
 	})
 }
 
@@ -132,7 +132,7 @@ func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
 		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 	})
 }
 
@@ -142,32 +142,32 @@ func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
 	each(t, func(w *world) {
 		deny := w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 		ask := fermata.Ask{Question: "Run it?", Type: fermata.Approval, Action: json.RawMessage(removeOld)}
-		_, err := w.e.AskExternal(w.Context(), w.agent, "", "", ask)
-		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
+		_, err := w.Engine.AskExternal(w.Context(), w.agent, "", "", ask)
+		w.Equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
 		if !strings.Contains(err.Error(), deny.ID) {
 			w.Errorf("the refusal names no rule: %v", err)
 		}
-		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{Priority: ptr(4)}).ID, ask)
-		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(w.approveAction("").Grant, removeOld)))
+		_, err = w.Engine.Ask(w.Context(), w.agent, w.task(fermata.NewTask{Priority: ptr(4)}).ID, ask)
+		w.Equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(w.approveAction("").Grant, removeOld)))
 	})
 }
 
 // If two people had to approve, both must still have the right to.
 func TestAGrantOfTwoNeedsBothStill(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		task, q := w.createSuspended(fermata.Ask{
 			Question: "Run it?", Action: json.RawMessage(removeOld), Approvals: &fermata.Quorum{Required: 2},
 		})
 		for _, c := range []fermata.Caller{w.alice, bob} {
 			_, err := w.approve(c, q, fermata.Approve)
-			w.ok(err)
+			w.OK(err)
 		}
 		grant := w.claimTask(task.ID).Context.Questions[0].Grant
 		viewer := fermata.RoleViewer
-		_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
-		w.ok(err)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(grant, removeOld)))
+		_, err := w.Engine.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.OK(err)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(grant, removeOld)))
 	})
 }

@@ -16,26 +16,26 @@ const removeOld = `{"command":"rm -r old"}`
 func (w *world) approveAction(edit string) fermata.ResumeAnswer {
 	w.Helper()
 	task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
-	_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{
+	_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{
 		Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(edit),
 	})
-	w.ok(err)
+	w.OK(err)
 	return w.claimTask(task.ID).Context.Questions[0]
 }
 
 func (w *world) verify(grant, action string) error {
-	_, err := w.e.VerifyGrant(w.Context(), w.agent, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(action)})
+	_, err := w.Engine.VerifyGrant(w.Context(), w.agent, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(action)})
 	return err
 }
 
 func TestAGrantIsUsedOnce(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
-		w.equal(removeOld, string(a.Action))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, `{"command":"rm -r /"}`)))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant+"x", removeOld)))
-		w.ok(w.verify(a.Grant, ` { "command" : "rm -r old" } `))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		w.Equal(removeOld, string(a.Action))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, `{"command":"rm -r /"}`)))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant+"x", removeOld)))
+		w.OK(w.verify(a.Grant, ` { "command" : "rm -r old" } `))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
 	})
 }
 
@@ -43,16 +43,16 @@ func TestAGrantOfAnEditIsOfTheEditAlone(t *testing.T) {
 	each(t, func(w *world) {
 		const edited = `{"command":"rm -ri old"}`
 		a := w.approveAction(edited)
-		w.equal(edited, string(a.Action))
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
-		w.ok(w.verify(a.Grant, edited))
+		w.Equal(edited, string(a.Action))
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		w.OK(w.verify(a.Grant, edited))
 	})
 }
 
 func TestAGrantExpires(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
-		w.clock.Advance(fermata.GrantLifetime)
+		w.Clock.Advance(fermata.GrantLifetime)
 		err := w.verify(a.Grant, removeOld)
 		if err == nil || !strings.Contains(err.Error(), "expired") {
 			w.Fatal(err)
@@ -64,8 +64,8 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
 		_, err := w.approve(w.alice, q, fermata.Reject)
-		w.ok(err)
-		w.equal("", w.claimTask(task.ID).Context.Questions[0].Grant)
+		w.OK(err)
+		w.Equal("", w.claimTask(task.ID).Context.Questions[0].Grant)
 	})
 }
 
@@ -74,14 +74,14 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
 	each(t, func(w *world) {
 		a := w.approveAction("")
-		w.ok(w.verify(a.Grant, removeOld))
+		w.OK(w.verify(a.Grant, removeOld))
 		w.forge("DELETE FROM grants_used")
-		w.checkRefused(w.verify(a.Grant, removeOld), fermata.CodeForbidden)
+		w.CheckRefused(w.verify(a.Grant, removeOld), fermata.CodeForbidden)
 
 		call := bash("s1", "c1", "git push")
 		v := w.gate(call, fermata.GateAsk)
 		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		w.gate(call, fermata.GateAllow)
 		w.forge("DELETE FROM grants_used")
 		again := w.gate(call, fermata.GateAsk)
@@ -100,7 +100,7 @@ func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
 		call := bash("s1", "c1", "git push")
 		q := w.checkQuestion(w.gate(call, fermata.GateAsk).QuestionID, fermata.Pending)
 		approve := func(undo bool, action string) error {
-			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(action), Undo: undo})
+			_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(action), Undo: undo})
 			return err
 		}
 		for action, code := range map[string]fermata.Code{
@@ -112,11 +112,11 @@ func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
 			`{"tool":"Bash","input":{"command":"rm a"},"dir":"/work"}`:     fermata.CodePolicyViolation,
 			`{"tool":"Bash","input":{"command":"deploy a"},"dir":"/work"}`: fermata.CodePolicyViolation,
 		} {
-			w.checkRefused(approve(false, action), code)
-			w.checkRefused(approve(true, action), code)
+			w.CheckRefused(approve(false, action), code)
+			w.CheckRefused(approve(true, action), code)
 		}
 		w.checkQuestion(q.ID, fermata.Pending)
-		w.ok(approve(false, `{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`))
+		w.OK(approve(false, `{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`))
 	})
 }
 
@@ -126,9 +126,9 @@ func TestAnEditedCallRunsAsEdited(t *testing.T) {
 		v := w.gate(call, fermata.GateAsk)
 		q := w.checkQuestion(v.QuestionID, fermata.Pending)
 		edit := json.RawMessage(`{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edit})
-		w.ok(err)
-		w.equal(`{"command":"git push --dry-run"}`, string(w.gate(call, fermata.GateAllow).Input))
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edit})
+		w.OK(err)
+		w.Equal(`{"command":"git push --dry-run"}`, string(w.gate(call, fermata.GateAllow).Input))
 	})
 }
 
@@ -138,14 +138,14 @@ func TestARepeatedCallGivesNoGrantForAnEndedTask(t *testing.T) {
 		a := w.approveAction("")
 		ctx, check := engine.WithIdempotency(w.Context(), "key", "f"), fermata.GrantCheck{Grant: a.Grant, Action: a.Action}
 		for range 2 {
-			_, err := w.e.VerifyGrant(ctx, w.agent, check)
-			w.ok(err)
+			_, err := w.Engine.VerifyGrant(ctx, w.agent, check)
+			w.OK(err)
 		}
-		q, err := w.e.Question(w.Context(), w.alice, a.QuestionID)
-		w.ok(err)
-		_, err = w.e.CancelTask(w.Context(), w.alice, q.TaskID, "stop")
-		w.ok(err)
-		_, err = w.e.VerifyGrant(ctx, w.agent, check)
-		w.checkRefused(err, fermata.CodeForbidden)
+		q, err := w.Engine.Question(w.Context(), w.alice, a.QuestionID)
+		w.OK(err)
+		_, err = w.Engine.CancelTask(w.Context(), w.alice, q.TaskID, "stop")
+		w.OK(err)
+		_, err = w.Engine.VerifyGrant(ctx, w.agent, check)
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }

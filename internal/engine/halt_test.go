@@ -23,7 +23,7 @@ func (w *world) checkDenied(call fermata.GateCall, why string) {
 	for _, dry := range []bool{false, true} {
 		call.DryRun = dry
 		v := w.gate(call, fermata.GateDeny)
-		w.equal(fermata.ActorSystem, v.DecidedBy)
+		w.Equal(fermata.ActorSystem, v.DecidedBy)
 		if !strings.Contains(v.Reason, why) {
 			w.Fatalf("the reason is %q, want %q", v.Reason, why)
 		}
@@ -41,8 +41,8 @@ func TestNoRuleLetsACallOfAStoppedTaskThrough(t *testing.T) {
 		call.RunID = ""
 		w.checkDenied(call, "cancelled")
 		// After the reopening, the task belongs to another run.
-		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.OK(err)
 		second := w.claimTask(c.Task.ID)
 		w.checkDenied(callOf(c, "make"), c.Run.ID)
 		w.gate(callOf(second, "make"), fermata.GateAllow)
@@ -55,7 +55,7 @@ func TestARunWithoutItsLeaseMayCallNothing(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
 		c := w.createRunning(fermata.NewTask{Title: "build"})
-		w.clock.Advance(fermata.DefaultLease)
+		w.Clock.Advance(fermata.DefaultLease)
 		w.checkDenied(callOf(c, "make"), "lease")
 		w.sweep(time.Second)
 		w.checkDenied(callOf(c, "make"), "lease")
@@ -67,7 +67,7 @@ func TestAnApprovalOfAStoppedTaskIsNotUsed(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{Title: "deploy"})
 		v := w.gate(callOf(c, "deploy"), fermata.GateAsk)
 		_, err := w.approve(w.alice, w.checkQuestion(v.QuestionID, fermata.Pending), fermata.Approve)
-		w.ok(err)
+		w.OK(err)
 		w.cancel(c.Task.ID)
 		w.checkDenied(callOf(c, "deploy"), "cancelled")
 	})
@@ -78,16 +78,16 @@ func TestAGrantOfAStoppedTaskIsRefused(t *testing.T) {
 		a := w.approveAction("")
 		q := w.checkQuestion(a.QuestionID, fermata.Answered)
 		w.cancel(q.TaskID)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
-		_, err := w.e.ReopenTask(w.Context(), w.alice, q.TaskID)
-		w.ok(err)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, q.TaskID)
+		w.OK(err)
 		second := w.claimTask(q.TaskID)
 		old := fermata.GrantCheck{Grant: a.Grant, Action: []byte(removeOld), RunID: "run_0"}
-		_, err = w.e.VerifyGrant(w.Context(), w.agent, old)
-		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
+		_, err = w.Engine.VerifyGrant(w.Context(), w.agent, old)
+		w.Equal(fermata.CodeForbidden, fermata.CodeOf(err))
 		old.RunID = second.Run.ID
-		_, err = w.e.VerifyGrant(w.Context(), w.agent, old)
-		w.ok(err)
+		_, err = w.Engine.VerifyGrant(w.Context(), w.agent, old)
+		w.OK(err)
 	})
 }
 
@@ -95,21 +95,21 @@ func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{Title: "build"})
 		place := fermata.Session{ID: "s-1", Runner: "claude", Dir: "/work/copy", Branch: "fermata/x", Worker: "w1"}
-		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
-		w.ok(err)
-		_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "compiling\n")
-		w.ok(err)
+		_, err := w.Engine.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
+		w.OK(err)
+		_, err = w.Engine.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "compiling\n")
+		w.OK(err)
 		w.cancel(c.Task.ID)
-		run, err := w.e.Run(w.Context(), w.alice, c.Run.ID)
-		w.ok(err)
-		w.equal("stopped: the task was cancelled by "+w.alice.Name, run.Summary)
+		run, err := w.Engine.Run(w.Context(), w.alice, c.Run.ID)
+		w.OK(err)
+		w.Equal("stopped: the task was cancelled by "+w.alice.Name, run.Summary)
 		var left fermata.PartialWork
-		w.ok(json.Unmarshal(run.Details, &left))
-		w.equal(place, left.PartialWork)
-		chunks, _, _, err := w.e.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
-		w.ok(err)
-		w.equal("compiling\n", chunks[0].Text)
-		w.equal("fermata: The run was stopped: the task was cancelled by "+w.alice.Name+
+		w.OK(json.Unmarshal(run.Details, &left))
+		w.Equal(place, left.PartialWork)
+		chunks, _, _, err := w.Engine.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
+		w.OK(err)
+		w.Equal("compiling\n", chunks[0].Text)
+		w.Equal("fermata: The run was stopped: the task was cancelled by "+w.alice.Name+
 			". What it had not committed stays in /work/copy, branch fermata/x, claude session s-1, at the worker w1.\n", chunks[1].Text)
 	})
 }
@@ -122,7 +122,7 @@ func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which tiles?"})
 		w.cancel(parent.ID)
 		r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
-		w.equal([]any{fermata.ActorHuman, w.alice.Name, "the task was cancelled: not needed"}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment})
+		w.Equal([]any{fermata.ActorHuman, w.alice.Name, "the task was cancelled: not needed"}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment})
 		if r.TaskEnded != "" || !strings.Contains(r.Sentence(), "cancelled by "+w.alice.Name) {
 			w.Fatal(r.Sentence())
 		}
@@ -136,7 +136,7 @@ func TestAFailedRunWithdrawsItsQuestion(t *testing.T) {
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
 		w.finish(c, fermata.Finish{Result: fermata.ResultFailed})
 		r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
-		w.equal([]any{fermata.ActorAgent, w.agent.Name, "", fermata.TaskFailed}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.TaskEnded})
+		w.Equal([]any{fermata.ActorAgent, w.agent.Name, "", fermata.TaskFailed}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.TaskEnded})
 		if words := r.Sentence(); strings.Contains(words, w.agent.Name) || !strings.Contains(words, "when its task ended as failed") {
 			w.Errorf("the question was %s", words)
 		}

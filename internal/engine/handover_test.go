@@ -11,16 +11,16 @@ func TestHandedOverOnce(t *testing.T) {
 		task, q := w.createSuspended(format)
 		w.say(task.ID, "be quick")
 		c := w.claimTask(task.ID)
-		w.equal([]string{"be quick"}, handedTexts(c.Context))
-		w.equal(q.ID, c.Context.Pending.ID)
+		w.Equal([]string{"be quick"}, handedTexts(c.Context))
+		w.Equal(q.ID, c.Context.Pending.ID)
 		w.answer(q.ID, "toml")
-		w.equal([]string{"answered: Which format?"}, handedTexts(w.heartbeat(c).Context))
-		w.equal([]string{}, handedTexts(w.heartbeat(c).Context))
+		w.Equal([]string{"answered: Which format?"}, handedTexts(w.heartbeat(c).Context))
+		w.Equal([]string{}, handedTexts(w.heartbeat(c).Context))
 		other := format
 		other.Question = "Which name?"
 		q = w.checkQuestion(w.finish(c, needsInputWith(other)).PendingQuestionID, fermata.Pending)
 		w.answer(q.ID, "toml")
-		w.equal([]string{"answered: Which name?"}, handedTexts(w.claimTask(task.ID).Context))
+		w.Equal([]string{"answered: Which name?"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -30,22 +30,22 @@ func TestHandedOverAgain(t *testing.T) {
 	for name, end := range map[string]func(w *world, c *fermata.Claim){
 		"lost": func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) },
 		"released": func(w *world, c *fermata.Claim) {
-			_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-			w.ok(err)
+			_, err := w.Engine.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.OK(err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				c := w.createRunning(fermata.NewTask{})
 				w.say(c.Task.ID, "one")
-				w.equal([]string{"one"}, handedTexts(w.heartbeat(c).Context))
+				w.Equal([]string{"one"}, handedTexts(w.heartbeat(c).Context))
 				end(w, c)
 				w.checkState(c.Task.ID, fermata.TaskInputReceived)
 				c = w.claimTask(c.Task.ID)
-				w.equal([]string{"one"}, handedTexts(c.Context))
+				w.Equal([]string{"one"}, handedTexts(c.Context))
 				w.say(c.Task.ID, "two")
 				end(w, c)
-				w.equal(2, len(handedTexts(w.claimTask(c.Task.ID).Context)))
+				w.Equal(2, len(handedTexts(w.claimTask(c.Task.ID).Context)))
 			})
 		})
 	}
@@ -56,17 +56,17 @@ func TestContextShowsWhatTheRunWasHanded(t *testing.T) {
 		task, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		want := []string{"answered: Which format?"}
-		rc, err := w.e.ResumeContext(w.Context(), w.alice, task.ID)
-		w.ok(err)
-		w.equal(want, handedTexts(rc))
+		rc, err := w.Engine.ResumeContext(w.Context(), w.alice, task.ID)
+		w.OK(err)
+		w.Equal(want, handedTexts(rc))
 		c := w.claimTask(task.ID)
-		rc, err = w.e.ResumeContext(w.Context(), w.alice, task.ID)
-		w.ok(err)
-		w.equal(want, handedTexts(rc))
+		rc, err = w.Engine.ResumeContext(w.Context(), w.alice, task.ID)
+		w.OK(err)
+		w.Equal(want, handedTexts(rc))
 		w.complete(c)
-		rc, err = w.e.ResumeContext(w.Context(), w.alice, task.ID)
-		w.ok(err)
-		w.equal([]string{}, handedTexts(rc))
+		rc, err = w.Engine.ResumeContext(w.Context(), w.alice, task.ID)
+		w.OK(err)
+		w.Equal([]string{}, handedTexts(rc))
 	})
 }
 
@@ -76,13 +76,13 @@ func TestAnswerDuringTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, format)
-		w.equal(c.Run.ID, q.RunID)
+		w.Equal(c.Run.ID, q.RunID)
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.answer(q.ID, "toml")
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.finish(c, needsInput)
 		w.checkState(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(c.Task.ID).Context))
+		w.Equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
@@ -91,10 +91,10 @@ func TestPendingQuestionOfTheRunSuspends(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, fermata.Ask{Question: "Deploy?", Type: fermata.Approval})
 		got := w.finish(c, needsInput)
-		w.equal([]string{string(fermata.TaskAwaitingApproval), q.ID}, []string{string(got.State), got.PendingQuestionID})
-		r, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
-		w.ok(err)
-		w.equal(q.ID, r.QuestionID)
+		w.Equal([]string{string(fermata.TaskAwaitingApproval), q.ID}, []string{string(got.State), got.PendingQuestionID})
+		r, err := w.Engine.Run(w.Context(), w.agent, c.Run.ID)
+		w.OK(err)
+		w.Equal(q.ID, r.QuestionID)
 	})
 }
 
@@ -102,9 +102,9 @@ func TestNeedsInputNeedsAQuestion(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		_, err := w.tryFinish(c, needsInput)
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		_, err = w.tryFinish(c, needsInputWith(fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"}))
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
 	})
 }
@@ -114,10 +114,10 @@ func TestMessageDuringTheRunDelaysSuspension(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{})
 		w.say(c.Task.ID, "use toml")
 		got := w.finish(c, needsInputWith(format))
-		w.equal(fermata.TaskInputReceived, got.State)
+		w.Equal(fermata.TaskInputReceived, got.State)
 		next := w.claimTask(c.Task.ID)
-		w.equal([]string{"use toml"}, handedTexts(next.Context))
-		w.equal(got.PendingQuestionID, next.Context.Pending.ID)
+		w.Equal([]string{"use toml"}, handedTexts(next.Context))
+		w.Equal(got.PendingQuestionID, next.Context.Pending.ID)
 		w.finish(next, needsInput)
 		w.checkState(c.Task.ID, fermata.TaskAwaitingInput)
 	})

@@ -15,27 +15,27 @@ func TestIdempotentWrites(t *testing.T) {
 			return engine.WithIdempotency(w.Context(), key, fingerprint)
 		}
 		n := fermata.NewTask{Title: "paint"}
-		first, err := w.e.CreateTask(with("k", "f"), w.agent, n)
-		w.ok(err)
-		again, err := w.e.CreateTask(with("k", "f"), w.agent, n)
-		w.ok(err)
-		w.equal(first.ID, again.ID)
-		_, err = w.e.CreateTask(with("k", "other"), w.agent, n)
-		w.checkRefused(err, fermata.CodeIdempotencyConflict)
+		first, err := w.Engine.CreateTask(with("k", "f"), w.agent, n)
+		w.OK(err)
+		again, err := w.Engine.CreateTask(with("k", "f"), w.agent, n)
+		w.OK(err)
+		w.Equal(first.ID, again.ID)
+		_, err = w.Engine.CreateTask(with("k", "other"), w.agent, n)
+		w.CheckRefused(err, fermata.CodeIdempotencyConflict)
 		other := w.agent
 		other.TokenID = "tok_other"
-		own, err := w.e.CreateTask(with("k", "f"), other, n)
-		w.ok(err)
+		own, err := w.Engine.CreateTask(with("k", "f"), other, n)
+		w.OK(err)
 		if own.ID == first.ID {
 			w.Error("two callers share a key")
 		}
-		_, err = w.e.CreateTask(with("bad", "f"), w.agent, fermata.NewTask{})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
-		_, err = w.e.CreateTask(with("bad", "f"), w.agent, n)
-		w.ok(err)
-		tasks, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{})
-		w.ok(err)
-		w.equal(3, len(tasks))
+		_, err = w.Engine.CreateTask(with("bad", "f"), w.agent, fermata.NewTask{})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.CreateTask(with("bad", "f"), w.agent, n)
+		w.OK(err)
+		tasks, _, err := w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{})
+		w.OK(err)
+		w.Equal(3, len(tasks))
 	})
 }
 
@@ -47,19 +47,19 @@ func TestIdempotentVerbs(t *testing.T) {
 			w.Helper()
 			ctx := engine.WithIdempotency(w.Context(), name, name)
 			first, err := act(ctx)
-			w.ok(err)
+			w.OK(err)
 			events := w.events()
 			second, err := act(ctx)
 			if err != nil {
 				w.Fatalf("%s again: %v", name, err)
 			}
-			w.equal(first, second)
-			w.equal(events, w.events())
+			w.Equal(first, second)
+			w.Equal(events, w.events())
 		}
 		task := w.task(fermata.NewTask{})
 		var c *fermata.Claim
 		twice("claim", func(ctx context.Context) (any, error) {
-			claim, err := w.e.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: "w1"})
+			claim, err := w.Engine.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: "w1"})
 			if err != nil {
 				return nil, err
 			}
@@ -68,22 +68,22 @@ func TestIdempotentVerbs(t *testing.T) {
 		})
 		w.say(task.ID, "hello")
 		twice("heartbeat", func(ctx context.Context) (any, error) {
-			reply, err := w.e.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+			reply, err := w.Engine.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
 			if err != nil {
 				return nil, err
 			}
 			return handedTexts(reply.Context), nil
 		})
 		twice("log", func(ctx context.Context) (any, error) {
-			return w.e.AppendLog(ctx, w.agent, c.Run.ID, c.Run.Token, "output")
+			return w.Engine.AppendLog(ctx, w.agent, c.Run.ID, c.Run.Token, "output")
 		})
 		twice("progress", func(ctx context.Context) (any, error) {
-			return nil, w.e.ReportRunProgress(ctx, w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token})
+			return nil, w.Engine.ReportRunProgress(ctx, w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token})
 		})
 		twice("finish", func(ctx context.Context) (any, error) {
 			f := needsInputWith(format)
 			f.Token = c.Run.Token
-			t, err := w.e.Finish(ctx, w.agent, c.Run.ID, f)
+			t, err := w.Engine.Finish(ctx, w.agent, c.Run.ID, f)
 			if err != nil {
 				return nil, err
 			}
@@ -91,35 +91,35 @@ func TestIdempotentVerbs(t *testing.T) {
 		})
 		q := w.checkState(task.ID, fermata.TaskAwaitingInput).PendingQuestionID
 		twice("clarify", func(ctx context.Context) (any, error) {
-			q, err := w.e.Clarify(ctx, w.alice, q, "why?")
+			q, err := w.Engine.Clarify(ctx, w.alice, q, "why?")
 			if err != nil {
 				return nil, err
 			}
 			return q.ID, nil
 		})
 		twice("message", func(ctx context.Context) (any, error) {
-			m, err := w.e.PostMessage(ctx, w.alice, task.ID, "and?")
+			m, err := w.Engine.PostMessage(ctx, w.alice, task.ID, "and?")
 			if err != nil {
 				return nil, err
 			}
 			return m.ID, nil
 		})
 		twice("answer", func(ctx context.Context) (any, error) {
-			q, err := w.e.Answer(ctx, w.alice, q, fermata.Answer{Answer: "toml"})
+			q, err := w.Engine.Answer(ctx, w.alice, q, fermata.Answer{Answer: "toml"})
 			if err != nil {
 				return nil, err
 			}
 			return q.Resolution, nil
 		})
 		twice("cancel", func(ctx context.Context) (any, error) {
-			t, err := w.e.CancelTask(ctx, w.alice, task.ID, "")
+			t, err := w.Engine.CancelTask(ctx, w.alice, task.ID, "")
 			if err != nil {
 				return nil, err
 			}
 			return t.State, nil
 		})
 		twice("token", func(ctx context.Context) (any, error) {
-			t, err := w.e.CreateToken(ctx, admin, fermata.NewToken{Name: "ci", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+			t, err := w.Engine.CreateToken(ctx, admin, fermata.NewToken{Name: "ci", Scopes: []fermata.Scope{fermata.ScopeAsk}})
 			if err != nil {
 				return nil, err
 			}
@@ -131,8 +131,8 @@ func TestIdempotentVerbs(t *testing.T) {
 // events counts the workspace's events.
 func (w *world) events() int64 {
 	w.Helper()
-	head, err := w.e.Tail().Head(w.Context(), "default")
-	w.ok(err)
+	head, err := w.Engine.Tail().Head(w.Context(), "default")
+	w.OK(err)
 	return head
 }
 
@@ -142,7 +142,7 @@ func TestOneKeyManyAtOnce(t *testing.T) {
 		ids := make([]string, 16)
 		for i := range ids {
 			wg.Go(func() {
-				t, err := w.e.CreateTask(engine.WithIdempotency(w.Context(), "k", "f"), w.agent, fermata.NewTask{Title: "x"})
+				t, err := w.Engine.CreateTask(engine.WithIdempotency(w.Context(), "k", "f"), w.agent, fermata.NewTask{Title: "x"})
 				if err != nil {
 					w.Errorf("caller %d: %v", i, err)
 					return
@@ -152,7 +152,7 @@ func TestOneKeyManyAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		for _, id := range ids {
-			w.equal(ids[0], id)
+			w.Equal(ids[0], id)
 		}
 	})
 }

@@ -13,8 +13,8 @@ func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 	w.Helper()
 	got := []string{}
 	for {
-		page, next, err := w.e.Questions(w.Context(), c, f)
-		w.ok(err)
+		page, next, err := w.Engine.Questions(w.Context(), c, f)
+		w.OK(err)
 		for _, q := range page {
 			got = append(got, q.Title)
 		}
@@ -28,7 +28,7 @@ func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 // do not end the list, on whatever row a page begins.
 func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	each(t, func(w *world) {
-		w.person("bob")
+		w.Person("bob")
 		var want []string
 		for i := range 12 {
 			ask := fermata.Ask{Title: fmt.Sprintf("q%02d", i), Question: "prompt?"}
@@ -45,15 +45,15 @@ func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 			w.ask(w.task(fermata.NewTask{}).ID, ask)
 		}
 		f := engine.QuestionFilter{Status: "pending", Mine: true, Limit: 2}
-		w.equal(want, w.titles(w.alice, f))
+		w.Equal(want, w.titles(w.alice, f))
 		f.Q = "items" // the name of a field, which everybody's question has
-		w.equal([]string{"q02", "q06", "q10"}, w.titles(w.alice, f))
-		counts, err := w.e.QuestionCounts(w.Context(), w.alice, engine.QuestionFilter{Mine: true})
-		w.ok(err)
-		w.equal(len(want), counts.Pending)
+		w.Equal([]string{"q02", "q06", "q10"}, w.titles(w.alice, f))
+		counts, err := w.Engine.QuestionCounts(w.Context(), w.alice, engine.QuestionFilter{Mine: true})
+		w.OK(err)
+		w.Equal(len(want), counts.Pending)
 		viewer := w.alice
 		viewer.Role = fermata.RoleViewer
-		w.equal([]string{}, w.titles(viewer, engine.QuestionFilter{Mine: true}))
+		w.Equal([]string{}, w.titles(viewer, engine.QuestionFilter{Mine: true}))
 	})
 }
 
@@ -64,13 +64,13 @@ func TestWaiting(t *testing.T) {
 		for range 2 {
 			w.task(fermata.NewTask{BlockedBy: []string{task.ID}})
 		}
-		got, err := w.e.Question(w.Context(), w.alice, q.ID)
-		w.ok(err)
-		w.equal(&fermata.WaitingWork{Tasks: 3, Since: q.CreatedAt}, got.WaitingWork)
-		w.equal(true, got.Answerable)
+		got, err := w.Engine.Question(w.Context(), w.alice, q.ID)
+		w.OK(err)
+		w.Equal(&fermata.WaitingWork{Tasks: 3, Since: q.CreatedAt}, got.WaitingWork)
+		w.Equal(true, got.Answerable)
 		w.say(task.ID, "hello")
-		got, err = w.e.Question(w.Context(), w.alice, q.ID)
-		w.ok(err)
-		w.equal(0, got.WaitingWork.Tasks)
+		got, err = w.Engine.Question(w.Context(), w.alice, q.ID)
+		w.OK(err)
+		w.Equal(0, got.WaitingWork.Tasks)
 	})
 }

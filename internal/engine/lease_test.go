@@ -12,15 +12,15 @@ import (
 // TestStaleRun: every call for a run that has lost its task is refused.
 func TestStaleRun(t *testing.T) {
 	for name, lose := range map[string]func(w *world, c *fermata.Claim){
-		"lease ended, not yet seen": func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) },
+		"lease ended, not yet seen": func(w *world, _ *fermata.Claim) { w.Clock.Advance(fermata.DefaultLease) },
 		"lease ended":               func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) },
 		"taken by the next run":     func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimTask(c.Task.ID) },
 		"cancelled":                 func(w *world, c *fermata.Claim) { w.cancel(c.Task.ID) },
 		"finished":                  func(w *world, c *fermata.Claim) { w.complete(c) },
 		"wrong token":               func(_ *world, c *fermata.Claim) { c.Run.Token++ },
 		"released": func(w *world, c *fermata.Claim) {
-			_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-			w.ok(err)
+			_, err := w.Engine.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.OK(err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -28,19 +28,19 @@ func TestStaleRun(t *testing.T) {
 				c := w.createRunning(fermata.NewTask{})
 				lose(w, c)
 				before := w.types(c.Task.ID)
-				_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
-				w.checkRefused(err, fermata.CodeStaleRun)
-				_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "output")
-				w.checkRefused(err, fermata.CodeStaleRun)
-				w.checkRefused(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
-				_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-				w.checkRefused(err, fermata.CodeStaleRun)
+				_, err := w.Engine.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+				w.CheckRefused(err, fermata.CodeStaleRun)
+				_, err = w.Engine.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "output")
+				w.CheckRefused(err, fermata.CodeStaleRun)
+				w.CheckRefused(w.Engine.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
+				_, err = w.Engine.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+				w.CheckRefused(err, fermata.CodeStaleRun)
 				if !strings.HasPrefix(name, "lease ended") {
 					// The result of a lost run counts: see TestResultOfALostRun.
 					_, err = w.tryFinish(c, completed)
-					w.checkRefused(err, fermata.CodeStaleRun)
+					w.CheckRefused(err, fermata.CodeStaleRun)
 				}
-				w.equal(before, w.types(c.Task.ID))
+				w.Equal(before, w.types(c.Task.ID))
 			})
 		})
 	}
@@ -49,15 +49,15 @@ func TestStaleRun(t *testing.T) {
 func TestLeaseEndGivesBack(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
-		w.clock.Advance(fermata.DefaultLease * 2 / 3)
+		w.Clock.Advance(fermata.DefaultLease * 2 / 3)
 		w.heartbeat(c)
 		w.sweep(fermata.DefaultLease * 2 / 3)
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
 		w.sweep(time.Minute)
-		w.equal(1, w.checkState(c.Task.ID, fermata.TaskOpen).Attempts)
-		w.equal(fermata.RunLost, w.runState(c.Run.ID))
+		w.Equal(1, w.checkState(c.Task.ID, fermata.TaskOpen).Attempts)
+		w.Equal(fermata.RunLost, w.runState(c.Run.ID))
 		next := w.claimTask(c.Task.ID)
-		w.equal(2, next.Run.Attempt)
+		w.Equal(2, next.Run.Attempt)
 		if next.Run.Token == c.Run.Token {
 			w.Error("two runs have one fencing token")
 		}
@@ -84,10 +84,10 @@ func TestLeaseEndGivesBackToInputReceived(t *testing.T) {
 		task, q := w.createSuspended(format)
 		w.answer(q.ID, "toml")
 		c := w.claimTask(task.ID)
-		w.equal(fermata.TaskInputReceived, c.Run.ClaimedFrom)
+		w.Equal(fermata.TaskInputReceived, c.Run.ClaimedFrom)
 		w.sweep(fermata.DefaultLease)
 		w.checkState(task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
+		w.Equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -99,7 +99,7 @@ func TestLostThreeTimesFails(t *testing.T) {
 			w.sweep(fermata.DefaultLease)
 		}
 		got := w.checkState(task.ID, fermata.TaskFailed)
-		w.equal(fermata.ReasonAttemptsUsedUp, got.Reason)
+		w.Equal(fermata.ReasonAttemptsUsedUp, got.Reason)
 		w.checkNoTask()
 	})
 }
@@ -109,11 +109,11 @@ func TestReleaseCostsNoAttempt(t *testing.T) {
 		task := w.task(fermata.NewTask{MaxAttempts: 1})
 		for range 3 {
 			c := w.claimTask(task.ID)
-			got, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
-			w.ok(err)
-			w.equal(0, got.Attempts)
+			got, err := w.Engine.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.OK(err)
+			w.Equal(0, got.Attempts)
 			w.checkState(task.ID, fermata.TaskOpen)
-			w.equal(fermata.RunReleased, w.runState(c.Run.ID))
+			w.Equal(fermata.RunReleased, w.runState(c.Run.ID))
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestSuspendingForgetsLostRuns(t *testing.T) {
 		w.claimTask(task.ID)
 		w.sweep(fermata.DefaultLease)
 		got := w.finish(w.claimTask(task.ID), needsInputWith(format))
-		w.equal(0, got.Attempts)
+		w.Equal(0, got.Attempts)
 	})
 }
 
@@ -132,22 +132,22 @@ func TestRunLog(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		for i, text := range []string{"one\n", "", "\x00\xff two\n"} {
-			_, err := w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, text)
+			_, err := w.Engine.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, text)
 			if err != nil {
 				w.Fatalf("piece %d: %v", i, err)
 			}
 		}
-		chunks, next, ended, err := w.e.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
-		w.ok(err)
-		w.equal([]string{"one\n", "\uFFFD\uFFFD two\n"}, []string{chunks[0].Text, chunks[1].Text})
-		w.equal(false, ended)
+		chunks, next, ended, err := w.Engine.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
+		w.OK(err)
+		w.Equal([]string{"one\n", "\uFFFD\uFFFD two\n"}, []string{chunks[0].Text, chunks[1].Text})
+		w.Equal(false, ended)
 		got := make(chan bool, 1)
 		go func() {
-			_, _, ended, err := w.e.Log(w.Context(), w.alice, c.Run.ID, next, 30*time.Second)
+			_, _, ended, err := w.Engine.Log(w.Context(), w.alice, c.Run.ID, next, 30*time.Second)
 			got <- ended && err == nil
 		}()
 		w.complete(c)
-		w.equal(true, patience.Receive(w, "the wait ends", got))
+		w.Equal(true, patience.Receive(w, "the wait ends", got))
 	})
 }
 
@@ -156,19 +156,19 @@ func TestSessionAndCheckpointAreKept(t *testing.T) {
 		task := w.task(fermata.NewTask{})
 		c := w.claimTask(task.ID)
 		session := &fermata.Session{ID: "s1", Runner: "claude", Dir: "/w", Settings: map[string]string{"model": "x"}}
-		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: session})
-		w.ok(err)
-		w.equal(session, w.checkState(task.ID, fermata.TaskInProgress).Session)
+		_, err := w.Engine.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: session})
+		w.OK(err)
+		w.Equal(session, w.checkState(task.ID, fermata.TaskInProgress).Session)
 		f := needsInputWith(format)
 		f.Checkpoint, f.Summary, f.Details = []byte(`{ "step": 3 }`), "half", []byte(`[ 1 ]`)
 		q := w.finish(c, f).PendingQuestionID
 		w.answer(q, "toml")
 		rc := w.claimTask(task.ID).Context
-		w.equal(session, rc.Session)
-		w.equal(`{ "step": 3 }`, string(rc.Checkpoint))
-		r, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
-		w.ok(err)
-		w.equal([]string{"half", `[ 1 ]`, q}, []string{r.Summary, string(r.Details), r.QuestionID})
+		w.Equal(session, rc.Session)
+		w.Equal(`{ "step": 3 }`, string(rc.Checkpoint))
+		r, err := w.Engine.Run(w.Context(), w.agent, c.Run.ID)
+		w.OK(err)
+		w.Equal([]string{"half", `[ 1 ]`, q}, []string{r.Summary, string(r.Details), r.QuestionID})
 	})
 }
 
@@ -179,15 +179,15 @@ func TestResultOfALostRun(t *testing.T) {
 		lose func(w *world, c *fermata.Claim)
 		want fermata.TaskState
 	}{
-		"nobody noticed":    {func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) }, fermata.TaskDone},
+		"nobody noticed":    {func(w *world, _ *fermata.Claim) { w.Clock.Advance(fermata.DefaultLease) }, fermata.TaskDone},
 		"the task is open":  {func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) }, fermata.TaskDone},
 		"somebody wrote":    {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.say(c.Task.ID, "Stop at noon.") }, fermata.TaskInputReceived},
 		"another run began": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimTask(c.Task.ID) }, ""},
 		"it is cancelled":   {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.cancel(c.Task.ID) }, ""},
 		"it is put off": {func(w *world, c *fermata.Claim) {
 			w.sweep(fermata.DefaultLease)
-			_, err := w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
-			w.ok(err)
+			_, err := w.Engine.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
+			w.OK(err)
 		}, ""},
 		"another token": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); c.Run.Token++ }, ""},
 	} {
@@ -201,16 +201,16 @@ func TestResultOfALostRun(t *testing.T) {
 				}
 				done, err := w.tryFinish(claim, f)
 				if c.want == "" {
-					w.checkRefused(err, fermata.CodeStaleRun)
+					w.CheckRefused(err, fermata.CodeStaleRun)
 					return
 				}
-				w.ok(err)
-				w.equal([]any{c.want, 0}, []any{done.State, done.Attempts})
-				run, err := w.e.Run(w.Context(), admin, claim.Run.ID)
-				w.ok(err)
-				w.equal([]any{fermata.RunFinished, fermata.ResultCompleted}, []any{run.State, run.Result})
+				w.OK(err)
+				w.Equal([]any{c.want, 0}, []any{done.State, done.Attempts})
+				run, err := w.Engine.Run(w.Context(), admin, claim.Run.ID)
+				w.OK(err)
+				w.Equal([]any{fermata.RunFinished, fermata.ResultCompleted}, []any{run.State, run.Result})
 				_, err = w.tryFinish(claim, completed)
-				w.checkRefused(err, fermata.CodeStaleRun)
+				w.CheckRefused(err, fermata.CodeStaleRun)
 				w.checkAudit()
 			})
 		})
@@ -222,10 +222,10 @@ func TestResultOfALostLastRun(t *testing.T) {
 	each(t, func(w *world) {
 		claim := w.createRunning(fermata.NewTask{MaxAttempts: 1})
 		w.sweep(fermata.DefaultLease)
-		w.equal(fermata.ReasonAttemptsUsedUp, w.checkState(claim.Task.ID, fermata.TaskFailed).Reason)
+		w.Equal(fermata.ReasonAttemptsUsedUp, w.checkState(claim.Task.ID, fermata.TaskFailed).Reason)
 		done, err := w.tryFinish(claim, completed)
-		w.ok(err)
-		w.equal([]any{fermata.TaskDone, "", completed.Summary}, []any{done.State, done.Reason, done.Summary})
+		w.OK(err)
+		w.Equal([]any{fermata.TaskDone, "", completed.Summary}, []any{done.State, done.Reason, done.Summary})
 		w.checkAudit()
 	})
 }
@@ -235,8 +235,8 @@ func TestALostReplyIsHandedOverAgain(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{Title: "Paint"})
 		beat := func(received *[]string) []string {
-			reply, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Received: received})
-			w.ok(err)
+			reply, err := w.Engine.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Received: received})
+			w.OK(err)
 			if reply.Context == nil {
 				return nil
 			}
@@ -244,9 +244,9 @@ func TestALostReplyIsHandedOverAgain(t *testing.T) {
 		}
 		w.say(c.Task.ID, "Use red.")
 		lost := beat(nil)
-		w.equal(1, len(lost))
-		w.equal(0, len(beat(nil)))
-		w.equal(lost, beat(&[]string{}))
-		w.equal(0, len(beat(&lost)))
+		w.Equal(1, len(lost))
+		w.Equal(0, len(beat(nil)))
+		w.Equal(lost, beat(&[]string{}))
+		w.Equal(0, len(beat(&lost)))
 	})
 }

@@ -28,22 +28,22 @@ func TestALinkStandsWithItsMaker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.changeMember(w.person("boss").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
-				w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
-				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}})
-				w.ok(err)
-				maker, err := w.e.Authenticate(w.Context(), made.Secret)
-				w.ok(err)
+				w.changeMember(w.Person("boss").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				w.changeMember(w.Person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}})
+				w.OK(err)
+				maker, err := w.Engine.Authenticate(w.Context(), made.Secret)
+				w.OK(err)
 				var l *fermata.Link
 				if tt.invites {
-					l, err = w.e.Invite(w.Context(), maker, fermata.NewInvitation{Email: "eve2@example.com", Role: fermata.RoleAdmin})
+					l, err = w.Engine.Invite(w.Context(), maker, fermata.NewInvitation{Email: "eve2@example.com", Role: fermata.RoleAdmin})
 				} else {
-					l, err = w.e.MakeLink(w.Context(), maker, "alice")
+					l, err = w.Engine.MakeLink(w.Context(), maker, "alice")
 				}
-				w.ok(err)
+				w.OK(err)
 				tt.ends(w, maker)
-				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-				w.checkRefused(err, fermata.CodeUnauthenticated)
+				_, err = w.Engine.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.CheckRefused(err, fermata.CodeUnauthenticated)
 			})
 		})
 	}
@@ -62,32 +62,32 @@ func demote(w *world, c fermata.Caller) {
 }
 
 func revoke(w *world, c fermata.Caller) {
-	_, err := w.e.RevokeToken(w.Context(), admin, c.TokenID)
-	w.ok(err)
+	_, err := w.Engine.RevokeToken(w.Context(), admin, c.TokenID)
+	w.OK(err)
 }
 
 func (w *world) changeMember(member string, change fermata.MemberChange) {
 	w.Helper()
-	_, err := w.e.ChangeMember(w.Context(), admin, member, change)
-	w.ok(err)
+	_, err := w.Engine.ChangeMember(w.Context(), admin, member, change)
+	w.OK(err)
 }
 
 func (w *world) signOut(member string) {
 	w.Helper()
-	_, err := w.e.EndSessionsOf(w.Context(), admin, member)
-	w.ok(err)
+	_, err := w.Engine.EndSessionsOf(w.Context(), admin, member)
+	w.OK(err)
 }
 
 // TestALinkOutlivesTheSessionOfItsMaker: links stay valid when the person who created them signs out.
 func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	each(t, func(w *world) {
-		w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+		w.changeMember(w.Person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
 		in := w.signIn("eve", engine.Browser{})
-		l, err := w.e.Invite(w.Context(), in.Caller, fermata.NewInvitation{Email: "new@example.com", Role: fermata.RoleResponder})
-		w.ok(err)
-		w.ok(w.e.SignOut(w.Context(), in.Caller))
-		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
-		w.ok(err)
+		l, err := w.Engine.Invite(w.Context(), in.Caller, fermata.NewInvitation{Email: "new@example.com", Role: fermata.RoleResponder})
+		w.OK(err)
+		w.OK(w.Engine.SignOut(w.Context(), in.Caller))
+		_, err = w.Engine.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+		w.OK(err)
 	})
 }
 
@@ -96,24 +96,27 @@ func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
 	for name, ends := range map[string]func(w *world, found fermata.Caller){
 		"revoked": revoke,
-		"over":    func(w *world, _ fermata.Caller) { w.clock.Advance(time.Hour); w.e = engine.New(w.db, engine.Options{}) },
+		"over": func(w *world, _ fermata.Caller) {
+			w.Clock.Advance(time.Hour)
+			w.Engine = engine.New(w.DB, engine.Options{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				w.changeMember(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
-				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{
+				w.changeMember(w.Person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				made, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{
 					Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}, ExpiresIn: "1h",
 				})
-				w.ok(err)
-				found, err := w.e.Authenticate(w.Context(), made.Secret)
-				w.ok(err)
+				w.OK(err)
+				found, err := w.Engine.Authenticate(w.Context(), made.Secret)
+				w.OK(err)
 				own, theirs, other := w.signInBy(found, "eve", engine.Browser{}), w.signInBy(found, "alice", engine.Browser{}), w.signIn("eve", engine.Browser{})
 				ends(w, found)
-				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
-				w.checkRefused(err, fermata.CodeUnauthenticated)
+				_, err = w.Engine.AuthenticateSession(w.Context(), own.Secret)
+				w.CheckRefused(err, fermata.CodeUnauthenticated)
 				for _, in := range []*engine.IssuedSession{theirs, other} {
-					_, err = w.e.AuthenticateSession(w.Context(), in.Secret)
-					w.ok(err)
+					_, err = w.Engine.AuthenticateSession(w.Context(), in.Secret)
+					w.OK(err)
 				}
 			})
 		})
@@ -129,21 +132,21 @@ func TestARemovedPasskeyEndsSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				begun := w.signIn("alice", engine.Browser{})
-				key, err := w.e.AddPasskey(w.Context(), begun.Caller, "laptop", "credential", "{}")
-				w.ok(err)
-				thief, err := w.e.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
-				w.ok(err)
-				own, err := w.e.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
-				w.ok(err)
+				key, err := w.Engine.AddPasskey(w.Context(), begun.Caller, "laptop", "credential", "{}")
+				w.OK(err)
+				thief, err := w.Engine.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
+				w.OK(err)
+				own, err := w.Engine.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
+				w.OK(err)
 				remover := by(w, thief.Caller, own.Caller)
-				w.ok(w.e.RemovePasskey(w.Context(), remover, key.ID))
-				_, err = w.e.AuthenticateSession(w.Context(), thief.Secret)
-				w.checkRefused(err, fermata.CodeUnauthenticated)
-				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
+				w.OK(w.Engine.RemovePasskey(w.Context(), remover, key.ID))
+				_, err = w.Engine.AuthenticateSession(w.Context(), thief.Secret)
+				w.CheckRefused(err, fermata.CodeUnauthenticated)
+				_, err = w.Engine.AuthenticateSession(w.Context(), own.Secret)
 				if remover.SessionID == "" {
-					w.checkRefused(err, fermata.CodeUnauthenticated)
+					w.CheckRefused(err, fermata.CodeUnauthenticated)
 				} else {
-					w.ok(err)
+					w.OK(err)
 				}
 			})
 		})

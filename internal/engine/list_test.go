@@ -13,14 +13,14 @@ import (
 func TestTasksPage(t *testing.T) {
 	each(t, func(w *world) {
 		for i := range 5 {
-			w.clock.Advance(time.Second)
+			w.Clock.Advance(time.Second)
 			w.task(fermata.NewTask{Title: fmt.Sprint("t", i), Labels: []string{"x"}})
 		}
 		var got []string
 		f := engine.TaskFilter{Label: "x", Limit: 2}
 		for {
-			page, next, err := w.e.Tasks(w.Context(), w.alice, f)
-			w.ok(err)
+			page, next, err := w.Engine.Tasks(w.Context(), w.alice, f)
+			w.OK(err)
 			for _, task := range page {
 				got = append(got, task.Title)
 			}
@@ -28,7 +28,7 @@ func TestTasksPage(t *testing.T) {
 				break
 			}
 		}
-		w.equal([]string{"t4", "t3", "t2", "t1", "t0"}, got)
+		w.Equal([]string{"t4", "t3", "t2", "t1", "t0"}, got)
 	})
 }
 
@@ -37,8 +37,8 @@ func TestNeedsPerson(t *testing.T) {
 		w.task(fermata.NewTask{Priority: ptr(4)})
 		task := w.createRunning(fermata.NewTask{Priority: ptr(0)})
 		q := w.finish(task, needsInputWith(format)).PendingQuestionID
-		got, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{NeedsPerson: true})
-		w.ok(err)
+		got, _, err := w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{NeedsPerson: true})
+		w.OK(err)
 		if len(got) != 1 || got[0].PendingQuestion == nil || got[0].PendingQuestion.ID != q || !got[0].CanResume {
 			w.Fatalf("tasks: %+v", got)
 		}
@@ -60,8 +60,8 @@ func TestQuestionsPage(t *testing.T) {
 			var got []string
 			f := engine.QuestionFilter{Status: status, Limit: 2}
 			for {
-				page, next, err := w.e.Questions(w.Context(), w.alice, f)
-				w.ok(err)
+				page, next, err := w.Engine.Questions(w.Context(), w.alice, f)
+				w.OK(err)
 				for _, q := range page {
 					got = append(got, q.ID)
 					seen[q.ID] = true
@@ -70,9 +70,9 @@ func TestQuestionsPage(t *testing.T) {
 					break
 				}
 			}
-			w.equal(len(want), len(seen))
+			w.Equal(len(want), len(seen))
 			if status == "pending" {
-				w.equal(want, got)
+				w.Equal(want, got)
 			}
 		}
 	})
@@ -85,26 +85,26 @@ func TestForeignCursors(t *testing.T) {
 		for range 3 {
 			w.ask(w.task(fermata.NewTask{}).ID, format)
 		}
-		_, tasks, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{Limit: 1})
-		w.ok(err)
-		_, pending, err := w.e.Questions(w.Context(), w.alice, engine.QuestionFilter{Status: "pending", Limit: 1})
-		w.ok(err)
+		_, tasks, err := w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{Limit: 1})
+		w.OK(err)
+		_, pending, err := w.Engine.Questions(w.Context(), w.alice, engine.QuestionFilter{Status: "pending", Limit: 1})
+		w.OK(err)
 		for _, cursor := range []string{pending, "x", "%%%", tasks + "x", "e30"} {
-			_, _, err = w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: cursor})
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, _, err = w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: cursor})
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 		for _, f := range []engine.TaskFilter{{Project: "web"}, {NeedsPerson: true}, {Q: "x"}, {State: []fermata.TaskState{fermata.TaskOpen}}} {
 			f.Cursor = tasks
-			_, _, err = w.e.Tasks(w.Context(), w.alice, f)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, _, err = w.Engine.Tasks(w.Context(), w.alice, f)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 		for _, f := range []engine.QuestionFilter{{}, {Status: "pending", Project: "web"}, {Status: "answered"}} {
 			f.Cursor = pending
-			_, _, err = w.e.Questions(w.Context(), w.alice, f)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, _, err = w.Engine.Questions(w.Context(), w.alice, f)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		_, _, err = w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: tasks, Limit: 7})
-		w.ok(err)
+		_, _, err = w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{Cursor: tasks, Limit: 7})
+		w.OK(err)
 	})
 }
 
@@ -112,21 +112,21 @@ func TestShortEndings(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
 		short := func(id string) string { return id[len(id)-9:] }
-		got, err := w.e.Task(w.Context(), w.alice, short(task.ID))
-		w.ok(err)
-		w.equal(task.ID, got.ID)
-		_, err = w.e.Answer(w.Context(), w.alice, short(q.ID), fermata.Answer{Answer: "toml"})
-		w.ok(err)
-		_, err = w.e.Run(w.Context(), w.alice, short(task.RunID))
-		w.ok(err)
-		questions, _, err := w.e.Questions(w.Context(), w.alice, engine.QuestionFilter{TaskID: short(task.ID)})
-		w.ok(err)
-		w.equal(1, len(questions))
-		_, err = w.e.Task(w.Context(), w.alice, "zzzzzzzzz")
-		w.checkRefused(err, fermata.CodeNotFound)
-		runs, err := w.e.Runs(w.Context(), w.alice, short(task.ID))
-		w.ok(err)
-		w.equal(1, len(runs))
+		got, err := w.Engine.Task(w.Context(), w.alice, short(task.ID))
+		w.OK(err)
+		w.Equal(task.ID, got.ID)
+		_, err = w.Engine.Answer(w.Context(), w.alice, short(q.ID), fermata.Answer{Answer: "toml"})
+		w.OK(err)
+		_, err = w.Engine.Run(w.Context(), w.alice, short(task.RunID))
+		w.OK(err)
+		questions, _, err := w.Engine.Questions(w.Context(), w.alice, engine.QuestionFilter{TaskID: short(task.ID)})
+		w.OK(err)
+		w.Equal(1, len(questions))
+		_, err = w.Engine.Task(w.Context(), w.alice, "zzzzzzzzz")
+		w.CheckRefused(err, fermata.CodeNotFound)
+		runs, err := w.Engine.Runs(w.Context(), w.alice, short(task.ID))
+		w.OK(err)
+		w.Equal(1, len(runs))
 	})
 }
 
@@ -138,16 +138,16 @@ func TestEvents(t *testing.T) {
 			fermata.EventTaskCreated, fermata.EventTaskClaimed, fermata.EventRunFinished, fermata.EventQuestionAsked,
 			fermata.EventQuestionAnswered,
 		}
-		w.equal(want, w.types(task.ID))
-		page, next, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{TaskID: task.ID[len(task.ID)-9:], Limit: 3})
-		w.ok(err)
-		w.equal(3, len(page))
-		page, _, err = w.e.Events(w.Context(), w.alice, engine.EventFilter{TaskID: task.ID, After: next})
-		w.ok(err)
-		w.equal(2, len(page))
-		_, next, err = w.e.Events(w.Context(), w.alice, engine.EventFilter{After: 1000})
-		w.ok(err)
-		w.equal(int64(1000), next)
+		w.Equal(want, w.types(task.ID))
+		page, next, err := w.Engine.Events(w.Context(), w.alice, engine.EventFilter{TaskID: task.ID[len(task.ID)-9:], Limit: 3})
+		w.OK(err)
+		w.Equal(3, len(page))
+		page, _, err = w.Engine.Events(w.Context(), w.alice, engine.EventFilter{TaskID: task.ID, After: next})
+		w.OK(err)
+		w.Equal(2, len(page))
+		_, next, err = w.Engine.Events(w.Context(), w.alice, engine.EventFilter{After: 1000})
+		w.OK(err)
+		w.Equal(int64(1000), next)
 	})
 }
 
@@ -156,18 +156,18 @@ func TestStats(t *testing.T) {
 		_, q := w.createSuspended(format)
 		w.createSuspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
 		w.task(fermata.NewTask{})
-		w.clock.Advance(time.Minute)
-		got, err := w.e.Stats(w.Context())
-		w.ok(err)
-		w.equal(map[fermata.QuestionType]int64{fermata.Blocking: 1, fermata.Approval: 1}, got.Pending)
-		w.equal(map[fermata.TaskState]int64{fermata.TaskAwaitingInput: 1, fermata.TaskAwaitingApproval: 1, fermata.TaskOpen: 1}, got.Tasks)
+		w.Clock.Advance(time.Minute)
+		got, err := w.Engine.Stats(w.Context())
+		w.OK(err)
+		w.Equal(map[fermata.QuestionType]int64{fermata.Blocking: 1, fermata.Approval: 1}, got.Pending)
+		w.Equal(map[fermata.TaskState]int64{fermata.TaskAwaitingInput: 1, fermata.TaskAwaitingApproval: 1, fermata.TaskOpen: 1}, got.Tasks)
 		if got.OldestPendingSeconds < 60 || got.OldestPendingSeconds > 120 {
 			w.Errorf("the oldest waits for %v seconds", got.OldestPendingSeconds)
 		}
 		w.answer(q.ID, "toml")
-		got, err = w.e.Stats(w.Context())
-		w.ok(err)
-		w.equal(map[fermata.QuestionType]int64{fermata.Approval: 1}, got.Pending)
+		got, err = w.Engine.Stats(w.Context())
+		w.OK(err)
+		w.Equal(map[fermata.QuestionType]int64{fermata.Approval: 1}, got.Pending)
 	})
 }
 
@@ -175,22 +175,22 @@ func TestProjects(t *testing.T) {
 	each(t, func(w *world) {
 		w.task(fermata.NewTask{Project: "web"})
 		w.task(fermata.NewTask{Project: "web"})
-		got, err := w.e.Projects(w.Context(), w.alice)
-		w.ok(err)
-		w.equal([]string{"default", "web"}, got)
+		got, err := w.Engine.Projects(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal([]string{"default", "web"}, got)
 	})
 }
 
 func TestWaitQuestion(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.createSuspended(format)
-		got, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, 0)
-		w.ok(err)
-		w.equal(fermata.Pending, got.Status)
+		got, err := w.Engine.WaitQuestion(w.Context(), w.agent, q.ID, 0)
+		w.OK(err)
+		w.Equal(fermata.Pending, got.Status)
 		waited := make(chan *fermata.Question, 2)
 		for range 2 {
 			go func() {
-				q, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, patience.Limit())
+				q, err := w.Engine.WaitQuestion(w.Context(), w.agent, q.ID, patience.Limit())
 				if err != nil {
 					w.Errorf("wait: %v", err)
 				}
@@ -199,7 +199,7 @@ func TestWaitQuestion(t *testing.T) {
 		}
 		w.answer(q.ID, "toml")
 		for range 2 {
-			w.equal(fermata.Answered, patience.Receive(w, "the wait ends", waited).Status)
+			w.Equal(fermata.Answered, patience.Receive(w, "the wait ends", waited).Status)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // checkSwept checks that nothing is overdue after a sweep.
 func (m *machine) checkSwept() {
-	ctx, db := m.world.Context(), m.world.db
+	ctx, db := m.world.Context(), m.world.DB
 	now, err := db.Now(ctx)
 	m.checkError("now", err)
 	left, err := db.OverdueRows(ctx, now, 10)
@@ -31,7 +31,7 @@ type rows struct {
 }
 
 func (m *machine) rows() rows {
-	r := m.world.db.Reader(m.world.Context(), store.DefaultWorkspace)
+	r := m.world.DB.Reader(m.world.Context(), store.DefaultWorkspace)
 	all := rows{map[string]*fermata.Task{}, map[string][]*fermata.Question{}, map[string][]*fermata.Run{}}
 	tasks, err := r.Tasks(store.TaskFilter{Limit: 100})
 	m.checkError("tasks", err)
@@ -158,7 +158,7 @@ func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
 // countUnhanded counts the messages and closed questions that the next run must be handed. A question that the agent
 // replaced by its next one does not count.
 func (m *machine) countUnhanded(t *fermata.Task, all rows) int {
-	messages, err := m.world.db.Reader(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
+	messages, err := m.world.DB.Reader(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
 	m.checkError("messages", err)
 	n := len(messages)
 	for _, q := range all.questions[t.ID] {

@@ -26,12 +26,12 @@ func TestWaitingIsActionable(t *testing.T) {
 		defer func() {
 			m.world.checkTablesMatch()
 			m.world.forged = true // it was just checked, and the database is closed
-			_ = m.world.db.Close()
+			_ = m.world.DB.Close()
 		}()
 		if rapid.Bool().Draw(rt, "policy") {
 			m.world.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
 		}
-		m.people = []fermata.Caller{m.world.alice, m.world.person("bob")}
+		m.people = []fermata.Caller{m.world.alice, m.world.Person("bob")}
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "create again": m.create, "claim": m.claim, "claim again": m.claim, "finish": m.finish, "finish again": m.finish,
 			"heartbeat": m.heartbeat, "release": m.release, "ask": m.ask, "ask outside": m.askOutside, "answer": m.answer,
@@ -93,11 +93,11 @@ func (m *machine) create(*rapid.T) {
 	case kind == "external", kind == "single":
 		n.Runner, n.EndsWithAnswer = fermata.RunnerExternal, kind == "single"
 	case kind == "deferred":
-		now, err := m.world.e.Now(m.world.Context())
+		now, err := m.world.Engine.Now(m.world.Context())
 		m.checkError("now", err)
 		n.DeferUntil = ptr(now.Add(3 * time.Minute))
 	}
-	t, err := m.world.e.CreateTask(m.world.Context(), m.world.agent, n)
+	t, err := m.world.Engine.CreateTask(m.world.Context(), m.world.agent, n)
 	m.checkError("create", err)
 	if err == nil {
 		m.tasks = append(m.tasks, t.ID)
@@ -105,7 +105,7 @@ func (m *machine) create(*rapid.T) {
 }
 
 func (m *machine) claim(*rapid.T) {
-	c, err := m.world.e.Claim(m.world.Context(), m.world.agent, fermata.ClaimRequest{Worker: "w"})
+	c, err := m.world.Engine.Claim(m.world.Context(), m.world.agent, fermata.ClaimRequest{Worker: "w"})
 	if err == engine.ErrNoTask { //nolint:errorlint // exactly this one
 		return
 	}
@@ -155,7 +155,7 @@ func (m *machine) finish(*rapid.T) {
 	if f.Result == fermata.ResultBlocked && m.bool("names") {
 		f.BlockedBy = []string{m.pick("on", m.tasks)}
 	}
-	t, err := m.world.e.Finish(m.world.Context(), m.world.agent, c.Run.ID, f)
+	t, err := m.world.Engine.Finish(m.world.Context(), m.world.agent, c.Run.ID, f)
 	m.checkError("finish "+string(f.Result), err)
 	if err == nil && t.PendingQuestionID != "" {
 		m.asked = append(m.asked, t.PendingQuestionID)
@@ -164,18 +164,18 @@ func (m *machine) finish(*rapid.T) {
 
 func (m *machine) heartbeat(*rapid.T) {
 	c := m.anyClaim()
-	_, err := m.world.e.Heartbeat(m.world.Context(), m.world.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+	_, err := m.world.Engine.Heartbeat(m.world.Context(), m.world.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
 	m.checkError("heartbeat", err)
 }
 
 func (m *machine) release(*rapid.T) {
 	c := m.anyClaim()
-	_, err := m.world.e.Release(m.world.Context(), m.world.agent, c.Run.ID, c.Run.Token)
+	_, err := m.world.Engine.Release(m.world.Context(), m.world.agent, c.Run.ID, c.Run.Token)
 	m.checkError("release", err)
 }
 
 func (m *machine) ask(*rapid.T) {
-	q, err := m.world.e.Ask(m.world.Context(), m.world.agent, m.pick("task", m.tasks), m.question())
+	q, err := m.world.Engine.Ask(m.world.Context(), m.world.agent, m.pick("task", m.tasks), m.question())
 	m.checkError("ask", err)
 	if err == nil {
 		m.asked = append(m.asked, q.ID)
@@ -186,7 +186,7 @@ func (m *machine) askOutside(*rapid.T) {
 	if len(m.tasks) >= 7 {
 		m.Skip("enough tasks")
 	}
-	q, err := m.world.e.AskExternal(m.world.Context(), m.world.agent, "", m.choose("session", "", "s1"), m.question())
+	q, err := m.world.Engine.AskExternal(m.world.Context(), m.world.agent, "", m.choose("session", "", "s1"), m.question())
 	m.checkError("ask outside", err)
 	if err != nil {
 		return
@@ -202,12 +202,12 @@ func (m *machine) person() fermata.Caller { return rapid.SampledFrom(m.people).D
 func (m *machine) answer(*rapid.T) {
 	id := m.pick("question", m.asked)
 	a := fermata.Answer{Answer: m.choose("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart"), Undo: m.bool("undo")}
-	_, err := m.world.e.Answer(m.world.Context(), m.person(), id, a)
+	_, err := m.world.Engine.Answer(m.world.Context(), m.person(), id, a)
 	m.checkError("answer", err)
 }
 
 func (m *machine) amend(*rapid.T) {
-	id, ctx, e := m.pick("question", m.asked), m.world.Context(), m.world.e
+	id, ctx, e := m.pick("question", m.asked), m.world.Context(), m.world.Engine
 	var err error
 	switch verb := m.choose("verb", "clarify", "cancel", "extend", "undo", "undo", "assign", "comment", "snooze"); verb {
 	case "undo":
@@ -233,13 +233,13 @@ func (m *machine) say(*rapid.T) {
 	if m.bool("a person") {
 		by = m.person()
 	}
-	_, err := m.world.e.PostMessage(m.world.Context(), by, m.pick("task", m.tasks), "hello")
+	_, err := m.world.Engine.PostMessage(m.world.Context(), by, m.pick("task", m.tasks), "hello")
 	m.checkError("say", err)
 }
 
 // move does one of the things that people do to a task.
 func (m *machine) move(*rapid.T) {
-	id, ctx, e := m.pick("task", m.tasks), m.world.Context(), m.world.e
+	id, ctx, e := m.pick("task", m.tasks), m.world.Context(), m.world.Engine
 	var err error
 	verb := m.choose("verb", "cancel", "defer", "defer for good", "reopen", "resume", "finish external")
 	switch verb {
@@ -267,14 +267,14 @@ func (m *machine) patch(*rapid.T) {
 	if m.bool("depends") {
 		on = append(on, m.pick("on", m.tasks))
 	}
-	_, err := m.world.e.UpdateTask(m.world.Context(), m.person(), m.pick("task", m.tasks), fermata.TaskPatch{BlockedBy: &on})
+	_, err := m.world.Engine.UpdateTask(m.world.Context(), m.person(), m.pick("task", m.tasks), fermata.TaskPatch{BlockedBy: &on})
 	m.checkError("patch", err)
 }
 
 func (m *machine) wait(*rapid.T) {
-	m.world.clock.Advance(time.Duration(rapid.SampledFrom([]int{3, 30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
+	m.world.Clock.Advance(time.Duration(rapid.SampledFrom([]int{3, 30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
 	if m.bool("sweep") {
-		_, err := m.world.e.Sweep(m.world.Context())
+		_, err := m.world.Engine.Sweep(m.world.Context())
 		m.checkError("sweep", err)
 		m.checkSwept()
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"testing"
 	"time"
+
 	// This makes the zone known on every machine.
 	_ "time/tzdata"
 

@@ -43,9 +43,9 @@ func TestMessage(t *testing.T) {
 				id := c.task(w)
 				w.say(id, "hello")
 				w.checkState(id, c.want)
-				all, _, err := w.e.Messages(w.Context(), w.alice, id, "", 0)
-				w.ok(err)
-				w.equal("hello", all[len(all)-1].Body)
+				all, _, err := w.Engine.Messages(w.Context(), w.alice, id, "", 0)
+				w.OK(err)
+				w.Equal("hello", all[len(all)-1].Body)
 			})
 		})
 	}
@@ -58,7 +58,7 @@ func TestMessageToABlockedTaskIsHandedLater(t *testing.T) {
 		w.say(second.ID, "later")
 		w.complete(first)
 		w.checkState(second.ID, fermata.TaskInputReceived)
-		w.equal([]string{"later"}, handedTexts(w.claimTask(second.ID).Context))
+		w.Equal([]string{"later"}, handedTexts(w.claimTask(second.ID).Context))
 	})
 }
 
@@ -68,21 +68,21 @@ func TestMessageToAnEndedTaskIsHandedWhenReopened(t *testing.T) {
 		w.complete(c)
 		w.say(c.Task.ID, "not good enough")
 		w.checkState(c.Task.ID, fermata.TaskDone)
-		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.OK(err)
 		w.checkState(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"not good enough"}, handedTexts(w.claimTask(c.Task.ID).Context))
+		w.Equal([]string{"not good enough"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
 func TestMessageOfAnAgentInterruptsNobody(t *testing.T) {
 	each(t, func(w *world) {
 		task, _ := w.createSuspended(format)
-		_, err := w.e.PostMessage(w.Context(), w.agent, task.ID, "working on it")
-		w.ok(err)
+		_, err := w.Engine.PostMessage(w.Context(), w.agent, task.ID, "working on it")
+		w.OK(err)
 		w.checkState(task.ID, fermata.TaskAwaitingInput)
 		w.say(task.ID, "ok")
-		w.equal([]string{"ok"}, handedTexts(w.claimTask(task.ID).Context))
+		w.Equal([]string{"ok"}, handedTexts(w.claimTask(task.ID).Context))
 	})
 }
 
@@ -90,11 +90,11 @@ func TestMessageRefused(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.task(fermata.NewTask{}).ID
 		for _, body := range []string{"", " \n", "a\x00b", "\xff"} {
-			_, err := w.e.PostMessage(w.Context(), w.alice, id, body)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.PostMessage(w.Context(), w.alice, id, body)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		_, err := w.e.PostMessage(w.Context(), w.alice, "task_00000000000000000000", "x")
-		w.checkRefused(err, fermata.CodeNotFound)
+		_, err := w.Engine.PostMessage(w.Context(), w.alice, "task_00000000000000000000", "x")
+		w.CheckRefused(err, fermata.CodeNotFound)
 		w.checkState(id, fermata.TaskOpen)
 	})
 }
@@ -105,23 +105,23 @@ func TestMessagesPage(t *testing.T) {
 		var want, got []string
 		for i := range 5 {
 			want = append(want, fmt.Sprint(i))
-			w.clock.Advance(time.Second)
+			w.Clock.Advance(time.Second)
 			w.say(id, want[i])
 		}
 		cursor := ""
 		for {
-			page, next, err := w.e.Messages(w.Context(), w.alice, id, cursor, 2)
-			w.ok(err)
+			page, next, err := w.Engine.Messages(w.Context(), w.alice, id, cursor, 2)
+			w.OK(err)
 			for _, m := range page {
 				got = append(got, m.Body)
 			}
 			if cursor = next; next == "" {
 				break
 			}
-			_, _, err = w.e.Messages(w.Context(), w.alice, other, next, 2)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, _, err = w.Engine.Messages(w.Context(), w.alice, other, next, 2)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		w.equal(want, got)
+		w.Equal(want, got)
 	})
 }
 
@@ -129,11 +129,11 @@ func TestProgress(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		p := fermata.Progress{Message: "half", Current: 1, Total: 2}
-		w.ok(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, p))
+		w.OK(w.Engine.ReportProgress(w.Context(), w.agent, c.Task.ID, p))
 		p.Token = c.Run.Token
-		w.ok(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, p))
-		w.checkRefused(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, fermata.Progress{}), fermata.CodeInvalidRequest)
+		w.OK(w.Engine.ReportRunProgress(w.Context(), w.agent, c.Run.ID, p))
+		w.CheckRefused(w.Engine.ReportProgress(w.Context(), w.agent, c.Task.ID, fermata.Progress{}), fermata.CodeInvalidRequest)
 		w.complete(c)
-		w.checkRefused(w.e.ReportProgress(w.Context(), w.agent, c.Task.ID, p), fermata.CodeIllegalTransition)
+		w.CheckRefused(w.Engine.ReportProgress(w.Context(), w.agent, c.Task.ID, p), fermata.CodeIllegalTransition)
 	})
 }

@@ -14,8 +14,8 @@ func (w *world) notificationLines(c fermata.Caller, limit int) (got []string, un
 	w.Helper()
 	cursor := ""
 	for {
-		n, err := w.e.Notifications(w.Context(), c, limit, cursor)
-		w.ok(err)
+		n, err := w.Engine.Notifications(w.Context(), c, limit, cursor)
+		w.OK(err)
 		if cursor == "" {
 			unread = n.Unread
 		}
@@ -37,46 +37,46 @@ func (w *world) notificationLines(c fermata.Caller, limit int) (got []string, un
 func TestNotifications(t *testing.T) {
 	each(t, func(w *world) {
 		w.ask(w.task(fermata.NewTask{Title: "before carol came"}).ID, format)
-		w.clock.Advance(time.Second)
-		bob, carol := w.person("bob"), w.person("carol")
+		w.Clock.Advance(time.Second)
+		bob, carol := w.Person("bob"), w.Person("carol")
 		a := w.createRunning(fermata.NewTask{Title: "a", Priority: ptr(0)})
 		ask := format
 		ask.Assignees = []string{"bob", "carol"}
 		q := w.finish(a, needsInputWith(ask)).PendingQuestionID
-		_, err := w.e.Answer(w.Context(), bob, q, fermata.Answer{Answer: "toml"})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), bob, q, fermata.Answer{Answer: "toml"})
+		w.OK(err)
 		w.complete(w.claimTask(a.Task.ID))
-		mine, err := w.e.CreateTask(w.Context(), func() fermata.Caller {
+		mine, err := w.Engine.CreateTask(w.Context(), func() fermata.Caller {
 			c := carol
 			c.Scopes = []fermata.Scope{fermata.ScopeAdmin}
 			return c
 		}(), fermata.NewTask{Title: "carol's", Priority: ptr(0)})
-		w.ok(err)
+		w.OK(err)
 		w.finish(w.claimTask(mine.ID), fermata.Finish{Result: fermata.ResultFailed, Summary: "no"})
 
 		want := []string{"task.ended carol's", "question.answered a answered", "question.asked a answered"}
 		for _, limit := range []int{1, 2, 50} {
 			got, unread := w.notificationLines(carol, limit)
-			w.equal(want, got)
-			w.equal(3, unread)
+			w.Equal(want, got)
+			w.Equal(3, unread)
 		}
 		// Bob gave the answer, so only the end of the task is news to him.
 		got, _ := w.notificationLines(bob, 50)
-		w.equal([]string{"task.ended a", "question.asked a answered"}, got)
+		w.Equal([]string{"task.ended a", "question.asked a answered"}, got)
 
-		first, err := w.e.Notifications(w.Context(), carol, 3, "")
-		w.ok(err)
-		n, err := w.e.MarkNotificationsRead(w.Context(), carol, first.Items[1].Seq)
-		w.ok(err)
-		w.equal([]any{1, first.Items[1].Seq}, []any{n.Unread, n.ReadUpTo})
-		n, err = w.e.MarkNotificationsRead(w.Context(), carol, 1<<40)
-		w.ok(err)
-		w.equal(0, n.Unread)
+		first, err := w.Engine.Notifications(w.Context(), carol, 3, "")
+		w.OK(err)
+		n, err := w.Engine.MarkNotificationsRead(w.Context(), carol, first.Items[1].Seq)
+		w.OK(err)
+		w.Equal([]any{1, first.Items[1].Seq}, []any{n.Unread, n.ReadUpTo})
+		n, err = w.Engine.MarkNotificationsRead(w.Context(), carol, 1<<40)
+		w.OK(err)
+		w.Equal(0, n.Unread)
 		w.ask(w.task(fermata.NewTask{}).ID, format)
 		_, unread := w.notificationLines(carol, 1)
-		w.equal(1, unread)
-		_, err = w.e.Notifications(w.Context(), w.agent, 1, "")
-		w.checkRefused(err, fermata.CodeForbidden)
+		w.Equal(1, unread)
+		_, err = w.Engine.Notifications(w.Context(), w.agent, 1, "")
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestNotificationsAmongManyEvents(t *testing.T) {
 		task := w.task(fermata.NewTask{Title: "first"})
 		w.ask(task.ID, format)
 		for range 600 {
-			w.ok(w.e.ReportProgress(w.Context(), w.agent, task.ID, fermata.Progress{Message: "on it"}))
+			w.OK(w.Engine.ReportProgress(w.Context(), w.agent, task.ID, fermata.Progress{Message: "on it"}))
 		}
 		want := []string{}
 		for i := range 3 {
@@ -96,7 +96,7 @@ func TestNotificationsAmongManyEvents(t *testing.T) {
 		}
 		slices.Reverse(want)
 		got, unread := w.notificationLines(w.alice, 2)
-		w.equal(append(want, "question.asked first pending"), got)
-		w.equal(4, unread)
+		w.Equal(append(want, "question.asked first pending"), got)
+		w.Equal(4, unread)
 	})
 }

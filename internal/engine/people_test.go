@@ -14,33 +14,33 @@ func (w *world) token(n fermata.NewToken) *fermata.Token {
 	if n.Name == "" {
 		n.Name = "t"
 	}
-	t, err := w.e.CreateToken(w.Context(), admin, n)
-	w.ok(err)
+	t, err := w.Engine.CreateToken(w.Context(), admin, n)
+	w.OK(err)
 	return t
 }
 
 func TestToken(t *testing.T) {
 	each(t, func(w *world) {
 		agent := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeWork}})
-		c, err := w.e.Authenticate(w.Context(), agent.Secret)
-		w.ok(err)
-		w.equal([]any{fermata.ActorAgent, agent.ID, "default"}, []any{c.Kind, c.TokenID, c.WorkspaceID})
+		c, err := w.Engine.Authenticate(w.Context(), agent.Secret)
+		w.OK(err)
+		w.Equal([]any{fermata.ActorAgent, agent.ID, "default"}, []any{c.Kind, c.TokenID, c.WorkspaceID})
 		person := w.token(fermata.NewToken{Member: "bob", Role: fermata.RoleAdmin, Groups: []string{"ops"}, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
-		c, err = w.e.Authenticate(w.Context(), person.Secret)
-		w.ok(err)
-		w.equal([]any{fermata.ActorHuman, person.MemberID, "bob", fermata.RoleAdmin, []string{"ops"}}, []any{c.Kind, c.MemberID, c.Name, c.Role, c.Groups})
-		all, err := w.e.Tokens(w.Context(), admin)
-		w.ok(err)
+		c, err = w.Engine.Authenticate(w.Context(), person.Secret)
+		w.OK(err)
+		w.Equal([]any{fermata.ActorHuman, person.MemberID, "bob", fermata.RoleAdmin, []string{"ops"}}, []any{c.Kind, c.MemberID, c.Name, c.Role, c.Groups})
+		all, err := w.Engine.Tokens(w.Context(), admin)
+		w.OK(err)
 		for _, token := range all {
 			if token.Secret != "" || token.LastUsedAt == nil {
 				w.Errorf("token: %+v", token)
 			}
 		}
-		_, err = w.e.Tokens(w.Context(), w.alice)
-		w.checkRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.Tokens(w.Context(), w.alice)
+		w.CheckRefused(err, fermata.CodeForbidden)
 		for _, secret := range []string{"", "fmt_x", agent.Secret[:len(agent.Secret)-1], fermata.NewSecret(), " " + agent.Secret} {
-			_, err := w.e.Authenticate(w.Context(), secret)
-			w.checkRefused(err, fermata.CodeUnauthenticated)
+			_, err := w.Engine.Authenticate(w.Context(), secret)
+			w.CheckRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
@@ -60,8 +60,8 @@ func TestATokenChangesNobody(t *testing.T) {
 		} {
 			other := n
 			change(&other)
-			_, err := w.e.CreateToken(w.Context(), admin, other)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.CreateToken(w.Context(), admin, other)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 	})
 }
@@ -69,45 +69,45 @@ func TestATokenChangesNobody(t *testing.T) {
 func TestAgentsTokenNeverAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		for _, scope := range []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAdmin} {
-			_, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{scope}})
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.CreateToken(w.Context(), admin, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{scope}})
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 		forged := w.agent
 		forged.Scopes = fermata.Scopes
 		_, q := w.createSuspended(format)
-		_, err := w.e.Answer(w.Context(), forged, q.ID, fermata.Answer{Answer: "toml"})
-		w.checkRefused(err, fermata.CodeNotEligible)
-		_, err = w.e.CreateToken(w.Context(), forged, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{fermata.ScopeAsk}})
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.SetPolicy(w.Context(), forged, fermata.DefaultPolicy())
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.AddMember(w.Context(), forged, engine.NewMember{Handle: "x"})
-		w.checkRefused(err, fermata.CodeForbidden)
+		_, err := w.Engine.Answer(w.Context(), forged, q.ID, fermata.Answer{Answer: "toml"})
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		_, err = w.Engine.CreateToken(w.Context(), forged, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.SetPolicy(w.Context(), forged, fermata.DefaultPolicy())
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.AddMember(w.Context(), forged, engine.NewMember{Handle: "x"})
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }
 
 func TestTokenExpires(t *testing.T) {
 	each(t, func(w *world) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}, ExpiresIn: "1h"})
-		w.clock.Advance(time.Hour)
-		_, err := w.e.Authenticate(w.Context(), token.Secret)
-		w.checkRefused(err, fermata.CodeUnauthenticated)
+		w.Clock.Advance(time.Hour)
+		_, err := w.Engine.Authenticate(w.Context(), token.Secret)
+		w.CheckRefused(err, fermata.CodeUnauthenticated)
 	})
 }
 
 func TestRevocationIsImmediate(t *testing.T) {
 	each(t, func(w *world) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
-		_, err := w.e.Authenticate(w.Context(), token.Secret)
-		w.ok(err)
+		_, err := w.Engine.Authenticate(w.Context(), token.Secret)
+		w.OK(err)
 		for range 2 {
-			got, err := w.e.RevokeToken(w.Context(), admin, token.ID[len(token.ID)-8:])
-			w.ok(err)
+			got, err := w.Engine.RevokeToken(w.Context(), admin, token.ID[len(token.ID)-8:])
+			w.OK(err)
 			if got.RevokedAt == nil {
 				w.Error("the token is not revoked")
 			}
-			_, err = w.e.Authenticate(w.Context(), token.Secret)
-			w.checkRefused(err, fermata.CodeUnauthenticated)
+			_, err = w.Engine.Authenticate(w.Context(), token.Secret)
+			w.CheckRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
@@ -121,63 +121,63 @@ func TestRevocationMeetsALookUp(t *testing.T) {
 			looked := make(chan struct{})
 			go func() {
 				defer close(looked)
-				_, _ = w.e.Authenticate(w.Context(), token.Secret)
+				_, _ = w.Engine.Authenticate(w.Context(), token.Secret)
 			}()
-			_, err := w.e.RevokeToken(w.Context(), admin, token.ID)
-			w.ok(err)
+			_, err := w.Engine.RevokeToken(w.Context(), admin, token.ID)
+			w.OK(err)
 			patience.Receive(w, "the token is looked up", looked)
-			_, err = w.e.Authenticate(w.Context(), token.Secret)
-			w.checkRefused(err, fermata.CodeUnauthenticated)
+			_, err = w.Engine.Authenticate(w.Context(), token.Secret)
+			w.CheckRefused(err, fermata.CodeUnauthenticated)
 		}
 	})
 }
 
 func TestFirstToken(t *testing.T) {
 	each(t, func(w *world) {
-		secret, err := w.e.CreateFirstToken(w.Context())
-		w.ok(err)
-		c, err := w.e.Authenticate(w.Context(), secret)
-		w.ok(err)
-		w.equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
-		secret, err = w.e.CreateFirstToken(w.Context())
-		w.ok(err)
-		w.equal("", secret)
+		secret, err := w.Engine.CreateFirstToken(w.Context())
+		w.OK(err)
+		c, err := w.Engine.Authenticate(w.Context(), secret)
+		w.OK(err)
+		w.Equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
+		secret, err = w.Engine.CreateFirstToken(w.Context())
+		w.OK(err)
+		w.Equal("", secret)
 	})
 }
 
 func TestLocalCaller(t *testing.T) {
 	each(t, func(w *world) {
-		first, err := w.e.LocalCaller(w.Context())
-		w.ok(err)
-		again, err := engine.New(w.db, engine.Options{}).LocalCaller(w.Context())
-		w.ok(err)
-		w.equal(first, again)
-		w.equal(true, first.Has(fermata.ScopeAnswer))
+		first, err := w.Engine.LocalCaller(w.Context())
+		w.OK(err)
+		again, err := engine.New(w.DB, engine.Options{}).LocalCaller(w.Context())
+		w.OK(err)
+		w.Equal(first, again)
+		w.Equal(true, first.Has(fermata.ScopeAnswer))
 	})
 }
 
 func TestMembers(t *testing.T) {
 	each(t, func(w *world) {
-		w.person("bob", "ops")
+		w.Person("bob", "ops")
 		for _, n := range []engine.NewMember{{Handle: "bob"}, {}, {Handle: "x", Role: "owner"}} {
-			_, err := w.e.AddMember(w.Context(), admin, n)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, err := w.Engine.AddMember(w.Context(), admin, n)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
-		all, err := w.e.Members(w.Context(), w.alice)
-		w.ok(err)
-		w.equal([]string{"alice", "bob"}, []string{all[0].Handle, all[1].Handle})
+		all, err := w.Engine.Members(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal([]string{"alice", "bob"}, []string{all[0].Handle, all[1].Handle})
 	})
 }
 
 // Members cannot give themselves the name of another member. Only an admin can give two people the same name.
 func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
-		w.person("carol")
-		_, err := w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Name: ptr("Alice Doe")})
-		w.ok(err)
+		bob := w.Person("bob")
+		w.Person("carol")
+		_, err := w.Engine.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Name: ptr("Alice Doe")})
+		w.OK(err)
 		name := func(c fermata.Caller, name string) error {
-			_, err := w.e.ChangeMember(w.Context(), c, "bob", fermata.MemberChange{Name: &name})
+			_, err := w.Engine.ChangeMember(w.Context(), c, "bob", fermata.MemberChange{Name: &name})
 			return err
 		}
 		for _, taken := range []string{
@@ -190,10 +190,10 @@ func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 			}
 		}
 		for _, free := range []string{"Bob Doe", "bob", "", "Alice D.", "Алексей Иванов", "陳大文", "Zoë O'Hara"} {
-			w.ok(name(bob, free))
+			w.OK(name(bob, free))
 		}
-		w.ok(name(admin, "Alice Doe"))
-		w.ok(name(bob, "Alice Doe"))
+		w.OK(name(admin, "Alice Doe"))
+		w.OK(name(bob, "Alice Doe"))
 	})
 }
 
@@ -203,20 +203,20 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 		for i := range 6 {
 			allowed := i%2 == 1
 			w.setPolicy(func(p *fermata.Policy) { p.AllowNever = allowed })
-			q, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+			q, err := w.Engine.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 			if !allowed {
-				w.checkRefused(err, fermata.CodePolicyViolation)
+				w.CheckRefused(err, fermata.CodePolicyViolation)
 				continue
 			}
-			w.ok(err)
-			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-			w.ok(err)
+			w.OK(err)
+			_, err = w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
+			w.OK(err)
 		}
-		_, err := w.e.SetPolicy(w.Context(), admin, fermata.Policy{MinTimeout: "x"})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
-		got, err := w.e.Policy(w.Context(), w.alice)
-		w.ok(err)
-		w.equal(true, got.AllowNever)
+		_, err := w.Engine.SetPolicy(w.Context(), admin, fermata.Policy{MinTimeout: "x"})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+		got, err := w.Engine.Policy(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal(true, got.AllowNever)
 	})
 }
 
@@ -224,45 +224,44 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 func TestATokenAddsAPersonOnlyWithARole(t *testing.T) {
 	each(t, func(w *world) {
 		n := fermata.NewToken{Name: "laptop", Member: "anne", Scopes: []fermata.Scope{fermata.ScopeAnswer}}
-		_, err := w.e.CreateToken(w.Context(), admin, n)
-		w.checkRefused(err, fermata.CodeNotFound)
-		members, err := w.e.Members(w.Context(), admin)
-		w.ok(err)
+		_, err := w.Engine.CreateToken(w.Context(), admin, n)
+		w.CheckRefused(err, fermata.CodeNotFound)
+		members, err := w.Engine.Members(w.Context(), admin)
+		w.OK(err)
 		for _, m := range members {
 			if m.Handle == "anne" {
 				w.Error("a misspelt name was added")
 			}
 		}
 		n.Role = fermata.RoleOperator
-		_, err = w.e.CreateToken(w.Context(), admin, n)
-		w.ok(err)
+		_, err = w.Engine.CreateToken(w.Context(), admin, n)
+		w.OK(err)
 		n.Role = fermata.RoleViewer
-		_, err = w.e.CreateToken(w.Context(), admin, n)
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.CreateToken(w.Context(), admin, n)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		n.Role = ""
-		_, err = w.e.CreateToken(w.Context(), admin, n)
-		w.ok(err)
+		_, err = w.Engine.CreateToken(w.Context(), admin, n)
+		w.OK(err)
 	})
 }
 
 func TestAnAgentSeesNoAddressOfAPerson(t *testing.T) {
 	each(t, func(w *world) {
-		_, err := w.e.AddMember(w.Context(), admin, engine.NewMember{
+		w.AddMember(engine.NewMember{
 			Handle: "eve", Email: "eve@example.com", Projects: map[string]fermata.Role{"secret": fermata.RoleOperator},
 		})
-		w.ok(err)
 		for c, sees := range map[*fermata.Caller]bool{&w.alice: true, &w.agent: false} {
-			members, err := w.e.Members(w.Context(), *c)
-			w.ok(err)
+			members, err := w.Engine.Members(w.Context(), *c)
+			w.OK(err)
 			for _, m := range members {
 				if m.Handle == "eve" && (m.Email != "" != sees || (m.Projects != nil) != sees) {
 					w.Errorf("%s sees %+v", c.Kind, m)
 				}
 			}
 		}
-		_, err = w.e.Audit(w.Context(), w.agent, engine.AuditFilter{})
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.VerifyAudit(w.Context(), w.agent)
-		w.checkRefused(err, fermata.CodeForbidden)
+		_, err := w.Engine.Audit(w.Context(), w.agent, engine.AuditFilter{})
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.VerifyAudit(w.Context(), w.agent)
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }

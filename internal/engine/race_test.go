@@ -18,31 +18,31 @@ func TestOneEnd(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
 			task, q := w.createSuspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
-			people := []fermata.Caller{w.person(fmt.Sprint("a", round)), w.person(fmt.Sprint("b", round)), w.person(fmt.Sprint("c", round))}
-			w.clock.Advance(10*time.Minute - 5*time.Millisecond)
+			people := []fermata.Caller{w.Person(fmt.Sprint("a", round)), w.Person(fmt.Sprint("b", round)), w.Person(fmt.Sprint("c", round))}
+			w.Clock.Advance(10*time.Minute - 5*time.Millisecond)
 			var wg sync.WaitGroup
 			for i, c := range people {
 				wg.Go(func() {
-					_, err := w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fmt.Sprint(i)})
+					_, err := w.Engine.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fmt.Sprint(i)})
 					if code := fermata.CodeOf(err); code != "" && code != fermata.CodeQuestionClosed {
 						w.Errorf("answer: %v", err)
 					}
 				})
 			}
 			wg.Go(func() {
-				_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+				_, err := w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
 				if code := fermata.CodeOf(err); code != "" && code != fermata.CodeQuestionClosed {
 					w.Errorf("cancel: %v", err)
 				}
 			})
 			wg.Go(func() {
-				w.clock.Advance(5 * time.Millisecond)
-				if _, err := w.e.Sweep(w.Context()); err != nil {
+				w.Clock.Advance(5 * time.Millisecond)
+				if _, err := w.Engine.Sweep(w.Context()); err != nil {
 					w.Errorf("sweep: %v", err)
 				}
 			})
 			wg.Wait()
-			w.equal(1, w.closings(q.ID))
+			w.Equal(1, w.closings(q.ID))
 			w.complete(w.claimTask(task.ID))
 		}
 	})
@@ -50,7 +50,7 @@ func TestOneEnd(t *testing.T) {
 
 func TestLastVoteIsCountedOnce(t *testing.T) {
 	each(t, func(w *world) {
-		people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
+		people := []fermata.Caller{w.alice, w.Person("bob"), w.Person("carol"), w.Person("dan")}
 		for range 5 {
 			task, q := w.createSuspended(fermata.Ask{Question: "Go?", Action: json.RawMessage(`1`), Approvals: &fermata.Quorum{Required: 2}})
 			var wg sync.WaitGroup
@@ -63,8 +63,8 @@ func TestLastVoteIsCountedOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			w.equal(2, len(w.checkQuestion(q.ID, fermata.Answered).Votes))
-			w.equal(1, w.closings(q.ID))
+			w.Equal(2, len(w.checkQuestion(q.ID, fermata.Answered).Votes))
+			w.Equal(1, w.closings(q.ID))
 			w.complete(w.claimTask(task.ID))
 		}
 	})
@@ -86,7 +86,7 @@ func TestOneClaim(t *testing.T) {
 		for range workers {
 			wg.Go(func() {
 				for {
-					c, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w"})
+					c, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w"})
 					if errors.Is(err, engine.ErrNoTask) {
 						return
 					}
@@ -108,7 +108,7 @@ func TestOneClaim(t *testing.T) {
 			}
 			told += n / 100
 		}
-		w.equal([]int{tasks, tasks / 3}, []int{len(claimed), told})
+		w.Equal([]int{tasks, tasks / 3}, []int{len(claimed), told})
 	})
 }
 
@@ -129,9 +129,9 @@ func TestEverybodyAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		report, err := w.e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
-		w.equal(true, report.OK)
+		report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal(true, report.OK)
 		w.checkNoTask()
 	})
 }
@@ -139,19 +139,19 @@ func TestEverybodyAtOnce(t *testing.T) {
 // cycle moves one task from its creation to its end, in its own project.
 func (w *world) cycle(i int) error {
 	ctx, project := w.Context(), fmt.Sprint("p", i)
-	task, err := w.e.CreateTask(ctx, w.agent, fermata.NewTask{Title: "x", Project: project})
+	task, err := w.Engine.CreateTask(ctx, w.agent, fermata.NewTask{Title: "x", Project: project})
 	if err != nil {
 		return err
 	}
 	for _, want := range []string{"", "yes"} {
-		c, err := w.e.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: project, Projects: []string{project}})
+		c, err := w.Engine.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: project, Projects: []string{project}})
 		if err != nil {
 			return fmt.Errorf("claim: %w", err)
 		}
 		if c.Task.ID != task.ID || want != "" && (len(c.Context.Questions) != 1 || c.Context.Questions[0].Resolution.Answer != want) {
 			return fmt.Errorf("claimed %s with %+v", c.Task.ID, c.Context.Questions)
 		}
-		if _, err := w.e.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token}); err != nil {
+		if _, err := w.Engine.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token}); err != nil {
 			return fmt.Errorf("heartbeat: %w", err)
 		}
 		f := needsInputWith(fermata.Ask{Question: "Go on?"})
@@ -159,14 +159,14 @@ func (w *world) cycle(i int) error {
 			f = completed
 		}
 		f.Token = c.Run.Token
-		t, err := w.e.Finish(ctx, w.agent, c.Run.ID, f)
+		t, err := w.Engine.Finish(ctx, w.agent, c.Run.ID, f)
 		if err != nil {
 			return fmt.Errorf("finish: %w", err)
 		}
 		if want != "" {
 			continue
 		}
-		if _, err := w.e.Answer(ctx, w.alice, t.PendingQuestionID, fermata.Answer{Answer: "yes"}); err != nil {
+		if _, err := w.Engine.Answer(ctx, w.alice, t.PendingQuestionID, fermata.Answer{Answer: "yes"}); err != nil {
 			return fmt.Errorf("answer: %w", err)
 		}
 	}
@@ -180,13 +180,13 @@ func TestAnAnswerThatEscalationOvertakes(t *testing.T) {
 		a := format
 		a.Timeout, a.Assignees = "10m", []string{"alice"}
 		a.Escalation = []fermata.EscalationLevel{{Assignees: []string{"bob"}, Timeout: "5m", OnTimeout: fermata.FailTask}}
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		_, q := w.createSuspended(a)
 		w.sweep(10 * time.Minute)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
-		w.ok(err)
-		w.equal("alice", w.checkQuestion(q.ID, fermata.Answered).Resolution.AnsweredBy.Name)
-		_, err = w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "yaml"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.OK(err)
+		w.Equal("alice", w.checkQuestion(q.ID, fermata.Answered).Resolution.AnsweredBy.Name)
+		_, err = w.Engine.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "yaml"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 	})
 }

@@ -11,10 +11,9 @@ import (
 // answer there, and nowhere else.
 func TestRoleInAProject(t *testing.T) {
 	each(t, func(w *world) {
-		_, err := w.e.AddMember(w.Context(), admin, engine.NewMember{
+		w.AddMember(engine.NewMember{
 			Handle: "cid", Role: fermata.RoleViewer, Projects: map[string]fermata.Role{"web": fermata.RoleResponder},
 		})
-		w.ok(err)
 		cid := w.signIn("cid", engine.Browser{}).Caller
 		for project, may := range map[string]bool{"web": true, "default": false, "shop": false} {
 			code := func(err error, want fermata.Code) {
@@ -22,34 +21,34 @@ func TestRoleInAProject(t *testing.T) {
 				if may {
 					want = ""
 				}
-				w.checkRefused(err, want)
+				w.CheckRefused(err, want)
 			}
 			task := w.task(fermata.NewTask{Project: project})
 			q := w.ask(task.ID, format)
-			_, err := w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: project})
+			_, err := w.Engine.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: project})
 			code(err, fermata.CodeForbidden)
-			_, err = w.e.AskExternal(w.Context(), cid, project, "", fermata.Ask{Question: "a?"})
+			_, err = w.Engine.AskExternal(w.Context(), cid, project, "", fermata.Ask{Question: "a?"})
 			code(err, fermata.CodeForbidden)
-			_, err = w.e.AskExternal(w.Context(), w.agent, project, "session-of-"+project, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "x"})
-			w.ok(err)
-			own, err := w.e.AskExternal(w.Context(), cid, "web", "session-of-"+project, fermata.Ask{Question: "b?"})
-			w.ok(err)
-			w.equal("web", own.Project) // an agent's session is not a person's
-			_, err = w.e.PostMessage(w.Context(), cid, task.ID, "hello")
+			_, err = w.Engine.AskExternal(w.Context(), w.agent, project, "session-of-"+project, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "x"})
+			w.OK(err)
+			own, err := w.Engine.AskExternal(w.Context(), cid, "web", "session-of-"+project, fermata.Ask{Question: "b?"})
+			w.OK(err)
+			w.Equal("web", own.Project) // an agent's session is not a person's
+			_, err = w.Engine.PostMessage(w.Context(), cid, task.ID, "hello")
 			code(err, fermata.CodeForbidden)
-			code(w.e.ReportProgress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
-			_, err = w.e.Answer(w.Context(), cid, q.ID, fermata.Answer{Answer: "toml"})
+			code(w.Engine.ReportProgress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
+			_, err = w.Engine.Answer(w.Context(), cid, q.ID, fermata.Answer{Answer: "toml"})
 			code(err, fermata.CodeNotEligible)
-			_, err = w.e.CancelTask(w.Context(), cid, task.ID, "")
+			_, err = w.Engine.CancelTask(w.Context(), cid, task.ID, "")
 			code(err, fermata.CodeForbidden)
 			if !may {
-				_, err = w.e.CancelQuestion(w.Context(), cid, q.ID, "")
+				_, err = w.Engine.CancelQuestion(w.Context(), cid, q.ID, "")
 				code(err, fermata.CodeForbidden)
-				_, err = w.e.Ask(w.Context(), cid, task.ID, format)
+				_, err = w.Engine.Ask(w.Context(), cid, task.ID, format)
 				code(err, fermata.CodeForbidden)
 			}
-			_, err = w.e.Task(w.Context(), cid, task.ID)
-			w.ok(err)
+			_, err = w.Engine.Task(w.Context(), cid, task.ID)
+			w.OK(err)
 		}
 	})
 }
@@ -59,18 +58,18 @@ func TestRoleInAProject(t *testing.T) {
 func TestQuorumCountsWhoMay(t *testing.T) {
 	each(t, func(w *world) {
 		for _, handle := range []string{"bob", "cid"} {
-			w.person(handle)
+			w.Person(handle)
 		}
 		task := w.task(fermata.NewTask{Project: "web"})
 		three := fermata.Ask{Type: fermata.Approval, Question: "run?", Approvals: &fermata.Quorum{Required: 3}}
 		q := w.ask(task.ID, three)
-		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-		w.ok(err)
+		_, err := w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.OK(err)
 		for _, ch := range []fermata.MemberChange{{Disabled: ptr(true)}, {Disabled: ptr(false), Projects: map[string]fermata.Role{"web": fermata.RoleViewer}}} {
-			_, err = w.e.ChangeMember(w.Context(), admin, "cid", ch)
-			w.ok(err)
-			_, err = w.e.Ask(w.Context(), w.agent, task.ID, three)
-			w.checkRefused(err, fermata.CodeQuorumUnreachable)
+			_, err = w.Engine.ChangeMember(w.Context(), admin, "cid", ch)
+			w.OK(err)
+			_, err = w.Engine.Ask(w.Context(), w.agent, task.ID, three)
+			w.CheckRefused(err, fermata.CodeQuorumUnreachable)
 		}
 	})
 }
@@ -84,12 +83,12 @@ func TestRiskEndsAtTheBrowser(t *testing.T) {
 		})
 		ask := fermata.Ask{Type: fermata.Approval, Question: "run?", Risk: fermata.RiskHigh}
 		q := w.ask(w.task(fermata.NewTask{}).ID, ask)
-		w.equal(fermata.AssuranceSession, q.LeastAssurance)
+		w.Equal(fermata.AssuranceSession, q.LeastAssurance)
 		_, err := w.approve(w.alice, q, fermata.Approve)
-		w.checkRefused(err, fermata.CodeNotEligible)
+		w.CheckRefused(err, fermata.CodeNotEligible)
 		w.checkQuestion(q.ID, fermata.Pending)
 		q, err = w.approve(w.signIn("alice", engine.Browser{}).Caller, q, fermata.Approve)
-		w.ok(err)
-		w.equal(fermata.AssuranceSession, q.Resolution.Assurance)
+		w.OK(err)
+		w.Equal(fermata.AssuranceSession, q.Resolution.Assurance)
 	})
 }

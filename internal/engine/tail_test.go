@@ -11,13 +11,14 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // appendEvents commits n events at once.
 func (w *world) appendEvents(n int) {
 	w.Helper()
-	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		for i := range n {
 			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.SystemActor, Data: fmt.Appendf(nil, `{"n":%d}`, i)})
 		}
@@ -48,14 +49,14 @@ func follow(ctx context.Context, e *engine.Engine, after, last int64) error {
 
 func TestTailIsSharedNearTheEnd(t *testing.T) {
 	each(t, func(w *world) {
-		w.ok(w.e.Start(w.Context()))
+		w.OK(w.Engine.Start(w.Context()))
 		after := w.events()
 		w.appendEvents(10)
-		first, err := w.e.Tail().Next(w.Context(), "default", after)
-		w.ok(err)
-		second, err := w.e.Tail().Next(w.Context(), "default", after+4)
-		w.ok(err)
-		w.equal([]int{10, 6}, []int{len(first), len(second)})
+		first, err := w.Engine.Tail().Next(w.Context(), "default", after)
+		w.OK(err)
+		second, err := w.Engine.Tail().Next(w.Context(), "default", after+4)
+		w.OK(err)
+		w.Equal([]int{10, 6}, []int{len(first), len(second)})
 		if first[4] != second[0] || first[9] != second[5] {
 			w.Error("readers near the end do not share the events")
 		}
@@ -68,37 +69,37 @@ func TestTailReplaysFromTheDatabase(t *testing.T) {
 			w.appendEvents(500)
 		}
 		last := w.events()
-		first, err := w.e.Tail().Next(w.Context(), "default", 0)
-		w.ok(err)
-		w.equal([]int64{256, 1, 256}, []int64{int64(len(first)), first[0].Seq, first[255].Seq})
-		again, err := w.e.Tail().Next(w.Context(), "default", 0)
-		w.ok(err)
+		first, err := w.Engine.Tail().Next(w.Context(), "default", 0)
+		w.OK(err)
+		w.Equal([]int64{256, 1, 256}, []int64{int64(len(first)), first[0].Seq, first[255].Seq})
+		again, err := w.Engine.Tail().Next(w.Context(), "default", 0)
+		w.OK(err)
 		if first[0] == again[0] {
 			w.Error("old events are kept in memory")
 		}
-		w.equal(first[0].Event, again[0].Event)
-		w.equal(string(first[0].JSON), string(again[0].JSON))
-		w.ok(follow(w.Context(), w.e, 0, last))
+		w.Equal(first[0].Event, again[0].Event)
+		w.Equal(string(first[0].JSON), string(again[0].JSON))
+		w.OK(follow(w.Context(), w.Engine, 0, last))
 
 		// After a restart nothing is in memory.
-		fresh := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
-		w.ok(fresh.Start(w.Context()))
-		w.ok(follow(w.Context(), fresh, 0, last))
-		w.ok(follow(w.Context(), fresh, last-1, last))
+		fresh := engine.New(storetest.Open(w.T, w.Options), engine.Options{})
+		w.OK(fresh.Start(w.Context()))
+		w.OK(follow(w.Context(), fresh, 0, last))
+		w.OK(follow(w.Context(), fresh, last-1, last))
 	})
 }
 
 func TestTailWaits(t *testing.T) {
 	each(t, func(w *world) {
-		w.ok(w.e.Start(w.Context()))
+		w.OK(w.Engine.Start(w.Context()))
 		after := w.events()
 		ctx, cancel := context.WithCancel(w.Context())
 		got := make(chan error, 1)
-		go func() { got <- follow(ctx, w.e, after, after+2) }()
+		go func() { got <- follow(ctx, w.Engine, after, after+2) }()
 		w.appendEvents(1)
 		w.appendEvents(1)
-		w.ok(patience.Receive(w, "the stream ends", got))
-		go func() { got <- follow(ctx, w.e, after+2, after+3) }()
+		w.OK(patience.Receive(w, "the stream ends", got))
+		go func() { got <- follow(ctx, w.Engine, after+2, after+3) }()
 		cancel()
 		if patience.Receive(w, "the stream ends", got) == nil {
 			w.Error("an event came from nowhere")
@@ -109,13 +110,13 @@ func TestTailWaits(t *testing.T) {
 func TestTailUnderConcurrentWriters(t *testing.T) {
 	each(t, func(w *world) {
 		const writers, writes = 4, 30
-		w.ok(w.e.Start(w.Context()))
+		w.OK(w.Engine.Start(w.Context()))
 		start := w.events()
 		last := start + writers*writes
 		var wg sync.WaitGroup
 		for _, after := range []int64{0, start, last - 1, start + 5} {
 			wg.Go(func() {
-				if err := follow(w.Context(), w.e, after, last); err != nil {
+				if err := follow(w.Context(), w.Engine, after, last); err != nil {
 					w.Errorf("reader from %d: %v", after, err)
 				}
 			})
@@ -123,7 +124,7 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				for range writes {
-					if _, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
+					if _, err := w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
 						w.Errorf("create: %v", err)
 					}
 				}
@@ -136,7 +137,7 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 // replica returns one more engine on the same PostgreSQL, which follows the others.
 func (w *world) replica() *engine.Engine {
 	w.Helper()
-	e := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
+	e := engine.New(storetest.Open(w.T, w.Options), engine.Options{})
 	w.followOthers(e)
 	return e
 }
@@ -146,22 +147,16 @@ func (w *world) replica() *engine.Engine {
 func (w *world) followOthers(e *engine.Engine) {
 	w.Helper()
 	engine.SetRescanInterval(e, 24*time.Hour)
-	w.ok(e.Start(w.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { e.RunTail(ctx) })
-	w.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
+	w.OK(e.Start(w.Context()))
+	testkit.Run(w, e.RunTail)
 }
 
 func onReplicas(t *testing.T, test func(w *world, other *engine.Engine)) {
 	each(t, func(w *world) {
-		if w.db.Dialect() != "postgres" {
+		if w.DB.Dialect() != "postgres" {
 			w.Skip("one process uses a SQLite file")
 		}
-		w.followOthers(w.e)
+		w.followOthers(w.Engine)
 		test(w, w.replica())
 	})
 }
@@ -172,7 +167,7 @@ func TestTailOfReplicas(t *testing.T) {
 		start := w.events()
 		last := start + 4*writes
 		var wg sync.WaitGroup
-		for _, e := range []*engine.Engine{w.e, other} {
+		for _, e := range []*engine.Engine{w.Engine, other} {
 			for _, after := range []int64{0, start} {
 				wg.Go(func() {
 					if err := follow(w.Context(), e, after, last); err != nil {
@@ -191,9 +186,9 @@ func TestTailOfReplicas(t *testing.T) {
 			}
 		}
 		wg.Wait()
-		report, err := w.e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
-		w.equal(true, report.OK)
+		report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal(true, report.OK)
 	})
 }
 
@@ -203,7 +198,7 @@ func TestReplicaHears(t *testing.T) {
 	onReplicas(t, func(w *world, other *engine.Engine) {
 		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
 		_, err := other.Authenticate(w.Context(), token.Secret)
-		w.ok(err)
+		w.OK(err)
 		task, q := w.createSuspended(format)
 		waited := make(chan error, 2)
 		go func() {
@@ -221,17 +216,17 @@ func TestReplicaHears(t *testing.T) {
 			waited <- err
 		}()
 		w.answer(q.ID, "toml")
-		w.ok(patience.Receive(w, "the wait ends", waited))
-		w.ok(patience.Receive(w, "the wait ends", waited))
+		w.OK(patience.Receive(w, "the wait ends", waited))
+		w.OK(patience.Receive(w, "the wait ends", waited))
 
 		before := w.events()
 		w.setPolicy(func(p *fermata.Policy) { p.AllowNever = false })
-		_, err = w.e.RevokeToken(w.Context(), admin, token.ID)
-		w.ok(err)
-		w.ok(follow(w.Context(), other, before, w.events()))
+		_, err = w.Engine.RevokeToken(w.Context(), admin, token.ID)
+		w.OK(err)
+		w.OK(follow(w.Context(), other, before, w.events()))
 		_, err = other.Authenticate(w.Context(), token.Secret)
-		w.checkRefused(err, fermata.CodeUnauthenticated)
+		w.CheckRefused(err, fermata.CodeUnauthenticated)
 		_, err = other.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
-		w.checkRefused(err, fermata.CodePolicyViolation)
+		w.CheckRefused(err, fermata.CodePolicyViolation)
 	})
 }

@@ -13,14 +13,14 @@ func TestCancelNeverResumes(t *testing.T) {
 		task, q := w.createSuspended(format)
 		w.cancel(task.ID)
 		got := w.checkQuestion(q.ID, fermata.Cancelled)
-		w.equal(fermata.ActorHuman, got.Resolution.DecidedBy)
-		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Restart: true})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.Equal(fermata.ActorHuman, got.Resolution.DecidedBy)
+		_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Restart: true})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 		w.sweep(time.Hour)
-		w.equal([]any{"", "not needed"}, []any{w.checkState(task.ID, fermata.TaskCancelled).PendingQuestionID, w.checkState(task.ID, fermata.TaskCancelled).Reason})
+		w.Equal([]any{"", "not needed"}, []any{w.checkState(task.ID, fermata.TaskCancelled).PendingQuestionID, w.checkState(task.ID, fermata.TaskCancelled).Reason})
 		w.checkNoTask()
 		w.cancel(task.ID)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -39,16 +39,16 @@ func TestCancelTakesTheSubtree(t *testing.T) {
 		blocked := child(root.Task.ID, fermata.NewTask{BlockedBy: []string{open}})
 		deferred := child(root.Task.ID, fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))})
 		waiting := w.finish(root, fermata.Finish{Result: fermata.ResultBlocked})
-		w.equal(fermata.TaskBlocked, waiting.State)
+		w.Equal(fermata.TaskBlocked, waiting.State)
 		w.cancel(root.Task.ID)
 		for _, id := range []string{root.Task.ID, below.Task.ID, suspended.Task.ID, open, blocked, deferred} {
 			w.checkState(id, fermata.TaskCancelled)
 		}
 		w.checkState(done.Task.ID, fermata.TaskDone)
 		w.checkQuestion(q, fermata.Cancelled)
-		w.equal(fermata.RunFinished, w.runState(below.Run.ID))
+		w.Equal(fermata.RunFinished, w.runState(below.Run.ID))
 		_, err := w.tryFinish(below, completed)
-		w.checkRefused(err, fermata.CodeStaleRun)
+		w.CheckRefused(err, fermata.CodeStaleRun)
 		w.checkNoTask()
 	})
 }
@@ -57,12 +57,12 @@ func TestEndedTasksStay(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		w.complete(c)
-		_, err := w.e.CancelTask(w.Context(), w.alice, c.Task.ID, "")
-		w.checkRefused(err, fermata.CodeIllegalTransition)
-		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
-		w.checkRefused(err, fermata.CodeIllegalTransition)
-		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err := w.Engine.CancelTask(w.Context(), w.alice, c.Task.ID, "")
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 		if !strings.Contains(err.Error(), "done") || !strings.Contains(err.Error(), "input_received") {
 			w.Errorf("the error does not name both states: %v", err)
 		}
@@ -76,10 +76,10 @@ func TestEndCancelsQuestions(t *testing.T) {
 				c := w.createRunning(fermata.NewTask{})
 				q := w.ask(c.Task.ID, format)
 				other := w.ask(c.Task.ID, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"})
-				w.equal(state, w.finish(c, fermata.Finish{Result: result, Summary: "that was it"}).State)
+				w.Equal(state, w.finish(c, fermata.Finish{Result: result, Summary: "that was it"}).State)
 				w.checkQuestion(q.ID, fermata.Cancelled)
 				w.checkQuestion(other.ID, fermata.Cancelled)
-				w.equal("that was it", w.checkState(c.Task.ID, state).Summary)
+				w.Equal("that was it", w.checkState(c.Task.ID, state).Summary)
 			})
 		})
 	}
@@ -89,9 +89,9 @@ func TestDependencies(t *testing.T) {
 	each(t, func(w *world) {
 		a, b := w.createRunning(fermata.NewTask{}), w.createRunning(fermata.NewTask{})
 		both := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID, b.Task.ID, a.Task.ID}})
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		one := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}})
-		w.equal(2, len(w.checkState(both.ID, fermata.TaskBlocked).BlockedBy))
+		w.Equal(2, len(w.checkState(both.ID, fermata.TaskBlocked).BlockedBy))
 		w.complete(a)
 		w.checkState(both.ID, fermata.TaskBlocked)
 		w.checkState(one.ID, fermata.TaskOpen)
@@ -108,8 +108,8 @@ func TestFailedDependencyBlocks(t *testing.T) {
 		w.finish(first, fermata.Finish{Result: fermata.ResultFailed})
 		w.checkState(second.ID, fermata.TaskBlocked)
 		w.checkState(w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, fermata.TaskBlocked)
-		_, err := w.e.ReopenTask(w.Context(), w.alice, first.Task.ID)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, first.Task.ID)
+		w.OK(err)
 		w.complete(w.claimTask(first.Task.ID))
 		w.checkState(second.ID, fermata.TaskOpen)
 	})
@@ -121,22 +121,22 @@ func TestCyclesAreRefused(t *testing.T) {
 		b := w.task(fermata.NewTask{BlockedBy: []string{a}}).ID
 		c := w.task(fermata.NewTask{BlockedBy: []string{b}}).ID
 		patch := func(id string, on ...string) error {
-			_, err := w.e.UpdateTask(w.Context(), w.alice, id, fermata.TaskPatch{BlockedBy: &on})
+			_, err := w.Engine.UpdateTask(w.Context(), w.alice, id, fermata.TaskPatch{BlockedBy: &on})
 			return err
 		}
 		err := patch(a, c)
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		if path := strings.Join([]string{a, c, b, a}, " → "); !strings.Contains(err.Error(), path) {
 			w.Errorf("the error does not show the path %s: %v", path, err)
 		}
-		w.checkRefused(patch(a, a), fermata.CodeInvalidRequest)
-		w.checkRefused(patch(a, "task_00000000000000000000"), fermata.CodeNotFound)
-		w.equal(0, len(w.checkState(a, fermata.TaskOpen).BlockedBy))
+		w.CheckRefused(patch(a, a), fermata.CodeInvalidRequest)
+		w.CheckRefused(patch(a, "task_00000000000000000000"), fermata.CodeNotFound)
+		w.Equal(0, len(w.checkState(a, fermata.TaskOpen).BlockedBy))
 		claim := w.claimTask(a)
 		_, err = w.tryFinish(claim, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{c}})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
-		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", BlockedBy: []string{"task_00000000000000000000"}})
-		w.checkRefused(err, fermata.CodeNotFound)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", BlockedBy: []string{"task_00000000000000000000"}})
+		w.CheckRefused(err, fermata.CodeNotFound)
 	})
 }
 
@@ -145,17 +145,17 @@ func TestPatchMovesTheTask(t *testing.T) {
 		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{})
 		patch := func(p fermata.TaskPatch) *fermata.Task {
-			got, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, p)
-			w.ok(err)
+			got, err := w.Engine.UpdateTask(w.Context(), w.alice, task.ID, p)
+			w.OK(err)
 			return got
 		}
 		short := first.Task.ID[len(first.Task.ID)-10:]
-		w.equal(fermata.TaskBlocked, patch(fermata.TaskPatch{BlockedBy: &[]string{short}}).State)
+		w.Equal(fermata.TaskBlocked, patch(fermata.TaskPatch{BlockedBy: &[]string{short}}).State)
 		got := patch(fermata.TaskPatch{Title: ptr("new"), Body: ptr("b"), Priority: ptr(0), Labels: &[]string{"x"}})
-		w.equal([]any{fermata.TaskBlocked, "new", "b", 0, []string{"x"}, []string{first.Task.ID}}, []any{got.State, got.Title, got.Body, got.Priority, got.Labels, got.BlockedBy})
-		w.equal(fermata.TaskOpen, patch(fermata.TaskPatch{BlockedBy: &[]string{}}).State)
-		_, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{Priority: ptr(9)})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		w.Equal([]any{fermata.TaskBlocked, "new", "b", 0, []string{"x"}, []string{first.Task.ID}}, []any{got.State, got.Title, got.Body, got.Priority, got.Labels, got.BlockedBy})
+		w.Equal(fermata.TaskOpen, patch(fermata.TaskPatch{BlockedBy: &[]string{}}).State)
+		_, err := w.Engine.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{Priority: ptr(9)})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -170,7 +170,7 @@ func TestParentWaitsForItsChildren(t *testing.T) {
 				parent := w.createRunning(fermata.NewTask{})
 				first := w.createRunning(fermata.NewTask{ParentID: parent.Task.ID})
 				second := w.createRunning(fermata.NewTask{ParentID: parent.Task.ID})
-				w.equal(fermata.TaskBlocked, w.finish(parent, fermata.Finish{Result: fermata.ResultBlocked}).State)
+				w.Equal(fermata.TaskBlocked, w.finish(parent, fermata.Finish{Result: fermata.ResultBlocked}).State)
 				end(w, first)
 				w.checkState(parent.Task.ID, fermata.TaskBlocked)
 				end(w, second)
@@ -190,9 +190,9 @@ func TestBlockedOnNothingAsksAPerson(t *testing.T) {
 			each(t, func(w *world) {
 				w.setPolicy(policy)
 				got := w.finish(w.createRunning(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultBlocked, Summary: "no access"})
-				w.equal(fermata.TaskAwaitingInput, got.State)
+				w.Equal(fermata.TaskAwaitingInput, got.State)
 				q := w.checkQuestion(got.PendingQuestionID, fermata.Pending)
-				w.equal("no access", q.Body)
+				w.Equal("no access", q.Body)
 				w.answer(q.ID, "ask bob")
 				w.claimTask(got.ID)
 			})
@@ -205,7 +205,7 @@ func TestBlockedOnWhatIsDone(t *testing.T) {
 		other := w.createRunning(fermata.NewTask{})
 		w.complete(other)
 		c := w.createRunning(fermata.NewTask{})
-		w.equal(fermata.TaskOpen, w.finish(c, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{other.Task.ID}}).State)
+		w.Equal(fermata.TaskOpen, w.finish(c, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{other.Task.ID}}).State)
 	})
 }
 
@@ -215,61 +215,61 @@ func TestParents(t *testing.T) {
 		short := parent.ID[len(parent.ID)-10:]
 		child := w.task(fermata.NewTask{ParentID: short})
 		grandchild := w.task(fermata.NewTask{ParentID: child.ID})
-		tree, err := w.e.Tree(w.Context(), w.alice, parent.ID)
-		w.ok(err)
-		w.equal([]string{parent.ID, child.ID, grandchild.ID}, []string{tree[0].ID, tree[1].ID, tree[2].ID})
+		tree, err := w.Engine.Tree(w.Context(), w.alice, parent.ID)
+		w.OK(err)
+		w.Equal([]string{parent.ID, child.ID, grandchild.ID}, []string{tree[0].ID, tree[1].ID, tree[2].ID})
 		for range fermata.MaxDepth - 3 {
 			grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
 		}
 		grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
-		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: grandchild.ID})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: grandchild.ID})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		w.cancel(parent.ID)
-		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: parent.ID})
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: parent.ID})
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
 func TestDefer(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
-		now, err := w.e.Now(w.Context())
-		w.ok(err)
+		now, err := w.Engine.Now(w.Context())
+		w.OK(err)
 		until := now.Add(time.Hour)
-		got, err := w.e.DeferTask(w.Context(), w.alice, task.ID, &until)
-		w.ok(err)
-		w.equal([]any{fermata.TaskDeferred, until, true}, []any{got.State, *got.DeferUntil, got.CanResume})
+		got, err := w.Engine.DeferTask(w.Context(), w.alice, task.ID, &until)
+		w.OK(err)
+		w.Equal([]any{fermata.TaskDeferred, until, true}, []any{got.State, *got.DeferUntil, got.CanResume})
 		w.checkNoTask()
 		w.sweep(59 * time.Minute)
 		w.checkState(task.ID, fermata.TaskDeferred)
 		w.sweep(time.Minute)
-		w.equal((*time.Time)(nil), w.checkState(task.ID, fermata.TaskOpen).DeferUntil)
+		w.Equal((*time.Time)(nil), w.checkState(task.ID, fermata.TaskOpen).DeferUntil)
 		past := now.Add(-time.Hour)
-		_, err = w.e.DeferTask(w.Context(), w.alice, task.ID, &past)
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err = w.Engine.DeferTask(w.Context(), w.alice, task.ID, &past)
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 		running := w.claimTask(task.ID)
-		_, err = w.e.DeferTask(w.Context(), w.alice, running.Task.ID, nil)
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.DeferTask(w.Context(), w.alice, running.Task.ID, nil)
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
 func TestDeferredForGoodIsReopened(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})
-		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
-		w.ok(err)
+		_, err := w.Engine.DeferTask(w.Context(), w.alice, task.ID, nil)
+		w.OK(err)
 		w.sweep(1000 * time.Hour)
 		w.checkState(task.ID, fermata.TaskDeferred)
-		_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
-		w.ok(err)
+		_, err = w.Engine.ReopenTask(w.Context(), w.alice, task.ID)
+		w.OK(err)
 		w.claimTask(task.ID)
 	})
 }
 
 func TestWokenIntoBlocked(t *testing.T) {
 	each(t, func(w *world) {
-		now, err := w.e.Now(w.Context())
-		w.ok(err)
+		now, err := w.Engine.Now(w.Context())
+		w.OK(err)
 		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}, DeferUntil: ptr(now.Add(time.Second))})
 		w.checkState(task.ID, fermata.TaskDeferred)
@@ -285,13 +285,13 @@ func TestReopen(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{MaxAttempts: 1})
 		w.sweep(fermata.DefaultLease)
 		w.checkState(c.Task.ID, fermata.TaskFailed)
-		got, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.ok(err)
-		w.equal([]any{fermata.TaskOpen, 0, ""}, []any{got.State, got.Attempts, got.Reason})
+		got, err := w.Engine.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.OK(err)
+		w.Equal([]any{fermata.TaskOpen, 0, ""}, []any{got.State, got.Attempts, got.Reason})
 		next := w.claimTask(c.Task.ID)
-		w.equal(2, next.Run.Attempt)
-		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		w.Equal(2, next.Run.Attempt)
+		_, err = w.Engine.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
@@ -302,8 +302,8 @@ func TestReopenedIntoBlocked(t *testing.T) {
 		first := w.createRunning(fermata.NewTask{})
 		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
 		w.cancel(task.ID)
-		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
-		w.ok(err)
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, task.ID)
+		w.OK(err)
 		w.checkState(task.ID, fermata.TaskBlocked)
 		w.complete(first)
 		w.checkState(task.ID, fermata.TaskInputReceived)
@@ -313,38 +313,38 @@ func TestReopenedIntoBlocked(t *testing.T) {
 func TestResume(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
-		w.equal(true, w.checkState(task.ID, fermata.TaskAwaitingInput).CanResume)
+		w.Equal(true, w.checkState(task.ID, fermata.TaskAwaitingInput).CanResume)
 		for range 2 {
-			got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
-			w.ok(err)
-			w.equal(fermata.TaskInputReceived, got.State)
+			got, err := w.Engine.ResumeTask(w.Context(), w.alice, task.ID, "")
+			w.OK(err)
+			w.Equal(fermata.TaskInputReceived, got.State)
 		}
 		c := w.claimTask(task.ID)
-		w.equal([]string{"cancelled: " + q.Title}, handedTexts(c.Context))
+		w.Equal([]string{"cancelled: " + q.Title}, handedTexts(c.Context))
 		w.complete(c)
 
 		first := w.createRunning(fermata.NewTask{})
 		blocked := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
-		_, err := w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
-		w.ok(err)
+		_, err := w.Engine.ResumeTask(w.Context(), w.alice, blocked.ID, "")
+		w.OK(err)
 		w.claimTask(blocked.ID)
-		_, err = w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
-		w.checkRefused(err, fermata.CodeIllegalTransition)
+		_, err = w.Engine.ResumeTask(w.Context(), w.alice, blocked.ID, "")
+		w.CheckRefused(err, fermata.CodeIllegalTransition)
 	})
 }
 
 func TestReadersOnlyRead(t *testing.T) {
 	each(t, func(w *world) {
-		viewer := w.person("viewer")
+		viewer := w.Person("viewer")
 		viewer.Scopes = []fermata.Scope{fermata.ScopeRead}
 		id := w.task(fermata.NewTask{}).ID
-		_, err := w.e.CancelTask(w.Context(), viewer, id, "")
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.CreateTask(w.Context(), viewer, fermata.NewTask{Title: "x"})
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.PostMessage(w.Context(), viewer, id, "x")
-		w.checkRefused(err, fermata.CodeForbidden)
-		_, err = w.e.Task(w.Context(), viewer, id)
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), viewer, id, "")
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.CreateTask(w.Context(), viewer, fermata.NewTask{Title: "x"})
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.PostMessage(w.Context(), viewer, id, "x")
+		w.CheckRefused(err, fermata.CodeForbidden)
+		_, err = w.Engine.Task(w.Context(), viewer, id)
+		w.OK(err)
 	})
 }

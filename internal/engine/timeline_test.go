@@ -15,8 +15,8 @@ func (w *world) timeline(id string, limit int) fermata.Timeline {
 	var all fermata.Timeline
 	f := engine.TimelineFilter{TaskID: id, Limit: limit}
 	for {
-		part, next, err := w.e.Timeline(w.Context(), w.alice, f)
-		w.ok(err)
+		part, next, err := w.Engine.Timeline(w.Context(), w.alice, f)
+		w.OK(err)
 		if len(part) > limit {
 			w.Fatalf("a part has %d entries", len(part))
 		}
@@ -30,10 +30,10 @@ func (w *world) timeline(id string, limit int) fermata.Timeline {
 func TestTimeline(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{Title: "Build"})
-		w.ok(w.e.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Token: c.Run.Token, Message: "half", Current: 1, Total: 2}))
+		w.OK(w.Engine.ReportRunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Token: c.Run.Token, Message: "half", Current: 1, Total: 2}))
 		q := w.finish(c, needsInputWith(format)).PendingQuestionID
-		_, err := w.e.Clarify(w.Context(), w.alice, q, "why?")
-		w.ok(err)
+		_, err := w.Engine.Clarify(w.Context(), w.alice, q, "why?")
+		w.OK(err)
 		w.answer(q, "toml")
 		w.cancel(c.Task.ID)
 		for _, limit := range []int{1, 3, 100} {
@@ -46,7 +46,7 @@ func TestTimeline(t *testing.T) {
 				seq = e.Seq
 				got = append(got, entryText(e))
 			}
-			w.equal([]string{
+			w.Equal([]string{
 				"task →open", "run open→in_progress finished needs_input", "progress half", "run finished needs_input",
 				"question in_progress→awaiting_input answered toml", "message awaiting_input→input_received why?",
 				"question by alice: toml", "task input_received→cancelled not needed", "message not needed",
@@ -86,22 +86,22 @@ func TestTimelineIsOfOneTask(t *testing.T) {
 	each(t, func(w *world) {
 		one, other := w.task(fermata.NewTask{}), w.task(fermata.NewTask{})
 		w.say(one.ID, "hello")
-		_, next, err := w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: one.ID, Limit: 1})
-		w.ok(err)
-		_, _, err = w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: other.ID, Cursor: next})
-		w.checkRefused(err, fermata.CodeInvalidRequest)
-		_, _, err = w.e.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: "task_00000000000000000000"})
-		w.checkRefused(err, fermata.CodeNotFound)
-		w.equal(1, len(w.timeline(other.ID, 9)))
+		_, next, err := w.Engine.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: one.ID, Limit: 1})
+		w.OK(err)
+		_, _, err = w.Engine.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: other.ID, Cursor: next})
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
+		_, _, err = w.Engine.Timeline(w.Context(), w.alice, engine.TimelineFilter{TaskID: "task_00000000000000000000"})
+		w.CheckRefused(err, fermata.CodeNotFound)
+		w.Equal(1, len(w.timeline(other.ID, 9)))
 	})
 }
 
 func TestTaskOrdersAndCounts(t *testing.T) {
 	each(t, func(w *world) {
 		low := w.task(fermata.NewTask{Title: "low", Priority: ptr(4), Agent: "review"})
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		high := w.task(fermata.NewTask{Title: "high", Priority: ptr(0), Project: "web"})
-		w.clock.Advance(time.Second)
+		w.Clock.Advance(time.Second)
 		w.say(low.ID, "hello")
 		for sort, want := range map[fermata.TaskSort][]string{
 			"": {"high", "low"}, fermata.SortOldest: {"low", "high"}, fermata.SortPriority: {"high", "low"}, fermata.SortUpdated: {"low", "high"},
@@ -109,8 +109,8 @@ func TestTaskOrdersAndCounts(t *testing.T) {
 			var got []string
 			f := engine.TaskFilter{Sort: sort, Limit: 1}
 			for {
-				page, next, err := w.e.Tasks(w.Context(), w.alice, f)
-				w.ok(err)
+				page, next, err := w.Engine.Tasks(w.Context(), w.alice, f)
+				w.OK(err)
 				for _, task := range page {
 					got = append(got, task.Title)
 				}
@@ -119,13 +119,13 @@ func TestTaskOrdersAndCounts(t *testing.T) {
 				}
 			}
 			w.Log(sort)
-			w.equal(want, got)
+			w.Equal(want, got)
 		}
 		for _, f := range []engine.TaskFilter{{Sort: "size"}, {State: []fermata.TaskState{"lost"}}} {
-			_, _, err := w.e.Tasks(w.Context(), w.alice, f)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
-			_, err = w.e.TaskCounts(w.Context(), w.alice, f)
-			w.checkRefused(err, fermata.CodeInvalidRequest)
+			_, _, err := w.Engine.Tasks(w.Context(), w.alice, f)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
+			_, err = w.Engine.TaskCounts(w.Context(), w.alice, f)
+			w.CheckRefused(err, fermata.CodeInvalidRequest)
 		}
 		for name, c := range map[string]struct {
 			filter engine.TaskFilter
@@ -134,10 +134,10 @@ func TestTaskOrdersAndCounts(t *testing.T) {
 			"all": {engine.TaskFilter{}, []int64{2, 1, 1, 2}}, "web": {engine.TaskFilter{Project: "web"}, []int64{1, 1, 0, 1}},
 			"review": {engine.TaskFilter{Agent: "review"}, []int64{1, 0, 1, 1}}, "none": {engine.TaskFilter{Label: "x"}, []int64{0, 0, 0, 0}},
 		} {
-			got, err := w.e.TaskCounts(w.Context(), w.alice, c.filter)
-			w.ok(err)
+			got, err := w.Engine.TaskCounts(w.Context(), w.alice, c.filter)
+			w.OK(err)
 			w.Log(name)
-			w.equal(c.want, []int64{got.Total, got.States[fermata.TaskOpen], got.States[fermata.TaskInputReceived], got.Columns[fermata.ColumnReady]})
+			w.Equal(c.want, []int64{got.Total, got.States[fermata.TaskOpen], got.States[fermata.TaskInputReceived], got.Columns[fermata.ColumnReady]})
 		}
 		_ = high
 	})
@@ -150,12 +150,12 @@ func TestWaitingTasksSayForWhat(t *testing.T) {
 			QuestionID: q.ID, Type: q.Type, Title: q.Title, Since: q.CreatedAt, Deadline: q.Deadline, OnTimeout: fermata.FailTask,
 			Assignees: []string{"alice"},
 		}
-		list, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{NeedsPerson: true})
-		w.ok(err)
-		w.equal(want, list[0].Waiting)
+		list, _, err := w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{NeedsPerson: true})
+		w.OK(err)
+		w.Equal(want, list[0].Waiting)
 		w.answer(q.ID, "yes")
-		got, err := w.e.Task(w.Context(), w.alice, task.ID)
-		w.ok(err)
+		got, err := w.Engine.Task(w.Context(), w.alice, task.ID)
+		w.OK(err)
 		if got.Waiting != nil {
 			w.Errorf("still waits: %+v", got.Waiting)
 		}

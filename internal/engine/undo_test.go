@@ -13,8 +13,8 @@ import (
 // answerHeld gives an answer with undo.
 func (w *world) answerHeld(c fermata.Caller, id string, value any) *fermata.Question {
 	w.Helper()
-	q, err := w.e.Answer(w.Context(), c, id, fermata.Answer{Answer: value, Undo: true})
-	w.ok(err)
+	q, err := w.Engine.Answer(w.Context(), c, id, fermata.Answer{Answer: value, Undo: true})
+	w.OK(err)
 	if q.HeldAnswer == nil || q.Status != fermata.Pending {
 		w.Fatalf("nothing is held: %+v", q)
 	}
@@ -36,14 +36,14 @@ func TestHeldUntilReleased(t *testing.T) {
 		if got.HeldAnswer != nil || got.Resolution.Answer != "toml" || got.Resolution.AnsweredBy.Name != "alice" {
 			w.Fatalf("%+v", got.Resolution)
 		}
-		n, err := w.e.Sweep(w.Context())
-		w.ok(err)
-		w.equal(0, n)
-		w.equal(1, w.closings(q.ID))
-		w.equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
-		report, err := w.e.VerifyAudit(w.Context(), w.alice)
-		w.ok(err)
-		w.equal(true, report.OK)
+		n, err := w.Engine.Sweep(w.Context())
+		w.OK(err)
+		w.Equal(0, n)
+		w.Equal(1, w.closings(q.ID))
+		w.Equal([]string{"answered: Which format?"}, handedTexts(w.claimTask(task.ID).Context))
+		report, err := w.Engine.VerifyAudit(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal(true, report.OK)
 	})
 }
 
@@ -52,18 +52,18 @@ func TestHeldUntilReleased(t *testing.T) {
 func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 	for name, change := range map[string]func(w *world, question string){
 		"disabled": func(w *world, _ string) {
-			_, err := w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Disabled: ptr(true)})
-			w.ok(err)
+			_, err := w.Engine.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Disabled: ptr(true)})
+			w.OK(err)
 		},
 		"a viewer": func(w *world, _ string) {
-			_, err := w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
-			w.ok(err)
+			_, err := w.Engine.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
+			w.OK(err)
 		},
 		"no longer assigned": func(w *world, id string) { w.mustAssign(id, "alice") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				bob := w.person("bob")
+				bob := w.Person("bob")
 				task, q := w.createSuspended(format)
 				w.answerHeld(bob, q.ID, "toml")
 				change(w, q.ID)
@@ -72,8 +72,8 @@ func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 				if got := w.checkQuestion(q.ID, fermata.Pending); got.HeldAnswer != nil {
 					w.Fatalf("it holds %+v", got.HeldAnswer)
 				}
-				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
-				w.ok(err)
+				_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
+				w.OK(err)
 			})
 		})
 	}
@@ -82,18 +82,18 @@ func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 // TestReleasedByWhoeverLooks: the instant of the release decides, not the sweep.
 func TestReleasedByWhoeverLooks(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		task, q := w.createSuspended(format)
 		w.answerHeld(w.alice, q.ID, "toml")
-		w.clock.Advance(5 * time.Second)
-		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
-		w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
-		_, err = w.e.Undo(w.Context(), w.alice, q.ID)
-		w.checkRefused(err, fermata.CodeQuestionClosed)
+		w.Clock.Advance(5 * time.Second)
+		_, err := w.Engine.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
+		w.Equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
+		_, err = w.Engine.Undo(w.Context(), w.alice, q.ID)
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
 		w.checkState(task.ID, fermata.TaskInputReceived)
 		w.sweep(0)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -104,34 +104,34 @@ func TestHeldBeforeTheDeadline(t *testing.T) {
 		ask := format
 		ask.Timeout, ask.Default = "10m", "yaml"
 		_, q := w.createSuspended(ask)
-		w.clock.Advance(10*time.Minute - 2*time.Second)
+		w.Clock.Advance(10*time.Minute - 2*time.Second)
 		got := w.answerHeld(w.alice, q.ID, "toml")
-		w.equal(*got.Deadline, got.HeldAnswer.ReleaseAt)
+		w.Equal(*got.Deadline, got.HeldAnswer.ReleaseAt)
 		w.sweep(time.Hour)
-		w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
+		w.Equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
 	})
 }
 
 func TestUndone(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		task, q := w.createSuspended(format)
 		w.answerHeld(w.alice, q.ID, "toml")
-		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
-		w.checkRefused(err, fermata.CodeQuestionClosed)
-		_, err = w.e.Undo(w.Context(), bob, q.ID)
-		w.checkRefused(err, fermata.CodeNotEligible)
-		_, err = w.e.Undo(w.Context(), w.agent, q.ID)
-		w.checkRefused(err, fermata.CodeNotEligible)
-		got, err := w.e.Undo(w.Context(), w.alice, q.ID)
-		w.ok(err)
-		w.equal((*fermata.HeldAnswer)(nil), got.HeldAnswer)
+		_, err := w.Engine.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
+		w.CheckRefused(err, fermata.CodeQuestionClosed)
+		_, err = w.Engine.Undo(w.Context(), bob, q.ID)
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		_, err = w.Engine.Undo(w.Context(), w.agent, q.ID)
+		w.CheckRefused(err, fermata.CodeNotEligible)
+		got, err := w.Engine.Undo(w.Context(), w.alice, q.ID)
+		w.OK(err)
+		w.Equal((*fermata.HeldAnswer)(nil), got.HeldAnswer)
 		w.sweep(time.Minute)
 		w.checkQuestion(q.ID, fermata.Pending)
 		w.answerHeld(bob, q.ID, "json")
 		w.sweep(time.Minute)
-		w.equal("json", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
-		w.equal([]fermata.EventType{
+		w.Equal("json", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
+		w.Equal([]fermata.EventType{
 			fermata.EventTaskCreated, fermata.EventTaskClaimed, fermata.EventRunFinished, fermata.EventQuestionAsked,
 			fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionHeld, fermata.EventQuestionAnswered,
 		}, w.types(task.ID))
@@ -147,25 +147,25 @@ func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
 		task, q := w.createSuspended(ask)
 		w.answerHeld(w.alice, q.ID, "toml")
 		seen := []*fermata.Question{w.checkQuestion(q.ID, fermata.Pending), w.checkState(task.ID, fermata.TaskAwaitingInput).PendingQuestion}
-		again, err := w.e.Ask(w.Context(), w.agent, task.ID, ask)
-		w.ok(err)
+		again, err := w.Engine.Ask(w.Context(), w.agent, task.ID, ask)
+		w.OK(err)
 		w.say(task.ID, "hello")
 		rc := w.claimTask(task.ID).Context
 		seen = append(seen, again, rc.Pending)
-		timeline, _, err := w.e.Timeline(w.Context(), w.agent, engine.TimelineFilter{TaskID: task.ID})
-		w.ok(err)
+		timeline, _, err := w.Engine.Timeline(w.Context(), w.agent, engine.TimelineFilter{TaskID: task.ID})
+		w.OK(err)
 		for _, entry := range timeline {
 			if entry.Question != nil {
 				seen = append(seen, entry.Question)
 			}
 		}
-		w.equal(5, len(seen))
+		w.Equal(5, len(seen))
 		for i, q := range seen {
 			if q == nil || q.HeldAnswer != nil {
 				w.Errorf("%d: an agent reads %+v", i, q)
 			}
 		}
-		if q, err := w.e.Question(w.Context(), w.alice, q.ID); err != nil || q.HeldAnswer == nil {
+		if q, err := w.Engine.Question(w.Context(), w.alice, q.ID); err != nil || q.HeldAnswer == nil {
 			w.Errorf("alice does not see her answer: %+v, %v", q, err)
 		}
 	})
@@ -184,7 +184,7 @@ func TestNextQuestionReplacesAHeldOne(t *testing.T) {
 		w.sweep(time.Minute)
 		w.checkQuestion(q.ID, fermata.Cancelled)
 		w.checkQuestion(next, fermata.Pending)
-		w.equal(1, w.closings(q.ID))
+		w.Equal(1, w.closings(q.ID))
 	})
 }
 
@@ -195,10 +195,10 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 	each(t, func(w *world) {
 		for round := range 8 {
 			task, q := w.createSuspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
-			bob := w.person(fmt.Sprint("bob", round))
-			w.clock.Advance(10*time.Minute - 5*time.Second - 3*time.Millisecond)
+			bob := w.Person(fmt.Sprint("bob", round))
+			w.Clock.Advance(10*time.Minute - 5*time.Second - 3*time.Millisecond)
 			w.answerHeld(w.alice, q.ID, "held")
-			w.clock.Advance(5*time.Second - 2*time.Millisecond)
+			w.Clock.Advance(5*time.Second - 2*time.Millisecond)
 			undone := false
 			var wg sync.WaitGroup
 			run := func(act string, fn func() error, fine ...fermata.Code) {
@@ -213,30 +213,30 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 				})
 			}
 			run("undo", func() error {
-				_, err := w.e.Undo(w.Context(), w.alice, q.ID)
+				_, err := w.Engine.Undo(w.Context(), w.alice, q.ID)
 				undone = err == nil
 				return err
 			})
 			run("answer", func() error {
-				_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "bob", Undo: round%2 == 0})
+				_, err := w.Engine.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "bob", Undo: round%2 == 0})
 				return err
 			})
 			if round%4 > 1 {
 				run("cancel", func() error {
-					_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+					_, err := w.Engine.CancelQuestion(w.Context(), w.agent, q.ID, "")
 					return err
 				})
 			}
 			run("sweep", func() error {
-				w.clock.Advance(6 * time.Millisecond)
-				_, err := w.e.Sweep(w.Context())
+				w.Clock.Advance(6 * time.Millisecond)
+				_, err := w.Engine.Sweep(w.Context())
 				return err
 			})
 			wg.Wait()
 			w.sweep(time.Minute)
-			w.equal(1, w.closings(q.ID))
-			got, err := w.e.Question(w.Context(), w.alice, q.ID)
-			w.ok(err)
+			w.Equal(1, w.closings(q.ID))
+			got, err := w.Engine.Question(w.Context(), w.alice, q.ID)
+			w.OK(err)
 			if undone == (got.Resolution.Answer == "held") && got.Status == fermata.Answered {
 				w.Errorf("taken back: %v, and the end is %s", undone, got.Resolution.Sentence())
 			}
@@ -250,15 +250,15 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 func TestAnOvertakenAnswerIsKept(t *testing.T) {
 	overtake := map[string]func(w *world, task, question string) error{
 		"withdrawn": func(w *world, _, question string) error {
-			_, err := w.e.CancelQuestion(w.Context(), w.agent, question, "found it out")
+			_, err := w.Engine.CancelQuestion(w.Context(), w.agent, question, "found it out")
 			return err
 		},
 		"resumed": func(w *world, task, _ string) error {
-			_, err := w.e.ResumeTask(w.Context(), w.person("bob"), task, "decide yourself")
+			_, err := w.Engine.ResumeTask(w.Context(), w.Person("bob"), task, "decide yourself")
 			return err
 		},
 		"the task is cancelled": func(w *world, task, _ string) error {
-			_, err := w.e.CancelTask(w.Context(), w.person("bob"), task, "enough")
+			_, err := w.Engine.CancelTask(w.Context(), w.Person("bob"), task, "enough")
 			return err
 		},
 		"the next question takes its place": func(w *world, task, _ string) error {
@@ -271,20 +271,20 @@ func TestAnOvertakenAnswerIsKept(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			each(t, func(w *world) {
 				task, q := w.createSuspended(format)
-				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Comment: "as ever", Undo: true})
-				w.ok(err)
-				w.ok(end(w, task.ID, q.ID))
+				_, err := w.Engine.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Comment: "as ever", Undo: true})
+				w.OK(err)
+				w.OK(end(w, task.ID, q.ID))
 				w.sweep(time.Minute)
-				got, err := w.e.Question(w.Context(), w.alice, q.ID)
-				w.ok(err)
+				got, err := w.Engine.Question(w.Context(), w.alice, q.ID)
+				w.OK(err)
 				kept := got.Resolution.OvertakenAnswer
 				if got.Status != fermata.Cancelled || got.HeldAnswer != nil || kept == nil || kept.Answer != "toml" || kept.Comment != "as ever" || kept.By.Name != "alice" {
 					w.Fatalf("%+v", got.Resolution)
 				}
-				seen, err := w.e.Question(w.Context(), w.agent, q.ID)
-				w.ok(err)
-				rc, err := w.e.ResumeContext(w.Context(), w.agent, task.ID)
-				w.ok(err)
+				seen, err := w.Engine.Question(w.Context(), w.agent, q.ID)
+				w.OK(err)
+				rc, err := w.Engine.ResumeContext(w.Context(), w.agent, task.ID)
+				w.OK(err)
 				told := []*fermata.Resolution{seen.Resolution}
 				for _, answered := range rc.Questions {
 					told = append(told, answered.Resolution)

@@ -24,12 +24,12 @@ func TestRunCannotEndOverUnreadWords(t *testing.T) {
 				}
 				w.say(c.Task.ID, "green, please")
 				task := w.finish(c, f)
-				w.equal(fermata.TaskInputReceived, task.State)
-				w.equal("painted red", task.Summary)
-				w.equal(len(f.BlockedBy), len(task.BlockedBy))
+				w.Equal(fermata.TaskInputReceived, task.State)
+				w.Equal("painted red", task.Summary)
+				w.Equal(len(f.BlockedBy), len(task.BlockedBy))
 				next := w.claimTask(c.Task.ID)
-				w.equal([]string{"green, please"}, handedTexts(next.Context))
-				w.equal("s-1", next.Context.Session.ID)
+				w.Equal([]string{"green, please"}, handedTexts(next.Context))
+				w.Equal("s-1", next.Context.Session.ID)
 				w.complete(next)
 				w.checkState(c.Task.ID, fermata.TaskDone)
 			})
@@ -46,7 +46,7 @@ func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
 		w.answer(w.ask(c.Task.ID, note).ID, "b")
 		w.complete(c)
 		w.checkState(c.Task.ID, fermata.TaskInputReceived)
-		w.equal([]string{"answered: Which?"}, handedTexts(w.claimTask(c.Task.ID).Context))
+		w.Equal([]string{"answered: Which?"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
@@ -59,8 +59,8 @@ func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
 			want   fermata.TaskState
 		}{{"", fermata.TaskDone}, {"use b", fermata.TaskInputReceived}} {
 			c := w.createRunning(fermata.NewTask{})
-			_, err := w.e.CancelQuestion(w.Context(), w.alice, w.ask(c.Task.ID, note).ID, tt.reason)
-			w.ok(err)
+			_, err := w.Engine.CancelQuestion(w.Context(), w.alice, w.ask(c.Task.ID, note).ID, tt.reason)
+			w.OK(err)
 			w.complete(c)
 			w.checkState(c.Task.ID, tt.want)
 		}
@@ -75,7 +75,7 @@ func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
 			q := w.ask(c.Task.ID, ask)
 			w.answerHeld(w.alice, q.ID, "toml")
 			w.complete(c)
-			w.equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
+			w.Equal("toml", w.checkQuestion(q.ID, fermata.Answered).Resolution.Answer)
 			w.checkState(c.Task.ID, fermata.TaskInputReceived)
 			w.complete(w.claimTask(c.Task.ID))
 			w.checkState(c.Task.ID, fermata.TaskDone)
@@ -89,10 +89,10 @@ func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{})
 		w.ask(c.Task.ID, fermata.Ask{Question: "Go?", ResponseType: fermata.ResponseText, Default: "x", Timeout: "5m"})
 		for range 5 {
-			w.clock.Advance(59 * time.Second)
+			w.Clock.Advance(59 * time.Second)
 			w.heartbeat(c)
 		}
-		w.clock.Advance(30 * time.Second)
+		w.Clock.Advance(30 * time.Second)
 		w.complete(c)
 		w.checkState(c.Task.ID, fermata.TaskDone)
 	})
@@ -104,14 +104,14 @@ func TestFailingRunsEndTheTask(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{MaxAttempts: 2})
 		for _, want := range []fermata.TaskState{fermata.TaskInputReceived, fermata.TaskFailed} {
 			w.say(c.Task.ID, "again")
-			w.equal(want, w.finish(c, fermata.Finish{Result: fermata.ResultFailed}).State)
+			w.Equal(want, w.finish(c, fermata.Finish{Result: fermata.ResultFailed}).State)
 			if want == fermata.TaskInputReceived {
 				c = w.claimTask(c.Task.ID)
 			}
 		}
-		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
-		w.ok(err)
-		w.equal([]string{"again"}, handedTexts(w.claimTask(c.Task.ID).Context))
+		_, err := w.Engine.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.OK(err)
+		w.Equal([]string{"again"}, handedTexts(w.claimTask(c.Task.ID).Context))
 	})
 }
 
@@ -125,13 +125,13 @@ func TestUnheardWordsAreTakenBack(t *testing.T) {
 			c := w.createRunning(fermata.NewTask{})
 			w.say(c.Task.ID, "first")
 			w.say(c.Task.ID, "second")
-			w.equal([]string{"first", "second"}, handedTexts(w.heartbeat(c).Context))
-			all, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
-			w.ok(err)
-			w.equal(state, w.finish(c, fermata.Finish{Result: result, Heard: &[]string{all[0].ID}}).State)
+			w.Equal([]string{"first", "second"}, handedTexts(w.heartbeat(c).Context))
+			all, _, err := w.Engine.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
+			w.OK(err)
+			w.Equal(state, w.finish(c, fermata.Finish{Result: result, Heard: &[]string{all[0].ID}}).State)
 			next := w.claimTask(c.Task.ID)
-			w.equal([]string{"second"}, handedTexts(next.Context))
-			w.equal(fermata.TaskDone, w.finish(next, fermata.Finish{Result: fermata.ResultCompleted, Heard: &[]string{all[1].ID}}).State)
+			w.Equal([]string{"second"}, handedTexts(next.Context))
+			w.Equal(fermata.TaskDone, w.finish(next, fermata.Finish{Result: fermata.ResultCompleted, Heard: &[]string{all[1].ID}}).State)
 		}
 	})
 }
@@ -143,10 +143,10 @@ func TestUnheardAnswerIsTakenBack(t *testing.T) {
 		c := w.createRunning(fermata.NewTask{})
 		q := w.ask(c.Task.ID, format)
 		w.answer(q.ID, "toml")
-		w.equal(1, len(handedTexts(w.heartbeat(c).Context)))
+		w.Equal(1, len(handedTexts(w.heartbeat(c).Context)))
 		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Heard: &[]string{}})
 		w.checkState(c.Task.ID, fermata.TaskInputReceived)
-		w.equal(1, len(handedTexts(w.claimTask(c.Task.ID).Context)))
+		w.Equal(1, len(handedTexts(w.claimTask(c.Task.ID).Context)))
 	})
 }
 
@@ -158,12 +158,12 @@ func TestDecideYourself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				task, q := w.createSuspended(ask)
-				got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "take the cheapest")
-				w.ok(err)
-				w.equal(fermata.TaskInputReceived, got.State)
-				w.equal("", got.PendingQuestionID)
+				got, err := w.Engine.ResumeTask(w.Context(), w.alice, task.ID, "take the cheapest")
+				w.OK(err)
+				w.Equal(fermata.TaskInputReceived, got.State)
+				w.Equal("", got.PendingQuestionID)
 				r := w.checkQuestion(q.ID, fermata.Cancelled).Resolution
-				w.equal([]any{fermata.ActorHuman, "alice", "take the cheapest", true}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.DecideYourself})
+				w.Equal([]any{fermata.ActorHuman, "alice", "take the cheapest", true}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.DecideYourself})
 				c := w.claimTask(task.ID)
 				if c.Context.Pending != nil {
 					w.Errorf("the question is still open: %s", c.Context.Pending.ID)
@@ -173,10 +173,10 @@ func TestDecideYourself(t *testing.T) {
 						w.Errorf("the agent is not told %q:\n%s", want, c.Context.Text)
 					}
 				}
-				w.equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
+				w.Equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
 				// The run cannot end with needs_input again, because no question is pending.
 				_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
-				w.checkRefused(err, fermata.CodeInvalidRequest)
+				w.CheckRefused(err, fermata.CodeInvalidRequest)
 				w.complete(c)
 				w.checkState(task.ID, fermata.TaskDone)
 			})
@@ -189,17 +189,17 @@ func TestDecideYourselfMeanwhile(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.createSuspended(format)
 		w.say(task.ID, "which file?")
-		_, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
-		w.ok(err)
+		_, err := w.Engine.ResumeTask(w.Context(), w.alice, task.ID, "")
+		w.OK(err)
 		w.checkQuestion(q.ID, fermata.Cancelled)
-		w.equal([]string{"cancelled: " + q.Title, "which file?"}, handedTexts(w.claimTask(task.ID).Context))
+		w.Equal([]string{"cancelled: " + q.Title, "which file?"}, handedTexts(w.claimTask(task.ID).Context))
 
 		c := w.createRunning(fermata.NewTask{})
 		second := w.ask(c.Task.ID, format)
-		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
-		w.ok(err)
+		_, err = w.Engine.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
+		w.OK(err)
 		w.checkState(c.Task.ID, fermata.TaskInProgress)
-		w.equal([]string{"cancelled: " + second.Title}, handedTexts(w.heartbeat(c).Context))
+		w.Equal([]string{"cancelled: " + second.Title}, handedTexts(w.heartbeat(c).Context))
 	})
 }
 
@@ -210,8 +210,8 @@ func TestDecideYourselfOfAnExternalTask(t *testing.T) {
 		for single, want := range map[bool]fermata.TaskState{false: fermata.TaskInProgress, true: fermata.TaskCancelled} {
 			id := w.task(fermata.NewTask{Runner: fermata.RunnerExternal, EndsWithAnswer: single}).ID
 			q := w.ask(id, format)
-			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "")
-			w.ok(err)
+			_, err := w.Engine.ResumeTask(w.Context(), w.alice, id, "")
+			w.OK(err)
 			w.checkQuestion(q.ID, fermata.Cancelled)
 			w.checkState(id, want)
 		}
@@ -223,13 +223,13 @@ func TestResumeWithWords(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.createRunning(fermata.NewTask{})
 		for _, id := range []string{w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, w.task(fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))}).ID} {
-			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "do not wait")
-			w.ok(err)
+			_, err := w.Engine.ResumeTask(w.Context(), w.alice, id, "do not wait")
+			w.OK(err)
 			w.checkState(id, fermata.TaskInputReceived)
-			w.equal([]string{"do not wait"}, handedTexts(w.claimTask(id).Context))
+			w.Equal([]string{"do not wait"}, handedTexts(w.claimTask(id).Context))
 		}
-		_, err := w.e.ResumeTask(w.Context(), w.alice, first.Task.ID, "\x00")
-		w.checkRefused(err, fermata.CodeInvalidRequest)
+		_, err := w.Engine.ResumeTask(w.Context(), w.alice, first.Task.ID, "\x00")
+		w.CheckRefused(err, fermata.CodeInvalidRequest)
 	})
 }
 
@@ -239,18 +239,18 @@ func TestGateOfADecidedCall(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.createRunning(fermata.NewTask{})
 		call := fermata.GateCall{TaskID: c.Task.ID, CallID: "call-1", Tool: "Bash", Input: []byte(`{"command":"rm x"}`)}
-		v, err := w.e.Gate(w.Context(), w.agent, call)
-		w.ok(err)
-		w.equal(fermata.GateAsk, v.Decision)
+		v, err := w.Engine.Gate(w.Context(), w.agent, call)
+		w.OK(err)
+		w.Equal(fermata.GateAsk, v.Decision)
 		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
-		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
-		w.ok(err)
+		_, err = w.Engine.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
+		w.OK(err)
 		w.claimTask(c.Task.ID)
 		for _, id := range []string{"call-1", "call-2"} {
 			call.CallID = id
-			v, err = w.e.Gate(w.Context(), w.agent, call)
-			w.ok(err)
-			w.equal(fermata.GateDeny, v.Decision)
+			v, err = w.Engine.Gate(w.Context(), w.agent, call)
+			w.OK(err)
+			w.Equal(fermata.GateDeny, v.Decision)
 			if !strings.Contains(v.Reason, "Choose another way") {
 				w.Errorf("the reason is %q", v.Reason)
 			}
@@ -264,18 +264,18 @@ func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 	each(t, func(w *world) {
 		parent := w.createRunning(fermata.NewTask{})
 		child := w.task(fermata.NewTask{Title: "below", ParentID: parent.Task.ID})
-		_, err := w.e.CancelTask(w.Context(), w.alice, parent.Task.ID, "use staging")
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), w.alice, parent.Task.ID, "use staging")
+		w.OK(err)
 		for _, id := range []string{parent.Task.ID, child.ID} {
-			thread, _, err := w.e.Messages(w.Context(), w.alice, id, "", 10)
-			w.ok(err)
+			thread, _, err := w.Engine.Messages(w.Context(), w.alice, id, "", 10)
+			w.OK(err)
 			if len(thread) != 1 || thread[0].Body != "use staging" || thread[0].Author.Name != "alice" || thread[0].Handoff != fermata.HandoffEnded {
 				w.Fatalf("the thread of %s: %+v", id, thread)
 			}
-			_, err = w.e.ReopenTask(w.Context(), w.alice, id)
-			w.ok(err)
+			_, err = w.Engine.ReopenTask(w.Context(), w.alice, id)
+			w.OK(err)
 			rc := w.claimTask(id).Context
-			w.equal([]string{"use staging"}, handedTexts(rc))
+			w.Equal([]string{"use staging"}, handedTexts(rc))
 			// The agent must not take the old reason for an order.
 			if !rc.Messages[0].Cancels || !strings.Contains(rc.Text, "alice (human) cancelled the task at ") || !strings.Contains(rc.Text, "It was reopened since.") {
 				w.Errorf("the agent is told:\n%s", rc.Text)
@@ -288,24 +288,24 @@ func TestWhyATaskWasCancelledIsKept(t *testing.T) {
 // refused. The same reason is no error.
 func TestWordsOfASecondCancelAreRefused(t *testing.T) {
 	each(t, func(w *world) {
-		bob := w.person("bob")
+		bob := w.Person("bob")
 		task, q := w.createSuspended(format)
 		cancelTwice := func(code fermata.Code, cancel func(c fermata.Caller, reason string) error) {
-			w.ok(cancel(w.alice, "found it out"))
-			w.ok(cancel(w.alice, " found it out\n"))
-			w.ok(cancel(bob, ""))
-			w.checkRefused(cancel(bob, "too dear"), code)
+			w.OK(cancel(w.alice, "found it out"))
+			w.OK(cancel(w.alice, " found it out\n"))
+			w.OK(cancel(bob, ""))
+			w.CheckRefused(cancel(bob, "too dear"), code)
 		}
 		cancelTwice(fermata.CodeQuestionClosed, func(c fermata.Caller, reason string) error {
-			_, err := w.e.CancelQuestion(w.Context(), c, q.ID, reason)
+			_, err := w.Engine.CancelQuestion(w.Context(), c, q.ID, reason)
 			return err
 		})
 		cancelTwice(fermata.CodeIllegalTransition, func(c fermata.Caller, reason string) error {
-			_, err := w.e.CancelTask(w.Context(), c, task.ID, reason)
+			_, err := w.Engine.CancelTask(w.Context(), c, task.ID, reason)
 			return err
 		})
-		thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
-		w.ok(err)
-		w.equal(1, len(thread))
+		thread, _, err := w.Engine.Messages(w.Context(), w.alice, task.ID, "", 10)
+		w.OK(err)
+		w.Equal(1, len(thread))
 	})
 }

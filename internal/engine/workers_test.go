@@ -17,41 +17,41 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 		task := w.task(fermata.NewTask{Spec: command})
 		lacks := func(want string) {
 			w.Helper()
-			got, err := w.e.Task(w.Context(), w.alice, task.ID)
-			w.ok(err)
-			listed, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress}})
-			w.ok(err)
+			got, err := w.Engine.Task(w.Context(), w.alice, task.ID)
+			w.OK(err)
+			listed, _, err := w.Engine.Tasks(w.Context(), w.alice, engine.TaskFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress}})
+			w.OK(err)
 			is := ""
 			if got.NoWorker != nil {
 				is = got.NoWorker.Lacks
 			}
-			w.equal(want, is)
+			w.Equal(want, is)
 			for _, l := range listed {
 				if l.ID == task.ID {
-					w.equal(got.NoWorker, l.NoWorker)
+					w.Equal(got.NoWorker, l.NoWorker)
 				}
 			}
 		}
 		claim := func(name string, runners ...string) *fermata.Claim {
 			w.Helper()
-			c, _ := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
+			c, _ := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
 			return c
 		}
 		lacks("worker")
 		claim("own", "command")
 		lacks("runner")
 		first := claim("ci", "shell")
-		w.equal(task.ID, first.Task.ID)
+		w.Equal(task.ID, first.Task.ID)
 		lacks("")
 
 		// A worker that holds a task counts as running, even long after its last claim.
 		task = w.task(fermata.NewTask{Spec: command})
 		lacks("")
-		w.clock.Advance(30 * time.Minute)
+		w.Clock.Advance(30 * time.Minute)
 		lacks("")
 		w.finish(first, fermata.Finish{Result: fermata.ResultCompleted})
 		lacks("")
-		w.clock.Advance(fermata.WorkerSilence)
+		w.Clock.Advance(fermata.WorkerSilence)
 		lacks("worker")
 		task = w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
 		lacks("")
@@ -64,8 +64,8 @@ func TestALostWorkerIsNotRunning(t *testing.T) {
 	each(t, func(w *world) {
 		running := func() (names []string) {
 			w.Helper()
-			all, err := w.e.Workers(w.Context(), w.alice)
-			w.ok(err)
+			all, err := w.Engine.Workers(w.Context(), w.alice)
+			w.OK(err)
 			for _, worker := range all {
 				if worker.Running {
 					names = append(names, worker.Name+" "+worker.Runners[0])
@@ -75,7 +75,7 @@ func TestALostWorkerIsNotRunning(t *testing.T) {
 		}
 		claim := func(runner string, leaseSeconds int) *fermata.Claim {
 			w.Helper()
-			c, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w", Runners: []string{runner}, LeaseSeconds: leaseSeconds})
+			c, err := w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w", Runners: []string{runner}, LeaseSeconds: leaseSeconds})
 			if err != nil && !errors.Is(err, engine.ErrNoTask) {
 				w.Fatal(err)
 			}
@@ -83,13 +83,13 @@ func TestALostWorkerIsNotRunning(t *testing.T) {
 		}
 		w.task(fermata.NewTask{Spec: json.RawMessage(`{"command":["make"]}`)})
 		claim("shell", 8)
-		w.clock.Advance(5 * time.Second)
+		w.Clock.Advance(5 * time.Second)
 		claim("claude", 60)
-		w.equal([]string{"w claude", "w shell"}, running())
+		w.Equal([]string{"w claude", "w shell"}, running())
 		w.sweep(4 * time.Second)
-		w.equal([]string{"w claude"}, running())
+		w.Equal([]string{"w claude"}, running())
 		claim("shell", 8)
-		w.equal([]string{"w shell", "w claude"}, running())
+		w.Equal([]string{"w shell", "w claude"}, running())
 	})
 }
 
@@ -99,22 +99,22 @@ func TestAWorkerThatEndsIsNotRunning(t *testing.T) {
 		own, shell := fermata.ClaimRequest{Worker: "own"}, fermata.ClaimRequest{Worker: "own", Runners: []string{"shell"}}
 		running := func(want int) {
 			w.Helper()
-			all, err := w.e.Workers(w.Context(), w.alice)
-			w.ok(err)
-			w.equal(want, len(all))
+			all, err := w.Engine.Workers(w.Context(), w.alice)
+			w.OK(err)
+			w.Equal(want, len(all))
 		}
 		claim := func(r fermata.ClaimRequest) {
 			w.Helper()
-			if _, err := w.e.Claim(w.Context(), w.agent, r); !errors.Is(err, engine.ErrNoTask) {
+			if _, err := w.Engine.Claim(w.Context(), w.agent, r); !errors.Is(err, engine.ErrNoTask) {
 				w.Fatal(err)
 			}
 		}
 		claim(own)
 		claim(shell)
 		running(2)
-		w.checkRefused(w.e.RemoveWorker(w.Context(), w.maker(), own), fermata.CodeForbidden)
+		w.CheckRefused(w.Engine.RemoveWorker(w.Context(), w.maker(), own), fermata.CodeForbidden)
 		running(2)
-		w.ok(w.e.RemoveWorker(w.Context(), w.agent, own))
+		w.OK(w.Engine.RemoveWorker(w.Context(), w.agent, own))
 		running(1)
 		claim(own)
 		running(2)
@@ -128,13 +128,13 @@ func TestWorkersAreListed(t *testing.T) {
 			{Worker: "ci", Runners: []string{"shell"}}, {Worker: "desk", Runners: []string{"claude", "codex"}, Agents: []string{"code"}},
 			{Worker: "pay", Runners: []string{"claude"}, Projects: []string{"payroll"}},
 		} {
-			_, _ = w.e.Claim(w.Context(), w.agent, r)
-			w.clock.Advance(time.Second)
+			_, _ = w.Engine.Claim(w.Context(), w.agent, r)
+			w.Clock.Advance(time.Second)
 		}
 		names := func(c fermata.Caller) (names []string) {
 			w.Helper()
-			all, err := w.e.Workers(w.Context(), c)
-			w.ok(err)
+			all, err := w.Engine.Workers(w.Context(), c)
+			w.OK(err)
 			for _, worker := range all {
 				names = append(names, worker.Name)
 				if !worker.Running {
@@ -143,22 +143,22 @@ func TestWorkersAreListed(t *testing.T) {
 			}
 			return names
 		}
-		w.equal([]string{"pay", "desk", "ci"}, names(w.alice))
+		w.Equal([]string{"pay", "desk", "ci"}, names(w.alice))
 		apart := w.alice
 		apart.Projects = map[string]fermata.Role{"payroll": fermata.RoleNone}
-		w.equal([]string{"desk", "ci"}, names(apart))
+		w.Equal([]string{"desk", "ci"}, names(apart))
 
-		w.clock.Advance(fermata.WorkerSilence)
-		all, err := w.e.Workers(w.Context(), w.alice)
-		w.ok(err)
-		w.equal(3, len(all))
+		w.Clock.Advance(fermata.WorkerSilence)
+		all, err := w.Engine.Workers(w.Context(), w.alice)
+		w.OK(err)
+		w.Equal(3, len(all))
 		if all[0].Running {
 			w.Errorf("%+v is running", all[0])
 		}
-		w.clock.Advance(8 * 24 * time.Hour)
-		_, _ = w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "new"})
-		w.equal([]string{"new"}, names(w.alice))
-		_, err = w.e.Workers(w.Context(), fermata.Caller{WorkspaceID: w.alice.WorkspaceID})
-		w.checkRefused(err, fermata.CodeForbidden)
+		w.Clock.Advance(8 * 24 * time.Hour)
+		_, _ = w.Engine.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "new"})
+		w.Equal([]string{"new"}, names(w.alice))
+		_, err = w.Engine.Workers(w.Context(), fermata.Caller{WorkspaceID: w.alice.WorkspaceID})
+		w.CheckRefused(err, fermata.CodeForbidden)
 	})
 }

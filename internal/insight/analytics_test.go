@@ -17,6 +17,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/insight"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
 // TestFiguresAreThoseOfTheEvents runs random programs that ask, answer, wait
@@ -28,10 +29,8 @@ func TestFiguresAreThoseOfTheEvents(t *testing.T) {
 		w := newWorld(t, opts)
 		p := fermata.DefaultPolicy()
 		p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50)
-		_, err := w.e.SetPolicy(t.Context(), fermata.Caller{
-			WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
-		}, p)
-		w.ok(err)
+		_, err := w.Engine.SetPolicy(t.Context(), testkit.Admin, p)
+		w.OK(err)
 		// All programs run on one database, so each adds to the data of those before.
 		rapid.Check(t, func(rt *rapid.T) {
 			pr := &program{T: rt, w: w}
@@ -67,7 +66,7 @@ func (p *program) ask() {
 	if rapid.IntRange(0, 4).Draw(p.T, "confident") == 0 && a.Type != fermata.Approval {
 		a.Confidence, a.Default = ptr(rapid.SampledFrom([]int{0, 60, 100}).Draw(p.T, "confidence")), "x"
 	}
-	q, err := p.w.e.AskExternal(p.w.Context(), p.w.agent, p.choose("project", "web", "shop", ""), "", a)
+	q, err := p.w.Engine.AskExternal(p.w.Context(), p.w.agent, p.choose("project", "web", "shop", ""), "", a)
 	p.checkError("ask", err)
 	p.pending = append(p.pending, q)
 }
@@ -83,7 +82,7 @@ func (p *program) checkError(act string, err error) {
 // advance lets time pass, and then does something with one question.
 func (p *program) advance() {
 	millis := rapid.SampledFrom([]int{0, 3, 700, 1998, 2100, 12_345, 250_000, 4_000_000}).Draw(p.T, "millis")
-	p.w.clock.Advance(time.Duration(millis) * time.Millisecond)
+	p.w.Clock.Advance(time.Duration(millis) * time.Millisecond)
 	ctx, q := p.w.Context(), rapid.SampledFrom(p.pending).Draw(p.T, "question")
 	switch p.choose("then", "answer", "answer", "answer", "cancel", "sweep", "nothing") {
 	case "answer":
@@ -91,13 +90,13 @@ func (p *program) advance() {
 		if q.Type == fermata.Approval {
 			a.Answer = fermata.Approve
 		}
-		_, err := p.w.e.Answer(ctx, rapid.SampledFrom(p.w.people).Draw(p.T, "person"), q.ID, a)
+		_, err := p.w.Engine.Answer(ctx, rapid.SampledFrom(p.w.people).Draw(p.T, "person"), q.ID, a)
 		p.checkError("answer", err)
 	case "cancel":
-		_, err := p.w.e.CancelQuestion(ctx, p.w.agent, q.ID, "")
+		_, err := p.w.Engine.CancelQuestion(ctx, p.w.agent, q.ID, "")
 		p.checkError("cancel", err)
 	case "sweep":
-		_, err := p.w.e.Sweep(ctx)
+		_, err := p.w.Engine.Sweep(ctx)
 		p.checkError("sweep", err)
 	}
 }
@@ -117,7 +116,7 @@ func (p *program) facts() []*fact {
 	byID := map[string]*fact{}
 	var all []*fact
 	for after := int64(0); ; {
-		events, next, err := p.w.e.Events(p.w.Context(), p.w.people[0], engine.EventFilter{After: after, Limit: 500})
+		events, next, err := p.w.Engine.Events(p.w.Context(), p.w.people[0], engine.EventFilter{After: after, Limit: 500})
 		p.checkError("events", err)
 		for _, e := range events {
 			var d struct {
@@ -358,9 +357,9 @@ func TestNothingHasNoFigures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, onSQLite(t))
 	s, err := w.a.Summary(t.Context(), w.people[0], insight.Query{})
-	w.ok(err)
-	w.equal(fermata.Figures{}, s.Figures)
+	w.OK(err)
+	w.Equal(fermata.Figures{}, s.Figures)
 	series, err := w.a.Series(t.Context(), w.people[0], insight.Query{})
-	w.ok(err)
-	w.equal(30, len(series.Items))
+	w.OK(err)
+	w.Equal(30, len(series.Items))
 }

@@ -17,15 +17,15 @@ func TestAskStopsAndTheAnswerIsThere(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"Which format?","options":["toml",{"label":"YAML","value":"yaml","description":"more to type"}]}`)
-		a.equal([]string{"pending", a.task}, []string{r.Status, r.TaskID})
+		a.equalJSON([]string{"pending", a.task}, []string{r.Status, r.TaskID})
 		if !strings.Contains(r.Message, "STOP NOW") {
 			a.Errorf("the agent is not told to stop: %s", r.Message)
 		}
 		q := a.question(r.QuestionID)
-		a.equal([]fermata.Option{{Value: "toml"}, {Value: "yaml", Label: "YAML", Description: "more to type"}}, q.Items[0].Options)
+		a.equalJSON([]fermata.Option{{Value: "toml"}, {Value: "yaml", Label: "YAML", Description: "more to type"}}, q.Items[0].Options)
 		a.answer(q.ID, fermata.Answer{Answer: "yaml", Comment: "as always"})
 		r = a.must("check_answer", `{"question_id":"`+q.ID+`"}`)
-		a.equal([]any{"answered", "yaml", "human", "ann", "as always"}, []any{r.Status, r.Answer, r.DecidedBy, r.AnsweredBy, r.Comment})
+		a.equalJSON([]any{"answered", "yaml", "human", "ann", "as always"}, []any{r.Status, r.Answer, r.DecidedBy, r.AnsweredBy, r.Comment})
 		if r.AnsweredAt == nil {
 			a.Error("no time of the answer")
 		}
@@ -41,14 +41,14 @@ func TestAskUserQuestionVerbatim(t *testing.T) {
 			{"question":"Which checks?","header":"Checks","multiSelect":true,"options":[{"label":"lint","description":"l"},{"label":"race","description":"r"}]}
 		],"answers":{},"metadata":{"source":"test"}}`)
 		q := a.question(r.QuestionID)
-		a.equal([]any{fermata.ResponseChoice, true, "Library", fermata.ResponseMultiChoice},
+		a.equalJSON([]any{fermata.ResponseChoice, true, "Library", fermata.ResponseMultiChoice},
 			[]any{q.Items[0].ResponseType, q.Items[0].TakesOther(), q.Items[0].Header, q.Items[1].ResponseType})
 		if !strings.Contains(q.Body, "chi.NewRouter()") {
 			a.Errorf("the preview is not shown: %q", q.Body)
 		}
 		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "gin, please", q.Items[1].Key: []string{"race", "lint"}}})
 		r = a.must("check_answer", `{"question_id":"`+q.ID+`"}`)
-		a.equal(map[string]any{"Which library?": "gin, please", "Which checks?": []string{"lint", "race"}}, r.Answers)
+		a.equalJSON(map[string]any{"Which library?": "gin, please", "Which checks?": []string{"lint", "race"}}, r.Answers)
 	})
 }
 
@@ -56,7 +56,7 @@ func TestContextMayBeText(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"Which?","context":"The old one is YAML."}`)
-		a.equal("The old one is YAML.", a.question(r.QuestionID).Context.Text)
+		a.equalJSON("The old one is YAML.", a.question(r.QuestionID).Context.Text)
 	})
 }
 
@@ -66,9 +66,9 @@ func TestAgentsTakeOwnAnswers(t *testing.T) {
 		eachTransport(t, func(a *agent) {
 			q := a.question(a.must(tool, `{"question":"Which?","options":["a","b"]}`).QuestionID)
 			a.answer(q.ID, fermata.Answer{Answer: "neither, please"})
-			a.equal("neither, please", a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Answer)
+			a.equalJSON("neither, please", a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Answer)
 			q = a.question(a.must(tool, `{"question":"And which?","options":["a","b"],"other":false}`).QuestionID)
-			a.equal(false, q.Items[0].TakesOther())
+			a.equalJSON(false, q.Items[0].TakesOther())
 		})
 	}
 }
@@ -133,7 +133,7 @@ func TestASecondQuestionIsRefused(t *testing.T) {
 		if r.Error.Hint == "" {
 			a.Error("no hint what to do")
 		}
-		a.equal(first.QuestionID, a.onlyQuestion().ID)
+		a.equalJSON(first.QuestionID, a.onlyQuestion().ID)
 	})
 }
 
@@ -145,15 +145,15 @@ func TestARepeatedCallFindsItsQuestion(t *testing.T) {
 			{"callId": "call_1", "x-codex-turn-metadata": map[string]any{"thread_id": "t1"}},
 		} {
 			first, ok := a.callWith("ask_user", `{"question":"A?"}`, meta)
-			a.equal(true, ok)
+			a.equalJSON(true, ok)
 			a.answer(first.QuestionID, fermata.Answer{Answer: "yes"})
 			again, ok := a.callWith("ask_user", `{"question":"A?"}`, meta)
-			a.equal([]any{true, first.QuestionID, "answered", "yes"}, []any{ok, again.QuestionID, again.Status, again.Answer})
+			a.equalJSON([]any{true, first.QuestionID, "answered", "yes"}, []any{ok, again.QuestionID, again.Status, again.Answer})
 			other, ok := a.callWith("ask_user", `{"question":"B?"}`, meta)
-			a.equal([]any{false, fermata.CodeIdempotencyConflict}, []any{ok, other.Error.Code})
+			a.equalJSON([]any{false, fermata.CodeIdempotencyConflict}, []any{ok, other.Error.Code})
 		}
 		first := a.must("ask_user", `{"question":"C?","idempotency_key":"k"}`)
-		a.equal(first.QuestionID, a.must("ask_user", `{"question":"C?","idempotency_key":"k"}`).QuestionID)
+		a.equalJSON(first.QuestionID, a.must("ask_user", `{"question":"C?","idempotency_key":"k"}`).QuestionID)
 	})
 }
 
@@ -198,7 +198,7 @@ func TestWaitThenAnswer(t *testing.T) {
 		}
 		a.answer(a.onlyQuestion().ID, fermata.Answer{Answer: "yes"})
 		state := patience.Receive(w, "the call ends", done).StructuredContent.(map[string]any)
-		a.equal([]any{"answered", "yes"}, []any{state["status"], state["answer"]})
+		a.equalJSON([]any{"answered", "yes"}, []any{state["status"], state["answer"]})
 	})
 }
 
@@ -222,9 +222,9 @@ func TestACallThatIsGivenUpLeavesTheQuestion(t *testing.T) {
 			w.Error("a call that was given up has a result")
 		}
 		q := a.onlyQuestion()
-		a.equal(fermata.Pending, a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Status)
+		a.equalJSON(fermata.Pending, a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Status)
 		_ = a.session.Close()
-		a.equal(fermata.Pending, a.question(q.ID).Status)
+		a.equalJSON(fermata.Pending, a.question(q.ID).Status)
 		a.answer(q.ID, fermata.Answer{Answer: "yes"})
 	})
 }
@@ -236,9 +236,9 @@ func TestSessionsShareATaskOutside(t *testing.T) {
 		a := w.connectOutside(version, withHeaders{"Authorization": "Bearer " + w.agent, mcpserver.SessionHeader: "claude:" + version})
 		progress := a.must("report_progress", `{"message":"begun"}`)
 		first := a.must("ask_user", `{"question":"A?"}`)
-		a.equal(progress.TaskID, first.TaskID)
+		a.equalJSON(progress.TaskID, first.TaskID)
 		w.answer(first.QuestionID, fermata.Answer{Answer: "yes"})
-		a.equal(first.TaskID, a.must("ask_user", `{"question":"B?"}`).TaskID)
+		a.equalJSON(first.TaskID, a.must("ask_user", `{"question":"B?"}`).TaskID)
 	}
 }
 

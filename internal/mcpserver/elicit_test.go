@@ -28,7 +28,7 @@ func TestAnAgentCannotAnswerThroughItsClient(t *testing.T) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.agent, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "yes"}}))
 		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)
-		a.equal([]any{"pending", 0}, []any{r.Status, len(shown)})
+		a.equalJSON([]any{"pending", 0}, []any{r.Status, len(shown)})
 	})
 }
 
@@ -38,15 +38,15 @@ func TestAPersonAnswersThroughTheClient(t *testing.T) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "b"}}))
 		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"other":false,"wait_seconds":60}`)
-		a.equal([]any{"answered", "b", "ann", "mcp", 1}, []any{r.Status, r.Answer, r.AnsweredBy, r.Channel, len(shown)})
+		a.equalJSON([]any{"answered", "b", "ann", "mcp", 1}, []any{r.Status, r.Answer, r.AnsweredBy, r.Channel, len(shown)})
 		data, err := json.Marshal(patience.Receive(a, "the form is shown", shown).RequestedSchema)
-		a.ok(err)
-		a.equal(`{"properties":{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}},"required":["answer"],"type":"object"}`, string(data))
+		a.OK(err)
+		a.equalJSON(`{"properties":{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}},"required":["answer"],"type":"object"}`, string(data))
 		// A call without a wait shows no form, and an approval never shows one.
 		a.must("ask_user", `{"question":"Which?","idempotency_key":"k"}`)
 		a.must("cancel_question", `{"question_id":"`+a.last().ID+`"}`)
 		a.must("request_approval", `{"command":"rm","wait_seconds":1}`)
-		a.equal(0, len(shown))
+		a.equalJSON(0, len(shown))
 	})
 }
 
@@ -56,15 +56,15 @@ func TestDismissingTheFormIsNoAnswer(t *testing.T) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "decline"}))
 		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)
-		a.equal([]any{"pending", 1}, []any{r.Status, len(shown)})
-		a.equal(fermata.Pending, a.question(r.QuestionID).Status)
+		a.equalJSON([]any{"pending", 1}, []any{r.Status, len(shown)})
+		a.equalJSON(fermata.Pending, a.question(r.QuestionID).Status)
 	})
 }
 
 func (w *world) last() *fermata.Question {
 	w.Helper()
-	list, _, err := w.engine.Questions(w.Context(), w.person, pendingOnly)
-	w.ok(err)
+	list, _, err := w.Engine.Questions(w.Context(), w.person, pendingOnly)
+	w.OK(err)
 	if len(list) == 0 {
 		w.Fatal("no pending question")
 	}

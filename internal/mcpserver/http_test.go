@@ -22,7 +22,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 func (w *world) send(method, path, body string, headers map[string]string) (int, http.Header, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, w.url+path, strings.NewReader(body))
-	w.ok(err)
+	w.OK(err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	for name, value := range headers {
@@ -32,10 +32,10 @@ func (w *world) send(method, path, body string, headers map[string]string) (int,
 		}
 	}
 	res, err := http.DefaultClient.Do(req)
-	w.ok(err)
+	w.OK(err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	w.ok(err)
+	w.OK(err)
 	return res.StatusCode, res.Header, string(data)
 }
 
@@ -87,8 +87,8 @@ func TestProtectedResourceMetadata(t *testing.T) {
 			Resource string   `json:"resource"`
 			Scopes   []string `json:"scopes_supported"`
 		}
-		w.ok(json.Unmarshal([]byte(body), &m))
-		w.equal([]any{200, w.url + "/mcp", "ask"}, []any{status, m.Resource, m.Scopes[0]})
+		w.OK(json.Unmarshal([]byte(body), &m))
+		w.equalJSON([]any{200, w.url + "/mcp", "ask"}, []any{status, m.Resource, m.Scopes[0]})
 		if status, _, _ := w.send("POST", path, "{}", nil); status != http.StatusMethodNotAllowed {
 			t.Errorf("POST %s: %d", path, status)
 		}
@@ -130,7 +130,7 @@ func TestASessionBelongsToItsToken(t *testing.T) {
 	status, _, body := w.send("POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, map[string]string{
 		"Authorization": "Bearer " + w.human, "Mcp-Session-Id": id, "Mcp-Protocol-Version": "2025-11-25",
 	})
-	w.equal(403, status)
+	w.equalJSON(403, status)
 	if strings.Contains(body, "ask_user") {
 		t.Error("the other token sees the session")
 	}
@@ -156,12 +156,12 @@ func TestARevokedTokenEndsTheSession(t *testing.T) {
 	w := newWorld(t)
 	a := w.overHTTP("2025-11-25", w.agent, nil)
 	a.must("read_messages", `{}`)
-	c, err := w.engine.Authenticate(t.Context(), w.agent)
-	w.ok(err)
+	c, err := w.Engine.Authenticate(t.Context(), w.agent)
+	w.OK(err)
 	system := c
 	system.Kind, system.Scopes = fermata.ActorSystem, []fermata.Scope{fermata.ScopeAdmin}
-	_, err = w.engine.RevokeToken(t.Context(), system, c.TokenID)
-	w.ok(err)
+	_, err = w.Engine.RevokeToken(t.Context(), system, c.TokenID)
+	w.OK(err)
 	if _, err := a.session.ListTools(t.Context(), nil); err == nil {
 		t.Error("the session goes on")
 	}

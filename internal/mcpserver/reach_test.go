@@ -15,18 +15,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/notice"
-	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	mailhouse "github.com/fermata-hq/fermata/test/standin/email"
 	githubhouse "github.com/fermata-hq/fermata/test/standin/github"
 	slackhouse "github.com/fermata-hq/fermata/test/standin/slack"
 )
-
-// adminCaller is the caller that sets up the world.
-var adminCaller = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Name: "root", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
-}
 
 func adaptOpen[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
 	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) { return open(settings, env) }
@@ -60,17 +55,16 @@ func newTown(t *testing.T) *town {
 			role = fermata.RoleViewer
 		}
 		_, address := x.mail.AddPerson(name)
-		_, err := w.engine.AddMember(t.Context(), adminCaller, engine.NewMember{Handle: name, Email: address, Role: role})
-		w.ok(err)
+		w.AddMember(engine.NewMember{Handle: name, Email: address, Role: role})
 		x.slacks[name], _ = x.slack.AddPerson(name)
-		_, err = w.delivery.SetIdentity(t.Context(), adminCaller, name, fermata.Identity{Kind: slack.Kind, ID: x.slacks[name]})
-		w.ok(err)
+		_, err := w.delivery.SetIdentity(t.Context(), testkit.Admin, name, fermata.Identity{Kind: slack.Kind, ID: x.slacks[name]})
+		w.OK(err)
 	}
 	x.dev = x.slack.OpenRoom("dev", x.slacks["bob"], x.slacks["cem"])
 	x.github.AddIssue(88)
 	for name, remote := range map[string]standin.Remote{"team": x.slack, "github": x.github, "post": x.mail} {
-		_, err := w.delivery.AddChannel(t.Context(), adminCaller, fermata.NewChannel{Name: name, Kind: remote.Kind(), Settings: remote.Settings()})
-		w.ok(err)
+		_, err := w.delivery.AddChannel(t.Context(), testkit.Admin, fermata.NewChannel{Name: name, Kind: remote.Kind(), Settings: remote.Settings()})
+		w.OK(err)
 	}
 	return x
 }
@@ -91,10 +85,10 @@ func (x *town) awaitMessages(r standin.Remote, person, question string, n int) [
 		found = slices.DeleteFunc(r.VisibleMessages(person), func(m standin.Message) bool { return m.Question != question })
 		return len(found) >= n
 	}) {
-		rows, _, err := x.delivery.Deliveries(context.Background(), adminCaller, delivery.Filter{QuestionID: question})
+		rows, _, err := x.delivery.Deliveries(context.Background(), testkit.Admin, delivery.Filter{QuestionID: question})
 		x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, messageTexts(rows), err)
 	}
-	x.equal(n, len(found))
+	x.equalJSON(n, len(found))
 	return found
 }
 
@@ -124,35 +118,35 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which format?","options":["toml","yaml"],"default":"toml",
 					"notifyVia":["inbox"],"slackChannel":"#dev","slackMention":"@cem, here"}`)
-				x.equal([]string{"inbox", "team"}, r.Notified)
+				x.equalJSON([]string{"inbox", "team"}, r.Notified)
 				m := x.awaitMessages(x.slack, x.slacks["bob"], r.QuestionID, 1)[0]
 				if !strings.HasPrefix(m.ID, x.dev+"/") || !strings.Contains(m.Text, "For <@"+x.slacks["cem"]+">, <!here>") || !slices.Contains(m.Buttons, "A · toml") {
 					x.Errorf("got %+v", m)
 				}
 				x.awaitMessages(x.slack, x.slacks["viewer"], r.QuestionID, 0)
-				x.ok(x.slack.Reply(x.slacks["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
+				x.OK(x.slack.Reply(x.slacks["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
 				x.closedWith(r.QuestionID, "yaml")
 			})
 			t.Run("an issue of GitHub", func(t *testing.T) {
 				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which base?","options":["main","next"],"defaultAnswer":"main",
 					"notifyVia":["github"],"issueNumber":88}`)
-				x.equal([]string{"github", "inbox"}, slices.Sorted(slices.Values(r.Notified)))
+				x.equalJSON([]string{"github", "inbox"}, slices.Sorted(slices.Values(r.Notified)))
 				x.awaitMessages(x.github, "bob", r.QuestionID, 1)
-				x.equal(true, slices.ContainsFunc(x.github.Bodies(88), func(body string) bool { return strings.Contains(body, r.QuestionID) }))
+				x.equalJSON(true, slices.ContainsFunc(x.github.Bodies(88), func(body string) bool { return strings.Contains(body, r.QuestionID) }))
 			})
 			t.Run("the mailboxes of some", func(t *testing.T) {
 				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which name?","default":"otter","emailRecipients":["Bob <BOB@`+mailhouse.Domain+`>"]}`)
-				x.equal([]string{"inbox", "post"}, r.Notified)
+				x.equalJSON([]string{"inbox", "post"}, r.Notified)
 				x.awaitMessages(x.mail, "bob", r.QuestionID, 1)
-				rows, _, err := x.delivery.Deliveries(x.Context(), adminCaller, delivery.Filter{QuestionID: r.QuestionID})
-				x.ok(err)
-				x.equal(1, len(rows))
+				rows, _, err := x.delivery.Deliveries(x.Context(), testkit.Admin, delivery.Filter{QuestionID: r.QuestionID})
+				x.OK(err)
+				x.equalJSON(1, len(rows))
 			})
 			t.Run("nobody at once", func(t *testing.T) {
 				x, a := x.in(t), a.in(t)
-				x.equal([]string{"inbox"}, a.must("post_question", `{"type":"non_blocking","question":"Well?","default":"yes"}`).Notified)
+				x.equalJSON([]string{"inbox"}, a.must("post_question", `{"type":"non_blocking","question":"Well?","default":"yes"}`).Notified)
 			})
 		})
 	}
@@ -188,10 +182,10 @@ func TestPostQuestionRefusesWhereNobodyIs(t *testing.T) {
 
 func (x *town) closedWith(question string, answer any) {
 	x.Helper()
-	q, err := x.engine.WaitQuestion(x.Context(), x.person, question, patience.Limit())
-	x.ok(err)
+	q, err := x.Engine.WaitQuestion(x.Context(), x.person, question, patience.Limit())
+	x.OK(err)
 	if q.Resolution == nil {
 		x.Fatalf("%s is %s", question, q.Status)
 	}
-	x.equal(answer, q.Resolution.Answer)
+	x.equalJSON(answer, q.Resolution.Answer)
 }

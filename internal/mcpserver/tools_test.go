@@ -15,7 +15,7 @@ func TestPostQuestion(t *testing.T) {
 		r := a.must("post_question", `{"question":"Which format?","options":["toml","yaml"],"type":"non_blocking",
 			"defaultAnswer":"toml","timeoutHours":24,"timeoutAction":"default","issueNumber":42,"notifyVia":["inbox"]}`)
 		q := a.question(r.QuestionID)
-		a.equal([]any{"pending", []string{"inbox"}, fermata.Timeout("1440m"), fermata.TakeDefault, "toml", "42"},
+		a.equalJSON([]any{"pending", []string{"inbox"}, fermata.Timeout("1440m"), fermata.TakeDefault, "toml", "42"},
 			[]any{r.Status, r.Notified, q.Timeout, q.OnTimeout, q.Items[0].Default, q.Metadata["github_issue"]})
 		if r.Deadline == nil || strings.Contains(r.Message, "STOP") {
 			a.Errorf("got %+v", r.State)
@@ -62,23 +62,23 @@ func TestRequestApproval(t *testing.T) {
 			"preview":{"kind":"diff","text":"+1"}}`
 		r := a.must("request_approval", arguments)
 		q := a.question(r.QuestionID)
-		a.equal([]any{fermata.Approval, `{"tool":"deploy","arguments":{"env":"prod","dry":false}}`, "Allow deploy?", fermata.RiskHigh},
+		a.equalJSON([]any{fermata.Approval, `{"tool":"deploy","arguments":{"env":"prod","dry":false}}`, "Allow deploy?", fermata.RiskHigh},
 			[]any{q.Type, string(q.Action), q.Title, q.Risk})
-		a.equal(r.QuestionID, a.must("request_approval", arguments).QuestionID)
-		a.equal(2, a.question(q.ID).AskCount)
+		a.equalJSON(r.QuestionID, a.must("request_approval", arguments).QuestionID)
+		a.equalJSON(2, a.question(q.ID).AskCount)
 		a.answer(q.ID, fermata.Answer{
 			Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(`{"tool":"deploy","arguments":{"env":"staging"}}`),
 		})
 		r = a.must("check_answer", `{"question_id":"`+q.ID+`"}`)
-		a.equal([]any{"answered", "approve"}, []any{r.Status, r.Answer})
-		a.equal(map[string]any{"tool": "deploy", "arguments": map[string]string{"env": "staging"}}, r.Action)
+		a.equalJSON([]any{"answered", "approve"}, []any{r.Status, r.Answer})
+		a.equalJSON(map[string]any{"tool": "deploy", "arguments": map[string]string{"env": "staging"}}, r.Action)
 		if !strings.Contains(r.Message, "with edits") {
 			a.Errorf("the agent does not learn of the edits: %s", r.Message)
 		}
 		r = a.must("request_approval", `{"command":"rm -r old"}`)
 		a.answer(r.QuestionID, fermata.Answer{Answer: fermata.Reject})
 		r = a.must("check_answer", `{"question_id":"`+r.QuestionID+`"}`)
-		a.equal([]any{"answered", "reject"}, []any{r.Status, r.Answer})
+		a.equalJSON([]any{"answered", "reject"}, []any{r.Status, r.Answer})
 	})
 }
 
@@ -87,14 +87,14 @@ func TestCancelQuestion(t *testing.T) {
 	eachTransport(t, func(a *agent) {
 		r := a.must("ask_user", `{"question":"A?"}`)
 		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`","reason":"found it"}`)
-		a.equal([]any{"pending", "cancelled", "agent"}, []any{r.PreviousStatus, r.Status, r.DecidedBy})
-		head := a.head()
+		a.equalJSON([]any{"pending", "cancelled", "agent"}, []any{r.PreviousStatus, r.Status, r.DecidedBy})
+		head := a.Head()
 		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`"}`)
-		a.equal([]any{"cancelled", "cancelled", head}, []any{r.PreviousStatus, r.Status, a.head()})
+		a.equalJSON([]any{"cancelled", "cancelled", head}, []any{r.PreviousStatus, r.Status, a.Head()})
 		r = a.must("ask_user", `{"question":"B?"}`)
 		a.answer(r.QuestionID, fermata.Answer{Answer: "yes"})
 		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`"}`)
-		a.equal([]any{"answered", "answered", "yes"}, []any{r.PreviousStatus, r.Status, r.Answer})
+		a.equalJSON([]any{"answered", "answered", "yes"}, []any{r.PreviousStatus, r.Status, r.Answer})
 	})
 }
 
@@ -102,32 +102,32 @@ func TestProgressAndMessages(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
 		a.must("report_progress", `{"message":"half way","step":"tests","current":1,"total":2}`)
-		a.equal(0, len(a.must("read_messages", `{}`).Messages))
+		a.equalJSON(0, len(a.must("read_messages", `{}`).Messages))
 		say := func(body string) {
-			_, err := a.engine.PostMessage(a.Context(), a.person, a.task, body)
-			a.ok(err)
+			_, err := a.Engine.PostMessage(a.Context(), a.person, a.task, body)
+			a.OK(err)
 		}
 		say("use tabs")
 		r := a.must("read_messages", `{}`)
-		a.equal([]any{1, "use tabs", "ann"}, []any{len(r.Messages), r.Messages[0].Body, r.Messages[0].From})
+		a.equalJSON([]any{1, "use tabs", "ann"}, []any{len(r.Messages), r.Messages[0].Body, r.Messages[0].From})
 		first := r.Last
-		a.equal(0, len(a.must("read_messages", `{"after":"`+first+`"}`).Messages))
+		a.equalJSON(0, len(a.must("read_messages", `{"after":"`+first+`"}`).Messages))
 		say("and spaces")
-		a.equal(2, len(a.must("read_messages", `{}`).Messages))
+		a.equalJSON(2, len(a.must("read_messages", `{}`).Messages))
 		r = a.must("read_messages", `{"after":"`+first+`"}`)
-		a.equal([]any{1, "and spaces"}, []any{len(r.Messages), r.Messages[0].Body})
-		_, err := a.engine.CancelTask(a.Context(), a.person, a.task, "")
-		a.ok(err)
+		a.equalJSON([]any{1, "and spaces"}, []any{len(r.Messages), r.Messages[0].Body})
+		_, err := a.Engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.OK(err)
 		r = a.must("read_messages", `{}`)
-		a.equal([]any{2, true}, []any{len(r.Messages), strings.Contains(r.Note, "The task has ended (cancelled). No run was handed")})
+		a.equalJSON([]any{2, true}, []any{len(r.Messages), strings.Contains(r.Note, "The task has ended (cancelled). No run was handed")})
 	})
 }
 
 func TestMessagesOfATaskThatEndedInSilence(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
-		_, err := a.engine.CancelTask(a.Context(), a.person, a.task, "")
-		a.ok(err)
+		_, err := a.Engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.OK(err)
 		if r := a.must("read_messages", `{}`); !strings.Contains(r.Note, "The task has ended (cancelled), and everything that people wrote was handed") {
 			a.Errorf("the agent is told %q", r.Note)
 		}
@@ -146,20 +146,20 @@ func TestPermissionPrompt(t *testing.T) {
 			a.Errorf("got %v", v)
 		}
 		q := a.onlyQuestion()
-		a.equal(`{"tool":"Bash","input":{"command":"rm -r old"}}`, string(q.Action))
+		a.equalJSON(`{"tool":"Bash","input":{"command":"rm -r old"}}`, string(q.Action))
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
-		a.equal(allowed, call("toolu_1"))
+		a.equalJSON(allowed, call("toolu_1"))
 		for _, bad := range []string{`{}`, `{"tool_name":7,"input":{}}`, `{"tool_name":"Bash","input":[]}`} {
-			a.equal("deny", a.prompt(bad)["behavior"])
+			a.equalJSON("deny", a.prompt(bad)["behavior"])
 		}
-		a.equal(q.ID, a.onlyQuestion().ID)
+		a.equalJSON(q.ID, a.onlyQuestion().ID)
 		// An agent that was stopped repeats the call with another id. The
 		// approval applies to it once.
-		a.equal("deny", call("toolu_2")["behavior"])
+		a.equalJSON("deny", call("toolu_2")["behavior"])
 		q = a.last()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
-		a.equal(allowed, call("toolu_3"))
-		a.equal("deny", call("toolu_4")["behavior"])
+		a.equalJSON(allowed, call("toolu_3"))
+		a.equalJSON("deny", call("toolu_4")["behavior"])
 	})
 }
 
@@ -169,7 +169,7 @@ func TestAChangedCallIsAskedAnew(t *testing.T) {
 		a.prompt(`{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"toolu_1"}`)
 		first := a.last()
 		a.answer(first.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: first.ActionHash})
-		a.equal("deny", a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r /"},"tool_use_id":"toolu_1"}`)["behavior"])
+		a.equalJSON("deny", a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r /"},"tool_use_id":"toolu_1"}`)["behavior"])
 		if a.last().ID == first.ID {
 			a.Error("the changed call has the old approval")
 		}
@@ -182,13 +182,13 @@ func TestPermissionPromptFollowsTheRules(t *testing.T) {
 		admin := a.person
 		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
 		for tool, decision := range map[string]fermata.GateDecision{"Read": fermata.GateAllow, "WebFetch": fermata.GateDeny} {
-			_, err := a.engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: tool, Decision: decision})
-			a.ok(err)
-			a.equal(string(decision), a.prompt(`{"tool_name":"` + tool + `","input":{"x":1},"tool_use_id":"toolu_1"}`)["behavior"])
+			_, err := a.Engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: tool, Decision: decision})
+			a.OK(err)
+			a.equalJSON(string(decision), a.prompt(`{"tool_name":"` + tool + `","input":{"x":1},"tool_use_id":"toolu_1"}`)["behavior"])
 		}
-		list, _, err := a.engine.Questions(a.Context(), a.person, pendingOnly)
-		a.ok(err)
-		a.equal(0, len(list))
+		list, _, err := a.Engine.Questions(a.Context(), a.person, pendingOnly)
+		a.OK(err)
+		a.equalJSON(0, len(list))
 	})
 }
 
@@ -201,19 +201,19 @@ func TestPermissionPromptOfACancelledTask(t *testing.T) {
 	eachTransport(t, func(a *agent) {
 		admin := a.person
 		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
-		_, err := a.engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
-		a.ok(err)
+		_, err := a.Engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
+		a.OK(err)
 		a.prompt(approved)
 		q := a.onlyQuestion()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
-		_, err = a.engine.CancelTask(a.Context(), a.person, a.task, "")
-		a.ok(err)
+		_, err = a.Engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.OK(err)
 		for _, call := range []string{approved, questions, `{"tool_name":"Read","input":{"path":"x"},"tool_use_id":"toolu_3"}`} {
 			if v := a.prompt(call); v["behavior"] != "deny" {
 				a.Errorf("%s got %v", call, v)
 			}
 		}
-		a.equal(q.ID, a.onlyQuestion().ID)
+		a.equalJSON(q.ID, a.onlyQuestion().ID)
 	})
 }
 
@@ -225,8 +225,8 @@ func TestPermissionPromptWithEdits(t *testing.T) {
 		q := a.onlyQuestion()
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(`{"tool":"Bash","input":{"command":"ls"}}`)})
 		v := a.prompt(call)
-		a.equal("allow", v["behavior"])
-		a.equal(map[string]string{"command": "ls"}, v["updatedInput"])
+		a.equalJSON("allow", v["behavior"])
+		a.equalJSON(map[string]string{"command": "ls"}, v["updatedInput"])
 	})
 }
 
@@ -249,13 +249,13 @@ func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
 		const call = `{"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":[
 			{"question":"Which?","header":"W","multiSelect":false,"options":[{"label":"a","description":"A"},{"label":"b","description":"B"}]},
 			{"question":"More?","header":"M","multiSelect":true,"options":[{"label":"c","description":"C"},{"label":"d","description":"D"}]}],"new":1}}`
-		a.equal("deny", a.prompt(call)["behavior"])
+		a.equalJSON("deny", a.prompt(call)["behavior"])
 		q := a.onlyQuestion()
-		a.equal(fermata.Blocking, q.Type)
+		a.equalJSON(fermata.Blocking, q.Type)
 		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "b", q.Items[1].Key: []string{"c", "d"}}, Comment: "both"})
 		v := a.prompt(call)
-		a.equal("allow", v["behavior"])
-		a.equal(map[string]string{"Which?": "b", "More?": "c, d\n\nComment: both"}, v["updatedInput"].(map[string]any)["answers"])
+		a.equalJSON("allow", v["behavior"])
+		a.equalJSON(map[string]string{"Which?": "b", "More?": "c, d\n\nComment: both"}, v["updatedInput"].(map[string]any)["answers"])
 	})
 }
 
@@ -265,13 +265,13 @@ func TestSchemasArePortable(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
 		list, err := a.session.ListTools(a.Context(), nil)
-		a.ok(err)
-		a.equal(8, len(list.Tools))
+		a.OK(err)
+		a.equalJSON(8, len(list.Tools))
 		for _, tool := range list.Tools {
 			data, err := json.Marshal(tool.InputSchema)
-			a.ok(err)
+			a.OK(err)
 			var s map[string]any
-			a.ok(json.Unmarshal(data, &s))
+			a.OK(json.Unmarshal(data, &s))
 			a.checkPortable(tool.Name, s)
 			if tool.Description == "" {
 				a.Errorf("%s is not described", tool.Name)

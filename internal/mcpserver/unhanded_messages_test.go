@@ -20,19 +20,19 @@ func TestWordsReachAnAgentThatWaits(t *testing.T) {
 			r, _ := a.call("check_answer", `{"question_id":"`+asked.QuestionID+`","wait_seconds":600}`)
 			waits <- r
 		}()
-		_, err := a.engine.Clarify(a.Context(), a.person, asked.QuestionID, "for which fence?")
-		a.ok(err)
+		_, err := a.Engine.Clarify(a.Context(), a.person, asked.QuestionID, "for which fence?")
+		a.OK(err)
 		got := patience.Receive(a, "the call ends", waits)
 		a.wantWords(got, "for which fence?")
-		a.equal(fermata.Pending, fermata.QuestionStatus(got.Status))
+		a.equalJSON(fermata.Pending, fermata.QuestionStatus(got.Status))
 		if !strings.Contains(got.Message, "cancel_question") || !strings.Contains(got.Message, "ask_user") {
 			a.Errorf("the agent is told %q", got.Message)
 		}
 		a.wantReceipts(fermata.HandoffHanded)
 
-		m, err := a.engine.PostMessage(a.Context(), a.person, a.task, "and be quick")
-		a.ok(err)
-		a.equal(fermata.HandoffMaker, m.Handoff)
+		m, err := a.Engine.PostMessage(a.Context(), a.person, a.task, "and be quick")
+		a.OK(err)
+		a.equalJSON(fermata.HandoffMaker, m.Handoff)
 		a.wantReceipts(fermata.HandoffHanded, fermata.HandoffMaker)
 		a.wantWords(a.must("check_answer", `{"question_id":"`+asked.QuestionID+`"}`), "and be quick")
 		a.wantReceipts(fermata.HandoffHanded, fermata.HandoffHanded)
@@ -45,11 +45,11 @@ func TestWordsComeWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(a *agent) {
 		asked := a.must("ask_user", `{"question":"Which colour?"}`)
-		_, err := a.engine.PostMessage(a.Context(), a.person, a.task, "ask less")
-		a.ok(err)
+		_, err := a.Engine.PostMessage(a.Context(), a.person, a.task, "ask less")
+		a.OK(err)
 		a.answer(asked.QuestionID, fermata.Answer{Answer: "green"})
 		got := a.must("check_answer", `{"question_id":"`+asked.QuestionID+`","wait_seconds":600}`)
-		a.equal("green", got.Answer)
+		a.equalJSON("green", got.Answer)
 		a.wantWords(got, "ask less")
 	})
 }
@@ -60,16 +60,16 @@ func (a *agent) wantWords(r result, want ...string) {
 	for _, m := range r.Messages {
 		got = append(got, m.Body)
 	}
-	a.equal(append([]string{}, want...), got)
+	a.equalJSON(append([]string{}, want...), got)
 }
 
 func (a *agent) wantReceipts(want ...fermata.HandoffState) {
 	a.Helper()
-	thread, _, err := a.engine.Messages(a.Context(), a.person, a.task, "", 100)
-	a.ok(err)
+	thread, _, err := a.Engine.Messages(a.Context(), a.person, a.task, "", 100)
+	a.OK(err)
 	var got []fermata.HandoffState
 	for _, m := range thread {
 		got = append(got, m.Handoff)
 	}
-	a.equal(want, got)
+	a.equalJSON(want, got)
 }

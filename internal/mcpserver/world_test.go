@@ -6,20 +6,18 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
-	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
 // publicURL is the URL at which people open the server of the tests.
@@ -27,8 +25,7 @@ const publicURL = "https://fermata.example.com"
 
 // world is a whole server on its own database, with a person that answers and an agent.
 type world struct {
-	*testing.T
-	engine   *engine.Engine
+	testkit.World
 	delivery *delivery.Service
 	api      *api.Server
 	url      string
@@ -55,51 +52,33 @@ func (w *world) in(t *testing.T) *world {
 
 func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	t.Helper()
-	db, err := store.Open(t.Context(), storetest.SQLite(t))
-	w := &world{T: t}
-	w.ok(err)
-	t.Cleanup(func() { w.ok(db.Close()) })
-	w.ok(db.Migrate(t.Context()))
-	w.engine = engine.New(db, engine.Options{})
-	w.delivery = delivery.New(delivery.Options{DB: db, Engine: w.engine, Kinds: kinds, PublicURL: publicURL})
-	w.ok(w.engine.Start(t.Context()))
-	w.ok(w.delivery.Start(t.Context()))
-	running, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); w.delivery.Run(running) }()
-	t.Cleanup(func() { stop(); <-ended })
-	w.api = api.New(api.Config{Engine: w.engine, Delivery: w.delivery, Version: "test"})
+	w := &world{World: testkit.New(t, storetest.SQLite(t))}
+	w.delivery = delivery.New(delivery.Options{DB: w.DB, Engine: w.Engine, Kinds: kinds, PublicURL: publicURL})
+	w.OK(w.Engine.Start(t.Context()))
+	w.OK(w.delivery.Start(t.Context()))
+	testkit.Run(t, w.delivery.Run)
+	w.api = api.New(api.Config{Engine: w.Engine, Delivery: w.delivery, Version: "test"})
 	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge(publicURL), Handler: mcpserver.Handler(mcpserver.HTTPOptions{
-		Engine: w.engine, Delivery: w.delivery, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
+		Engine: w.Engine, Delivery: w.delivery, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
 		ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
 	})})
 	for _, path := range mcpserver.MetadataPaths {
 		w.api.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(publicURL), Open: true})
 	}
-	server := httptest.NewServer(w.api)
-	t.Cleanup(server.Close)
-	t.Cleanup(w.api.SetDraining)
-	w.url = server.URL
-	admin := fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}
+	w.url = testkit.Serve(t, w.api).URL
 	token := func(n fermata.NewToken) string {
-		made, err := w.engine.CreateToken(t.Context(), admin, n)
-		w.ok(err)
+		made, err := w.Engine.CreateToken(t.Context(), testkit.Admin, n)
+		w.OK(err)
 		return made.Secret
 	}
 	w.human = token(fermata.NewToken{
 		Name: "ann", Kind: fermata.ActorHuman, Member: "ann", Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk},
 	})
 	w.agent = token(fermata.NewToken{Name: "agent", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}})
-	w.person, err = w.engine.Authenticate(t.Context(), w.human)
-	w.ok(err)
+	var err error
+	w.person, err = w.Engine.Authenticate(t.Context(), w.human)
+	w.OK(err)
 	return w
-}
-
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
 }
 
 // versions holds one version of each generation of the protocol.
@@ -142,10 +121,10 @@ type agent struct {
 
 func (w *world) newTask() string {
 	w.Helper()
-	caller, err := w.engine.Authenticate(w.Context(), w.agent)
-	w.ok(err)
-	task, err := w.engine.CreateTask(w.Context(), caller, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
-	w.ok(err)
+	caller, err := w.Engine.Authenticate(w.Context(), w.agent)
+	w.OK(err)
+	task, err := w.Engine.CreateTask(w.Context(), caller, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+	w.OK(err)
 	return task.ID
 }
 
@@ -183,10 +162,7 @@ func (w *world) connectOutside(version string, headers withHeaders) *agent {
 func (w *world) overStdio(version, token string, opts *mcp.ClientOptions) *agent {
 	w.Helper()
 	a := &agent{world: w, task: w.newTask()}
-	c, err := client.New(w.url, token)
-	w.ok(err)
-	w.Cleanup(c.CloseIdleConnections)
-	backend := mcpserver.ClientBackend(c, true)
+	backend := mcpserver.ClientBackend(testkit.NewClient(w, w.url, token), true)
 	server := mcpserver.New(mcpserver.Options{
 		Backend: func(*mcp.CallToolRequest) (mcpserver.Backend, error) { return backend, nil },
 		Task:    a.task, Session: "s", ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond,
@@ -210,7 +186,7 @@ func (a *agent) connect(version string, opts *mcp.ClientOptions, transport mcp.T
 	a.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
 		Connect(a.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
-	a.ok(err)
+	a.OK(err)
 	a.Cleanup(func() { _ = session.Close() })
 	a.session = session
 }
@@ -247,15 +223,15 @@ func (a *agent) callWith(tool, arguments string, meta mcp.Meta) (result, bool) {
 	reply, err := a.session.CallTool(a.Context(), &mcp.CallToolParams{
 		Meta: meta, Name: tool, Arguments: json.RawMessage(arguments),
 	})
-	a.ok(err)
+	a.OK(err)
 	var r result
 	data, err := json.Marshal(reply.StructuredContent)
-	a.ok(err)
-	a.ok(json.Unmarshal(data, &r))
+	a.OK(err)
+	a.OK(json.Unmarshal(data, &r))
 	var fromText, structured any
-	a.ok(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &fromText))
-	a.ok(json.Unmarshal(data, &structured))
-	a.equal(structured, fromText)
+	a.OK(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &fromText))
+	a.OK(json.Unmarshal(data, &structured))
+	a.equalJSON(structured, fromText)
 	return r, !reply.IsError
 }
 
@@ -272,12 +248,12 @@ func (a *agent) must(tool, arguments string) result {
 // refused calls a tool that must fail with the code, and change nothing.
 func (a *agent) refused(code fermata.Code, tool, arguments string) result {
 	a.Helper()
-	before := a.head()
+	before := a.Head()
 	r, ok := a.call(tool, arguments)
 	if ok || r.Error.Code != code {
 		a.Errorf("%s %s: got %q %+v, want %s", tool, arguments, r.Status, r.Error, code)
 	}
-	a.equal(before, a.head())
+	a.equalJSON(before, a.Head())
 	return r
 }
 
@@ -285,26 +261,26 @@ func (a *agent) refused(code fermata.Code, tool, arguments string) result {
 func (a *agent) prompt(arguments string) map[string]any {
 	a.Helper()
 	reply, err := a.session.CallTool(a.Context(), &mcp.CallToolParams{Name: "approve", Arguments: json.RawMessage(arguments)})
-	a.ok(err)
-	a.equal(1, len(reply.Content))
-	a.equal(false, reply.IsError)
+	a.OK(err)
+	a.equalJSON(1, len(reply.Content))
+	a.equalJSON(false, reply.IsError)
 	var verdict map[string]any
-	a.ok(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &verdict))
+	a.OK(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &verdict))
 	return verdict
 }
 
 func (w *world) question(id string) *fermata.Question {
 	w.Helper()
-	q, err := w.engine.Question(w.Context(), w.person, id)
-	w.ok(err)
+	q, err := w.Engine.Question(w.Context(), w.person, id)
+	w.OK(err)
 	return q
 }
 
 // onlyQuestion returns the one question that was asked.
 func (w *world) onlyQuestion() *fermata.Question {
 	w.Helper()
-	list, _, err := w.engine.Questions(w.Context(), w.person, engine.QuestionFilter{})
-	w.ok(err)
+	list, _, err := w.Engine.Questions(w.Context(), w.person, engine.QuestionFilter{})
+	w.OK(err)
 	if len(list) != 1 {
 		w.Fatalf("%d questions, want one", len(list))
 	}
@@ -315,24 +291,17 @@ func (w *world) answer(id string, a fermata.Answer) {
 	w.Helper()
 	c := w.person
 	c.Assurance = fermata.AssuranceSession
-	_, err := w.engine.Answer(w.Context(), c, id, a)
-	w.ok(err)
+	_, err := w.Engine.Answer(w.Context(), c, id, a)
+	w.OK(err)
 }
 
-// head returns the number of the last event, which every change increases.
-func (w *world) head() int64 {
-	w.Helper()
-	head, err := w.engine.Tail().Head(w.Context(), store.DefaultWorkspace)
-	w.ok(err)
-	return head
-}
-
-func (w *world) equal(want, got any) {
+// equalJSON checks that two values are the same JSON.
+func (w *world) equalJSON(want, got any) {
 	w.Helper()
 	a, err := json.Marshal(want)
-	w.ok(err)
+	w.OK(err)
 	b, err := json.Marshal(got)
-	w.ok(err)
+	w.OK(err)
 	if string(a) != string(b) {
 		w.Errorf("got %s, want %s", b, a)
 	}

@@ -15,16 +15,16 @@ const commandWorkflow = "name: slow\ntriggers: [{manual: true}]\nsteps:\n  - {id
 func (w *world) away(d time.Duration) {
 	w.Helper()
 	w.stop()
-	w.clock.Advance(d)
-	w.e, w.s = w.process(nil)
+	w.Clock.Advance(d)
+	w.Engine, w.s = w.process(nil)
 	w.start()
 }
 
 // claimCommand gives the next command to a worker with a lease of a minute.
 func (w *world) claimCommand() *fermata.Claim {
 	w.Helper()
-	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
-	w.ok(err)
+	claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
+	w.OK(err)
 	return claim
 }
 
@@ -34,16 +34,16 @@ func TestACommandThatIsRunAgainSaysWhy(t *testing.T) {
 		interrupt func(w *world, claim *fermata.Claim)
 		want      string
 	}{
-		"the worker is lost":            {func(w *world, _ *fermata.Claim) { w.clock.Advance(61 * time.Second) }, "run again: the worker w was lost"},
+		"the worker is lost":            {func(w *world, _ *fermata.Claim) { w.Clock.Advance(61 * time.Second) }, "run again: the worker w was lost"},
 		"the server is away for longer": {func(w *world, _ *fermata.Claim) { w.away(61 * time.Second) }, "run again: the server was away when the lease ended"},
 		"the server is away for less": {func(w *world, claim *fermata.Claim) {
 			w.away(45 * time.Second)
-			_, err := w.e.Release(w.Context(), worker, claim.Run.ID, claim.Run.Token)
-			w.ok(err)
+			_, err := w.Engine.Release(w.Context(), worker, claim.Run.ID, claim.Run.Token)
+			w.OK(err)
 		}, "run again: the server could not be reached before the lease ended"},
 		"the worker stops": {func(w *world, claim *fermata.Claim) {
-			_, err := w.e.Release(w.Context(), worker, claim.Run.ID, claim.Run.Token)
-			w.ok(err)
+			_, err := w.Engine.Release(w.Context(), worker, claim.Run.ID, claim.Run.Token)
+			w.OK(err)
 		}, "run again: the worker w handed it back"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // unreachableServers is an MCP server that is down.
@@ -31,10 +32,10 @@ func TestWhatGoesWrongInAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
 	w.stop()
-	w.e, w.s = w.process(func(o *workflow.Options) { o.Servers = unreachableServers{} })
+	w.Engine, w.s = w.process(func(o *workflow.Options) { o.Servers = unreachableServers{} })
 	w.start()
 	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example"}})
-	w.ok(err)
+	w.OK(err)
 	w.tools.on("analyze", func(_ context.Context, c tool.Call) (any, error) {
 		switch c.Input["give"] {
 		case "much":
@@ -128,18 +129,18 @@ steps:
 `)
 		for i := range 12 {
 			run, err := w.s.Start(w.Context(), admin, "race", nil)
-			w.ok(err)
+			w.OK(err)
 			q := w.awaitRunQuestion(run.ID)
 			var all sync.WaitGroup
-			all.Go(func() { _, _ = w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
-			all.Go(func() { w.clock.Advance(time.Hour + time.Second) })
+			all.Go(func() { _, _ = w.Engine.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
+			all.Go(func() { w.Clock.Advance(time.Hour + time.Second) })
 			if i%3 == 0 {
-				all.Go(func() { _, _ = w.e.CancelTask(w.Context(), admin, run.ID, "") })
+				all.Go(func() { _, _ = w.Engine.CancelTask(w.Context(), admin, run.ID, "") })
 			}
 			all.Wait()
 			run = w.awaitEnd(run.ID)
-			closed, err := w.e.Question(w.Context(), ann, q.ID)
-			w.ok(err)
+			closed, err := w.Engine.Question(w.Context(), ann, q.ID)
+			w.OK(err)
 			want := map[fermata.QuestionStatus]string{fermata.Answered: `{"go":true}`, fermata.TimedOut: `{"go":"nobody"}`}[closed.Status]
 			last := run.Steps[len(run.Steps)-1]
 			switch {
@@ -165,12 +166,12 @@ steps:
 `, nil)
 		first := w.awaitRunQuestion(run.ID)
 		w.answer(first, fermata.Answer{Answer: true})
-		w.until("the second question is asked", func() bool {
+		patience.Await(w, "the second question is asked", func() bool {
 			r := w.read(run.ID)
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
 		})
 		w.answer(first, fermata.Answer{Answer: true})
-		if _, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+		if _, err := w.Engine.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 			w.Fatalf("another answer to the first question: %v", err)
 		}
 		second := w.awaitRunQuestion(run.ID)
@@ -195,13 +196,13 @@ steps:
   - {id: after, tool: note, input: {one: "{{ steps.one.answer }}", two: "{{ steps.two.answer }}"}}
 `, nil)
 		first := w.awaitRunQuestion(run.ID)
-		w.clock.Advance(2 * time.Hour)
-		w.until("the second question is asked", func() bool {
+		w.Clock.Advance(2 * time.Hour)
+		patience.Await(w, "the second question is asked", func() bool {
 			r := w.read(run.ID)
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
 		})
-		_, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: true})
-		w.ok(err)
+		_, err := w.Engine.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: true})
+		w.OK(err)
 		second := w.awaitRunQuestion(run.ID)
 		if second.ID == first.ID || second.Status != fermata.Pending {
 			w.Fatalf("the second question is %s", second.Status)
@@ -222,9 +223,9 @@ func TestWordsToARunAnswerNothing(t *testing.T) {
 		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.awaitRunQuestion(run.ID)
-		m, err := w.e.PostMessage(w.Context(), admin, run.ID, "hurry")
-		w.ok(err)
-		if task, err := w.e.Task(w.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
+		m, err := w.Engine.PostMessage(w.Context(), admin, run.ID, "hurry")
+		w.OK(err)
+		if task, err := w.Engine.Task(w.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
 			w.Fatalf("the run is %+v, %v", task, err)
 		}
 		if m.Handoff != fermata.HandoffUnread {
@@ -243,19 +244,19 @@ func TestResumedWithoutAnAnswer(t *testing.T) {
 		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.awaitRunQuestion(run.ID)
-		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "you choose")
-		w.ok(err)
+		_, err := w.Engine.ResumeTask(w.Context(), admin, run.ID, "you choose")
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[2].Input); got != `{"approach":"patch"}` {
 			w.Errorf("the step was given %s", got)
 		}
-		if q, err := w.e.Question(w.Context(), admin, q.ID); err != nil || q.Status != fermata.Cancelled || q.Resolution.Comment != "you choose" {
+		if q, err := w.Engine.Question(w.Context(), admin, q.ID); err != nil || q.Status != fermata.Cancelled || q.Resolution.Comment != "you choose" {
 			w.Errorf("the question is %+v, %v", q, err)
 		}
 		approval := w.run(approving, nil)
 		w.awaitRunQuestion(approval.ID)
-		_, err = w.e.ResumeTask(w.Context(), admin, approval.ID, "")
-		w.ok(err)
+		_, err = w.Engine.ResumeTask(w.Context(), admin, approval.ID, "")
+		w.OK(err)
 		w.await(approval.ID, fermata.TaskFailed)
 	})
 }
@@ -276,8 +277,7 @@ steps:
 func TestRequesterDoesNotApprove(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, handle := range []string{"one", "two"} {
-			_, err := w.e.AddMember(w.Context(), admin, newMember(handle))
-			w.ok(err)
+			w.AddMember(newMember(handle))
 		}
 		run := w.run(`
 name: four-eyes
@@ -286,7 +286,7 @@ steps:
   - {id: ask, tool: request_approval, input: {title: "Go?", approvals: {required: 1}, timeout: never}}
 `, nil)
 		q := w.awaitRunQuestion(run.ID)
-		if _, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
+		if _, err := w.Engine.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
 			w.Fatalf("the requester approves: %v", err)
 		}
 		w.answer(q, fermata.Answer{Answer: "approve"})
@@ -301,8 +301,8 @@ func TestEventsTellTheSteps(t *testing.T) {
 		setConfidence(w, 95)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
-		w.ok(err)
+		events, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
+		w.OK(err)
 		var told []string
 		for _, e := range events {
 			if e.Type == fermata.EventStepFinished {
@@ -323,16 +323,16 @@ func TestWhatIsNotShownIsKept(t *testing.T) {
 	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{
 		Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example", Headers: map[string]string{"X-Key": "hidden", "Authorization": "env:TRACKER"}},
 	})
-	w.ok(err)
+	w.OK(err)
 	read, err := w.s.NamedTool(t.Context(), admin, "tracker")
-	w.ok(err)
+	w.OK(err)
 	if read.Server.Headers["X-Key"] == "hidden" || read.Server.Headers["Authorization"] != "env:TRACKER" {
 		t.Fatalf("shown: %v", read.Server.Headers)
 	}
 	_, err = w.s.PutNamedTool(t.Context(), admin, read)
-	w.ok(err)
-	kept, err := w.db.Reader(t.Context(), store.DefaultWorkspace).NamedTool("tracker")
-	w.ok(err)
+	w.OK(err)
+	kept, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).NamedTool("tracker")
+	w.OK(err)
 	if kept.Server.Headers["X-Key"] != "hidden" {
 		t.Fatalf("kept: %v", kept.Server.Headers)
 	}

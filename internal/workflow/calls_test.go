@@ -100,7 +100,7 @@ steps:
 		}
 		mend()
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "each/1:done fail/1:done join/1:done" {
 			w.Fatalf("got %s", got)

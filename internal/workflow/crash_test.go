@@ -22,6 +22,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/test/patience"
@@ -117,14 +118,13 @@ type crashWorld struct {
 }
 
 func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
-	w := &world{T: t, opts: opts, clock: &storetest.Clock{}, tools: &bench{}}
-	w.opts.ClockOffset = w.clock.Offset
 	ring, err := keys.Create(filepath.Join(t.TempDir(), "master.key"))
-	w.ok(err)
-	w.opts.Keys = ring
-	w.db = storetest.Open(t, w.opts)
-	w.e, w.s = w.process(nil)
-	w.ok(w.e.Start(t.Context()))
+	testkit.OK(t, err)
+	opts.Keys = ring
+	opts.ClockError = func() time.Duration { return 0 } // the processes share the database's own clock
+	w := &world{World: testkit.New(t, opts), tools: &bench{}}
+	w.Engine, w.s = w.process(nil)
+	w.OK(w.Engine.Start(t.Context()))
 	return &crashWorld{world: w, order: order{
 		URL: opts.URL, Schema: opts.Schema, Effects: filepath.Join(t.TempDir(), "effects"), Lease: 10 * time.Second,
 		Keys: ring.Path(),
@@ -135,14 +135,14 @@ func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
 func (w *crashWorld) spawn(die int64) *child {
 	w.Helper()
 	o := w.order
-	o.Die, o.Ahead = die, w.clock.Offset()
+	o.Die, o.Ahead = die, w.Clock.Offset()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FERMATA_TEST_CRASH="+asJSON(o))
 	in, err := cmd.StdinPipe()
-	w.ok(err)
+	w.OK(err)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	w.ok(cmd.Start())
+	w.OK(cmd.Start())
 	c := &child{in: in, died: make(chan struct{})}
 	go func() {
 		c.err = cmd.Wait()
@@ -177,11 +177,11 @@ func (w *crashWorld) effects() []effect {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	w.ok(err)
+	w.OK(err)
 	var all []effect
 	for line := range strings.Lines(string(data)) {
 		var e effect
-		w.ok(json.Unmarshal([]byte(line), &e))
+		w.OK(json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
 	}
 	return all
@@ -336,7 +336,7 @@ func killAt(w *crashWorld, c crashCase, point int64) {
 	}
 	if died {
 		// The lease of the killed process must have ended.
-		w.clock.Advance(time.Minute)
+		w.Clock.Advance(time.Minute)
 		second := w.spawn(0)
 		w.answerWhenAsked(id, second)
 		second.end()
@@ -351,7 +351,7 @@ func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	w.source = c.source
 	w.put(c.source)
 	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
-	w.ok(err)
+	w.OK(err)
 	first := w.spawn(point)
 	died = w.answerWhenAsked(run.ID, first)
 	first.end()
@@ -367,7 +367,7 @@ func TestRunsOfAGoneReplicaGoOn(t *testing.T) {
 	c := crashCases["done"]
 	w.put(c.source)
 	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
-	w.ok(err)
+	w.OK(err)
 	first := w.spawn(3)
 	patience.Await(t, "the first process is killed", first.hasEnded)
 	second := w.spawn(0)
@@ -387,7 +387,7 @@ func shareRuns(w *crashWorld) {
 	w.put(crashing)
 	ids := w.startRuns(20)
 	first := w.spawn(45)
-	w.until("the first process is at work", func() bool { return len(w.effects()) >= 5 })
+	patience.Await(w, "the first process is at work", func() bool { return len(w.effects()) >= 5 })
 	second := w.spawn(0)
 	w.answerAll(ids)
 	// How the processes share the runs depends on the machine. So more runs are started until the first process is
@@ -438,7 +438,7 @@ func (w *crashWorld) moveOn(id string) (ended bool) {
 		if run.State != fermata.TaskBlocked || s.QuestionID == "" || s.State.IsEnded() {
 			continue
 		}
-		if q, err := w.e.Question(w.Context(), ann, s.QuestionID); err == nil && q.Status == fermata.Pending {
+		if q, err := w.Engine.Question(w.Context(), ann, s.QuestionID); err == nil && q.Status == fermata.Pending {
 			w.answer(q, fermata.Answer{Answer: "b"})
 		}
 	}
@@ -449,7 +449,7 @@ func (w *crashWorld) startRuns(n int) (ids []string) {
 	w.Helper()
 	for range n {
 		run, err := w.s.Start(w.Context(), admin, "crashing", nil)
-		w.ok(err)
+		w.OK(err)
 		ids = append(ids, run.ID)
 	}
 	return ids

@@ -23,31 +23,31 @@ func TestEnableAndDisable(t *testing.T) {
 	onBoth(t, func(w *world) {
 		stored := w.put(watching)
 		off, err := w.s.SetEnabled(w.Context(), admin, "watching", false)
-		w.ok(err)
+		w.OK(err)
 		if off.Enabled || off.Hash != stored.Hash || off.Source != watching || off.Graph == nil || off.Triggers[0].NextAt != nil {
 			w.Fatalf("disabled %s", asJSON(off))
 		}
 		// This event happens while the workflow is disabled. It starts nothing,
 		// not even later.
 		w.await(w.run("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
-		w.clock.Advance(time.Hour)
+		w.Clock.Advance(time.Hour)
 		on, err := w.s.SetEnabled(w.Context(), admin, "watching", true)
-		w.ok(err)
+		w.OK(err)
 		if !on.Enabled || on.Hash != stored.Hash || on.Triggers[0].NextAt == nil || on.Triggers[0].NextAt.Before(on.UpdatedAt) {
 			w.Fatalf("enabled %s", asJSON(on))
 		}
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("watching", 0)
 		// Enabling it a second time changes nothing and adds no event.
-		head, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Head()
-		w.ok(err)
+		head, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Head()
+		w.OK(err)
 		again, err := w.s.SetEnabled(w.Context(), admin, "watching", true)
-		w.ok(err)
-		if after, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
+		w.OK(err)
+		if after, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
 			w.Fatalf("the head went from %d to %d, %v", head.Seq, after.Seq, err)
 		}
-		changes, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
-		w.ok(err)
+		changes, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
+		w.OK(err)
 		var told []string
 		for _, e := range changes {
 			if strings.Contains(string(e.Data), `"watching"`) {
@@ -79,8 +79,8 @@ func TestWhoMayChangeAWorkflow(t *testing.T) {
 			}
 		}
 		own := strings.ReplaceAll(mine, "watching", "own")
-		w.ok(errOf(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: own})))
-		w.ok(errOf(w.s.SetEnabled(w.Context(), operator, "own", false)))
+		w.OK(errOf(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: own})))
+		w.OK(errOf(w.s.SetEnabled(w.Context(), operator, "own", false)))
 		if _, err := w.s.SetEnabled(w.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
 			w.Errorf("a workflow that is not there: %v", err)
 		}
@@ -95,10 +95,10 @@ func TestStoringAgainLosesNoTime(t *testing.T) {
 	onBoth(t, func(w *world) {
 		d := w.put(watching)
 		w.stop()
-		w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
+		w.Clock.Advance(d.Triggers[0].NextAt.Sub(w.Clock.Now()) + time.Second)
 		w.put(watching + "# changed\n")
 		_, err := w.s.StartDue(w.Context())
-		w.ok(err)
+		w.OK(err)
 		w.runsOf("watching", 1)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // The thresholds of a step apply to the question of each item. If an agent is sure of an item, nobody is asked about
@@ -29,7 +30,7 @@ steps:
 	t.Run("some are asked", func(t *testing.T) {
 		onBoth(t, func(w *world) {
 			run := start(w, 90, 60, 80)
-			w.until("the second item asks", func() bool { return len(w.openItemQuestions(run.ID)) == 1 })
+			patience.Await(w, "the second item asks", func() bool { return len(w.openItemQuestions(run.ID)) == 1 })
 			for _, q := range w.openItemQuestions(run.ID) {
 				w.answer(q, fermata.Answer{Answer: "right"})
 			}
@@ -64,7 +65,7 @@ func (w *world) openItemQuestions(id string) []*fermata.Question {
 		if s.Item == nil || s.QuestionID == "" {
 			continue
 		}
-		if q, err := w.e.Question(w.Context(), admin, s.QuestionID); err == nil && q.Status == fermata.Pending {
+		if q, err := w.Engine.Question(w.Context(), admin, s.QuestionID); err == nil && q.Status == fermata.Pending {
 			open = append(open, q)
 		}
 	}

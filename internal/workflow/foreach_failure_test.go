@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Other steps can read the list of outputs of a step with failed items, and so can the run that started this one.
@@ -60,7 +61,7 @@ func TestFailFastBeginsNoMoreItems(t *testing.T) {
 		}
 		broken = false
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(run.ID, fermata.TaskDone)
 		if keys := w.tools.keys("each"); len(keys) != 5 {
 			w.Fatalf("called %v", keys)
@@ -78,7 +79,7 @@ steps:
   - {id: each, tool: shell, needs: [], foreach: [1, 2, 3, 4], parallel: 2, input: {command: [make, "{{ string(item) }}"]}}
 `), nil)
 		w.awaitQuestions(run.ID, "ask")
-		w.until("two items have begun", func() bool { return w.itemsOf(run.ID) == 2 })
+		patience.Await(w, "two items have begun", func() bool { return w.itemsOf(run.ID) == 2 })
 		failed := w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "no luck"})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "ask/1:cancelled each/1:failed" {
@@ -88,8 +89,8 @@ steps:
 			if s.Item == nil || s.ChildID == failed.ID {
 				continue
 			}
-			task, err := w.e.Task(w.Context(), admin, s.ChildID)
-			w.ok(err)
+			task, err := w.Engine.Task(w.Context(), admin, s.ChildID)
+			w.OK(err)
 			if s.State != fermata.StepCancelled || task.State != fermata.TaskCancelled {
 				w.Errorf("the item %d is %s, its task %s", *s.Item, s.State, task.State)
 			}
@@ -111,7 +112,7 @@ func TestFailFastAwaitsTheLastAttempt(t *testing.T) {
 			return nil, nil
 		})
 		run := w.run(forked("fail_fast: true\nsteps:\n  - {id: each, tool: check, foreach: [1, 2, 3], retry: {attempts: 2, backoff: 1s}}\n"), nil)
-		w.until("the step waits for its next attempt", func() bool { return w.itemStates(run.ID) == "failed done done" })
+		patience.Await(w, "the step waits for its next attempt", func() bool { return w.itemStates(run.ID) == "failed done done" })
 	})
 }
 

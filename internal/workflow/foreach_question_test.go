@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // askForEach returns a workflow that asks for two items, and what its question says about silence.
@@ -23,7 +24,7 @@ steps:
 // passDeadlines answers the open question of the item a, if there is an answer, and then lets the deadline pass.
 func (w *world) passDeadlines(id string, answer any) {
 	w.Helper()
-	w.until("both items ask", func() bool {
+	patience.Await(w, "both items ask", func() bool {
 		if run := w.read(id); run.State.IsEnded() {
 			w.Fatalf("the run is %s: %s", run.State, run.Summary)
 		}
@@ -31,12 +32,12 @@ func (w *world) passDeadlines(id string, answer any) {
 	})
 	if answer != nil {
 		w.answer(w.openItemQuestions(id)[0], fermata.Answer{Answer: answer})
-		w.until("the first item has ended", func() bool {
+		patience.Await(w, "the first item has ended", func() bool {
 			run := w.read(id)
 			return len(w.openItemQuestions(id)) == 1 && run.State != fermata.TaskInProgress && run.State != fermata.TaskOpen
 		})
 	}
-	w.clock.Advance(2 * time.Hour)
+	w.Clock.Advance(2 * time.Hour)
 }
 
 // An item whose question nobody answered ends as its timeoutAction says, and the step goes on as with a single question.
@@ -57,11 +58,11 @@ func TestItemsThatNobodyAnswers(t *testing.T) {
 				run := w.run(askForEach(tt.input, tt.more), nil)
 				w.passDeadlines(run.ID, tt.answer)
 				if strings.Contains(tt.input, "escalate") {
-					w.until("others are asked", func() bool {
+					patience.Await(w, "others are asked", func() bool {
 						open := w.openItemQuestions(run.ID)
-						return len(open) == 0 || open[0].Deadline.After(w.clock.Now())
+						return len(open) == 0 || open[0].Deadline.After(w.Clock.Now())
 					})
-					w.clock.Advance(time.Hour)
+					w.Clock.Advance(time.Hour)
 				}
 				run = w.await(run.ID, fermata.TaskDone)
 				if got := w.itemStates(run.ID); got != tt.items {
@@ -103,13 +104,13 @@ func TestAnItemWithoutAnAnswer(t *testing.T) {
 	}{
 		"withdrawn": {
 			func(w *world, q *fermata.Question) error {
-				_, err := w.e.CancelQuestion(w.Context(), admin, q.ID, "not today")
+				_, err := w.Engine.CancelQuestion(w.Context(), admin, q.ID, "not today")
 				return err
 			}, "failed", `{"answers":["left",null],"error":"question_cancelled","status":"failed"}`,
 		},
 		"resumed": {
 			func(w *world, q *fermata.Question) error {
-				_, err := w.e.ResumeTask(w.Context(), admin, q.TaskID, "")
+				_, err := w.Engine.ResumeTask(w.Context(), admin, q.TaskID, "")
 				return err
 			}, "done", `{"answers":["left",null],"error":null,"status":"done"}`,
 		},
@@ -117,9 +118,9 @@ func TestAnItemWithoutAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run(askForEach("timeoutAction: fail", ", on_error: continue"), nil)
-				w.until("both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
+				patience.Await(w, "both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
 				open := w.openItemQuestions(run.ID)
-				w.ok(tt.end(w, open[1]))
+				w.OK(tt.end(w, open[1]))
 				w.answer(open[0], fermata.Answer{Answer: "left"})
 				run = w.await(run.ID, fermata.TaskDone)
 				if got := w.itemStates(run.ID); got != "done "+tt.want {
@@ -161,8 +162,8 @@ func TestAnItemThatNobodyApproves(t *testing.T) {
 					w.Errorf("the items are %s, and the reason is %s", got, run.Reason)
 				}
 				_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-				w.ok(err)
-				w.until("one item asks again", func() bool { return len(w.openItemQuestions(run.ID)) == 1 })
+				w.OK(err)
+				patience.Await(w, "one item asks again", func() bool { return len(w.openItemQuestions(run.ID)) == 1 })
 				w.answer(w.openItemQuestions(run.ID)[0], fermata.Answer{Answer: "approve"})
 				w.wantSteps(w.await(run.ID, fermata.TaskDone), "ok/1:done ship/1:done ")
 			})
@@ -174,7 +175,7 @@ func TestAnItemThatNobodyApproves(t *testing.T) {
 func TestARejectedItemRejectsTheRun(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(strings.Replace(approveEach, "ACTION", "fail", 1), nil)
-		w.until("both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
+		patience.Await(w, "both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
 		open := w.openItemQuestions(run.ID)
 		w.answer(open[0], fermata.Answer{Answer: "approve"})
 		w.answer(open[1], fermata.Answer{Answer: "reject"})

@@ -25,9 +25,9 @@ func TestARunStopsAtAForgedApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
 		q := w.awaitRunQuestion(run.ID)
-		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
+		storetest.Exec(w, w.Options, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"mem_x","name":"ann"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
-			UPDATE tasks SET state = 'input_received', pending_question_id = '' WHERE id = '%s'`, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash, run.ID))
+			UPDATE tasks SET state = 'input_received', pending_question_id = '' WHERE id = '%s'`, w.Clock.Now().UTC().Format(time.RFC3339), q.ActionHash, run.ID))
 		ended := w.await(run.ID, fermata.TaskFailed)
 		if !strings.Contains(ended.Summary, "was changed in the database") {
 			w.Errorf("the run says %q", ended.Summary)
@@ -46,9 +46,9 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 		run := w.run(guarded, nil)
 		q := w.awaitRunQuestion(run.ID)
 		easier := w.put(strings.Replace(guarded, "  - id: ask\n    tool: request_approval\n    input: {title: \"Deploy?\", action: {command: [make, deploy]}}\n", "", 1))
-		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
-		_, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
-		w.ok(err)
+		storetest.Exec(w, w.Options, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
+		_, err := w.Engine.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
+		w.OK(err)
 		ended := w.await(run.ID, fermata.TaskFailed)
 		if !strings.Contains(ended.Summary, "another definition than it began with") {
 			w.Errorf("the run says %q", ended.Summary)
@@ -61,7 +61,7 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 func TestNoRunBeginsInAForgedProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(guarded)
-		storetest.Exec(w, w.opts, "UPDATE workflows SET project = 'web'")
+		storetest.Exec(w, w.Options, "UPDATE workflows SET project = 'web'")
 		_, err := w.s.Start(w.Context(), admin, "guarded", nil)
 		w.wantCode(err, fermata.CodeInternal)
 	})
@@ -75,15 +75,15 @@ func TestTheAuditFindsAnotherDefinition(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.put(guarded)
 				_, err := w.s.SetEnabled(w.Context(), admin, "guarded", false)
-				w.ok(err)
-				report, err := w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				w.OK(err)
+				report, err := w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if !report.OK {
 					w.Fatalf("before the edit: %s", report.Problem)
 				}
-				storetest.Exec(w, w.opts, "UPDATE workflows SET "+edit)
-				report, err = w.e.VerifyAudit(w.Context(), admin)
-				w.ok(err)
+				storetest.Exec(w, w.Options, "UPDATE workflows SET "+edit)
+				report, err = w.Engine.VerifyAudit(w.Context(), admin)
+				w.OK(err)
 				if report.OK || !strings.Contains(report.Problem, "the workflow guarded has another "+name) {
 					w.Errorf("the report is %+v", report)
 				}

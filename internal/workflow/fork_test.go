@@ -25,14 +25,14 @@ func forked(steps string) string { return "name: forked\ntriggers: [{manual: tru
 func (w *world) awaitQuestions(id string, steps ...string) map[string]*fermata.Question {
 	w.Helper()
 	var open map[string]*fermata.Question
-	w.until(fmt.Sprintf("questions of %v are open", steps), func() bool {
+	patience.Await(w, fmt.Sprintf("questions of %v are open", steps), func() bool {
 		open = map[string]*fermata.Question{}
 		run := w.read(id)
 		for _, s := range run.Steps {
 			if s.QuestionID == "" || s.State.IsEnded() {
 				continue
 			}
-			if q, err := w.e.Question(w.Context(), admin, s.QuestionID); err == nil && q.Status == fermata.Pending {
+			if q, err := w.Engine.Question(w.Context(), admin, s.QuestionID); err == nil && q.Status == fermata.Pending {
 				open[s.Step] = q
 			}
 		}
@@ -56,7 +56,7 @@ func (w *world) breakTool(name string) (mend func()) {
 // awaitStepState waits until the last occurrence of a step is in a state.
 func (w *world) awaitStepState(id, step string, want fermata.StepState) {
 	w.Helper()
-	w.until(fmt.Sprintf("the step %s is %s", step, want), func() bool {
+	patience.Await(w, fmt.Sprintf("the step %s is %s", step, want), func() bool {
 		var last fermata.StepState
 		for _, s := range w.read(id).Steps {
 			if s.Step == step {
@@ -166,7 +166,7 @@ func TestARejectedBranch(t *testing.T) {
 		}
 		// A retry continues where the branch was rejected, and only there.
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.answer(w.awaitRunQuestion(run.ID), fermata.Answer{Answer: fermata.Approve})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:done do_a/1:done do_b/1:done join/1:done plan/1:done" {
@@ -202,16 +202,16 @@ steps:
 			w.Fatalf("got %s", got)
 		}
 		for _, q := range []*fermata.Question{open["ask"], open["each"]} {
-			q, err := w.e.Question(w.Context(), admin, q.ID)
-			w.ok(err)
+			q, err := w.Engine.Question(w.Context(), admin, q.ID)
+			w.OK(err)
 			if q.Status != fermata.Cancelled {
 				w.Fatalf("the question %s is %s", q.Title, q.Status)
 			}
 		}
 		for _, s := range run.Steps {
 			if s.Step == "command" {
-				task, err := w.e.Task(w.Context(), admin, s.ChildID)
-				w.ok(err)
+				task, err := w.Engine.Task(w.Context(), admin, s.ChildID)
+				w.OK(err)
 				if task.State != fermata.TaskCancelled || s.Note != "the step fail failed" {
 					w.Fatalf("the command is %s: %s", task.State, s.Note)
 				}
@@ -219,7 +219,7 @@ steps:
 		}
 		mend()
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		open = w.awaitQuestions(run.ID, "ask", "each")
 		w.awaitStepState(run.ID, "fail", fermata.StepDone)
 		w.awaitStepState(run.ID, "rest", fermata.StepWaiting)
@@ -255,7 +255,7 @@ finally:
 		}
 		mend()
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "also/1:done behind_one/1:done behind_three/1:done one/1:done tell/1:done three/1:done tidy/2:done two/1:done" {
 			w.Fatalf("got %s", got)
@@ -276,14 +276,14 @@ steps:
 `), nil)
 		open := w.awaitQuestions(run.ID, "ask")
 		w.await(run.ID, fermata.TaskBlocked)
-		w.clock.Advance(3 * time.Hour)
+		w.Clock.Advance(3 * time.Hour)
 		w.awaitStepState(run.ID, "rested", fermata.StepDone)
 		w.awaitStepState(run.ID, "ask", fermata.StepWaiting)
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
 		w.awaitStepState(run.ID, "asked", fermata.StepDone)
 		w.awaitStepState(run.ID, "longer", fermata.StepWaiting)
 		w.await(run.ID, fermata.TaskDeferred, fermata.TaskBlocked)
-		w.clock.Advance(7 * time.Hour)
+		w.Clock.Advance(7 * time.Hour)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask/1:done asked/1:done longer/1:done rest/1:done rested/1:done" {
 			w.Fatalf("got %s", got)
@@ -313,7 +313,7 @@ steps:
 		open := w.awaitQuestions(run.ID, "review", "hold")
 		w.answer(open["review"], fermata.Answer{Answer: "again"})
 		w.awaitStepState(run.ID, "tried_enough", fermata.StepDone)
-		w.until("it is asked again", func() bool {
+		patience.Await(w, "it is asked again", func() bool {
 			return strings.Contains(w.outcomes(run.ID), "review/2:waiting")
 		})
 		open = w.awaitQuestions(run.ID, "review", "hold")
@@ -368,7 +368,7 @@ steps:
 		w.answer(open["risky"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
 		w.awaitStepState(run.ID, "risky", fermata.StepDone)
 		w.await(run.ID, fermata.TaskBlocked)
-		w.clock.Advance(2 * time.Hour)
+		w.Clock.Advance(2 * time.Hour)
 		w.awaitStepState(run.ID, "late", fermata.StepDone)
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
@@ -389,15 +389,15 @@ steps:
 `), nil)
 		open := w.awaitQuestions(run.ID, "ask", "beside")
 		w.await(run.ID, fermata.TaskBlocked)
-		w.clock.Advance(2 * time.Hour)
+		w.Clock.Advance(2 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
-		_, err := w.e.Answer(w.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})
+		_, err := w.Engine.Answer(w.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})
 		if fermata.CodeOf(err) != fermata.CodeIllegalTransition {
 			w.Fatalf("got %v", err)
 		}
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
-		q, err := w.e.Question(w.Context(), admin, open["ask"].ID)
-		w.ok(err)
+		q, err := w.Engine.Question(w.Context(), admin, open["ask"].ID)
+		w.OK(err)
 		if len(q.Resolution.LateAnswers) != 1 || w.read(run.ID).State != fermata.TaskFailed {
 			w.Fatalf("got %s", asJSON(q.Resolution))
 		}
@@ -409,18 +409,18 @@ func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
 		open := w.awaitQuestions(run.ID, "ask_a", "ask_b")
-		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "enough")
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), admin, run.ID, "enough")
+		w.OK(err)
 		w.await(run.ID, fermata.TaskCancelled)
 		for _, q := range open {
-			q, err := w.e.Question(w.Context(), admin, q.ID)
-			w.ok(err)
+			q, err := w.Engine.Question(w.Context(), admin, q.ID)
+			w.OK(err)
 			if q.Status != fermata.Cancelled {
 				w.Fatalf("the question %s is %s", q.Title, q.Status)
 			}
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		open = w.awaitQuestions(run.ID, "ask_a", "ask_b")
 		w.answer(open["ask_a"], fermata.Answer{Answer: "x"})
 		w.answer(open["ask_b"], fermata.Answer{Answer: fermata.Approve})
@@ -437,14 +437,14 @@ steps:
 `), nil)
 		pending := func(n int) []*fermata.Question {
 			var all []*fermata.Question
-			w.until(fmt.Sprintf("%d items are asked about", n), func() bool {
+			patience.Await(w, fmt.Sprintf("%d items are asked about", n), func() bool {
 				all = nil
 				for _, s := range w.read(run.ID).Steps {
 					if s.Item == nil || s.QuestionID == "" || s.State.IsEnded() {
 						continue
 					}
-					q, err := w.e.Question(w.Context(), admin, s.QuestionID)
-					w.ok(err)
+					q, err := w.Engine.Question(w.Context(), admin, s.QuestionID)
+					w.OK(err)
 					all = append(all, q)
 				}
 				return len(all) == n && w.read(run.ID).State == fermata.TaskBlocked
@@ -455,7 +455,7 @@ steps:
 		for _, want := range []string{"3?", "4?"} {
 			all := pending(2)
 			w.answer(all[1], fermata.Answer{Answer: "x"})
-			w.until("the next item is asked about", func() bool {
+			patience.Await(w, "the next item is asked about", func() bool {
 				return slices.ContainsFunc(pending(2), func(q *fermata.Question) bool { return q.Title == want })
 			})
 		}

@@ -22,18 +22,18 @@ func TestIsolatedStepsAreForSandboxes(t *testing.T) {
 				_, err := w.s.PutNamedTools(w.Context(), admin, []*fermata.NamedTool{
 					{Name: "look", Agent: &fermata.AgentTool{Prompt: "Look."}, Isolated: true}, {Name: "build", Command: []string{"make"}, Isolated: true},
 				})
-				w.ok(err)
+				w.OK(err)
 				run := w.run("\nname: safe\ntriggers: [{manual: true}]\nsteps: [{id: one, "+step+"}]\n", nil)
 				w.await(run.ID, fermata.TaskBlocked)
 				request := fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}}
-				if claim, err := w.e.Claim(w.Context(), worker, request); !errors.Is(err, engine.ErrNoTask) {
+				if claim, err := w.Engine.Claim(w.Context(), worker, request); !errors.Is(err, engine.ErrNoTask) {
 					w.Fatalf("a worker without a sandbox got %+v, %v", claim, err)
 				}
 				request.Isolates = true
-				claim, err := w.e.Claim(w.Context(), worker, request)
-				w.ok(err)
-				_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted})
-				w.ok(err)
+				claim, err := w.Engine.Claim(w.Context(), worker, request)
+				w.OK(err)
+				_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted})
+				w.OK(err)
 				w.await(run.ID, fermata.TaskDone)
 			})
 		})

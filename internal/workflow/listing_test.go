@@ -57,7 +57,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 			w.Helper()
 			n := &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: url, Headers: map[string]string{"Authorization": "Bearer sesame"}}}
 			kept, err := s.PutNamedTool(w.Context(), admin, n)
-			w.ok(err)
+			w.OK(err)
 			if strings.Contains(asJSON(kept), "sesame") || kept.Listing == nil {
 				w.Errorf("the token is shown, or the list is not there: %s", asJSON(kept))
 			}
@@ -66,11 +66,11 @@ func TestReadingAsksNoServer(t *testing.T) {
 		uses := func(name string) workflow.Validation {
 			w.Helper()
 			v, err := s.Validate(w.Context(), ann, "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker."+name+"}]\n")
-			w.ok(err)
+			w.OK(err)
 			return v
 		}
 		kept, err := s.Put(w.Context(), admin, "", workflow.Definition{Source: "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker.find}]\n"})
-		w.ok(err)
+		w.OK(err)
 		if v := uses("find"); !v.Valid || len(v.Problems) > 0 || len(kept.Warnings) > 0 {
 			w.Errorf("what it listed is not known: %+v, %+v", v, kept.Warnings)
 		}
@@ -79,14 +79,14 @@ func TestReadingAsksNoServer(t *testing.T) {
 		}
 		server.set(nil, "find", "close")
 		_, err = s.Tools(w.Context(), ann)
-		w.ok(err)
+		w.OK(err)
 		_, err = s.Workflow(w.Context(), ann, "uses", "")
-		w.ok(err)
+		w.OK(err)
 		if n := server.times(); n != 1 {
 			w.Errorf("it was asked %d times", n)
 		}
 		named, err := s.RefreshTools(w.Context(), admin, "tracker")
-		w.ok(err)
+		w.OK(err)
 		if len(named.Listing.Tools) != 2 || strings.Contains(asJSON(named), "sesame") || !uses("close").Valid {
 			w.Errorf("it was asked again: %s", asJSON(named))
 		}
@@ -95,7 +95,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 		// says that it is down.
 		server.set(errors.New("connection refused"))
 		named, err = s.RefreshTools(w.Context(), admin, "tracker")
-		w.ok(err)
+		w.OK(err)
 		if len(named.Listing.Tools) != 2 || named.Listing.Error != "connection refused" {
 			w.Errorf("it is down: %s", asJSON(named.Listing))
 		}
@@ -106,7 +106,7 @@ func TestReadingAsksNoServer(t *testing.T) {
 			w.Errorf("what nobody can know: %+v", v)
 		}
 		all, err := s.Tools(w.Context(), ann)
-		w.ok(err)
+		w.OK(err)
 		if !strings.Contains(asJSON(all), `"error":"connection refused"`) || !strings.Contains(asJSON(all), "tracker.close") {
 			w.Errorf("the list is %s", asJSON(all))
 		}
@@ -127,9 +127,9 @@ func TestWhoMayAskAServer(t *testing.T) {
 	server := &tracker{}
 	_, s := w.process(func(o *workflow.Options) { o.Servers = server })
 	_, err := s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example"}})
-	w.ok(err)
+	w.OK(err)
 	_, err = s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "look", Agent: &fermata.AgentTool{Prompt: "Look."}})
-	w.ok(err)
+	w.OK(err)
 	if _, err := s.RefreshTools(t.Context(), ann, "tracker"); fermata.CodeOf(err) != fermata.CodeForbidden || server.times() != 1 {
 		t.Errorf("a responder: %v, asked %d times", err, server.times())
 	}

@@ -34,7 +34,7 @@ func (w *world) blockCall(name string, call int) (entered chan struct{}) {
 func (w *world) restart() {
 	w.Helper()
 	w.stop()
-	w.e, w.s = w.process(nil)
+	w.Engine, w.s = w.process(nil)
 	w.start()
 }
 
@@ -46,7 +46,7 @@ func TestLostAfterSilence(t *testing.T) {
 		entered := w.blockCall("label", 1)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.awaitRunQuestion(run.ID)
-		w.clock.Advance(25 * time.Hour)
+		w.Clock.Advance(25 * time.Hour)
 		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskSkipped)
@@ -63,11 +63,11 @@ func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
 		w.tools.on("label", func(context.Context, tool.Call) (any, error) { return nil, errors.New("GitHub is away") })
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.awaitRunQuestion(run.ID)
-		w.clock.Advance(25 * time.Hour)
+		w.Clock.Advance(25 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
 		w.tools.on("label", func(_ context.Context, c tool.Call) (any, error) { return c.Input, nil })
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done on_failure.comment/1:done ")
 	})
@@ -88,7 +88,7 @@ steps:
 		w.await(run.ID, fermata.TaskFailed)
 		entered := w.blockCall("apply", 1)
 		_, err := w.s.Retry(w.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
-		w.ok(err)
+		w.OK(err)
 		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskDone)
@@ -136,20 +136,20 @@ steps:
 		var claims []*fermata.Claim
 		for ended := range 5 {
 			for len(claims) < min(2, 5-ended) {
-				claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
-				w.ok(err)
+				claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
+				w.OK(err)
 				claims = append(claims, claim)
 			}
 			if got, want := w.itemsOf(run.ID), min(ended+2, 5); got != want {
 				w.Fatalf("%d items are begun when %d have ended, want %d", got, ended, want)
 			}
-			_, err := w.e.Finish(w.Context(), worker, claims[0].Run.ID, fermata.Finish{Token: claims[0].Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
-			w.ok(err)
+			_, err := w.Engine.Finish(w.Context(), worker, claims[0].Run.ID, fermata.Finish{Token: claims[0].Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+			w.OK(err)
 			claims = claims[1:]
 		}
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
-		w.ok(err)
+		events, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
+		w.OK(err)
 		items := slices.DeleteFunc(events, func(e *fermata.Event) bool { return !strings.Contains(string(e.Data), `"item"`) })
 		if len(items) != 5 {
 			w.Fatalf("%d events tell that an item was begun", len(items))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // starter is the agent that starts the runs of these tests.
@@ -20,7 +21,7 @@ var starter = fermata.Caller{
 func (w *world) startByAgent(source string) *fermata.WorkflowRun {
 	w.Helper()
 	run, err := w.s.Start(w.Context(), starter, w.put(source).Name, nil)
-	w.ok(err)
+	w.OK(err)
 	return run
 }
 
@@ -59,34 +60,34 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.startByAgent("name: files\ntriggers: [{manual: true}]\nsteps:" + steps)
 				var open []*fermata.WorkflowStep
-				w.until("both are asked", func() bool {
+				patience.Await(w, "both are asked", func() bool {
 					open = slices.DeleteFunc(w.read(run.ID).Steps, func(s *fermata.WorkflowStep) bool { return s.QuestionID == "" })
 					return len(open) == 2
 				})
-				until := w.clock.Now().Add(time.Hour)
+				until := w.Clock.Now().Add(time.Hour)
 				for _, s := range open {
 					for _, c := range []fermata.Caller{starter, ann, admin} {
 						ctx := w.Context()
-						_, err := w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(`{"decision":"approve"}`)})
+						_, err := w.Engine.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(`{"decision":"approve"}`)})
 						w.wantMoveRefused(c.Name+" finishes", err)
-						_, err = w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultFailed})
+						_, err = w.Engine.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultFailed})
 						w.wantMoveRefused(c.Name+" fails", err)
-						_, err = w.e.Ask(ctx, c, s.ChildID, fermata.Ask{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}})
+						_, err = w.Engine.Ask(ctx, c, s.ChildID, fermata.Ask{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}})
 						w.wantMoveRefused(c.Name+" asks", err)
-						_, err = w.e.DeferTask(ctx, c, s.ChildID, &until)
+						_, err = w.Engine.DeferTask(ctx, c, s.ChildID, &until)
 						w.wantMoveRefused(c.Name+" puts off", err)
-						_, err = w.e.PauseTask(ctx, c, s.ChildID)
+						_, err = w.Engine.PauseTask(ctx, c, s.ChildID)
 						w.wantMoveRefused(c.Name+" pauses", err)
 					}
 				}
-				_, err := w.e.CancelTask(w.Context(), starter, open[0].ChildID, "")
-				w.ok(err)
+				_, err := w.Engine.CancelTask(w.Context(), starter, open[0].ChildID, "")
+				w.OK(err)
 				for _, c := range []fermata.Caller{starter, admin} {
-					_, err = w.e.ReopenTask(w.Context(), c, open[0].ChildID)
+					_, err = w.Engine.ReopenTask(w.Context(), c, open[0].ChildID)
 					w.wantMoveRefused(c.Name+" reopens", err)
 				}
-				q, err := w.e.Question(w.Context(), ann, open[1].QuestionID)
-				w.ok(err)
+				q, err := w.Engine.Question(w.Context(), ann, open[1].QuestionID)
+				w.OK(err)
 				w.answer(q, fermata.Answer{Answer: fermata.Reject})
 				w.wantFailureWithoutCalls(run.ID)
 			})
@@ -106,7 +107,7 @@ steps:
   - {id: delete, tool: publish}
 `)
 		q := w.awaitQuestion(run.ID)
-		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			task, err := tx.Task(q.TaskID)
 			if err != nil {
 				return err
@@ -124,8 +125,8 @@ steps:
 			tx.SaveTask(task)
 			return nil
 		}))
-		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "")
-		w.ok(err)
+		_, err := w.Engine.ResumeTask(w.Context(), admin, run.ID, "")
+		w.OK(err)
 		w.wantFailureWithoutCalls(run.ID)
 	})
 }
@@ -142,31 +143,31 @@ steps:
   - {id: delete, tool: publish}
 `)
 		w.await(run.ID, fermata.TaskDeferred)
-		soon := w.clock.Now().Add(time.Second)
+		soon := w.Clock.Now().Add(time.Second)
 		for _, c := range []fermata.Caller{starter, ann, admin} {
 			for _, a := range []fermata.Ask{
 				{Question: "x?"}, {Question: "ok?", Type: fermata.Approval, Action: json.RawMessage(`{"command":["ship"]}`)},
 				{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}},
 			} {
-				_, err := w.e.Ask(w.Context(), c, run.ID, a)
+				_, err := w.Engine.Ask(w.Context(), c, run.ID, a)
 				w.wantMoveRefused(c.Name+" asks", err)
 			}
 		}
-		_, err := w.e.DeferTask(w.Context(), starter, run.ID, &soon)
+		_, err := w.Engine.DeferTask(w.Context(), starter, run.ID, &soon)
 		w.wantMoveRefused("the agent puts off", err)
-		_, err = w.e.DeferTask(w.Context(), ann, run.ID, &soon)
-		w.ok(err)
-		w.clock.Advance(time.Hour)
-		w.until("the run waits for its own instant again", func() bool {
-			task, err := w.e.Task(w.Context(), admin, run.ID)
-			w.ok(err)
-			return task.State == fermata.TaskDeferred && task.DeferUntil.After(w.clock.Now())
+		_, err = w.Engine.DeferTask(w.Context(), ann, run.ID, &soon)
+		w.OK(err)
+		w.Clock.Advance(time.Hour)
+		patience.Await(w, "the run waits for its own instant again", func() bool {
+			task, err := w.Engine.Task(w.Context(), admin, run.ID)
+			w.OK(err)
+			return task.State == fermata.TaskDeferred && task.DeferUntil.After(w.Clock.Now())
 		})
 		if called := w.tools.calledSteps(); len(called) > 0 {
 			w.Fatalf("called %v", called)
 		}
-		_, err = w.e.ResumeTask(w.Context(), ann, run.ID, "")
-		w.ok(err)
+		_, err = w.Engine.ResumeTask(w.Context(), ann, run.ID, "")
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if run.Steps[0].Note != "cut short by a person" {
 			w.Fatalf("the note is %q", run.Steps[0].Note)
@@ -188,14 +189,14 @@ steps:
 		first := w.startByAgent(source)
 		q := w.awaitRunQuestion(first.ID)
 		second, err := w.s.Start(w.Context(), starter, "queued", nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(second.ID, fermata.TaskBlocked)
 		none := []string{}
 		for _, c := range []fermata.Caller{starter, ann, admin} {
-			_, err := w.e.UpdateTask(w.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
+			_, err := w.Engine.UpdateTask(w.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
 			w.wantMoveRefused(c.Name+" takes the dependency away", err)
 		}
-		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
+		_, err = w.Engine.ResumeTask(w.Context(), ann, second.ID, "")
 		w.wantMoveRefused("a person resumes", err)
 		w.answer(q, fermata.Answer{Answer: "a"})
 		w.await(first.ID, fermata.TaskDone)
@@ -208,11 +209,11 @@ steps:
 func (w *world) awaitStepQuestion(run, step string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
-	w.until("the step "+step+" asks", func() bool {
+	patience.Await(w, "the step "+step+" asks", func() bool {
 		for _, s := range w.read(run).Steps {
 			if s.Step == step && s.QuestionID != "" {
-				q, err := w.e.Question(w.Context(), admin, s.QuestionID)
-				w.ok(err)
+				q, err := w.Engine.Question(w.Context(), admin, s.QuestionID)
+				w.OK(err)
 				found = q
 			}
 			if s.State == fermata.StepFailed {
@@ -239,18 +240,18 @@ steps:
   - {id: go, tool: publish}
 `).ID, "sure")
 		}
-		_, err := w.e.ResumeTask(w.Context(), ann, asked(`assignees: [bob], default: keep`).TaskID, "")
+		_, err := w.Engine.ResumeTask(w.Context(), ann, asked(`assignees: [bob], default: keep`).TaskID, "")
 		w.wantCode(err, fermata.CodeNotEligible)
 		dangerous := asked(`default: wipe, allow_danger_default: true`)
 		for _, c := range []fermata.Caller{ann, admin} {
-			_, err = w.e.ResumeTask(w.Context(), c, dangerous.TaskID, "")
+			_, err = w.Engine.ResumeTask(w.Context(), c, dangerous.TaskID, "")
 			w.wantCode(err, fermata.CodePolicyViolation)
 		}
 		if called := w.tools.calledSteps(); len(called) > 0 {
 			w.Fatalf("called %v", called)
 		}
 		w.resume(asked(`default: keep`))
-		w.until("the branch goes on", func() bool { return len(w.tools.calledSteps()) == 1 })
+		patience.Await(w, "the branch goes on", func() bool { return len(w.tools.calledSteps()) == 1 })
 	})
 }
 
@@ -275,19 +276,19 @@ steps:
 			if step == "legal" {
 				answer = fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
 			}
-			_, err := w.e.Answer(w.Context(), bob, q.ID, answer)
-			w.ok(err)
+			_, err := w.Engine.Answer(w.Context(), bob, q.ID, answer)
+			w.OK(err)
 			for _, c := range []fermata.Caller{starter, admin} {
-				context, err := w.e.ResumeContext(w.Context(), c, q.TaskID)
-				w.ok(err)
+				context, err := w.Engine.ResumeContext(w.Context(), c, q.TaskID)
+				w.OK(err)
 				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
 					w.Errorf("%s is handed %+v", c.Name, context.Questions)
 				}
 			}
-			closed, err := w.e.Question(w.Context(), admin, q.ID)
-			w.ok(err)
+			closed, err := w.Engine.Question(w.Context(), admin, q.ID)
+			w.OK(err)
 			if g, ok := closed.Grant(); ok {
-				w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+				w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 					key, err := tx.GrantKey()
 					grant = g.Sign(key)
 					return err
@@ -295,7 +296,7 @@ steps:
 			}
 		}
 		w.wantFailureWithoutCalls(run.ID)
-		_, err := w.e.VerifyGrant(w.Context(), starter, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(`{"tool":"deploy"}`)})
+		_, err := w.Engine.VerifyGrant(w.Context(), starter, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(`{"tool":"deploy"}`)})
 		if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "does itself what was approved") {
 			w.Errorf("the grant is refused with %v", err)
 		}
@@ -313,12 +314,12 @@ steps:
   - {id: deploy, tool: publish}
 `)
 		w.await(run.ID, fermata.TaskDeferred)
-		_, err := w.e.CancelTask(w.Context(), ann, run.ID, "the wrong version")
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), ann, run.ID, "the wrong version")
+		w.OK(err)
 		_, err = w.s.Retry(w.Context(), starter, run.ID, nil)
 		w.wantCode(err, fermata.CodeForbidden)
 		_, err = w.s.Retry(w.Context(), ann, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 	})
 }
 
@@ -333,7 +334,7 @@ steps:
   - {id: clean, tool: agent, input: {prompt: "Delete table 1."}}
 `)
 		var step *fermata.WorkflowStep
-		w.until("the agent's task is there", func() bool {
+		patience.Await(w, "the agent's task is there", func() bool {
 			steps := w.read(run.ID).Steps
 			if len(steps) == 0 {
 				return false
@@ -344,16 +345,16 @@ steps:
 		text, priority := "Delete all tables.", 1
 		for _, c := range []fermata.Caller{starter, ann, admin} {
 			for _, p := range []fermata.TaskPatch{{Title: &text}, {Body: &text}} {
-				_, err := w.e.UpdateTask(w.Context(), c, step.ChildID, p)
+				_, err := w.Engine.UpdateTask(w.Context(), c, step.ChildID, p)
 				w.wantCode(err, fermata.CodeIllegalTransition)
 			}
 		}
-		_, err := w.e.UpdateTask(w.Context(), ann, step.ChildID, fermata.TaskPatch{Priority: &priority})
-		w.ok(err)
-		_, err = w.e.CancelTask(w.Context(), ann, run.ID, "")
-		w.ok(err)
+		_, err := w.Engine.UpdateTask(w.Context(), ann, step.ChildID, fermata.TaskPatch{Priority: &priority})
+		w.OK(err)
+		_, err = w.Engine.CancelTask(w.Context(), ann, run.ID, "")
+		w.OK(err)
 		for _, c := range []fermata.Caller{ann, admin} {
-			_, err := w.e.ReopenTask(w.Context(), c, step.ChildID)
+			_, err := w.Engine.ReopenTask(w.Context(), c, step.ChildID)
 			w.wantCode(err, fermata.CodeIllegalTransition)
 		}
 	})
@@ -373,32 +374,32 @@ steps:
 `)
 		start := func() *fermata.WorkflowRun {
 			run, err := w.s.Start(w.Context(), starter, "queued", nil)
-			w.ok(err)
+			w.OK(err)
 			return run
 		}
 		first := start()
 		w.awaitRunQuestion(first.ID)
 		second := start()
 		w.await(second.ID, fermata.TaskBlocked)
-		soon := w.clock.Now().Add(time.Minute)
-		_, err := w.e.DeferTask(w.Context(), ann, second.ID, &soon)
-		w.ok(err)
-		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
+		soon := w.Clock.Now().Add(time.Minute)
+		_, err := w.Engine.DeferTask(w.Context(), ann, second.ID, &soon)
+		w.OK(err)
+		_, err = w.Engine.ResumeTask(w.Context(), ann, second.ID, "")
 		w.wantCode(err, fermata.CodeIllegalTransition)
-		w.clock.Advance(time.Minute)
+		w.Clock.Advance(time.Minute)
 		w.await(second.ID, fermata.TaskBlocked)
-		_, err = w.e.CancelTask(w.Context(), ann, first.ID, "")
-		w.ok(err)
+		_, err = w.Engine.CancelTask(w.Context(), ann, first.ID, "")
+		w.OK(err)
 		w.awaitRunQuestion(second.ID)
 		for _, again := range []func() error{
 			func() error { _, err := w.s.Retry(w.Context(), ann, first.ID, nil); return err },
-			func() error { _, err := w.e.ReopenTask(w.Context(), ann, first.ID); return err },
+			func() error { _, err := w.Engine.ReopenTask(w.Context(), ann, first.ID); return err },
 		} {
 			w.wantCode(again(), fermata.CodeIllegalTransition)
 		}
 		w.answer(w.awaitRunQuestion(second.ID), fermata.Answer{Answer: "a"})
 		w.await(second.ID, fermata.TaskDone)
 		_, err = w.s.Retry(w.Context(), ann, first.ID, nil)
-		w.ok(err)
+		w.OK(err)
 	})
 }

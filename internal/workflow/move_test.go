@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 const asksWhenBroken = `
@@ -26,7 +27,7 @@ func TestARunMovesWhileItsFailedStepAsks(t *testing.T) {
 		q := w.awaitRunQuestion(run.ID)
 		w.put(strings.Replace(asksWhenBroken, "version: 1", "version: 2", 1))
 		_, err := w.s.Move(w.Context(), admin, run.ID)
-		w.ok(err)
+		w.OK(err)
 		if now := w.awaitRunQuestion(run.ID); now.ID != q.ID {
 			w.Fatalf("the question %s took the place of %s", now.ID, q.ID)
 		}
@@ -47,9 +48,9 @@ steps:
 		run := w.run(source, nil)
 		open := w.awaitQuestions(run.ID, "other", "act")
 		w.put(strings.Replace(source, "version: 1", "version: 2", 1))
-		w.until("the run waits", func() bool { return w.read(run.ID).State == fermata.TaskBlocked })
+		patience.Await(w, "the run waits", func() bool { return w.read(run.ID).State == fermata.TaskBlocked })
 		_, err := w.s.Move(w.Context(), admin, run.ID)
-		w.ok(err)
+		w.OK(err)
 		w.answer(open["act"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
 		w.answer(open["other"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
@@ -75,15 +76,15 @@ func TestAnOldAnswerIsNoApproval(t *testing.T) {
 				w.put(strings.Replace(asksWhenBroken, "tool: publish, on_error: ask, input: {version: 1}",
 					`tool: request_approval, on_error: ask, input: {question: "Drop it?", action: {command: [drop]}}`, 1))
 				_, err := w.s.Move(w.Context(), admin, run.ID)
-				w.ok(err)
-				w.clock.Advance(time.Minute)
+				w.OK(err)
+				w.Clock.Advance(time.Minute)
 				var q *fermata.Question
-				w.until("a person is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
+				patience.Await(w, "a person is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
 				if q.Type != fermata.ErrorRecovery || len(q.Items) != 1 || len(q.Items[0].Options) != 2 || !strings.Contains(q.Body, "asks people") {
 					w.Fatalf("it asks %s: %s", q.Type, q.Body)
 				}
 				w.answer(q, fermata.Answer{Answer: "retry"})
-				w.until("the approval is asked", func() bool { return w.awaitRunQuestion(run.ID).Type == fermata.Approval })
+				patience.Await(w, "the approval is asked", func() bool { return w.awaitRunQuestion(run.ID).Type == fermata.Approval })
 			})
 		})
 	}

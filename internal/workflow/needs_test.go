@@ -20,7 +20,7 @@ func TestWhatAStepLacksIsSaidAtOnce(t *testing.T) {
 			{Name: "checks", Command: []string{"make", "check", "{{ inputs.target }}"}},
 		} {
 			_, err := s.PutNamedTool(w.Context(), admin, n)
-			w.ok(err)
+			w.OK(err)
 		}
 		v, err := s.Validate(w.Context(), ann, `
 name: lacking
@@ -33,7 +33,7 @@ steps:
   - {id: soon, tool: post_question, suspend: true, input: {question: "Go?", timeout: 10s, timeoutAction: fail}}
   - {id: hours, tool: post_question, suspend: true, input: {question: "Go?", timeoutHours: 0.05, timeoutAction: fail}}
 `)
-		w.ok(err)
+		w.OK(err)
 		var got []string
 		for _, p := range v.Problems {
 			got = append(got, p.Message+" | "+p.Hint)
@@ -63,7 +63,7 @@ func TestWhatAStartedWorkflowTakesIsCheckedAtOnce(t *testing.T) {
 			step("missing", "{name: chidl, inputs: {x: y}}")+step("elsewhere", "{name: apart}")+step("itself", "{name: parent}")+
 			step("nothing", "{name: child}")+step("wrong", "{name: child, inputs: {x: 5, y: 1, kind: c}}")+
 			step("right", `{name: child, inputs: {x: "{{ inputs.x }}", n: null, kind: b, size: 2}}`)+step("none", `{name: child, inputs: {x: y, kind: null, size: null}}`)+step("big", `{name: child, inputs: {x: y, size: 3}}`)+step("later", `{name: "{{ inputs.x }}", inputs: {z: 1}}`))
-		w.ok(err)
+		w.OK(err)
 		var got []string
 		for _, p := range v.Problems {
 			got = append(got, fmt.Sprintf("%d: %s | %s | %t", p.Line, p.Message, p.Hint, p.Warning))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // TestAnApprovalThatNobodyGave checks that steps after an approval do not run without it: not after a timeout, not
@@ -50,13 +51,13 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 func (w *world) awaitQuestion(id string) *fermata.Question {
 	w.Helper()
 	var found *fermata.Question
-	w.until("the run asks", func() bool {
+	patience.Await(w, "the run asks", func() bool {
 		run := w.read(id)
 		found = run.PendingQuestion
 		for _, s := range run.Steps {
 			if s.QuestionID != "" && found == nil {
-				q, err := w.e.Question(w.Context(), admin, s.QuestionID)
-				w.ok(err)
+				q, err := w.Engine.Question(w.Context(), admin, s.QuestionID)
+				w.OK(err)
 				found = q
 			}
 		}
@@ -65,16 +66,16 @@ func (w *world) awaitQuestion(id string) *fermata.Question {
 	return found
 }
 
-func (w *world) letPass(q *fermata.Question) { w.clock.Advance(q.Deadline.Sub(w.clock.Now()) + 1) }
+func (w *world) letPass(q *fermata.Question) { w.Clock.Advance(q.Deadline.Sub(w.Clock.Now()) + 1) }
 
 func (w *world) withdraw(q *fermata.Question) {
-	_, err := w.e.CancelQuestion(w.Context(), ann, q.ID, "")
-	w.ok(err)
+	_, err := w.Engine.CancelQuestion(w.Context(), ann, q.ID, "")
+	w.OK(err)
 }
 
 func (w *world) resume(q *fermata.Question) {
-	_, err := w.e.ResumeTask(w.Context(), ann, q.TaskID, "")
-	w.ok(err)
+	_, err := w.Engine.ResumeTask(w.Context(), ann, q.TaskID, "")
+	w.OK(err)
 }
 
 func (w *world) reject(q *fermata.Question) { w.answer(q, fermata.Answer{Answer: fermata.Reject}) }
@@ -95,16 +96,16 @@ steps:
 		forAdmins := ask(`assignees: ["role:admin"], default: keep`)
 		asker := ann
 		asker.Scopes = []fermata.Scope{fermata.ScopeAsk}
-		_, err := w.e.ResumeTask(w.Context(), ann, forAdmins.TaskID, "")
+		_, err := w.Engine.ResumeTask(w.Context(), ann, forAdmins.TaskID, "")
 		w.wantCode(err, fermata.CodeNotEligible)
 		anybody := ask(`default: keep`)
-		_, err = w.e.ResumeTask(w.Context(), asker, anybody.TaskID, "")
+		_, err = w.Engine.ResumeTask(w.Context(), asker, anybody.TaskID, "")
 		w.wantCode(err, fermata.CodeForbidden)
 		critical := ask(`default: keep, risk: critical`)
-		_, err = w.e.ResumeTask(w.Context(), ann, critical.TaskID, "")
+		_, err = w.Engine.ResumeTask(w.Context(), ann, critical.TaskID, "")
 		w.wantCode(err, fermata.CodeNotEligible)
 		dangerous := ask(`default: wipe`)
-		_, err = w.e.ResumeTask(w.Context(), ann, dangerous.TaskID, "")
+		_, err = w.Engine.ResumeTask(w.Context(), ann, dangerous.TaskID, "")
 		w.wantCode(err, fermata.CodePolicyViolation)
 		w.resume(anybody)
 		w.await(anybody.TaskID, fermata.TaskDone)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // failsAfterSilence is a workflow whose on_timeout tool fails. ACTION is the rest of its on_timeout.
@@ -35,7 +36,7 @@ func TestAFailedTimeoutToolFailsTheRun(t *testing.T) {
 				w.tools.on("label", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no such release") })
 				run := w.run(strings.Replace(failsAfterSilence, " ACTION", action, 1), nil)
 				w.awaitRunQuestion(run.ID)
-				w.clock.Advance(2 * time.Hour)
+				w.Clock.Advance(2 * time.Hour)
 				run = w.await(run.ID, fermata.TaskFailed)
 				w.wantSteps(run, "ask/1:skipped ask.on_timeout/1:failed (tool_failed: no such release) cleanup/1:done always/1:done fin/1:done ")
 				if run.Reason != fermata.ReasonStepFailed || run.Summary != "on_timeout of the step ask failed: no such release" {
@@ -47,7 +48,7 @@ func TestAFailedTimeoutToolFailsTheRun(t *testing.T) {
 				for range 2 {
 					before := len(w.tools.calledSteps())
 					_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-					w.ok(err)
+					w.OK(err)
 					w.await(run.ID, fermata.TaskFailed)
 					if got := strings.Join(w.tools.calledSteps()[before:], " "); got != "ask.on_timeout cleanup always fin" {
 						w.Errorf("the retry called %s", got)
@@ -81,8 +82,8 @@ steps:
   - {id: after, tool: note, needs: [other]}
 `), nil)
 		questions := w.awaitQuestions(run.ID, "ask", "other")
-		w.clock.Advance(2 * time.Hour)
-		w.until("the tool has failed", func() bool { return strings.Contains(w.outcomes(run.ID), "ask.on_timeout/1:failed") })
+		w.Clock.Advance(2 * time.Hour)
+		patience.Await(w, "the tool has failed", func() bool { return strings.Contains(w.outcomes(run.ID), "ask.on_timeout/1:failed") })
 		w.answer(questions["other"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "after/1:done ask.on_timeout/1:failed ask/1:skipped other/1:done" {
@@ -105,7 +106,7 @@ finally:
   - {id: fin, tool: note}
 `, nil)
 		w.awaitRunQuestion(run.ID)
-		w.clock.Advance(2 * time.Hour)
+		w.Clock.Advance(2 * time.Hour)
 		run = w.await(run.ID, fermata.TaskFailed)
 		w.wantSteps(run, "work/1:done ask/1:skipped ask.on_timeout/1:failed (tool_failed: no such release) clean/1:done fin/1:done ")
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Another input replaces the input that was approved. Only members that may
@@ -42,7 +43,7 @@ steps:
 		olga := w.operator()
 		olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
 		_, err := w.s.Retry(w.Context(), olga, run.ID, other)
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[0].Output); got != `{"version":666}` {
 			w.Errorf("the step gave %s", got)
@@ -60,8 +61,7 @@ func TestNothingTakesThePlaceOfAnApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		olga := w.operator()
 		olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
-		_, err := w.e.AddMember(w.Context(), admin, newMember("ada"))
-		w.ok(err)
+		w.AddMember(newMember("ada"))
 		for _, onError := range []string{"fail", "ask"} {
 			run := w.run(`
 name: ship-`+onError+`
@@ -70,8 +70,8 @@ steps:
   - {id: ok, tool: request_approval, on_error: `+onError+`, input: {question: "Drop it?", action: {command: [drop]}, risk: high, approvals: {required: 2}}}
   - {id: publish, tool: publish}
 `, nil)
-			_, err := w.e.CancelQuestion(w.Context(), olga, w.awaitRunQuestion(run.ID).ID, "not today")
-			w.ok(err)
+			_, err := w.Engine.CancelQuestion(w.Context(), olga, w.awaitRunQuestion(run.ID).ID, "not today")
+			w.OK(err)
 			if onError == "ask" {
 				q := w.awaitRunQuestion(run.ID)
 				for _, it := range q.Items {
@@ -112,13 +112,13 @@ func TestAResponderGivesNoOtherInput(t *testing.T) {
 		run := w.run(shipsVersion, nil)
 		q := w.awaitRunQuestion(run.ID)
 		other := fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":2}`}}
-		if _, err := w.e.Answer(w.Context(), ann, q.ID, other); fermata.CodeOf(err) != fermata.CodeForbidden {
+		if _, err := w.Engine.Answer(w.Context(), ann, q.ID, other); fermata.CodeOf(err) != fermata.CodeForbidden {
 			w.Fatalf("a responder got %v", err)
 		}
 		olga := w.operator()
 		for _, input := range []any{nil, "", "version: 2", "[2]"} {
 			wrong := fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": input}}
-			if _, err := w.e.Answer(w.Context(), olga, q.ID, wrong); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			if _, err := w.Engine.Answer(w.Context(), olga, q.ID, wrong); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
 				w.Fatalf("the input %v got %v", input, err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestAnOtherInputOfAFormerOperator(t *testing.T) {
 	olga.MemberID = ann.MemberID
 	w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":2}`}})
 	var q *fermata.Question
-	w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
+	patience.Await(w, "it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
 	if q.Body != "olga may not give another input: that is for operators of the project\n\naway" {
 		t.Errorf("it says %q", q.Body)
 	}
@@ -163,7 +163,7 @@ func TestAnInputThatTheToolRefuses(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.put("name: inner\ntriggers: [{manual: true}]\ninputs: {n: {type: number, required: true}}\nsteps: [{id: build, tool: shell, input: {run: make}}]\n")
 				_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "rate", Command: []string{"rate", "{{ input.what }}"}})
-				w.ok(err)
+				w.OK(err)
 				run := w.run("name: outer\ntriggers: [{manual: true}]\ninputs: {until: {type: string, default: never}}\nsteps: [{id: act, on_error: ask, "+tt.step+"}]\n", nil)
 				if name != "a wait" {
 					w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "broken"})
@@ -172,7 +172,7 @@ func TestAnInputThatTheToolRefuses(t *testing.T) {
 				olga := w.operator()
 				olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
 				for _, undo := range []bool{false, true} {
-					_, err = w.e.Answer(w.Context(), olga, q.ID, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": tt.input}, Undo: undo})
+					_, err = w.Engine.Answer(w.Context(), olga, q.ID, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": tt.input}, Undo: undo})
 					w.wantInputRefusal(err, "answers.input", tt.want)
 				}
 				if now := w.awaitRunQuestion(run.ID); now.ID != q.ID || now.HeldAnswer != nil {
@@ -211,7 +211,7 @@ func TestARefusedInputIsForgotten(t *testing.T) {
 		rate := func(needs string) {
 			w.Helper()
 			_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "rate", Command: []string{"rate", "{{ input." + needs + " }}"}})
-			w.ok(err)
+			w.OK(err)
 		}
 		rate("what")
 		run := w.run("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: build, tool: rate, on_error: ask, input: {what: \"a > b\", who: ann}}]\n", nil)
@@ -224,10 +224,10 @@ func TestARefusedInputIsForgotten(t *testing.T) {
 		w.stop()
 		w.answerAs(olga, first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"what":"the other"}`}})
 		rate("who")
-		w.e, w.s = w.process(func(*workflow.Options) {})
+		w.Engine, w.s = w.process(func(*workflow.Options) {})
 		w.start()
 		var q *fermata.Question
-		w.until("it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
+		patience.Await(w, "it is asked again", func() bool { q = w.awaitRunQuestion(run.ID); return q.ID != first.ID })
 		if !strings.Contains(q.Body, "The other input was not used") || !strings.Contains(q.Body, "the command of rate: ") {
 			w.Errorf("it says %q", q.Body)
 		}
@@ -249,8 +249,8 @@ func TestADefinitionThatWasChangedIsNotRun(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: note}, {id: publish, tool: publish}]\n")
 		w.stop()
-		storetest.Exec(w.T, w.opts, "UPDATE workflow_definitions SET source = replace(source, 'tool: note', 'tool: apply')")
-		w.e, w.s = w.process(func(*workflow.Options) {})
+		storetest.Exec(w.T, w.Options, "UPDATE workflow_definitions SET source = replace(source, 'tool: note', 'tool: apply')")
+		w.Engine, w.s = w.process(func(*workflow.Options) {})
 		w.start()
 		if _, err := w.s.Start(w.Context(), admin, "ship", nil); err == nil || !strings.Contains(err.Error(), "changed in the database") {
 			w.Errorf("got %v", err)

@@ -7,24 +7,25 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // finishStep claims the only open task, checks the working copy in the spec of the task, and ends the task.
 func (w *world) finishStep(result fermata.Result, want string) *fermata.Task {
 	w.Helper()
-	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}})
-	w.ok(err)
+	claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}})
+	w.OK(err)
 	var spec struct {
 		WorkingCopy string `json:"working_copy"`
 		From        string `json:"from"`
 		Push        bool   `json:"push"`
 	}
-	w.ok(json.Unmarshal(claim.Task.Spec, &spec))
+	w.OK(json.Unmarshal(claim.Task.Spec, &spec))
 	if got := fmt.Sprintf("%s/%s/%t", spec.WorkingCopy, spec.From, spec.Push); got != want {
 		w.Fatalf("the working copy of %s is %s, want %s", claim.Task.Title, got, want)
 	}
-	_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: result})
-	w.ok(err)
+	_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: result})
+	w.OK(err)
 	return claim.Task
 }
 
@@ -53,7 +54,7 @@ func TestStepsWithWorkingCopiesOfTheirOwn(t *testing.T) {
 				_, err := w.s.PutNamedTools(w.Context(), admin, []*fermata.NamedTool{
 					{Name: "look", Agent: &fermata.AgentTool{Prompt: "Look."}}, {Name: "build", Command: []string{"make"}},
 				})
-				w.ok(err)
+				w.OK(err)
 				run := w.run("\nname: apart\ntriggers: [{manual: true}]\nsteps:\n  - {id: one, working_copy: own, "+step+`}
   - {id: two, `+step+`}
   - {id: three, tool: note, input: {branch: "{{ steps.one.branch }}"}}
@@ -88,7 +89,7 @@ steps:
 		w.finishStep(fermata.ResultFailed, "/"+run.ID+"/false")
 		w.awaitStepState(run.ID, "each", fermata.StepWaiting)
 		a := w.finishStep(fermata.ResultCompleted, "/"+run.ID+"/false")
-		w.until("the second item is begun", func() bool {
+		patience.Await(w, "the second item is begun", func() bool {
 			steps := w.read(run.ID).Steps
 			last := steps[len(steps)-1]
 			return last.Item != nil && *last.Item == 1 && last.State == fermata.StepWaiting
@@ -109,7 +110,7 @@ func TestBranchesThatArePushed(t *testing.T) {
 		t.Run(pull, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.stop()
-				w.e, w.s = w.process(func(o *workflow.Options) { o.Tools = append(o.Tools, benchTool{"github_create_pr", w.tools}) })
+				w.Engine, w.s = w.process(func(o *workflow.Options) { o.Tools = append(o.Tools, benchTool{"github_create_pr", w.tools}) })
 				w.start()
 				run := w.run(`
 name: apart

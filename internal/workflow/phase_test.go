@@ -70,7 +70,7 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 		// A retry continues at the step that failed, and the run then ends with success.
 		fails = false
 		_, err := w.s.Retry(w.Context(), admin, id, nil)
-		w.ok(err)
+		w.OK(err)
 		run = w.await(id, fermata.TaskDone)
 		w.wantSteps(run, "look/1:done publish/1:done tell/1:done tidy/1:done cheer/1:done tidy/2:done ")
 	})
@@ -124,7 +124,7 @@ finally:
 		failing.Store("apply", false)
 		failing.Store("publish", false)
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(run.ID, fermata.TaskDone)
 		if got := strings.Join(*notes, "|"); got != "work|one|none" {
 			w.Errorf("the notes are %q", got)
@@ -153,8 +153,8 @@ finally:
 		if run.Reason != fermata.ReasonLowConfidence || strings.Join(*notes, "|") != "ask skipped confidence_below_policy|tidied" {
 			w.Errorf("the run is %s, told %q", run.Reason, *notes)
 		}
-		q, err := w.e.Question(w.Context(), admin, run.Steps[0].QuestionID)
-		w.ok(err)
+		q, err := w.Engine.Question(w.Context(), admin, run.Steps[0].QuestionID)
+		w.OK(err)
 		if q.Status != fermata.Cancelled || q.Resolution.DecidedBy != fermata.ActorPolicy {
 			w.Errorf("the question is %s", asJSON(q))
 		}
@@ -211,8 +211,8 @@ func TestTheCheckpointSaysThatARunIsBehindItsSteps(t *testing.T) {
 	run := w.run("name: waits\ntriggers: [{manual: true}]\nsteps:\n  - "+fmt.Sprintf(ask, "first")+"\n  - {id: look, tool: check}\non_failure:\n  - "+fmt.Sprintf(ask, "second")+"\n", nil)
 	for _, want := range []string{`"format":1`, `"format":2`} {
 		q := w.awaitRunQuestion(run.ID)
-		task, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Task(run.ID)
-		w.ok(err)
+		task, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Task(run.ID)
+		w.OK(err)
 		if !strings.Contains(string(task.Checkpoint), want) {
 			t.Errorf("the checkpoint is %s, want %s", task.Checkpoint, want)
 		}

@@ -30,7 +30,7 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 		local.Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleOperator}
 		tool := &fermata.NamedTool{Name: "run_checks", Command: []string{"make", "test"}}
 		_, err := w.s.PutNamedTool(w.Context(), admin, tool)
-		w.ok(err)
+		w.OK(err)
 		for what, err := range map[string]error{
 			"defines a tool":  errOf(w.s.PutNamedTool(w.Context(), local, tool)),
 			"defines several": errOf(w.s.PutNamedTools(w.Context(), local, []*fermata.NamedTool{tool})),
@@ -40,7 +40,7 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 				w.Errorf("%s: %v", what, err)
 			}
 		}
-		w.ok(errOf(w.s.Put(w.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
+		w.OK(errOf(w.s.Put(w.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
 	})
 }
 
@@ -51,11 +51,10 @@ func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
 		for _, project := range []string{"web", "payroll", fermata.DefaultProject} {
 			w.put("name: hears-" + project + "\nproject: " + project + "\ntriggers: [{event: task.created}, {event: member.added}]\nsteps: [{id: tell, tool: note}]\n")
 		}
-		_, err := w.e.CreateTask(w.Context(), admin, fermata.NewTask{Title: "Pay jane", Project: "payroll", Runner: fermata.RunnerExternal})
-		w.ok(err)
-		_, err = w.e.AddMember(w.Context(), admin, newMember("ada"))
-		w.ok(err)
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		_, err := w.Engine.CreateTask(w.Context(), admin, fermata.NewTask{Title: "Pay jane", Project: "payroll", Runner: fermata.RunnerExternal})
+		w.OK(err)
+		w.AddMember(newMember("ada"))
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("hears-payroll", 1)
 		w.runsOf("hears-web", 0)
 		w.runsOf("hears-"+fermata.DefaultProject, 1)
@@ -84,8 +83,8 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {
 		source := "name: old\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: shell, input: {run: \"echo {{ inputs.title }}\"}}]\n"
 		var id string
-		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-			task, err := w.e.CreateTaskInTx(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
+		w.OK(w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			task, err := w.Engine.CreateTaskInTx(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.SystemActor)
 			if err != nil {
 				return err
 			}
@@ -115,7 +114,7 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 func TestADefinitionOfAnotherProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		hidden := w.put("name: pay\nproject: payroll\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
-		w.ok(w.s.Delete(w.Context(), admin, "pay"))
+		w.OK(w.s.Delete(w.Context(), admin, "pay"))
 		own := w.put("name: pay\nproject: web\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		eve := ann
 		eve.Role, eve.Projects = fermata.RoleNone, map[string]fermata.Role{"web": fermata.RoleOperator}
@@ -124,9 +123,9 @@ func TestADefinitionOfAnotherProject(t *testing.T) {
 		}
 		for _, hash := range []string{"", own.Hash} {
 			_, err := w.s.Workflow(w.Context(), eve, "pay", hash)
-			w.ok(err)
+			w.OK(err)
 		}
 		_, err := w.s.Workflow(w.Context(), admin, "pay", hidden.Hash)
-		w.ok(err)
+		w.OK(err)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // randomStep is a step of a random workflow.
@@ -124,7 +125,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 	for _, s := range steps {
 		kinds[s.id] = s.kind
 	}
-	w.until("the run has ended", func() bool {
+	patience.Await(w, "the run has ended", func() bool {
 		run, answers := w.read(id), false
 		for _, s := range slices.Backward(run.Steps) {
 			if s.State != fermata.StepWaiting {
@@ -133,7 +134,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 			if s.QuestionID == "" {
 				continue
 			}
-			q, err := w.e.Question(w.Context(), ann, s.QuestionID)
+			q, err := w.Engine.Question(w.Context(), ann, s.QuestionID)
 			if err != nil || q.Status != fermata.Pending {
 				continue
 			}
@@ -141,7 +142,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 			answers = true
 		}
 		if (run.State == fermata.TaskBlocked || run.State == fermata.TaskDeferred) && !answers {
-			w.clock.Advance(3 * time.Hour)
+			w.Clock.Advance(3 * time.Hour)
 		}
 		return run.State.IsEnded()
 	})
@@ -150,15 +151,15 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 // checkOrder checks with the events that each step began after all steps that it needs had ended.
 func (w *world) checkOrder(id string, steps []randomStep) {
 	w.Helper()
-	events, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
-	w.ok(err)
+	events, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
+	w.OK(err)
 	ended := map[string]bool{}
 	for _, e := range events {
 		var told struct{ Step string }
 		if e.Type != fermata.EventStepStarted && e.Type != fermata.EventStepFinished {
 			continue
 		}
-		w.ok(json.Unmarshal(e.Data, &told))
+		w.OK(json.Unmarshal(e.Data, &told))
 		if e.Type == fermata.EventStepFinished {
 			ended[told.Step] = true
 			continue
@@ -188,7 +189,7 @@ func (w *world) compareTest(source string, steps []randomStep, ends map[string]f
 	script["answers"] = answers
 	script["expect"] = map[string]any{"state": state, "steps": ends}
 	report, err := workflow.Simulate(w.Context(), []byte(source), []byte(asJSON(script)), nil)
-	w.ok(err)
+	w.OK(err)
 	if !report.Passed {
 		w.Errorf("%s\n%s\n%s", source, asJSON(script), asJSON(report.Failures))
 	}

@@ -31,7 +31,7 @@ func TestTheOutputAfterARemedyIsTheSteps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "look", Agent: &fermata.AgentTool{Runner: "claude", Prompt: "Look for the flag."}})
-				w.ok(err)
+				w.OK(err)
 				run := w.run(`
 name: probe
 triggers: [{manual: true}]
@@ -44,7 +44,7 @@ steps:
 				if tt.again {
 					w.awaitEnd(run.ID)
 					_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-					w.ok(err)
+					w.OK(err)
 				}
 				w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"real":true,"summary":"seen"}`)})
 				run = w.await(run.ID, fermata.TaskDone)
@@ -59,10 +59,10 @@ steps:
 // work claims the next task as a worker, finishes it with f, and returns it.
 func (w *world) work(f fermata.Finish) *fermata.Task {
 	w.Helper()
-	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell", "claude"}, WaitSeconds: 20})
-	w.ok(err)
+	claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell", "claude"}, WaitSeconds: 20})
+	w.OK(err)
 	f.Token = claim.Run.Token
-	_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, f)
-	w.ok(err)
+	_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, f)
+	w.OK(err)
 	return claim.Task
 }

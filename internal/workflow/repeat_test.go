@@ -50,7 +50,7 @@ func TestRounds(t *testing.T) {
 		// A retry gives the step the same number of rounds again.
 		broken = 0
 		_, err := w.s.Retry(w.Context(), admin, id, nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(id, fermata.TaskDone)
 	})
 }

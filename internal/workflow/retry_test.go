@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // longestDelay is longer than any wait between two usual attempts.
@@ -18,14 +19,14 @@ const longestDelay = time.Minute
 // advanceToAttempt waits until the last step of a run is deferred until the attempt, and advances the clock to that time.
 func (w *world) advanceToAttempt(run *fermata.WorkflowRun, attempt int) {
 	w.Helper()
-	w.until(fmt.Sprintf("attempt %d is due", attempt), func() bool {
+	patience.Await(w, fmt.Sprintf("attempt %d is due", attempt), func() bool {
 		now := w.read(run.ID)
 		if now.State.IsEnded() {
 			w.Fatalf("the run is %s: %s", now.State, w.describe(now))
 		}
 		return now.State == fermata.TaskDeferred && attempts(now) == attempt
 	})
-	w.clock.Advance(longestDelay)
+	w.Clock.Advance(longestDelay)
 }
 
 // attempts returns the number of the attempt at which the last step of a run is.
@@ -53,7 +54,7 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 				_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{
 					Name: "rate", Agent: &fermata.AgentTool{Runner: "claude", Prompt: "Rate it."}, Schema: []byte(wanted),
 				})
-				w.ok(err)
+				w.OK(err)
 				run := w.run("name: rating\ntriggers: [{manual: true}]\nsteps:\n  - "+strings.ReplaceAll(step, "SCHEMA", wanted)+"\n", nil)
 				first := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "I am\n{\"confidence\": \"high\"}"})
 				if strings.Contains(first.Body, "tried before") {
@@ -186,7 +187,7 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", timeout: 1h, timeoutAction: skip}, on_timeout: {tool: label}}
 `, nil)
 		w.awaitRunQuestion(run.ID)
-		w.clock.Advance(time.Hour + time.Second)
+		w.Clock.Advance(time.Hour + time.Second)
 		w.advanceToAttempt(run, 2)
 		w.advanceToAttempt(run, 3)
 		run = w.await(run.ID, fermata.TaskSkipped)
@@ -204,11 +205,11 @@ steps:
   - {id: deploy, tool: shell, retry: {attempts: 1}, input: {command: [deploy]}}
 `, nil)
 		claim := func(wait int) (*fermata.Claim, error) {
-			return w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: wait})
+			return w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: wait})
 		}
 		_, err := claim(20)
-		w.ok(err)
-		w.clock.Advance(time.Hour)
+		w.OK(err)
+		w.Clock.Advance(time.Hour)
 		failed := w.await(run.ID, fermata.TaskFailed)
 		if e := failed.Steps[0].Error; e == nil || !strings.Contains(e.Message, "its worker was lost, and it is not run again") {
 			w.Errorf("the step failed with %+v", e)
@@ -221,14 +222,14 @@ func TestAStepTellsThatItsWorkerWasLost(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run("name: again\ntriggers: [{manual: true}]\nsteps:\n  - {id: build, tool: shell, input: {command: [make]}}\n", nil)
 		request := fermata.ClaimRequest{Worker: "first", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20}
-		_, err := w.e.Claim(w.Context(), worker, request)
-		w.ok(err)
-		w.clock.Advance(time.Hour)
+		_, err := w.Engine.Claim(w.Context(), worker, request)
+		w.OK(err)
+		w.Clock.Advance(time.Hour)
 		request.Worker = "second"
-		claim, err := w.e.Claim(w.Context(), worker, request)
-		w.ok(err)
-		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
-		w.ok(err)
+		claim, err := w.Engine.Claim(w.Context(), worker, request)
+		w.OK(err)
+		_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+		w.OK(err)
 		if note := w.await(run.ID, fermata.TaskDone).Steps[0].Note; note != "run again: the worker first was lost" {
 			w.Errorf("the note is %q", note)
 		}
@@ -245,7 +246,7 @@ func TestARunThatWaitsNamesItsQuestion(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run("name: waits\ntriggers: [{manual: true}]\ninputs: {none: {type: object}}\nsteps: "+steps+"\n", nil)
 				var asked string
-				w.until("the run asks", func() bool {
+				patience.Await(w, "the run asks", func() bool {
 					for _, s := range w.read(run.ID).Steps {
 						if s.QuestionID != "" {
 							asked = s.QuestionID

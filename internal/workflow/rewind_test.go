@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // drafting is a workflow that asks whether a draft is good, and publishes it.
@@ -30,7 +31,7 @@ finally:
 func (w *world) rewind(id, step, feedback string) *fermata.WorkflowRun {
 	w.Helper()
 	run, err := w.s.Rewind(w.Context(), admin, id, fermata.RunRewind{Step: step, Feedback: feedback})
-	w.ok(err)
+	w.OK(err)
 	return run
 }
 
@@ -58,8 +59,8 @@ func TestARunGoesBackToAStep(t *testing.T) {
 		if back.State.IsEnded() {
 			w.Fatalf("the run is %s", back.State)
 		}
-		withdrawn, err := w.e.Question(w.Context(), admin, first.ID)
-		w.ok(err)
+		withdrawn, err := w.Engine.Question(w.Context(), admin, first.ID)
+		w.OK(err)
 		if withdrawn.Status != fermata.Cancelled || !strings.Contains(withdrawn.Resolution.Comment, "root sent the run back to the step draft") {
 			w.Errorf("the question is %s: %+v", withdrawn.Status, withdrawn.Resolution)
 		}
@@ -67,7 +68,7 @@ func TestARunGoesBackToAStep(t *testing.T) {
 			w.Errorf("the question was withdrawn %d times", len(events))
 		}
 		var second *fermata.Question
-		w.until("the run asks again", func() bool {
+		patience.Await(w, "the run asks again", func() bool {
 			second = w.read(run.ID).PendingQuestion
 			return second != nil && second.ID != first.ID
 		})
@@ -140,7 +141,7 @@ steps:
 				w.Errorf("the agent is not told %q:\n%s", want, told)
 			}
 		}
-		w.until("the run asks again", func() bool { return w.read(run.ID).PendingQuestion != nil })
+		patience.Await(w, "the run asks again", func() bool { return w.read(run.ID).PendingQuestion != nil })
 	})
 }
 
@@ -154,19 +155,19 @@ steps:
   - {id: look, tool: note}
   - {id: build, tool: shell, input: {run: "make"}}
 `, nil)
-		w.until("the step has a task", func() bool { return w.stepOf(run.ID, "build").ChildID != "" })
+		patience.Await(w, "the step has a task", func() bool { return w.stepOf(run.ID, "build").ChildID != "" })
 		child := w.stepOf(run.ID, "build").ChildID
-		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{fermata.RunnerShell}, LeaseSeconds: 60})
-		w.ok(err)
+		claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{fermata.RunnerShell}, LeaseSeconds: 60})
+		w.OK(err)
 		if claim.Task.ID != child {
 			w.Fatalf("the worker got %s", claim.Task.ID)
 		}
 		w.rewind(run.ID, "look", "")
-		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Result: fermata.ResultCompleted, Token: claim.Run.Token})
+		_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Result: fermata.ResultCompleted, Token: claim.Run.Token})
 		if err == nil {
 			w.Error("the command that was left behind reported its end")
 		}
-		w.until("the step has another task", func() bool {
+		patience.Await(w, "the step has another task", func() bool {
 			now := w.stepOf(run.ID, "build")
 			return now.Occurrence == 2 && now.ChildID != ""
 		})
@@ -186,7 +187,7 @@ func TestOneBranchGoesBack(t *testing.T) {
 `), nil)
 		open := w.awaitQuestions(run.ID, "ask_left", "ask_right")
 		w.rewind(run.ID, "left", "")
-		w.until("the left branch asks again", func() bool {
+		patience.Await(w, "the left branch asks again", func() bool {
 			q := w.stepOf(run.ID, "ask_left").QuestionID
 			return q != "" && q != open["ask_left"].ID
 		})
@@ -215,11 +216,11 @@ func TestABranchThatAskedAloneAsksAgain(t *testing.T) {
 		w.awaitStepState(run.ID, "left", fermata.StepDone)
 		first := w.awaitQuestions(run.ID, "ask_right")["ask_right"]
 		w.rewind(run.ID, "left", "")
-		w.until("the left branch was done again", func() bool {
+		patience.Await(w, "the left branch was done again", func() bool {
 			now := w.stepOf(run.ID, "left")
 			return now.Occurrence == 2 && now.State == fermata.StepDone
 		})
-		w.until("the right branch has an open question", func() bool {
+		patience.Await(w, "the right branch has an open question", func() bool {
 			q := w.stepOf(run.ID, "ask_right").QuestionID
 			return q != "" && (q == first.ID || w.status(q) == fermata.Pending)
 		})
@@ -262,7 +263,7 @@ func TestARunMovesToTheNewestDefinition(t *testing.T) {
 		w.put(strings.Replace(drafting, "{text: \"{{ drafted.topic }}\"}", "{text: \"about {{ drafted.topic }}\"}", 1) +
 			"# the places of steps in the file do not count\n")
 		moved, err := w.s.Move(w.Context(), admin, run.ID)
-		w.ok(err)
+		w.OK(err)
 		if moved.Hash == run.Hash || moved.PendingQuestionID != q.ID {
 			w.Fatalf("the run has the definition %s and the question %s", moved.Hash, moved.PendingQuestionID)
 		}
@@ -326,12 +327,12 @@ on_failure:
 		w.await(run.ID, fermata.TaskFailed)
 		w.put(strings.NewReplacer("works: false", "works: true", "tool: label", "tool: note").Replace(broken))
 		_, err := w.s.Move(w.Context(), admin, run.ID)
-		w.ok(err)
+		w.OK(err)
 		if now := w.read(run.ID); now.State != fermata.TaskFailed {
 			w.Errorf("the run is %s", now.State)
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		w.wantSteps(w.await(run.ID, fermata.TaskDone), "look/1:done act/1:done tell/1:done ")
 	})
 }
@@ -343,8 +344,8 @@ func TestARunGoesBackWithTheNewestDefinition(t *testing.T) {
 		w.awaitRunQuestion(run.ID)
 		w.put(strings.Replace(drafting, "Is it good?", "Is it better?", 1))
 		_, err := w.s.Rewind(w.Context(), admin, run.ID, fermata.RunRewind{Step: "draft", Newest: true})
-		w.ok(err)
-		w.until("the run asks what the newest definition says", func() bool {
+		w.OK(err)
+		patience.Await(w, "the run asks what the newest definition says", func() bool {
 			q := w.read(run.ID).PendingQuestion
 			return q != nil && q.Title == "Is it better?"
 		})
@@ -366,8 +367,8 @@ func TestNoRunIsMovedPastTheServer(t *testing.T) {
 		first := run.Hash
 		w.put(drafting + "# another\n")
 		_, err := w.s.Move(w.Context(), admin, run.ID)
-		w.ok(err)
-		storetest.Exec(w, w.opts, "UPDATE workflow_runs SET hash = '"+first+"'")
+		w.OK(err)
+		storetest.Exec(w, w.Options, "UPDATE workflow_runs SET hash = '"+first+"'")
 		w.answer(q, fermata.Answer{Answer: fermata.Approve})
 		if ended := w.awaitEnd(run.ID); !strings.Contains(ended.Summary, "it was changed in the database") {
 			w.Errorf("the run is %s: %s", ended.State, ended.Summary)
@@ -400,30 +401,30 @@ func (w *world) stepOf(id, step string) *fermata.WorkflowStep {
 
 func (w *world) status(id string) fermata.QuestionStatus {
 	w.Helper()
-	q, err := w.e.Question(w.Context(), admin, id)
-	w.ok(err)
+	q, err := w.Engine.Question(w.Context(), admin, id)
+	w.OK(err)
 	return q.Status
 }
 
 func (w *world) cancel(id string) {
 	w.Helper()
-	_, err := w.e.CancelTask(w.Context(), admin, id, "")
-	w.ok(err)
+	_, err := w.Engine.CancelTask(w.Context(), admin, id, "")
+	w.OK(err)
 }
 
 // events returns the events of one type of a run.
 func (w *world) events(id string, typ fermata.EventType) []*fermata.Event {
 	w.Helper()
-	all, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Types: []string{string(typ)}, Limit: 10})
-	w.ok(err)
+	all, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Types: []string{string(typ)}, Limit: 10})
+	w.OK(err)
 	return all
 }
 
 // wantAuditIntact checks that the audit finds nothing.
 func (w *world) wantAuditIntact() {
 	w.Helper()
-	report, err := w.e.VerifyAudit(w.Context(), admin)
-	w.ok(err)
+	report, err := w.Engine.VerifyAudit(w.Context(), admin)
+	w.OK(err)
 	if !report.OK {
 		w.Errorf("the audit finds %+v", report)
 	}

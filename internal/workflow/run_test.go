@@ -13,6 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // autofix is the example of the specification, with tools of the tests instead
@@ -99,7 +100,7 @@ func TestSilenceSkipsAndTellsSo(t *testing.T) {
 		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.awaitRunQuestion(run.ID)
-		w.clock.Advance(25 * time.Hour)
+		w.Clock.Advance(25 * time.Hour)
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.wantSteps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 		if run.Reason != fermata.ReasonQuestionTimedOut {
@@ -113,16 +114,16 @@ func TestCancelWhileSuspended(t *testing.T) {
 		setConfidence(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.awaitRunQuestion(run.ID)
-		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not needed")
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), admin, run.ID, "not needed")
+		w.OK(err)
 		run = w.read(run.ID)
-		closed, err := w.e.Question(w.Context(), ann, q.ID)
-		w.ok(err)
+		closed, err := w.Engine.Question(w.Context(), ann, q.ID)
+		w.OK(err)
 		if run.State != fermata.TaskCancelled || closed.Status != fermata.Cancelled {
 			w.Fatalf("run %s, question %s", run.State, closed.Status)
 		}
 		w.wantSteps(run, "analyze/1:done check_confidence/1:cancelled ")
-		if _, err := w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: "patch"}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+		if _, err := w.Engine.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: "patch"}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 			w.Fatalf("the answer after the end: %v", err)
 		}
 	})
@@ -150,9 +151,9 @@ steps:
     input: {fixed: "{{ steps.fix.output }}"}
 `, nil)
 		for n := range 2 {
-			w.until("it is tried again", func() bool { return len(w.tools.keys("fix")) == n+1 })
+			patience.Await(w, "it is tried again", func() bool { return len(w.tools.keys("fix")) == n+1 })
 			w.await(run.ID, fermata.TaskDeferred)
-			w.clock.Advance(1300 * time.Millisecond)
+			w.Clock.Advance(1300 * time.Millisecond)
 		}
 		q := w.awaitRunQuestion(run.ID)
 		if q.Type != fermata.ErrorRecovery || q.Context.Error != "it broke" {
@@ -194,7 +195,7 @@ steps:
 		}
 		broken = false
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		w.wantSteps(run, "first/1:done second/1:done third/1:done ")
 		if diff := cmp.Diff([]string{"first", "second", "second", "third"}, w.tools.calledSteps()); diff != "" {
@@ -304,8 +305,8 @@ steps:
 `, nil)
 		run = w.await(run.ID, fermata.TaskBlocked)
 		for i, s := range run.Steps[1:] {
-			q, err := w.e.Question(w.Context(), ann, s.QuestionID)
-			w.ok(err)
+			q, err := w.Engine.Question(w.Context(), ann, s.QuestionID)
+			w.OK(err)
 			w.answer(q, fermata.Answer{Answer: i == 0})
 		}
 		run = w.await(run.ID, fermata.TaskDone)
@@ -351,7 +352,7 @@ func TestAgentStepIsATaskForAWorker(t *testing.T) {
 			Name: "analyze_issue", Agent: &fermata.AgentTool{Runner: "claude", Prompt: "Read issue {{ inputs.issue }}."},
 			Schema: []byte(`{"type":"object","required":["confidence"],"properties":{"confidence":{"type":"number"}}}`),
 		})
-		w.ok(err)
+		w.OK(err)
 		run := w.run(`
 name: delegate
 triggers: [{manual: true}]
@@ -360,15 +361,15 @@ steps:
   - {id: look, tool: analyze_issue, timeout: 30m, output: analysis}
   - {id: after, tool: note, input: {sure: "{{ analysis.confidence > 50 }}"}}
 `, map[string]any{"issue": 7})
-		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, WaitSeconds: 20})
-		w.ok(err)
+		claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, WaitSeconds: 20})
+		w.OK(err)
 		if !strings.HasPrefix(claim.Task.Body, "Read issue 7.") || claim.Task.ParentID != run.ID || !strings.Contains(string(claim.Task.Spec), run.ID) || !strings.Contains(string(claim.Task.Spec), `"timeout":"30m0s"`) {
 			w.Fatalf("the task is %s", asJSON(claim.Task))
 		}
-		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
+		_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
 			Token: claim.Run.Token, Result: fermata.ResultCompleted, Details: []byte(`{"confidence":72}`),
 		})
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"sure":true}` {
 			w.Fatalf("after got %s", got)
@@ -390,12 +391,12 @@ steps:
 		if run.Title != "summed" {
 			w.Errorf("a run without an issue is named %q", run.Title)
 		}
-		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"command"}, WaitSeconds: 20})
-		w.ok(err)
-		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
+		claim, err := w.Engine.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"command"}, WaitSeconds: 20})
+		w.OK(err)
+		_, err = w.Engine.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
 			Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "all is well", Details: []byte(`{"exit_code":0,"output":"I looked.\nall is well\n"}`),
 		})
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"code":0,"said":"all is well"}` {
 			w.Errorf("after got %s", got)
@@ -467,7 +468,7 @@ steps:
   - {id: after, tool: note}
 `, nil)
 		w.await(run.ID, fermata.TaskDeferred)
-		w.clock.Advance(73 * time.Hour)
+		w.Clock.Advance(73 * time.Hour)
 		w.wantSteps(w.await(run.ID, fermata.TaskDone), "rest/1:done after/1:done ")
 	})
 }
@@ -499,12 +500,12 @@ steps:
   - {id: after, tool: note, input: {go: "{{ said.answer }}"}}
 `, nil)
 		q := w.awaitRunQuestion(run.ID)
-		w.clock.Advance(2 * time.Hour)
+		w.Clock.Advance(2 * time.Hour)
 		failed := w.awaitEnd(run.ID)
 		if failed.Reason != fermata.ReasonQuestionTimedOut {
 			w.Fatalf("the reason is %s", failed.Reason)
 		}
-		_, err := w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true, Restart: true})
+		_, err := w.Engine.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true, Restart: true})
 		if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
 			w.Fatal(err)
 		}
@@ -527,13 +528,13 @@ steps:
 `
 		w.put(strings.ReplaceAll(source, "POLICY", "skip"))
 		first, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 1})
-		w.ok(err)
+		w.OK(err)
 		if _, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 2}); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
 			w.Fatalf("a second run beside the first: %v", err)
 		}
 		w.put(strings.ReplaceAll(source, "POLICY", "queue"))
 		second, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 2})
-		w.ok(err)
+		w.OK(err)
 		if second.State != fermata.TaskBlocked {
 			w.Fatalf("the second run is %s", second.State)
 		}
@@ -542,7 +543,7 @@ steps:
 		w.awaitRunQuestion(second.ID)
 		w.put(strings.ReplaceAll(source, "POLICY", "cancel_previous"))
 		third, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 3})
-		w.ok(err)
+		w.OK(err)
 		if got := w.read(second.ID).State; got != fermata.TaskCancelled {
 			w.Fatalf("the second run is %s", got)
 		}
@@ -592,7 +593,7 @@ steps:
 			w.Fatalf("asked %q", first.Title)
 		}
 		w.answer(first, fermata.Answer{Answer: "reject"})
-		w.until("the second approval is asked", func() bool {
+		patience.Await(w, "the second approval is asked", func() bool {
 			r := w.read(run.ID)
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingApproval
 		})
@@ -616,8 +617,8 @@ steps:
 			w.Fatalf("the run is %s", got.State)
 		}
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
-		w.until("the run failed again", func() bool {
+		w.OK(err)
+		patience.Await(w, "the run failed again", func() bool {
 			r := w.read(run.ID)
 			return r.State == fermata.TaskFailed && r.Steps[1].Attempt == 2
 		})
@@ -644,13 +645,13 @@ steps:
   - {id: ship, tool: note}
 `, nil)
 		w.awaitRunQuestion(run.ID)
-		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not now")
-		w.ok(err)
+		_, err := w.Engine.CancelTask(w.Context(), admin, run.ID, "not now")
+		w.OK(err)
 		if note := w.read(run.ID).Steps[0].Note; note != "the run ended" {
 			w.Fatalf("the step that was cancelled says %q", note)
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
+		w.OK(err)
 		q := w.awaitRunQuestion(run.ID)
 		if note := w.read(run.ID).Steps[0].Note; note != "" || *q.Confidence != 61 || q.Metadata["times"] != "3" {
 			w.Errorf("asked again with the note %q, %d, %v", note, *q.Confidence, q.Metadata)

@@ -17,15 +17,15 @@ import (
 // storedText returns everything that the database holds about a run.
 func (w *world) storedText(id string) string {
 	w.Helper()
-	r := w.db.Reader(w.Context(), store.DefaultWorkspace)
+	r := w.DB.Reader(w.Context(), store.DefaultWorkspace)
 	run, err := r.WorkflowRun(id)
-	w.ok(err)
+	w.OK(err)
 	steps, err := r.Steps(id)
-	w.ok(err)
+	w.OK(err)
 	t, err := r.Task(id)
-	w.ok(err)
+	w.OK(err)
 	events, err := r.Events(store.EventFilter{Limit: 500})
-	w.ok(err)
+	w.OK(err)
 	return asJSON([]any{run, steps, t, events})
 }
 
@@ -89,7 +89,7 @@ func TestSecretsThatLookLikeJSON(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, sqlite(t))
 			w.stop()
-			w.e, w.s = w.process(func(o *workflow.Options) { o.Secret = func(string) (string, error) { return secret, nil } })
+			w.Engine, w.s = w.process(func(o *workflow.Options) { o.Secret = func(string) (string, error) { return secret, nil } })
 			w.start()
 			w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
 				return map[string]any{"echo": c.Input["token"], "ok": true, "n": 1234, "within": asJSON(c.Input)}, nil
@@ -104,7 +104,7 @@ steps:
 			run = w.await(run.ID, fermata.TaskDone)
 			w.wantSteps(run, "call/1:done then/1:done ")
 			var out map[string]any
-			w.ok(json.Unmarshal(run.Steps[0].Output, &out))
+			w.OK(json.Unmarshal(run.Steps[0].Output, &out))
 			// A secret as short as a word is not hidden.
 			if len(secret) >= 4 && (out["echo"] != "[secret API]" || out["within"] != `{"token":"[secret API]"}`) {
 				t.Fatalf("the output is %s", run.Steps[0].Output)
@@ -119,7 +119,7 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t))
 	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tell", Command: []string{"echo", "{{ input.x }}"}})
-	w.ok(err)
+	w.OK(err)
 	for tool, input := range map[string]string{
 		"shell": `{command: [deploy, "{{ secrets.API }}"]}`, "tell": `{x: "{{ secrets.API }}"}`, "agent": `{prompt: "{{ secrets.API }}"}`,
 	} {
@@ -131,12 +131,12 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	// The tool of this process is replaced by a tool that a worker runs.
 	w.put("name: shows\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: note, input: {x: \"{{ secrets.API }}\"}}\n")
 	w.stop()
-	w.e, w.s = w.process(func(o *workflow.Options) { o.Tools = nil })
+	w.Engine, w.s = w.process(func(o *workflow.Options) { o.Tools = nil })
 	_, err = w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "note", Command: []string{"echo", "{{ input.x }}"}})
-	w.ok(err)
+	w.OK(err)
 	w.start()
 	run, err := w.s.Start(t.Context(), admin, "shows", nil)
-	w.ok(err)
+	w.OK(err)
 	run = w.await(run.ID, fermata.TaskFailed)
 	if got := run.Steps[0].Error; got.Code != "input_error" || !strings.Contains(got.Message, "would show a secret") {
 		t.Fatalf("the error is %s", asJSON(got))
@@ -163,7 +163,7 @@ func TestASecretIsForItsProjects(t *testing.T) {
 		given = append(given, c.Input["token"])
 		return nil, nil
 	})
-	w.e, w.s = w.process(func(o *workflow.Options) {
+	w.Engine, w.s = w.process(func(o *workflow.Options) {
 		o.CheckSecretUse = func(project, name string) *fermata.Error {
 			if project == "web" || name != "DEPLOY" {
 				return nil
@@ -174,7 +174,7 @@ func TestASecretIsForItsProjects(t *testing.T) {
 	w.start()
 	for project, end := range map[string]fermata.TaskState{"web": fermata.TaskDone, "shop": fermata.TaskFailed} {
 		run, err := w.s.Start(t.Context(), admin, "of-"+project, nil)
-		w.ok(err)
+		w.OK(err)
 		run = w.await(run.ID, end)
 		if got := run.Steps[0].Error; end == fermata.TaskFailed && !strings.Contains(got.Message, "not for shop") {
 			t.Errorf("the error is %s", asJSON(got))
@@ -205,15 +205,15 @@ steps: [{id: use, tool: apply}]
 `, map[string]any{"token": token})
 	w.awaitEnd(run.ID)
 	runs, _, err := w.s.Runs(t.Context(), admin, workflow.RunFilter{})
-	w.ok(err)
+	w.OK(err)
 	all, err := w.s.Workflows(t.Context(), admin)
-	w.ok(err)
+	w.OK(err)
 	for what, shown := range map[string]any{"the runs": runs, "the workflows": all, "the run": w.read(run.ID)} {
 		if strings.Contains(asJSON(shown), token) {
 			t.Errorf("%s show it: %s", what, asJSON(shown))
 		}
 	}
-	if events, err := w.db.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 100}); err != nil || strings.Contains(asJSON(events), token) {
+	if events, err := w.DB.Reader(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 100}); err != nil || strings.Contains(asJSON(events), token) {
 		t.Errorf("the events show it: %v %s", err, asJSON(events))
 	}
 }

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // A run that waits for something else than tasks, or has ended, names no task that blocks it.
 func TestARunForgetsTheTasksThatBlockedIt(t *testing.T) {
 	onBoth(t, func(w *world) {
 		blockers := func(id string) int {
-			task, err := w.e.Task(w.Context(), admin, id)
-			w.ok(err)
+			task, err := w.Engine.Task(w.Context(), admin, id)
+			w.OK(err)
 			return len(task.BlockedBy)
 		}
 		run := w.run(`
@@ -40,7 +41,7 @@ steps:
 		if n := blockers(run.ID); n != 0 {
 			w.Errorf("%d tasks block the run that waits for an instant", n)
 		}
-		w.clock.Advance(2 * time.Hour)
+		w.Clock.Advance(2 * time.Hour)
 		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "broken"})
 		w.await(run.ID, fermata.TaskFailed)
 		if n := blockers(run.ID); n != 0 {
@@ -58,12 +59,12 @@ triggers: [{manual: true}]
 steps:
   - {id: each, tool: request_approval, foreach: [a, b], parallel: 2, input: {title: "Ship {{ item }}?", action: {env: "{{ item }}"}, timeout: never}}
 `, nil)
-		w.until("both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
-		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not now")
-		w.ok(err)
+		patience.Await(w, "both items ask", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
+		_, err := w.Engine.CancelTask(w.Context(), admin, run.ID, "not now")
+		w.OK(err)
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
-		w.ok(err)
-		w.until("both items ask again", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
+		w.OK(err)
+		patience.Await(w, "both items ask again", func() bool { return len(w.openItemQuestions(run.ID)) == 2 })
 		for _, q := range w.openItemQuestions(run.ID) {
 			w.answer(q, fermata.Answer{Answer: "approve"})
 		}
@@ -91,9 +92,9 @@ steps:
 				w.answer(first, fermata.Answer{Answer: "reject", Comment: "never"})
 				w.await(run.ID, fermata.TaskFailed)
 				_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
-				w.ok(err)
+				w.OK(err)
 				var q *fermata.Question
-				w.until("it is asked again", func() bool { q = w.awaitQuestion(run.ID); return q.ID != first.ID })
+				patience.Await(w, "it is asked again", func() bool { q = w.awaitQuestion(run.ID); return q.ID != first.ID })
 				for _, s := range w.read(run.ID).Steps {
 					if len(s.Output) > 0 || s.Note != "" {
 						w.Errorf("the open step has the output %s and the note %q", s.Output, s.Note)

@@ -23,7 +23,7 @@ steps:
 		var spec struct {
 			Command []string `json:"command"`
 		}
-		w.ok(json.Unmarshal(w.work(fermata.Finish{Result: fermata.ResultCompleted}).Spec, &spec))
+		w.OK(json.Unmarshal(w.work(fermata.Finish{Result: fermata.ResultCompleted}).Spec, &spec))
 		if got := strings.Join(spec.Command, " "); got != "x true false 1500000.5 7 false" {
 			w.Errorf("the command is %s", got)
 		}
@@ -71,7 +71,7 @@ steps:
 			w.Errorf("the next step got %s", got)
 		}
 		report, err := workflow.Simulate(w.Context(), []byte(source), []byte("tools: {each: {output: {}}}\n"), nil)
-		w.ok(err)
+		w.OK(err)
 		if got := string(report.Run.Steps[len(report.Run.Steps)-1].Input); got != want {
 			w.Errorf("in a test, the next step got %s", got)
 		}

@@ -25,7 +25,7 @@ func (w *world) runsOf(name string, want int) []*fermata.WorkflowRun {
 	deadline := time.Now().Add(patience.Limit())
 	for {
 		runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{Workflow: name, Limit: 500})
-		w.ok(err)
+		w.OK(err)
 		if len(runs) >= want || time.Now().After(deadline) {
 			if len(runs) != want {
 				w.Fatalf("%s has %d runs, want %d", name, len(runs), want)
@@ -55,18 +55,18 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 			onBoth(t, func(w *world) {
 				d := w.put(strings.ReplaceAll(nightly, "CATCHUP", tt.catchup))
 				// This is just after the next time, so that time is due and not missed.
-				w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
+				w.Clock.Advance(d.Triggers[0].NextAt.Sub(w.Clock.Now()) + time.Second)
 				w.runsOf("nightly", 1)
 				w.stop()
 				// This is a little more than 59 minutes, so that the newest missed time is nine minutes old.
-				w.clock.Advance(59 * time.Minute)
-				w.e, w.s = w.process(nil)
+				w.Clock.Advance(59 * time.Minute)
+				w.Engine, w.s = w.process(nil)
 				w.start()
-				w.until("the next time is set", func() bool {
-					rows, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Schedules("nightly")
-					w.ok(err)
-					now, err := w.db.Now(w.Context())
-					w.ok(err)
+				patience.Await(w, "the next time is set", func() bool {
+					rows, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Schedules("nightly")
+					w.OK(err)
+					now, err := w.DB.Now(w.Context())
+					w.OK(err)
 					return rows[0].NextAt.After(now)
 				})
 				runs := w.runsOf("nightly", tt.want)
@@ -94,7 +94,7 @@ func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 				strings.Repeat("  - schedule: \"0 3 * * *\"\n", each)))
 		}
 		_, other := w.process(nil)
-		w.clock.Advance(last.Triggers[0].NextAt.Sub(w.clock.Now()) + 2*time.Second)
+		w.Clock.Advance(last.Triggers[0].NextAt.Sub(w.Clock.Now()) + 2*time.Second)
 		var both sync.WaitGroup
 		for _, s := range []*workflow.Service{w.s, other} {
 			both.Go(func() {
@@ -104,8 +104,8 @@ func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 						w.Error(err)
 						return
 					}
-					w.clock.Advance(-time.Second)
-					w.clock.Advance(2 * time.Second)
+					w.Clock.Advance(-time.Second)
+					w.Clock.Advance(2 * time.Second)
 				}
 			})
 		}
@@ -145,21 +145,21 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 		w.put("name: other\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		for _, name := range []string{"other", "first"} {
 			run, err := w.s.Start(w.Context(), admin, name, nil)
-			w.ok(err)
+			w.OK(err)
 			w.await(run.ID, fermata.TaskDone)
 		}
 		follow := w.runsOf("follower", 1)[0]
 		w.await(follow.ID, fermata.TaskDone)
-		w.ok(w.label("1", "other"))
-		w.ok(w.label("2", "auto-fix"))
+		w.OK(w.label("1", "other"))
+		w.OK(w.label("2", "auto-fix"))
 		labelled := w.runsOf("labelled", 1)[0]
 		if labelled.Title != "labelled for acme/shop#7" || string(labelled.Inputs) != `{"issue":7}` {
 			w.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
 		}
 		w.awaitRunQuestion(labelled.ID)
 		// While the run is open, the same label starts no other run.
-		w.ok(w.label("3", "Auto-Fix"))
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		w.OK(w.label("3", "Auto-Fix"))
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
 		// The end of the follower's own run does not start the follower again.
 		w.runsOf("follower", 1)
@@ -178,10 +178,10 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
     input: {title: "Deploy?", action: {command: [make, deploy]}, approvals: {required: 1}}
 `)
 		}
-		w.ok(w.labelBy(ann.Actor(), "1", "auto-fix"))
-		w.ok(w.deploymentBy(ann.Actor(), 11, "production"))
-		_, err := w.e.CreateTask(w.Context(), ann, fermata.NewTask{Title: "one more"})
-		w.ok(err)
+		w.OK(w.labelBy(ann.Actor(), "1", "auto-fix"))
+		w.OK(w.deploymentBy(ann.Actor(), 11, "production"))
+		_, err := w.Engine.CreateTask(w.Context(), ann, fermata.NewTask{Title: "one more"})
+		w.OK(err)
 		for _, name := range []string{"labelled", "deployed", "made"} {
 			run := w.runsOf(name, 1)[0]
 			q := w.awaitRunQuestion(run.ID)
@@ -189,11 +189,11 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 				w.Errorf("%s: started by %+v, want ann", name, run.StartedBy)
 			}
 			yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
-			if _, err := w.e.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+			if _, err := w.Engine.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
 				w.Errorf("%s: ann approves what her own act started: %v", name, err)
 			}
-			_, err = w.e.Answer(w.Context(), bob, q.ID, yes)
-			w.ok(err)
+			_, err = w.Engine.Answer(w.Context(), bob, q.ID, yes)
+			w.OK(err)
 			w.await(run.ID, fermata.TaskDone)
 		}
 	})
@@ -215,15 +215,15 @@ steps:
 `)
 		w.put("name: people\ntriggers: [{event: member.added}]\nsteps: [{id: tell, tool: note}]\n")
 		_, err := w.s.Start(w.Context(), ann, "first", nil)
-		w.ok(err)
+		w.OK(err)
 		run := w.runsOf("second", 1)[0]
 		q := w.awaitRunQuestion(run.ID)
 		yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
-		if _, err := w.e.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+		if _, err := w.Engine.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
 			w.Errorf("ann approves what follows her run: %v", err)
 		}
-		_, err = w.e.Answer(w.Context(), bob, q.ID, yes)
-		w.ok(err)
+		_, err = w.Engine.Answer(w.Context(), bob, q.ID, yes)
+		w.OK(err)
 		w.voter("payroll-clerk")
 		if cause := string(w.runsOf("people", 1)[0].Cause); strings.Contains(cause, "payroll-clerk") || !strings.Contains(cause, "member.added") {
 			w.Errorf("the run knows %s", cause)
@@ -251,7 +251,7 @@ steps:
   - {id: tell, tool: note, input: {text: "{{ inputs.issue }} of {{ trigger.repository }} after {{ trigger.inputs.tries }}"}}
   - {id: ask, tool: post_question, suspend: true, input: {question: "What now?", responseType: text, timeout: never}}
 `)
-	w.ok(w.label("1", "auto-fix"))
+	w.OK(w.label("1", "auto-fix"))
 	run := w.runsOf("cleans-up", 1)[0]
 	q := w.awaitRunQuestion(run.ID)
 	if strings.Join(*notes, "|") != "7 of acme/shop after 3" || q.Metadata["github_issue"] != "acme/shop#7" {
@@ -263,7 +263,7 @@ steps:
 func (w *world) label(id, name string) error { return w.labelBy(fermata.SystemActor, id, name) }
 
 func (w *world) labelBy(who fermata.Actor, id, name string) error {
-	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	return w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{
 			Type: fermata.EventLabelAdded, Actor: who,
 			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
@@ -278,7 +278,7 @@ func (w *world) deploymentBy(who fermata.Actor, id int, environment string) erro
 
 // deploymentOf appends the event of a waiting deployment of a run of Actions.
 func (w *world) deploymentOf(who fermata.Actor, run, id int, environment string) error {
-	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	return w.DB.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{
 			Type: fermata.EventDeploymentRequested, Actor: who,
 			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","environment":%q,"ref":"main","sha":"5f3a","run":%d,"deployment":%d,"actor":"ann"}`, environment, run, id)),
@@ -296,9 +296,9 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 		w.put("name: all\ntriggers: [{deployment: \"*\"}]\n" + ask)
 		w.put("name: elsewhere\ntriggers: [{deployment: production, repo: acme/other}]\n" + ask)
 		for id, environment := range map[int]string{11: "production", 21: "production", 31: "staging"} {
-			w.ok(w.deploymentBy(fermata.SystemActor, id, environment))
+			w.OK(w.deploymentBy(fermata.SystemActor, id, environment))
 		}
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("all", 3)
 		w.runsOf("elsewhere", 0)
 		for _, run := range w.runsOf("guard", 2) {
@@ -315,14 +315,14 @@ func TestADeploymentThatWaitsStartsARun(t *testing.T) {
 func TestALaterAttemptWithdrawsTheQuestionOfTheEarlierOne(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: guard\ntriggers: [{deployment: production}]\nsteps: [{id: ask, tool: request_approval, input: {title: \"Deploy?\", action: {run: 1}}}]\n")
-		settle := func() { w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace)) }
-		w.ok(w.deploymentOf(fermata.SystemActor, 10, 11, "production"))
-		w.ok(w.deploymentOf(fermata.SystemActor, 20, 21, "production"))
+		settle := func() { w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace)) }
+		w.OK(w.deploymentOf(fermata.SystemActor, 10, 11, "production"))
+		w.OK(w.deploymentOf(fermata.SystemActor, 20, 21, "production"))
 		settle()
 		for _, run := range w.runsOf("guard", 2) {
 			w.awaitRunQuestion(run.ID)
 		}
-		w.ok(w.deploymentOf(ann.Actor(), 10, 12, "Production"))
+		w.OK(w.deploymentOf(ann.Actor(), 10, 12, "Production"))
 		settle()
 		cancelled := 0
 		for _, run := range w.runsOf("guard", 3) {
@@ -364,7 +364,7 @@ func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
 		for n := range 25 {
 			label := fmt.Sprintf("label%d", n)
 			store(label)
-			w.ok(w.label(label, label))
+			w.OK(w.label(label, label))
 			w.runsOf("on-"+label, 1)
 		}
 	})
@@ -379,21 +379,21 @@ func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 		}
 		w.put("name: looks\ntriggers: [{event: task.ended, if: trigger.workflow == \"nothing\"}]\nsteps: [{id: tell, tool: note}]\n")
 		run, err := w.s.Start(w.Context(), admin, "ping", nil)
-		w.ok(err)
+		w.OK(err)
 		w.await(run.ID, fermata.TaskDone)
 		// These are the runs after ping, and after the other follower.
 		w.runsOf("pong", 2)
 		w.runsOf("tail", 2)
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
-		w.until("all have ended", func() bool {
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		patience.Await(w, "all have ended", func() bool {
 			runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskDone}})
-			w.ok(err)
+			w.OK(err)
 			return len(runs) == 5
 		})
-		w.ok(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
+		w.OK(workflow.StartAllTriggered(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("ping", 1)
-		skips, err := w.db.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
-		w.ok(err)
+		skips, err := w.DB.Reader(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
+		w.OK(err)
 		if len(skips) != 6 {
 			w.Errorf("%d skips: %s", len(skips), asJSON(skips))
 		}
@@ -414,12 +414,12 @@ inputs: {branch: {type: string, required: true}}
 steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 `)
 		secret, err := w.s.NewWebhookSecret(w.Context(), admin, "hooked")
-		w.ok(err)
+		w.OK(err)
 		hook, err := standardwebhooks.NewWebhook(secret)
-		w.ok(err)
+		w.OK(err)
 		send := func(id string, at time.Time, body string, forge bool) (string, error) {
 			signature, err := hook.Sign(id, at, []byte(body))
-			w.ok(err)
+			w.OK(err)
 			if forge {
 				body = strings.ReplaceAll(body, "main", "evil")
 			}
@@ -445,9 +445,9 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 			w.Errorf("an input of another type: %v", err)
 		}
 		id, err := send("m3", time.Now(), body, false)
-		w.ok(err)
+		w.OK(err)
 		again, err := send("m3", time.Now(), body, false)
-		w.ok(err)
+		w.OK(err)
 		if id != again {
 			w.Fatalf("the same id started %s and %s", id, again)
 		}
@@ -477,7 +477,7 @@ steps: [{id: tell, tool: note}]
 			h := http.Header{}
 			h.Set(standardwebhooks.HeaderWebhookID, id)
 			run, err := w.s.StartByWebhook(w.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
-			w.ok(err)
+			w.OK(err)
 			w.await(run, fermata.TaskDone)
 			return run
 		}

@@ -61,8 +61,8 @@ steps:
 				if tt.state != fermata.TaskDone {
 					return
 				}
-				q, err := w.e.Question(w.Context(), ann, run.Steps[1].QuestionID)
-				w.ok(err)
+				q, err := w.Engine.Question(w.Context(), ann, run.Steps[1].QuestionID)
+				w.OK(err)
 				if q.Resolution.DecidedBy != fermata.ActorPolicy || !strings.Contains(q.Title+q.Items[0].Prompt, "The step ask of unsure") && !strings.Contains(q.Title, "Take") {
 					w.Errorf("on record is %s", asJSON(q))
 				}

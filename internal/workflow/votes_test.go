@@ -4,18 +4,14 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 // voter adds a member that may answer and create tasks.
 func (w *world) voter(handle string) fermata.Caller {
 	w.Helper()
-	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleOperator})
-	w.ok(err)
-	return fermata.Caller{
-		WorkspaceID: admin.WorkspaceID, Kind: fermata.ActorHuman, MemberID: m.ID, Name: handle, Role: fermata.RoleOperator,
-		Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeWork}, Assurance: fermata.AssuranceSession,
-	}
+	c := w.Person(handle)
+	c.Scopes, c.Assurance = []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeWork}, fermata.AssuranceSession
+	return c
 }
 
 // The answer to an approval by several people names all of them.
@@ -35,8 +31,8 @@ steps:
 `, nil)
 		q := w.awaitRunQuestion(run.ID)
 		for i, c := range voters {
-			_, err := w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Comment: []string{"", "it is late"}[i]})
-			w.ok(err)
+			_, err := w.Engine.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Comment: []string{"", "it is late"}[i]})
+			w.OK(err)
 		}
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"by":"bea, carl","count":2,"first":"bea","why":"it is late"}` {

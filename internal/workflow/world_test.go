@@ -13,35 +13,26 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-var admin = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
-	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-}
+var admin, worker = testkit.Admin, testkit.Agent
 
 var ann = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_ann", Name: "ann", Role: fermata.RoleResponder,
 	Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk, fermata.ScopeRead}, Assurance: fermata.AssuranceSession,
 }
 
-var worker = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "worker", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
-}
-
 // world is a server with workflows, but without the HTTP API and channels.
 type world struct {
-	*testing.T
-	opts  store.Options
-	db    *store.DB
-	e     *engine.Engine
+	testkit.World
 	s     *workflow.Service
-	clock *storetest.Clock
 	tools *bench
-	stop  func()
+	// stop stops the engine and the service.
+	stop func()
 }
 
 // bench holds the tools of a test. It records every call, and does what the
@@ -115,10 +106,8 @@ func onBoth(t *testing.T, fn func(w *world)) {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, opts: opts, clock: storetest.StandingClock(), tools: &bench{handlers: map[string]func(context.Context, tool.Call) (any, error){}}}
-	w.opts.Clock = w.clock.Now
-	w.db = storetest.Open(t, w.opts)
-	w.e, w.s = w.process(nil)
+	w := &world{World: testkit.New(t, opts), tools: &bench{handlers: map[string]func(context.Context, tool.Call) (any, error){}}}
+	w.Engine, w.s = w.process(nil)
 	w.start()
 	return w
 }
@@ -127,9 +116,9 @@ func newWorld(t *testing.T, opts store.Options) *world {
 // database, or of the first one.
 func (w *world) process(change func(o *workflow.Options)) (*engine.Engine, *workflow.Service) {
 	w.Helper()
-	e := engine.New(w.db, engine.Options{})
+	e := engine.New(w.DB, engine.Options{})
 	o := workflow.Options{
-		DB: w.db, Engine: e, Secret: func(name string) (string, error) { return "s3cret-" + name, nil },
+		DB: w.DB, Engine: e, Secret: func(name string) (string, error) { return "s3cret-" + name, nil },
 		SecretNames: func() []string { return []string{"unnamed"} },
 	}
 	for _, name := range toolNames {
@@ -141,31 +130,18 @@ func (w *world) process(change func(o *workflow.Options)) (*engine.Engine, *work
 	return e, workflow.New(o)
 }
 
-// start runs the service until the test ends, or stop is called.
+// start runs the service until the test ends or calls stop.
 func (w *world) start() {
 	w.Helper()
-	w.ok(w.e.Start(w.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	var parts sync.WaitGroup
-	parts.Go(func() { w.e.RunTail(ctx) })
-	parts.Go(func() { w.e.RunSweeps(ctx) })
-	parts.Go(func() { w.s.Run(ctx) })
-	w.stop = sync.OnceFunc(func() { cancel(); parts.Wait() })
-	w.Cleanup(w.stop)
-}
-
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatalf("unexpected error: %v", err)
-	}
+	w.OK(w.Engine.Start(w.Context()))
+	w.stop = testkit.Run(w, w.Engine.RunTail, w.Engine.RunSweeps, w.s.Run)
 }
 
 // put stores a definition.
 func (w *world) put(source string) *fermata.Workflow {
 	w.Helper()
 	d, err := w.s.Put(w.Context(), admin, "", workflow.Definition{Source: source})
-	w.ok(err)
+	w.OK(err)
 	return d
 }
 
@@ -174,14 +150,14 @@ func (w *world) run(source string, inputs map[string]any) *fermata.WorkflowRun {
 	w.Helper()
 	d := w.put(source)
 	run, err := w.s.Start(w.Context(), admin, d.Name, inputs)
-	w.ok(err)
+	w.OK(err)
 	return run
 }
 
 func (w *world) read(id string) *fermata.WorkflowRun {
 	w.Helper()
 	run, err := w.s.RunDetails(w.Context(), admin, id)
-	w.ok(err)
+	w.OK(err)
 	return run
 }
 
@@ -227,17 +203,15 @@ func (w *world) answer(q *fermata.Question, a fermata.Answer) {
 func (w *world) answerAs(c fermata.Caller, q *fermata.Question, a fermata.Answer) {
 	w.Helper()
 	a.ActionHash = q.ActionHash
-	_, err := w.e.Answer(w.Context(), c, q.ID, a)
-	w.ok(err)
+	_, err := w.Engine.Answer(w.Context(), c, q.ID, a)
+	w.OK(err)
 }
 
 // operator adds a member that may change workflows.
 func (w *world) operator() fermata.Caller {
 	w.Helper()
-	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: "olga", Role: fermata.RoleOperator})
-	w.ok(err)
-	c := ann
-	c.MemberID, c.Name, c.Role = m.ID, m.Handle, m.Role
+	c := w.Person("olga")
+	c.Scopes, c.Assurance = ann.Scopes, ann.Assurance
 	return c
 }
 
@@ -295,16 +269,6 @@ func (w *world) awaitEnd(id string) *fermata.WorkflowRun {
 }
 
 func sqlite(t *testing.T) store.Options { return storetest.SQLite(t) }
-
-// until waits until holds returns true.
-func (w *world) until(what string, holds func() bool) {
-	w.Helper()
-	for deadline := time.Now().Add(patience.Limit()); !holds(); w.yield() {
-		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s", patience.Limit(), what)
-		}
-	}
-}
 
 func newMember(handle string) engine.NewMember {
 	return engine.NewMember{Handle: handle, Role: fermata.RoleResponder}
