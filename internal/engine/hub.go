@@ -168,6 +168,17 @@ func (h *hub) register(topics ...string) (w *waiter, waiting int) {
 	return w, h.waiterCount
 }
 
+// addTopics makes a waiter wait for more topics about tasks.
+func (h *hub) addTopics(w *waiter, taskIDs []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range taskIDs {
+		topic := taskTopic(id)
+		w.topics = append(w.topics, topic)
+		h.waiters[topic] = append(h.waiters[topic], w)
+	}
+}
+
 // takeTopics returns the topics that were woken since its last call.
 func (h *hub) takeTopics(w *waiter) []string {
 	h.mu.Lock()

@@ -41,7 +41,6 @@ func (e *Engine) RewindWith(ctx context.Context, c fermata.Caller, id string, ch
 		if t.State.IsEnded() {
 			return e.reopen(tx, t, c.Actor())
 		}
-		endWaits(tx, t)
 		t.Attempts = 0
 		to := t.ReadyState()
 		if t.State.IsSuspended() {

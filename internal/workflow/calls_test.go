@@ -75,6 +75,40 @@ steps:
 	})
 }
 
+// TestBranchesGoOnBesideACall has a call that does not return. Meanwhile a question is answered, a command ends, a wait and
+// a retry come to their time, and each branch goes on.
+func TestBranchesGoOnBesideACall(t *testing.T) {
+	onBoth(t, func(w *world) {
+		begun, let := w.holdTool("check")
+		mend := w.breakTool("apply")
+		run := w.run(forked(`
+steps:
+  - {id: slow, tool: check, needs: []}
+  - {id: ask, tool: post_question, suspend: true, needs: [], input: {question: "Go?", options: [x], timeout: never}}
+  - {id: asked, tool: note, needs: [ask]}
+  - {id: build, tool: shell, needs: [], on_error: continue, input: {run: make}}
+  - {id: built, tool: note, needs: [build]}
+  - {id: rest, tool: wait, needs: [], input: {for: 1h}}
+  - {id: rested, tool: note, needs: [rest]}
+  - {id: try, tool: apply, needs: [], retry: {attempts: 2, backoff: 1h, max_backoff: 2h}}
+  - {id: tried, tool: note, needs: [try]}
+`), nil)
+		w.awaitCalls(begun, 1)
+		w.answer(w.awaitQuestions(run.ID, "ask")["ask"], fermata.Answer{Answer: "x"})
+		w.awaitStepState(run.ID, "asked", fermata.StepDone)
+		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "broken"})
+		w.awaitStepState(run.ID, "built", fermata.StepDone)
+		w.awaitStepState(run.ID, "try", fermata.StepWaiting)
+		mend()
+		w.Clock.Advance(3 * time.Hour)
+		w.awaitStepState(run.ID, "rested", fermata.StepDone)
+		w.awaitStepState(run.ID, "tried", fermata.StepDone)
+		w.awaitStepState(run.ID, "slow", fermata.StepRunning)
+		close(let)
+		w.await(run.ID, fermata.TaskDone)
+	})
+}
+
 // TestFailFastEndsItems has a branch that fails while items of another branch call a tool. Items whose call has not
 // begun are not called, and a retry calls only those.
 func TestFailFastEndsItems(t *testing.T) {

@@ -73,7 +73,7 @@ func (s *Service) builtInDelegation(name string) (delegation, bool) {
 }
 
 // delegate creates a task for each unit. The step waits until one of these tasks ends, or one of the tasks in open,
-// which exist already.
+// which exist already. A unit for which no task can be created fails alone.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, d delegation, units []unit, open []string) error {
 	for i := range units {
 		var err error
@@ -84,9 +84,11 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	x.st.WaitsFor = waitForChildren
 	row.State = fermata.StepWaiting
 	x.touch(row)
+	var last unit
 	err := x.park(ctx, nil, func(h *engine.LeasedRun) ([]string, error) {
 		ids := slices.Clone(open)
 		for _, u := range units {
+			last = u
 			t, err := d.create(x, h, step, u)
 			if err != nil {
 				return nil, err
@@ -97,14 +99,22 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 		}
 		return ids, nil
 	})
-	if refusal := asDelegationRefusal(err); refusal != nil {
-		x.st.WaitsFor = ""
-		for _, u := range units {
-			u.row.ChildID = ""
-		}
-		return x.failAfterItems(ctx, step, row, open, refusal)
+	refusal := asDelegationRefusal(err)
+	if refusal == nil {
+		return err
 	}
-	return err
+	// Nothing of the transaction stays. If the step has items, only the refused one fails.
+	x.st.WaitsFor = ""
+	for _, u := range units {
+		u.row.State, u.row.ChildID, u.row.QuestionID = fermata.StepRunning, "", ""
+	}
+	if last.row.Item == nil {
+		return x.handleFailure(ctx, step, row, refusal)
+	}
+	if err := x.saveItemEnd(ctx, last.row, refusal); err != nil {
+		return err
+	}
+	return x.doEach(ctx, step, row, open)
 }
 
 // asDelegationRefusal returns the failure of a step whose task could not be created. It returns nil for any other error.

@@ -39,6 +39,8 @@ type execution struct {
 	queuedCalls    []*stepCalls
 	results        chan callResult
 	pendingResults []callResult
+	// watch tells which tasks of waiting positions change while calls are under way. It is nil until it is needed.
+	watch *engine.TaskWatch
 }
 
 // rowKey identifies a row: a step, its occurrence, and its item or -1.
@@ -166,6 +168,11 @@ func (x *execution) commit(ctx context.Context, fn func(h *engine.LeasedRun) err
 		}
 		h.Task.Checkpoint = x.st.bytes()
 		x.now = h.Tx.Now()
+		if h.Task.State.IsEnded() {
+			for _, row := range x.dirty {
+				x.cancelRow(row, "the run ended", x.now)
+			}
+		}
 		for _, row := range x.dirty {
 			h.Tx.SaveStep(row)
 		}

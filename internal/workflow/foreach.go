@@ -48,7 +48,7 @@ func (x *execution) doEach(ctx context.Context, step *definition.Step, row *ferm
 	units, err := x.beginUnits(ctx, step, row, list, maxUnits)
 	switch {
 	case err != nil:
-		return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, err))
+		return err
 	case len(units) == 0 && len(open) > 0:
 		return x.awaitItems(ctx, open)
 	case len(units) == 0:
@@ -90,7 +90,7 @@ func (x *execution) itemList(step *definition.Step, row *fermata.WorkflowStep) (
 	return list, nil
 }
 
-// beginUnits begins at most limit items that are not done yet. An item whose input the tool does not take fails alone.
+// beginUnits begins at most limit items that are not done yet. An item without a usable input fails alone.
 func (x *execution) beginUnits(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any, limit int) ([]unit, error) {
 	known := x.itemRows(row)
 	env := maps.Clone(x.env(row))
@@ -108,14 +108,14 @@ func (x *execution) beginUnits(ctx context.Context, step *definition.Step, row *
 		r.Attempt = row.Attempt
 		env["item"], env["index"] = item, int64(i)
 		input, err := x.input(step, r, env)
-		if isStepError(err) {
+		if err != nil {
+			if !isStepError(err) {
+				err = permanentError(codeInput, err)
+			}
 			if err := x.saveItemEnd(ctx, r, err); err != nil {
 				return nil, err
 			}
 			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
 		units = append(units, unit{row: r, input: input})
 	}
@@ -249,37 +249,46 @@ func (x *execution) failAfterItems(ctx context.Context, step *definition.Step, r
 }
 
 // askEach asks one question for each item, each in its own thread. The step waits until one of these questions closes,
-// or one of the tasks in open ends.
+// or one of the tasks in open ends. An item whose question cannot be asked fails alone.
 func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit, open []string) error {
-	asks := make([]fermata.Ask, len(units))
-	for i, u := range units {
-		a, err := posting.Read(u.input, step.Tool == toolApproval)
-		if err != nil {
-			return x.failAfterItems(ctx, step, row, open, permanentError(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+	asks := map[*fermata.WorkflowStep]fermata.Ask{}
+	for _, u := range units {
+		a, err := x.itemQuestion(step, u)
+		if err == nil {
+			asks[u.row] = a
+			continue
 		}
-		if x.containsSecret(a) {
-			return x.failAfterItems(ctx, step, row, open, errExposesSecret("the question"))
+		if err := x.saveItemEnd(ctx, u.row, err); err != nil {
+			return err
 		}
-		a.State = x.questionState(u.row)
-		asks[i] = a
 	}
-	next := 0
+	if len(asks) < len(units) {
+		return x.doEach(ctx, step, row, open) // other items take the places of those that failed
+	}
 	return x.delegate(ctx, step, row, delegation{create: func(x *execution, h *engine.LeasedRun, step *definition.Step, u unit) (*fermata.Task, error) {
-		if u.row == units[0].row {
-			// The transaction may run more than once.
-			next = 0
-		}
-		q, err := x.askInChildTask(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[next], x.thresholds(step))
+		q, err := x.askInChildTask(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[u.row], x.thresholds(step))
 		if refusal := asRefusal(err); refusal != nil {
 			return nil, refusal
 		}
 		if err != nil {
 			return nil, err
 		}
-		next++
 		u.row.QuestionID = q.ID
 		return h.Tx.Task(q.TaskID)
 	}}, units, open)
+}
+
+// itemQuestion returns the question of an item. It returns a [stepError] if the input of the item is no question.
+func (x *execution) itemQuestion(step *definition.Step, u unit) (fermata.Ask, error) {
+	a, err := posting.Read(u.input, step.Tool == toolApproval)
+	if err != nil {
+		return a, permanentError(codeInput, err)
+	}
+	if x.containsSecret(a) {
+		return a, errExposesSecret("the question")
+	}
+	a.State = x.questionState(u.row)
+	return a, nil
 }
 
 // askInChildTask asks a question in a child task of the run, because a task asks one question at a time.

@@ -91,11 +91,11 @@ func (x *execution) dueTime(p *position) *time.Time {
 
 // pickPosition makes a position that can continue the current one. It reports whether there is such a position.
 func (x *execution) pickPosition() bool {
-	if _, waits := x.parked[x.st.Next]; !waits {
+	if !x.isParked(x.st.Next) {
 		return true
 	}
 	for i := range x.st.Others {
-		if _, waits := x.parked[x.st.Others[i].Next]; !waits {
+		if !x.isParked(x.st.Others[i].Next) {
 			x.st.position, x.st.Others[i] = x.st.Others[i], x.st.position
 			return true
 		}
@@ -113,10 +113,7 @@ func (x *execution) pickPositionAt(step string) {
 
 // stopParked stops the run until one of its positions can continue.
 func (x *execution) stopParked(ctx context.Context) error {
-	taskIDs := slices.Clone(x.st.TaskIDs)
-	for i := range x.st.Others {
-		taskIDs = append(taskIDs, x.st.Others[i].TaskIDs...)
-	}
+	taskIDs := x.awaitedTaskIDs()
 	var first *time.Time
 	for _, until := range x.parked {
 		if until != nil && (first == nil || until.Before(*first)) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -203,6 +204,41 @@ func TestOneBranchGoesBack(t *testing.T) {
 			w.Errorf("the steps are %s", got)
 		}
 		w.wantAuditIntact()
+	})
+}
+
+// Other branches go on waiting for their time, and keep their attempts.
+func TestOtherBranchesWaitOnWhenOneGoesBack(t *testing.T) {
+	onBoth(t, func(w *world) {
+		mend := w.breakTool("apply")
+		run := w.run(forked(`steps:
+  - {id: left, tool: note, needs: []}
+  - {id: rest, tool: wait, needs: [], input: {for: 1h}}
+  - {id: rested, tool: publish, needs: [rest]}
+  - {id: try, tool: apply, needs: [], retry: {attempts: 2, backoff: 1h, max_backoff: 2h}}
+`), nil)
+		waiting := func() {
+			w.Helper()
+			patience.Await(w, "the run waits", func() bool { return w.read(run.ID).State == fermata.TaskDeferred })
+			for _, step := range []string{"rest", "try"} {
+				if s := w.stepOf(run.ID, step); s.State != fermata.StepWaiting || s.Until == nil {
+					w.Fatalf("the step %s is %s until %v", step, s.State, s.Until)
+				}
+			}
+		}
+		waiting()
+		w.rewind(run.ID, "left", "")
+		patience.Await(w, "the left branch was done again", func() bool {
+			now := w.stepOf(run.ID, "left")
+			return now.Occurrence == 2 && now.State == fermata.StepDone
+		})
+		waiting()
+		mend()
+		w.Clock.Advance(3 * time.Hour)
+		run = w.await(run.ID, fermata.TaskDone)
+		if try, rest := stepOf(run, "try"), stepOf(run, "rest"); try.Attempt != 2 || rest.Note != "" {
+			w.Errorf("attempt %d, note %q", try.Attempt, rest.Note)
+		}
 	})
 }
 

@@ -20,6 +20,7 @@ func (x *execution) proceed(ctx context.Context) error {
 	defer func() {
 		cancel(errStopped)
 		x.awaitCalls()
+		x.endWatch()
 	}()
 	if err := x.takeLateAnswer(ctx); err != nil {
 		return err
@@ -38,7 +39,7 @@ func (x *execution) proceed(ctx context.Context) error {
 }
 
 // moveOnce makes one move of the run: it takes the result of a call, or moves at a position that does not wait. If it can
-// do neither, it waits for a call, or stops the run.
+// do neither, it waits until a call returns or a position can continue. Without calls, it stops the run.
 func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
 	case len(x.pendingResults) > 0:
@@ -47,13 +48,9 @@ func (x *execution) moveOnce(ctx context.Context) error {
 		return x.advance(ctx)
 	case len(x.activeCalls) == 0:
 		return x.stopParked(ctx)
+	default:
+		return x.awaitChange(ctx)
 	}
-	select {
-	case c := <-x.results:
-		x.pendingResults = append(x.pendingResults, c)
-	case <-ctx.Done():
-	}
-	return nil
 }
 
 // advance makes one move at the current position of the run.
