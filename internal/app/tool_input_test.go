@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -19,6 +18,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/tool"
 	toolgithub "github.com/fermata-hq/fermata/internal/tool/github"
 	toolhttp "github.com/fermata-hq/fermata/internal/tool/http"
@@ -62,7 +62,7 @@ var badValues = []any{
 // each bad value in each field of each built-in tool.
 func TestATestChecksInputsAsAServerDoes(t *testing.T) {
 	t.Parallel()
-	tools, err := newToolServer(t).Tools(t.Context(), root)
+	tools, err := newToolServer(t).Tools(t.Context(), testkit.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestATestChecksInputsAsAServerDoes(t *testing.T) {
 			}
 			if info.Name == "workflow" { // only a server knows the inputs of the other workflow
 				simulate = func(source, script string) (*workflow.TestReport, error) {
-					return s.Simulate(t.Context(), root, workflow.Trial{Source: source, Script: script})
+					return s.Simulate(t.Context(), testkit.Admin, workflow.Trial{Source: source, Script: script})
 				}
 			}
 			inTest := runInTest(t, simulate, source, given)
@@ -199,27 +199,22 @@ func runInTest(t *testing.T, simulate func(source, script string) (*workflow.Tes
 	return byStep(report.Run)
 }
 
-var root = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_root", Name: "root", Role: fermata.RoleAdmin,
-	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-}
-
 // runOnServer runs a definition on a server that reaches nobody, until each step has ended or waits.
 func runOnServer(t *testing.T, s *workflow.Service, source string, given map[string]any) map[string]*fermata.WorkflowStep {
 	t.Helper()
 	for _, definition := range []string{"name: other\ntriggers: []\nsteps: [{id: a, tool: wait, input: {for: 1h}}]\n", source} {
-		if _, err := s.Put(t.Context(), root, "", workflow.Definition{Source: definition}); err != nil {
+		if _, err := s.Put(t.Context(), testkit.Admin, "", workflow.Definition{Source: definition}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	started, err := s.Start(t.Context(), root, "inputs", given)
+	started, err := s.Start(t.Context(), testkit.Admin, "inputs", given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := strings.Count(source, `"id":`)
 	var steps map[string]*fermata.WorkflowStep
 	patience.Await(t, "the end of all steps", func() bool {
-		run, err := s.RunDetails(t.Context(), root, started.ID)
+		run, err := s.RunDetails(t.Context(), testkit.Admin, started.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,20 +228,10 @@ func runOnServer(t *testing.T, s *workflow.Service, source string, given map[str
 // newToolServer returns the workflows of a server that reaches nobody.
 func newToolServer(t *testing.T) *workflow.Service {
 	t.Helper()
-	opts := storetest.SQLite(t)
-	opts.Clock = storetest.StandingClock().Now
-	db := storetest.Open(t, opts)
-	e := engine.New(db, engine.Options{})
-	s := workflow.New(workflow.Options{DB: db, Engine: e, Tools: unreachableTools(db, e)})
-	if err := e.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var parts sync.WaitGroup
-	for _, part := range []func(context.Context){e.RunTail, e.RunSweeps, s.Run} {
-		parts.Go(func() { part(ctx) })
-	}
-	t.Cleanup(func() { cancel(); parts.Wait() })
+	w := testkit.New(t, storetest.SQLite(t))
+	s := workflow.New(workflow.Options{DB: w.DB, Engine: w.Engine, Tools: unreachableTools(w.DB, w.Engine)})
+	w.OK(w.Engine.Start(t.Context()))
+	testkit.Run(t, w.Engine.RunTail, w.Engine.RunSweeps, s.Run)
 	return s
 }
 

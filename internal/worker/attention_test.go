@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -52,20 +53,20 @@ func TestOneCallWaitsForAllRuns(t *testing.T) {
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Slots: len(tasks), Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
 	patience.Await(t, "one call names all runs", func() bool { return server.lastRunCount() == len(tasks) })
 	for _, task := range tasks {
 		_, err = w.person.PostMessage(t.Context(), task.ID, "use less paint")
-		must(t, err)
+		testkit.OK(t, err)
 	}
 	for _, task := range tasks {
 		w.awaitState(task.ID, fermata.TaskDone)
 	}
 	cancel()
-	must(t, patience.Receive(t, "the worker ends", end))
+	testkit.OK(t, patience.Receive(t, "the worker ends", end))
 	if server.maxOpen != 1 {
 		t.Errorf("%d calls waited at once", server.maxOpen)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -47,13 +48,13 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	noProgram, err := json.Marshal(map[string]any{"command": []string{"/no/such/program"}})
-	must(t, err)
+	testkit.OK(t, err)
 	missing, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Start nothing", Spec: noProgram})
-	must(t, err)
+	testkit.OK(t, err)
 	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "60"], "timeout": "50ms"}`)})
-	must(t, err)
+	testkit.OK(t, err)
 	_, err = w.agent.AskOutside(t.Context(), client.OutsideQuestion{Ask: fermata.Ask{Title: "Deploy?", IdempotencyKey: "deploy"}})
-	must(t, err)
+	testkit.OK(t, err)
 	cases := []struct {
 		task         *fermata.Task
 		code, reason string
@@ -93,12 +94,12 @@ func TestAFailureKeepsWhatTheCommandPrinted(t *testing.T) {
 	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{
 		Title: "Take too long", Spec: json.RawMessage(`{"command": ["sh", "-c", "echo out; echo err >&2; exec sleep 1000"], "timeout": "3s"}`),
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	tampering := w.task("Change git", `echo out; echo err >&2; git config core.editor true; exit 3`)
 	w.runLogged(&record{})
 	for task, exitCode := range map[*fermata.Task]int{slow: -1, tampering: 3} {
 		runs, err := w.person.Runs(t.Context(), task.ID)
-		must(t, err)
+		testkit.OK(t, err)
 		var printed struct {
 			ExitCode       int `json:"exit_code"`
 			Output, Stderr string
@@ -111,11 +112,11 @@ func TestAFailureKeepsWhatTheCommandPrinted(t *testing.T) {
 
 // runLogged runs a worker with a log until there is nothing to do.
 func (w *world) runLogged(log *record) {
-	w.t.Helper()
+	w.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true, Logger: slog.New(slog.NewTextHandler(log, nil)),
 		Runners: []worker.Runner{command.NewShell(command.Options{Grace: 100 * time.Millisecond})},
 	})
-	must(w.t, err)
-	must(w.t, wk.Run(w.t.Context()))
+	w.OK(err)
+	w.OK(wk.Run(w.Context()))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
 // Settings that the repository had before the first run stay in force: filters, and the treatment of line ends.
@@ -18,8 +19,8 @@ func TestSettingsOfTheRepositoryHold(t *testing.T) {
 	run(t, w.repo, "config", "filter.up.clean", "tr a-z A-Z")
 	run(t, w.repo, "config", "filter.up.smudge", "tr A-Z a-z")
 	run(t, w.repo, "config", `branch.odd "name".remote`, "origin")
-	must(t, os.WriteFile(filepath.Join(w.repo, ".gitattributes"), []byte("*.up filter=up\n"), 0o600))
-	must(t, os.WriteFile(filepath.Join(w.repo, "old.up"), []byte("old\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, ".gitattributes"), []byte("*.up filter=up\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "old.up"), []byte("old\n"), 0o600))
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "filters")
 	task := w.task("Paint", `grep -qx old old.up && echo new >new.up`)
@@ -34,7 +35,7 @@ func TestSettingsOfTheRepositoryHold(t *testing.T) {
 func TestFilterInsideTheCopyIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	must(t, os.WriteFile(filepath.Join(w.repo, "clean.sh"), []byte("#!/bin/sh\ncat\n"), 0o700))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "clean.sh"), []byte("#!/bin/sh\ncat\n"), 0o700))
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "script")
 	run(t, w.repo, "config", "filter.x.clean", "sh ./clean.sh")
@@ -63,13 +64,13 @@ func TestChangedSettings(t *testing.T) {
 		t.Fatalf("the summary is %q", failed.Summary)
 	}
 	noted, err := filepath.Glob(filepath.Join(w.folder, ".git-state", "repositories", "*.json"))
-	must(t, err)
+	testkit.OK(t, err)
 	if len(noted) != 1 || !strings.Contains(failed.Summary, noted[0]) {
 		t.Fatalf("%q does not name the file %v", failed.Summary, noted)
 	}
-	must(t, os.Remove(noted[0]))
+	testkit.OK(t, os.Remove(noted[0]))
 	_, err = w.person.ReopenTask(t.Context(), task.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	w.awaitState(task.ID, fermata.TaskDone)
 }
@@ -107,7 +108,7 @@ func TestChangedSettingsOfARunThatAsks(t *testing.T) {
 func TestIndexOfTheAgentCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	must(t, os.WriteFile(filepath.Join(w.repo, "made.out"), []byte("made\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "made.out"), []byte("made\n"), 0o600))
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "made")
 	run(t, w.repo, "branch", "side")

@@ -3,15 +3,13 @@
 package worker_test
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/test/patience"
@@ -19,11 +17,11 @@ import (
 
 // newBranchedTask creates a task with a working copy of its own that begins at the branch of another task.
 func (w *world) newBranchedTask(of *fermata.Task, script string) *fermata.Task {
-	w.t.Helper()
+	w.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}, "from": of.ID})
-	must(w.t, err)
-	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Apart", Spec: spec})
-	must(w.t, err)
+	w.OK(err)
+	t, err := w.person.CreateTask(w.Context(), fermata.NewTask{Title: "Apart", Spec: spec})
+	w.OK(err)
 	return t
 }
 
@@ -100,38 +98,28 @@ func TestATaskStaysWhereItBegan(t *testing.T) {
 
 // startWorkflows starts the workflow service and returns it.
 func (w *world) startWorkflows() *workflow.Service {
-	w.t.Helper()
-	s := workflow.New(workflow.Options{DB: w.db, Engine: w.engine})
-	must(w.t, w.engine.Start(w.t.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	var parts sync.WaitGroup
-	for _, part := range []func(context.Context){w.engine.RunTail, w.engine.RunSweeps, s.Run} {
-		parts.Go(func() { part(ctx) })
-	}
-	w.t.Cleanup(func() { cancel(); parts.Wait() })
+	w.Helper()
+	s := workflow.New(workflow.Options{DB: w.DB, Engine: w.Engine})
+	w.OK(w.Engine.Start(w.Context()))
+	testkit.Run(w, w.Engine.RunTail, w.Engine.RunSweeps, s.Run)
 	return s
-}
-
-var operator = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_operator", Name: "olga", Role: fermata.RoleAdmin,
-	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
 }
 
 // runWorkflow registers the tools, starts a run of the workflow, and waits for its end.
 func (w *world) runWorkflow(s *workflow.Service, source string, tools ...*fermata.NamedTool) *fermata.WorkflowRun {
-	w.t.Helper()
+	w.Helper()
 	for _, n := range tools {
-		_, err := s.PutNamedTool(w.t.Context(), operator, n)
-		must(w.t, err)
+		_, err := s.PutNamedTool(w.Context(), testkit.Admin, n)
+		w.OK(err)
 	}
-	kept, err := s.Put(w.t.Context(), operator, "", workflow.Definition{Source: source})
-	must(w.t, err)
-	started, err := s.Start(w.t.Context(), operator, kept.Name, nil)
-	must(w.t, err)
+	kept, err := s.Put(w.Context(), testkit.Admin, "", workflow.Definition{Source: source})
+	w.OK(err)
+	started, err := s.Start(w.Context(), testkit.Admin, kept.Name, nil)
+	w.OK(err)
 	var ended *fermata.WorkflowRun
-	patience.Await(w.t, "the run ends", func() bool {
-		ended, err = s.RunDetails(w.t.Context(), operator, started.ID)
-		must(w.t, err)
+	patience.Await(w, "the run ends", func() bool {
+		ended, err = s.RunDetails(w.Context(), testkit.Admin, started.ID)
+		w.OK(err)
 		return ended.State.IsEnded()
 	})
 	return ended
@@ -139,8 +127,8 @@ func (w *world) runWorkflow(s *workflow.Service, source string, tools ...*fermat
 
 // files returns the names of the files on a branch.
 func (w *world) files(branch string) string {
-	w.t.Helper()
-	return strings.ReplaceAll(run(w.t, w.repo, "ls-tree", "-r", "--name-only", branch), "\n", " ")
+	w.Helper()
+	return strings.ReplaceAll(run(w.T, w.repo, "ls-tree", "-r", "--name-only", branch), "\n", " ")
 }
 
 // meet returns a command that ends only after its counterpart has begun as well: each opens the pipe of the other.

@@ -11,29 +11,30 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // newStepTask creates a task that works in the working copy of another task.
 func (w *world) newStepTask(of *fermata.Task, script string, more map[string]any) *fermata.Task {
-	w.t.Helper()
+	w.Helper()
 	spec := map[string]any{"command": []string{"sh", "-c", script}, "working_copy": of.ID}
 	for k, v := range more {
 		spec[k] = v
 	}
 	raw, err := json.Marshal(spec)
-	must(w.t, err)
-	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Step: " + script[:min(20, len(script))], Spec: raw})
-	must(w.t, err)
+	w.OK(err)
+	t, err := w.person.CreateTask(w.Context(), fermata.NewTask{Title: "Step: " + script[:min(20, len(script))], Spec: raw})
+	w.OK(err)
 	return t
 }
 
 // newFlowTask creates the task that represents the whole run. No worker claims it.
 func (w *world) newFlowTask() *fermata.Task {
-	w.t.Helper()
-	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})
-	must(w.t, err)
+	w.Helper()
+	t, err := w.person.CreateTask(w.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})
+	w.OK(err)
 	return t
 }
 
@@ -41,17 +42,17 @@ var pushes = map[string]any{"push": true}
 
 // addOrigin gives the repository a bare remote to push to.
 func (w *world) addOrigin() string {
-	w.t.Helper()
-	bare := filepath.Join(w.t.TempDir(), "origin.git")
-	run(w.t, w.repo, "init", "--quiet", "--bare", bare)
-	run(w.t, w.repo, "remote", "add", "origin", bare)
+	w.Helper()
+	bare := filepath.Join(w.TempDir(), "origin.git")
+	run(w.T, w.repo, "init", "--quiet", "--bare", bare)
+	run(w.T, w.repo, "remote", "add", "origin", bare)
 	return bare
 }
 
 func TestStepsShareAWorkingCopy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	must(t, os.WriteFile(filepath.Join(w.repo, ".gitignore"), []byte("*.out\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, ".gitignore"), []byte("*.out\n"), 0o600))
 	run(t, w.repo, "add", ".")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "ignore")
 	flow := w.newFlowTask()
@@ -99,19 +100,19 @@ func TestSecondStepWaitsForTheFirst(t *testing.T) {
 
 // awaitRenewals waits until the worker has renewed the lease of a task's run for longer than one lease lasts.
 func (w *world) awaitRenewals(claimed *fermata.Task) {
-	w.t.Helper()
+	w.Helper()
 	const step = fermata.DefaultLease / 4
 	for range 6 {
-		before, err := w.person.Run(w.t.Context(), claimed.RunID)
-		must(w.t, err)
-		w.clock.Advance(step)
-		patience.Await(w.t, "the lease is renewed", func() bool {
-			_, err := w.engine.Sweep(w.t.Context())
-			must(w.t, err)
-			now, err := w.person.Run(w.t.Context(), claimed.RunID)
-			must(w.t, err)
+		before, err := w.person.Run(w.Context(), claimed.RunID)
+		w.OK(err)
+		w.Clock.Advance(step)
+		patience.Await(w, "the lease is renewed", func() bool {
+			_, err := w.Engine.Sweep(w.Context())
+			w.OK(err)
+			now, err := w.person.Run(w.Context(), claimed.RunID)
+			w.OK(err)
 			if now.State != fermata.RunRunning {
-				w.t.Fatalf("while it waits, its run is %s", now.State)
+				w.Fatalf("while it waits, its run is %s", now.State)
 			}
 			return now.LeaseUntil.Sub(before.LeaseUntil) >= step
 		})
@@ -120,14 +121,14 @@ func (w *world) awaitRenewals(claimed *fermata.Task) {
 
 // loseRun lets the lease of a task's run end before its worker renews it.
 func (w *world) loseRun(t *fermata.Task) {
-	w.t.Helper()
+	w.Helper()
 	claimed := w.awaitState(t.ID, fermata.TaskInProgress)
 	for {
-		w.clock.Advance(2 * time.Minute)
-		_, err := w.engine.Sweep(w.t.Context())
-		must(w.t, err)
-		run, err := w.person.Run(w.t.Context(), claimed.RunID)
-		must(w.t, err)
+		w.Clock.Advance(2 * time.Minute)
+		_, err := w.Engine.Sweep(w.Context())
+		w.OK(err)
+		run, err := w.person.Run(w.Context(), claimed.RunID)
+		w.OK(err)
 		if run.State == fermata.RunLost {
 			return
 		}
@@ -186,7 +187,7 @@ func TestSharedWorktreeGoesWithItsTask(t *testing.T) {
 		t.Fatal("the worktree is gone, though steps may follow")
 	}
 	_, err := w.person.CancelTask(t.Context(), flow.ID, "enough")
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	if exists(w.worktree(flow)) {
 		t.Error("the worktree is still there")
@@ -201,7 +202,7 @@ func TestSharedWorktreeGoesWithItsTask(t *testing.T) {
 }
 
 func (w *world) runStep(flow *fermata.Task) *fermata.Task {
-	w.t.Helper()
+	w.Helper()
 	t := w.newStepTask(flow, `echo one >one.txt`, nil)
 	w.runOnce()
 	return t
@@ -243,7 +244,7 @@ func TestPushOfATask(t *testing.T) {
 	bare := w.addOrigin()
 	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	w.awaitState(task.ID, fermata.TaskDone)
 	if text := run(t, bare, "show", "fermata/"+task.ID+":one.txt"); text != "one" {
@@ -303,7 +304,7 @@ func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 	flow := w.newFlowTask()
 	ready, proceed := pipe(t), pipe(t)
 	hook := "#!/bin/sh\ntest -e pushed-before && exit 0\ntouch pushed-before\necho ready >" + ready + "\nread x <" + proceed + "\nexit 1\n"
-	must(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700))
+	testkit.OK(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700))
 	task := w.newStepTask(flow, `echo "$FERMATA_ATTEMPT" >one.txt`, pushes)
 	w.start(worker.Options{})
 	awaitReady(t, ready)

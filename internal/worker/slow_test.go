@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -66,7 +67,7 @@ func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Slots: 2, Copies: w.copies, Lease: 5 * time.Minute, Grace: time.Second, Runners: []worker.Runner{r},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = wk.Run(ctx) }()
@@ -75,20 +76,20 @@ func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	ids := make([]string, 2)
 	for i := range ids {
 		task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
-		must(t, err)
+		testkit.OK(t, err)
 		ids[i] = task.ID
 		patience.Receive(t, "the run begins", r.began)
 	}
 	slow, err := w.person.Task(t.Context(), ids[0])
-	must(t, err)
+	testkit.OK(t, err)
 	server.mu.Lock()
 	server.run = slow.RunID
 	server.mu.Unlock()
 	_, err = w.person.PostMessage(t.Context(), ids[0], "are you there?")
-	must(t, err)
+	testkit.OK(t, err)
 	patience.Receive(t, "the server holds the request back", server.stuck)
 	_, err = w.person.PostMessage(t.Context(), ids[1], "go on")
-	must(t, err)
+	testkit.OK(t, err)
 	if got := patience.Receive(t, "the other run is told", r.heard); got != ids[1] {
 		t.Errorf("task %s was told, want %s", got, ids[1])
 	}

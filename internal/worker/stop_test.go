@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -80,20 +81,20 @@ func (r *stoppingAgent) Run(ctx context.Context, _ *fermata.Claim, handle worker
 
 // startTask makes a worker run a task with the agent.
 func (w *world) startTask(server worker.Server, r worker.Runner) (task *fermata.Task, stop func()) {
-	w.t.Helper()
+	w.Helper()
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Grace: 10 * time.Minute, Runners: []worker.Runner{r},
 	})
-	must(w.t, err)
-	ctx, cancel := context.WithCancel(w.t.Context())
+	w.OK(err)
+	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- wk.Run(ctx) }()
-	w.t.Cleanup(func() {
+	w.Cleanup(func() {
 		cancel()
-		must(w.t, patience.Receive(w.t, "the worker ends", ended))
+		w.OK(patience.Receive(w, "the worker ends", ended))
 	})
-	task, err = w.agent.CreateTask(w.t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
-	must(w.t, err)
+	task, err = w.agent.CreateTask(w.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
+	w.OK(err)
 	return task, cancel
 }
 
@@ -114,15 +115,15 @@ func TestAPausedAgentHasItsTime(t *testing.T) {
 			handle := patience.Receive(t, "it has a handle", r.handle)
 
 			_, err := w.person.PauseTask(t.Context(), task.ID)
-			must(t, err)
+			testkit.OK(t, err)
 			if mute {
 				_, err = io.WriteString(handle.Log(), "painting\n")
-				must(t, err)
+				testkit.OK(t, err)
 			}
 			ctx := patience.Receive(t, "the agent is told to stop", r.told)
 			if !mute {
 				_, err = io.WriteString(handle.Log(), "saving\n")
-				must(t, err)
+				testkit.OK(t, err)
 				patience.Receive(t, "the output is refused", log)
 				handle.KeepSession(fermata.Session{ID: "s-1"})
 				patience.Receive(t, "the heartbeat is refused", beat)
@@ -152,13 +153,13 @@ func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
 			patience.Receive(t, "the run begins", r.began)
 			if name == "paused" {
 				_, err := w.person.PauseTask(t.Context(), task.ID)
-				must(t, err)
+				testkit.OK(t, err)
 			} else {
 				stop()
 			}
 			ctx := patience.Receive(t, "the agent is told to stop", r.told)
 			_, err := w.person.CancelTask(t.Context(), task.ID, "enough")
-			must(t, err)
+			testkit.OK(t, err)
 			patience.Receive(t, "the agent has to hurry", process.HurryOf(ctx))
 		})
 	}
@@ -208,28 +209,28 @@ func TestACancelledTaskIsNotPushed(t *testing.T) {
 	bare := w.addOrigin()
 	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: "command", Spec: spec})
-	must(t, err)
+	testkit.OK(t, err)
 	server := &endDelayer{Server: w.agent, task: task.ID, asked: make(chan struct{}), passed: make(chan struct{})}
 	server.pass = sync.OnceFunc(func() { close(server.passed) })
 	other := newStoppingAgent()
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Slots: 2, Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{}), other},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- wk.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		must(t, patience.Receive(t, "the worker ends", ended))
+		testkit.OK(t, patience.Receive(t, "the worker ends", ended))
 	})
 	t.Cleanup(func() { close(other.letGo) })
 	_, err = w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Wait", Runner: other.Name()})
-	must(t, err)
+	testkit.OK(t, err)
 	patience.Receive(t, "another run begins", other.began)
 	patience.Receive(t, "the run has ended", server.asked)
 	_, err = w.person.CancelTask(t.Context(), task.ID, "enough")
-	must(t, err)
+	testkit.OK(t, err)
 	patience.Receive(t, "the worker knows it", server.passed)
 	// The slot takes another task after this one.
 	w.awaitState(w.task("Wash", `true`).ID, fermata.TaskDone)

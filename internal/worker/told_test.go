@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/script"
 )
@@ -21,17 +22,17 @@ func TestAgentThatNeverBeganWasToldNothing(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "agent")
 	script.Write(t, program, "echo x >&2\nexit 1")
 	task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: claude.Name})
-	must(t, err)
+	testkit.OK(t, err)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "green, please")
-	must(t, err)
+	testkit.OK(t, err)
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Once: true, Copies: w.copies, Lease: time.Minute, Runners: []worker.Runner{claude.New(agent.Options{Program: program})},
 	})
-	must(t, err)
-	must(t, wk.Run(t.Context()))
+	testkit.OK(t, err)
+	testkit.OK(t, wk.Run(t.Context()))
 	w.awaitState(task.ID, fermata.TaskFailed)
 	all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
-	must(t, err)
+	testkit.OK(t, err)
 	if all[0].Handoff == fermata.HandoffHanded || all[0].HandedTo != "" {
 		t.Errorf("the receipt is %+v", all[0])
 	}

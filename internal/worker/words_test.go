@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -58,16 +59,16 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 			w := newWorld(t)
 			r := &inattentiveRunner{first: first, handed: make(chan string, 2), waiting: make(chan struct{})}
 			task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
-			must(t, err)
+			testkit.OK(t, err)
 			wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{r}, Lease: longLease})
-			must(t, err)
+			testkit.OK(t, err)
 			ctx, stop := context.WithCancel(t.Context())
 			end := make(chan error, 1)
 			go func() { end <- wk.Run(ctx) }()
-			defer func() { stop(); must(t, patience.Receive(t, "the worker ends", end)) }()
+			defer func() { stop(); testkit.OK(t, patience.Receive(t, "the worker ends", end)) }()
 			patience.Receive(t, "the run waits", r.waiting)
 			m, err := w.person.PostMessage(t.Context(), task.ID, "green, please")
-			must(t, err)
+			testkit.OK(t, err)
 			done := w.awaitState(task.ID, fermata.TaskFailed)
 			patience.Receive(t, "the first run is handed its text", r.handed)
 			if told := patience.Receive(t, "the second run is handed its text", r.handed); !strings.Contains(told, "green, please") {
@@ -79,7 +80,7 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 				t.Errorf("after %d runs the branch has %q", done.Runs, files)
 			}
 			all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
-			must(t, err)
+			testkit.OK(t, err)
 			if all[0].ID != m.ID || all[0].Handoff != fermata.HandoffHanded || all[0].HandedTo != done.RunID {
 				t.Errorf("the receipt is %+v", all[0])
 			}
@@ -95,15 +96,15 @@ func TestUnstartedAgentWasToldNothing(t *testing.T) {
 	task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{
 		Title: "Paint", Runner: "command", MaxAttempts: 2, Spec: []byte(`{"command":["/none/there"]}`),
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "green, please")
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	if got := w.awaitState(task.ID, fermata.TaskFailed); got.Runs != 2 {
 		t.Errorf("it failed after %d runs", got.Runs)
 	}
 	all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
-	must(t, err)
+	testkit.OK(t, err)
 	if all[0].Handoff != fermata.HandoffEnded || all[0].HandedTo != "" {
 		t.Errorf("the receipt is %+v", all[0])
 	}
@@ -135,20 +136,20 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
 	awaitReady(t, name)
 	w.awaitWorkDir(task)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "use less paint")
-	must(t, err)
+	testkit.OK(t, err)
 	w.awaitState(task.ID, fermata.TaskDone)
 	if !server.lost.Load() {
 		t.Error("no reply was lost")
 	}
 	cancel()
-	must(t, patience.Receive(t, "the worker ends", end))
+	testkit.OK(t, patience.Receive(t, "the worker ends", end))
 }
 
 // claimReplyLoser loses the reply to the first claim, and then does not reach the server for a while.
@@ -174,9 +175,9 @@ func TestAClaimWhoseReplyIsLostIsMadeAgain(t *testing.T) {
 	t.Cleanup(network.CloseIdleConnections)
 	transport := &claimReplyLoser{RoundTripper: network}
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{Name: "other", Scopes: []fermata.Scope{fermata.ScopeWork}})
-	must(t, err)
+	testkit.OK(t, err)
 	w.agent, err = client.New(w.server.URL, token.Secret, client.WithHTTPClient(&http.Client{Transport: transport}), client.WithoutRetries())
-	must(t, err)
+	testkit.OK(t, err)
 	task := w.task("Paint", completed)
 	w.start(worker.Options{Lease: longLease})
 	if done := w.awaitState(task.ID, fermata.TaskDone); done.Runs != 1 || transport.lost.Load() == 0 {

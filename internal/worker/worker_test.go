@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -59,9 +60,9 @@ func TestOneAsksWhileOthersGoOn(t *testing.T) {
 
 // awaitRelease waits until the worker has released the working copy of an ended run.
 func (w *world) awaitRelease(t *fermata.Task) {
-	w.t.Helper()
-	unlock, err := worker.LockCopy(w.t.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
-	must(w.t, err)
+	w.Helper()
+	unlock, err := worker.LockCopy(w.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
+	w.OK(err)
 	unlock()
 }
 
@@ -83,27 +84,27 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: fermata.MaxLease, Runners: []worker.Runner{talker{command.NewShell(command.Options{})}},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
 	w.awaitSession(task, func(s fermata.Session) bool { return s.ID == "s-1" })
 	cancel()
-	must(t, patience.Receive(t, "the worker ends", end))
+	testkit.OK(t, patience.Receive(t, "the worker ends", end))
 }
 
 // awaitSession waits until the server knows a session of the task for which wanted is true.
 func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bool) {
-	w.t.Helper()
-	patience.Await(w.t, "the session is known", func() bool {
-		now, err := w.person.Task(w.t.Context(), task.ID)
-		must(w.t, err)
+	w.Helper()
+	patience.Await(w, "the session is known", func() bool {
+		now, err := w.person.Task(w.Context(), task.ID)
+		w.OK(err)
 		return now.Session != nil && wanted(*now.Session)
 	})
 }
 
 // awaitWorkDir waits until the server knows the folder in which the task's agent works.
 func (w *world) awaitWorkDir(task *fermata.Task) {
-	w.t.Helper()
+	w.Helper()
 	w.awaitSession(task, func(s fermata.Session) bool { return s.Dir == w.worktree(task) })
 }
 
@@ -129,20 +130,20 @@ func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	w := newWorld(t)
 	task := w.task("Paint", "exec sleep 1000")
 	unlock, err := worker.LockCopy(t.Context(), filepath.Join(w.repo, ".git", "fermata", task.ID+".lock"))
-	must(t, err)
+	testkit.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	server := beatObserver{w.agent, make(chan struct{}, 1)}
 	wk, err := worker.New(server, worker.Options{
 		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
 	patience.Receive(t, "the request is sent", server.sent)
 	unlock()
 	w.awaitWorkDir(task)
 	cancel()
-	must(t, patience.Receive(t, "the worker ends", end))
+	testkit.OK(t, patience.Receive(t, "the worker ends", end))
 }
 
 func TestFailedIsRolledBack(t *testing.T) {
@@ -188,7 +189,7 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	awaitGone(t, alive)
 	w.awaitState(task.ID, fermata.TaskOpen)
 	claim, err := w.agent.Claim(t.Context(), fermata.ClaimRequest{Worker: "w2", Runners: []string{fermata.RunnerShell}})
-	must(t, err)
+	testkit.OK(t, err)
 	if claim.Task.ID != task.ID || claim.Task.Attempts != 0 {
 		t.Errorf("claimed %s after %d lost runs, want %s and none", claim.Task.ID, claim.Task.Attempts, task.ID)
 	}
@@ -203,9 +204,9 @@ func TestStoppedWorkerEndsACommandThatRunsOnce(t *testing.T) {
 	w := newWorld(t)
 	name := pipe(t)
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", `exec 3>` + name + `; echo ready >&3; sleep 1000`}})
-	must(t, err)
+	testkit.OK(t, err)
 	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Deploy", Spec: spec, MaxAttempts: 1})
-	must(t, err)
+	testkit.OK(t, err)
 	stop := w.start(worker.Options{})
 	alive := awaitReady(t, name)
 	stop()
@@ -248,7 +249,7 @@ func TestCancelledTaskStopsItsAgent(t *testing.T) {
 	w.start(worker.Options{})
 	alive := awaitReady(t, name)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
-	must(t, err)
+	testkit.OK(t, err)
 	awaitGone(t, alive)
 	w.awaitRelease(task)
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
@@ -268,7 +269,7 @@ func TestCutOffAgentIsStopped(t *testing.T) {
 	w.start(worker.Options{Lease: longLease, Grace: 100 * time.Millisecond})
 	alive := awaitReady(t, name)
 	w.server.CloseClientConnections()
-	must(t, w.server.Listener.Close())
+	testkit.OK(t, w.server.Listener.Close())
 	w.late.Add(int64(longLease))
 	awaitGone(t, alive)
 }
@@ -298,7 +299,7 @@ func TestMessageReachesTheRunningAgent(t *testing.T) {
 	w.start(worker.Options{Lease: longLease})
 	awaitReady(t, name)
 	_, err := w.person.PostMessage(t.Context(), task.ID, "use less paint")
-	must(t, err)
+	testkit.OK(t, err)
 	w.awaitState(task.ID, fermata.TaskDone)
 }
 
@@ -321,7 +322,7 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	alive := awaitReady(t, name)
 	w.awaitWorkDir(task)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
-	must(t, err)
+	testkit.OK(t, err)
 	awaitGone(t, alive)
 	w.awaitRelease(task)
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
@@ -332,19 +333,19 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 
 // wantPartialWork checks that the last run of the task names the place of its work.
 func (w *world) wantPartialWork(task *fermata.Task) {
-	w.t.Helper()
-	runs, err := w.person.Runs(w.t.Context(), task.ID)
-	must(w.t, err)
+	w.Helper()
+	runs, err := w.person.Runs(w.Context(), task.ID)
+	w.OK(err)
 	last := runs[len(runs)-1]
-	chunks, _, _, err := w.person.RunLog(w.t.Context(), last.ID, 0, 0)
-	must(w.t, err)
+	chunks, _, _, err := w.person.RunLog(w.Context(), last.ID, 0, 0)
+	w.OK(err)
 	if log := chunks[len(chunks)-1].Text; !strings.Contains(log, w.worktree(task)+", branch fermata/"+task.ID) {
-		w.t.Errorf("the log ends with %q", log)
+		w.Errorf("the log ends with %q", log)
 	}
 	var left fermata.PartialWork
-	must(w.t, json.Unmarshal(last.Details, &left))
+	w.OK(json.Unmarshal(last.Details, &left))
 	if left.PartialWork.Dir != w.worktree(task) || left.PartialWork.Worker != "w1" {
-		w.t.Errorf("the details are %s", last.Details)
+		w.Errorf("the details are %s", last.Details)
 	}
 }
 
@@ -357,7 +358,7 @@ func TestQuestionAskedByTheAPISuspendsASilentEnd(t *testing.T) {
 	w.start(worker.Options{})
 	awaitReady(t, ready)
 	_, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
-	must(t, err)
+	testkit.OK(t, err)
 	letGo(t, proceed)
 	w.answer(w.awaitState(task.ID, fermata.TaskAwaitingInput), "green")
 	if done := w.awaitState(task.ID, fermata.TaskDone); done.Summary != "resumed" {
@@ -377,9 +378,9 @@ func TestAnswerDuringTheRunResumesAtOnce(t *testing.T) {
 	w.start(worker.Options{})
 	awaitReady(t, name)
 	q, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
-	must(t, err)
+	testkit.OK(t, err)
 	_, err = w.person.Answer(t.Context(), q.ID, fermata.Answer{Answer: "green"})
-	must(t, err)
+	testkit.OK(t, err)
 	done := w.awaitState(task.ID, fermata.TaskDone)
 	w.awaitRelease(task)
 	if text := run(t, w.repo, "show", "fermata/"+task.ID+":answer.txt"); done.Summary != "resumed" || !strings.Contains(text, "green") {
@@ -397,7 +398,7 @@ func TestVanishedWorktreeIsMadeAgain(t *testing.T) {
 		fi`)
 	w.runOnce()
 	stopped := w.awaitState(task.ID, fermata.TaskAwaitingInput)
-	must(t, os.RemoveAll(w.worktree(task)))
+	testkit.OK(t, os.RemoveAll(w.worktree(task)))
 	w.answer(stopped, "green")
 	w.runOnce()
 	done := w.awaitState(task.ID, fermata.TaskDone)
@@ -431,13 +432,13 @@ func TestSlotsShareTheTasks(t *testing.T) {
 
 // revokeTokens ends the tokens of all workers.
 func (w *world) revokeTokens() {
-	w.t.Helper()
-	tokens, err := w.person.Tokens(w.t.Context())
-	must(w.t, err)
+	w.Helper()
+	tokens, err := w.person.Tokens(w.Context())
+	w.OK(err)
 	for _, token := range tokens {
 		if token.Kind == fermata.ActorAgent {
-			_, err := w.person.RevokeToken(w.t.Context(), token.ID)
-			must(w.t, err)
+			_, err := w.person.RevokeToken(w.Context(), token.ID)
+			w.OK(err)
 		}
 	}
 }
@@ -451,7 +452,7 @@ func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(t.Context()) }()
 	awaitReady(t, ready)
@@ -470,7 +471,7 @@ func TestRefusedWorkerEnds(t *testing.T) {
 	w := newWorld(t)
 	w.revokeTokens()
 	wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.New(command.Options{})}})
-	must(t, err)
+	testkit.OK(t, err)
 	if err := wk.Run(t.Context()); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		t.Errorf("got %v, want %s", err, fermata.CodeUnauthenticated)
 	}
@@ -493,7 +494,7 @@ func TestTimeoutOfTheTask(t *testing.T) {
 		w := newWorld(t)
 		spec := json.RawMessage(`{"command": ["sleep", "1000"], "timeout": "` + own + `"}`)
 		task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
-		must(t, err)
+		testkit.OK(t, err)
 		w.start(worker.Options{RunTimeout: 60 * time.Millisecond})
 		if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) {
 			t.Errorf("%s: the summary is %q", own, failed.Summary)
@@ -532,9 +533,9 @@ func TestFolderInsideARepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"tracked", "scratch"} {
-		must(t, os.Mkdir(filepath.Join(w.repo, name), 0o750))
+		testkit.OK(t, os.Mkdir(filepath.Join(w.repo, name), 0o750))
 	}
-	must(t, os.WriteFile(filepath.Join(w.repo, "tracked", "a.txt"), []byte("a\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "tracked", "a.txt"), []byte("a\n"), 0o600))
 	run(t, w.repo, "add", "tracked")
 	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "more")
 
@@ -580,7 +581,7 @@ func TestReopenedTaskBeginsWhereItWasCommitted(t *testing.T) {
 		t.Error("the worktree of the completed task is still there")
 	}
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	w.awaitState(task.ID, fermata.TaskFailed)
 	if text := run(t, w.worktree(task), "show", "HEAD:fence.txt"); text != "green" {
@@ -595,9 +596,9 @@ func TestCheckoutOfAPersonIsNotTouched(t *testing.T) {
 	w.runOnce()
 	w.awaitState(task.ID, fermata.TaskDone)
 	run(t, w.repo, "checkout", "--quiet", "fermata/"+task.ID)
-	must(t, os.WriteFile(filepath.Join(w.repo, "stop"), []byte("mine\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "stop"), []byte("mine\n"), 0o600))
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	w.runOnce()
 	if failed := w.awaitState(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "check out another one") {
 		t.Errorf("the summary is %q", failed.Summary)
@@ -613,7 +614,7 @@ func TestRollBackStaysInside(t *testing.T) {
 	w := newWorld(t)
 	w.copies.Folder = filepath.Join(w.repo, "inside")
 	w.folder = w.copies.Folder
-	must(t, os.WriteFile(filepath.Join(w.repo, "precious.txt"), []byte("mine\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(w.repo, "precious.txt"), []byte("mine\n"), 0o600))
 	task := w.task("Paint", `rm .git; exit 3`)
 	w.runOnce()
 	w.awaitState(task.ID, fermata.TaskFailed)
@@ -624,9 +625,9 @@ func TestRollBackStaysInside(t *testing.T) {
 
 // log returns the whole log of a run.
 func (w *world) log(runID string) string {
-	w.t.Helper()
-	chunks, _, _, err := w.person.RunLog(w.t.Context(), runID, 0, 0)
-	must(w.t, err)
+	w.Helper()
+	chunks, _, _, err := w.person.RunLog(w.Context(), runID, 0, 0)
+	w.OK(err)
 	text := ""
 	for _, c := range chunks {
 		text += c.Text

@@ -21,25 +21,21 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // world is a server with its own database, a person and a repository.
 type world struct {
-	t      *testing.T
-	db     *store.DB
-	engine *engine.Engine
+	testkit.World
 	server *httptest.Server
 	person *client.Client
 	agent  *client.Client
-	// clock is the database's clock. It stands still until a test advances it.
-	clock *storetest.Clock
-	repo  string
+	repo   string
 	// folder is the folder in which the worker keeps worktrees.
 	folder string
 	copies worker.Copies
@@ -53,55 +49,37 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, repo: newRepo(t), folder: t.TempDir(), clock: storetest.StandingClock()}
+	w := &world{World: testkit.New(t, storetest.SQLite(t)), repo: newRepo(t), folder: t.TempDir()}
 	w.copies = worker.Copies{Folder: w.folder, WorkDir: w.repo}
-	opts := storetest.SQLite(t)
-	opts.Clock = w.clock.Now
-	db, err := store.Open(t.Context(), opts)
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	must(t, db.Migrate(t.Context()))
-	w.db, w.engine = db, engine.New(db, engine.Options{})
-	s := api.New(api.Config{Engine: w.engine})
-	w.server = httptest.NewServer(s)
-	t.Cleanup(w.server.Close)
-	t.Cleanup(s.SetDraining)
-	secret, err := w.engine.CreateFirstToken(t.Context())
-	must(t, err)
-	w.person = w.client(secret)
+	w.server = testkit.Serve(t, api.New(api.Config{Engine: w.Engine}))
+	secret, err := w.Engine.CreateFirstToken(t.Context())
+	w.OK(err)
+	w.person = testkit.NewClient(t, w.server.URL, secret)
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
 		Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead},
 	})
-	must(t, err)
-	w.agent = w.client(token.Secret)
+	testkit.OK(t, err)
+	w.agent = testkit.NewClient(t, w.server.URL, token.Secret)
 	return w
-}
-
-func (w *world) client(secret string) *client.Client {
-	w.t.Helper()
-	c, err := client.New(w.server.URL, secret)
-	must(w.t, err)
-	w.t.Cleanup(c.CloseIdleConnections)
-	return c
 }
 
 // task creates a task whose agent is a shell script.
 func (w *world) task(title, script string) *fermata.Task {
-	w.t.Helper()
+	w.Helper()
 	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}})
-	must(w.t, err)
-	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: title, Spec: spec})
-	must(w.t, err)
+	w.OK(err)
+	t, err := w.person.CreateTask(w.Context(), fermata.NewTask{Title: title, Spec: spec})
+	w.OK(err)
 	return t
 }
 
 // start runs a worker until the test ends it or calls stop.
 func (w *world) start(opts worker.Options) (stop func()) {
-	w.t.Helper()
+	w.Helper()
 	opts.Name, opts.Copies = "w1", w.copies
 	opts.Runners = []worker.Runner{command.NewShell(command.Options{Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
 	wk, err := worker.New(w.agent, opts)
-	must(w.t, err)
+	w.OK(err)
 	if w.beat != 0 {
 		worker.SetBeat(wk, w.beat, func() time.Time { return time.Now().Add(time.Duration(w.late.Load())) })
 	}
@@ -113,40 +91,40 @@ func (w *world) start(opts worker.Options) (stop func()) {
 		if !ended {
 			ended = true
 			cancel()
-			if err := patience.Receive(w.t, "the worker ends", end); err != nil {
-				w.t.Errorf("the worker ended with %v", err)
+			if err := patience.Receive(w, "the worker ends", end); err != nil {
+				w.Errorf("the worker ended with %v", err)
 			}
 		}
 	}
-	w.t.Cleanup(stop)
+	w.Cleanup(stop)
 	return stop
 }
 
 // runOnce runs a worker until there is nothing to do.
 func (w *world) runOnce() {
-	w.t.Helper()
+	w.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true,
 		Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
-	must(w.t, err)
-	must(w.t, wk.Run(w.t.Context()))
+	w.OK(err)
+	w.OK(wk.Run(w.Context()))
 }
 
 // awaitState waits until a task is in a state.
 func (w *world) awaitState(id string, state fermata.TaskState) *fermata.Task {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
-		must(w.t, err)
+		w.OK(err)
 		if t.State == state {
 			return t
 		}
-		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		events, err := w.Engine.Tail().Next(ctx, store.DefaultWorkspace, after)
 		if err != nil {
-			w.t.Fatalf("task %q is %s (%s), waited for %s", t.Title, t.State, t.Summary, state)
+			w.Fatalf("task %q is %s (%s), waited for %s", t.Title, t.State, t.Summary, state)
 		}
 		after = events[len(events)-1].Seq
 	}
@@ -154,9 +132,9 @@ func (w *world) awaitState(id string, state fermata.TaskState) *fermata.Task {
 
 // answer answers the task's question.
 func (w *world) answer(t *fermata.Task, value any) {
-	w.t.Helper()
-	_, err := w.person.Answer(w.t.Context(), t.PendingQuestionID, fermata.Answer{Answer: value})
-	must(w.t, err)
+	w.Helper()
+	_, err := w.person.Answer(w.Context(), t.PendingQuestionID, fermata.Answer{Answer: value})
+	w.OK(err)
 }
 
 // worktree returns the folder in which a task is worked on.
@@ -166,7 +144,7 @@ func (w *world) worktree(t *fermata.Task) string { return filepath.Join(w.folder
 func pipe(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
-	must(t, syscall.Mkfifo(name, 0o600))
+	testkit.OK(t, syscall.Mkfifo(name, 0o600))
 	return name
 }
 
@@ -175,10 +153,10 @@ func letGo(t *testing.T, name string) {
 	t.Helper()
 	// On Linux, opening a pipe for both ends does not wait for another process.
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	must(t, err)
+	testkit.OK(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	_, err = file.WriteString("go\n")
-	must(t, err)
+	testkit.OK(t, err)
 }
 
 // awaitReady opens a pipe for reading and waits for the word "ready". If the agent never comes, the test fails; without
@@ -193,30 +171,30 @@ func awaitReady(t *testing.T, name string) *os.File {
 	})
 	defer late.Stop()
 	file, err := os.Open(name)
-	must(t, err)
+	testkit.OK(t, err)
 	t.Cleanup(func() { _ = file.Close() })
-	must(t, file.SetReadDeadline(comes))
+	testkit.OK(t, file.SetReadDeadline(comes))
 	word := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(file, word); err != nil {
 		t.Fatalf("no agent said that it is ready: %v", err)
 	}
-	must(t, file.SetReadDeadline(time.Time{}))
+	testkit.OK(t, file.SetReadDeadline(time.Time{}))
 	return file
 }
 
 // awaitGone waits until no process holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {
 	t.Helper()
-	must(t, file.SetReadDeadline(time.Now().Add(patience.Limit())))
+	testkit.OK(t, file.SetReadDeadline(time.Now().Add(patience.Limit())))
 	_, err := io.Copy(io.Discard, file)
-	must(t, err)
+	testkit.OK(t, err)
 }
 
 // newRepo creates a repository with one commit.
 func newRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Fence\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Fence\n"), 0o600))
 	run(t, dir, "init", "--quiet", "--initial-branch=main")
 	run(t, dir, "add", ".")
 	run(t, dir, "-c", "user.name=ana", "-c", "user.email=ana@example.com", "commit", "--quiet", "-m", "Begin")
@@ -238,11 +216,4 @@ func run(t *testing.T, dir string, args ...string) string {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, os.ErrNotExist)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

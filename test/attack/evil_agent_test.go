@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/testkit"
 )
 
 // plants are changes that an agent makes to git's files, configuration and hooks. The
@@ -144,7 +145,7 @@ func TestAgentPlantsPrograms(t *testing.T) {
 func (p *plot) reopen(t *fermata.Task) {
 	p.Helper()
 	_, err := p.admin.ReopenTask(p.Context(), t.ID)
-	must(p, err)
+	testkit.OK(p, err)
 }
 
 // again reopens the task and checks that its next run cannot begin.
@@ -231,7 +232,7 @@ func TestAgentMovesTheFolder(t *testing.T) {
 	p.run()
 	waiting := p.now(task)
 	_, err := p.admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answer: "that"})
-	must(t, err)
+	testkit.OK(t, err)
 	p.run()
 	p.caught(task, "leads out of the working copy")
 	if _, err := os.Stat(filepath.Join(p.outside, "app")); err == nil {
@@ -262,9 +263,9 @@ func TestAgentReadsItsEnvironment(t *testing.T) {
 		}
 	}
 	runs, err := p.admin.Runs(t.Context(), task.ID)
-	must(t, err)
+	testkit.OK(t, err)
 	chunks, _, _, err := p.admin.RunLog(t.Context(), runs[0].ID, 0, 0)
-	must(t, err)
+	testkit.OK(t, err)
 	all := seen + p.git(p.repo, "show", "fermata/"+task.ID+":papers")
 	for _, c := range chunks {
 		all += c.Text

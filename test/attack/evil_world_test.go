@@ -14,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/script"
 )
@@ -34,7 +35,7 @@ func newYard(t *testing.T) *yard {
 	made, err := y.admin.CreateToken(t.Context(), fermata.NewToken{
 		Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	})
-	must(t, err)
+	testkit.OK(t, err)
 	y.token = made.Secret
 	return y
 }
@@ -68,7 +69,7 @@ func (y *yard) plot(t *testing.T, flags ...string) *plot {
 	p := &plot{T: t, yard: y, project: "p" + strconv.FormatInt(plotsMade.Add(1), 10), flags: flags}
 	for name, dir := range map[string]*string{"repo": &p.repo, "folder": &p.folder, "home": &p.home, "outside": &p.outside} {
 		*dir = filepath.Join(base, name)
-		must(t, os.Mkdir(*dir, 0o700))
+		testkit.OK(t, os.Mkdir(*dir, 0o700))
 	}
 	script.Write(t, filepath.Join(p.outside, "payload"), payload)
 	p.write(filepath.Join(p.outside, "secret"), "the secret\n")
@@ -81,8 +82,8 @@ func (y *yard) plot(t *testing.T, flags ...string) *plot {
 
 func (p *plot) write(name, text string) {
 	p.Helper()
-	must(p, os.MkdirAll(filepath.Dir(name), 0o700))
-	must(p, os.WriteFile(name, []byte(text), 0o600))
+	testkit.OK(p, os.MkdirAll(filepath.Dir(name), 0o700))
+	testkit.OK(p, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // git runs git as a person, and returns its output.
@@ -107,9 +108,9 @@ func (p *plot) task(script string, more map[string]any) *fermata.Task {
 		spec[key] = value
 	}
 	raw, err := json.Marshal(spec)
-	must(p, err)
+	testkit.OK(p, err)
 	t, err := p.admin.CreateTask(p.Context(), fermata.NewTask{Title: "Repair the shoe", Project: p.project, Spec: raw})
-	must(p, err)
+	testkit.OK(p, err)
 	return t
 }
 
@@ -128,7 +129,7 @@ func (p *plot) run() {
 func (p *plot) now(t *fermata.Task) *fermata.Task {
 	p.Helper()
 	task, err := p.admin.Task(p.Context(), t.ID)
-	must(p, err)
+	testkit.OK(p, err)
 	return task
 }
 
@@ -160,10 +161,3 @@ func (p *plot) unharmed() {
 
 // copyOf returns the path of the task's working copy.
 func (p *plot) copyOf(t *fermata.Task) string { return filepath.Join(p.folder, t.ID) }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

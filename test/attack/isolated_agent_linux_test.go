@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/script"
@@ -87,7 +88,7 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 			t.Parallel()
 			p := y.plot(t, "--isolate", "--runner", "command")
 			bin := filepath.Join(p.outside, "bin")
-			must(t, os.Mkdir(bin, 0o700))
+			testkit.OK(t, os.Mkdir(bin, 0o700))
 			for _, program := range []string{"claude", "codex", "gemini", "opencode"} {
 				p.flags = append(p.flags, "--runner", program)
 				script.Write(t, filepath.Join(bin, program), "exit 1")
@@ -126,7 +127,7 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 // holdsNo checks that no file in the folder contains the word.
 func (p *plot) holdsNo(folder, word string) {
 	p.Helper()
-	must(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+	testkit.OK(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
@@ -176,10 +177,10 @@ func TestIsolatedAgentSeesOnlyProgramsOfPath(t *testing.T) {
 	bin := filepath.Join(p.outside, "bin")
 	p.write(filepath.Join(bin, "fermata.db"), "the database\n")
 	p.write(filepath.Join(bin, "data", "fermata.db"), "the database\n")
-	must(t, os.Symlink(filepath.Join(p.outside, "secret"), filepath.Join(bin, "linked")))
+	testkit.OK(t, os.Symlink(filepath.Join(p.outside, "secret"), filepath.Join(bin, "linked")))
 	script.Write(t, filepath.Join(bin, "greet"), `echo "hello from $(basename "$0")"`)
-	must(t, os.Symlink("greet", filepath.Join(bin, "welcome")))
-	must(t, os.Symlink(bin, filepath.Join(p.outside, "programs")))
+	testkit.OK(t, os.Symlink("greet", filepath.Join(bin, "welcome")))
+	testkit.OK(t, os.Symlink(bin, filepath.Join(p.outside, "programs")))
 	p.env = []string{"PATH=" + strings.Join([]string{bin, filepath.Join(p.outside, "programs"), bin, ".", "", p.outside, os.Getenv("PATH")}, ":")}
 	task := p.task(`greet >said.txt; welcome >>said.txt; "$OUT/programs/welcome" >>said.txt
 		find "$OUT" -mindepth 1 | sed "s,^$OUT/,," | sort >seen.txt; ! echo x >>"$OUT/bin/greet"; ! cat "$OUT/secret"`, nil)
@@ -217,19 +218,19 @@ func TestIsolatedAgentInsideTheServer(t *testing.T) {
 	t.Parallel()
 	base := process.TempFolder(t)
 	data := filepath.Join(base, "data")
-	must(t, os.WriteFile(filepath.Join(base, "notes.txt"), []byte("notes\n"), 0o600))
+	testkit.OK(t, os.WriteFile(filepath.Join(base, "notes.txt"), []byte("notes\n"), 0o600))
 	agent := `cd "$0"; echo $(cat notes.txt; cat data/fermata.db data.key | wc -c; find data -type f)`
 	s := process.Serve(t, process.Binary(t), []string{"--data", data}, "--workers", "1", "--isolate", "--isolate-read", base, "--", "sh", "-c", agent, base)
 	for _, file := range []string{"data/fermata.db", "data.key"} {
 		_, err := os.Stat(filepath.Join(base, file))
-		must(t, err)
+		testkit.OK(t, err)
 	}
 	admin := process.NewLoadBalancer(t, s).Client(t, s.FirstToken)
 	task, err := admin.CreateTask(t.Context(), fermata.NewTask{Title: "Look around"})
-	must(t, err)
+	testkit.OK(t, err)
 	patience.Await(t, "the task has ended", func() bool {
 		task, err = admin.Task(t.Context(), task.ID)
-		must(t, err)
+		testkit.OK(t, err)
 		return task.State.IsEnded()
 	})
 	if got, want := strings.TrimSpace(task.Summary), "notes 0"; got != want {
@@ -271,9 +272,9 @@ func TestIsolationIsRefusedWithoutBubblewrap(t *testing.T) {
 	bin := filepath.Join(p.outside, "bin")
 	for _, name := range []string{"git", "sh"} {
 		path, err := exec.LookPath(name)
-		must(t, err)
-		must(t, os.MkdirAll(bin, 0o700))
-		must(t, os.Symlink(path, filepath.Join(bin, name)))
+		testkit.OK(t, err)
+		testkit.OK(t, os.MkdirAll(bin, 0o700))
+		testkit.OK(t, os.Symlink(path, filepath.Join(bin, name)))
 	}
 	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "PATH=" + bin}
 	c := process.Start(t, p.binary, env, "worker", "--isolate", "--folder", p.folder, "--once", "--", "sh", "-c", "true")

@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	asking "github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/agent"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
@@ -17,7 +18,7 @@ import (
 
 // newsroom is a server with the session of an agent at a desk. The agent has asked one question.
 type newsroom struct {
-	*testing.T
+	testkit.Test
 	person  *client.Client
 	env     []string
 	session string
@@ -31,34 +32,27 @@ type newsroom struct {
 func newNewsroom(t *testing.T, program string) *newsroom {
 	t.Helper()
 	server := process.Serve(t, agent.Fermata(t), []string{"--data", t.TempDir()})
-	n := &newsroom{T: t, session: "s"}
+	n := &newsroom{Test: testkit.Test{T: t}, session: "s"}
 	folder := filepath.Join(t.TempDir(), "fermata", "asked")
 	n.notes = folder
-	n.forget = func() { n.ok(os.RemoveAll(folder)) }
+	n.forget = func() { n.OK(os.RemoveAll(folder)) }
 	var err error
 	n.person, err = client.New(server.URL, server.FirstToken)
-	n.ok(err)
+	n.OK(err)
 	token, err := n.person.CreateToken(t.Context(), fermata.NewToken{Name: "desk", Scopes: []fermata.Scope{fermata.ScopeAsk}})
-	n.ok(err)
+	n.OK(err)
 	n.env = []string{"HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + filepath.Dir(filepath.Dir(folder)), "FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + token.Secret}
 	maker, err := client.New(server.URL, token.Secret)
-	n.ok(err)
+	n.OK(err)
 	n.asked, err = maker.AskOutside(t.Context(), client.OutsideQuestion{
 		Session: program + ":s", Ask: fermata.Ask{Title: "Which colour?"},
 	})
-	n.ok(err)
+	n.OK(err)
 	notes, err := asking.OpenNotes(folder, program+":s")
-	n.ok(err)
-	n.ok(notes.AddQuestion(n.asked.ID))
-	n.ok(notes.AddTask(n.asked.TaskID))
+	n.OK(err)
+	n.OK(notes.AddQuestion(n.asked.ID))
+	n.OK(notes.AddTask(n.asked.TaskID))
 	return n
-}
-
-func (n *newsroom) ok(err error) {
-	n.Helper()
-	if err != nil {
-		n.Fatal(err)
-	}
 }
 
 // hook runs the program's hook for the event and returns its output, which the agent reads.
@@ -79,7 +73,7 @@ func (n *newsroom) hook(program, event string) string {
 func (n *newsroom) receipts() (got []fermata.HandoffState) {
 	n.Helper()
 	thread, _, err := n.person.Messages(n.Context(), n.asked.TaskID, "", 0)
-	n.ok(err)
+	n.OK(err)
 	for _, m := range thread {
 		got = append(got, m.Handoff)
 	}
@@ -95,7 +89,7 @@ func TestDeskIsToldToDecideItself(t *testing.T) {
 			t.Parallel()
 			n := newNewsroom(t, program)
 			_, err := n.person.ResumeTask(t.Context(), n.asked.TaskID, "I have no time")
-			n.ok(err)
+			n.OK(err)
 			if said := n.hook(program, "Stop"); !strings.Contains(said, "Decide it yourself") || !strings.Contains(said, "I have no time") {
 				t.Errorf("the agent is told %s", said)
 			}
@@ -115,7 +109,7 @@ func TestDeskIsToldTheWords(t *testing.T) {
 				t.Errorf("the agent is told %s", said)
 			}
 			_, err := n.person.Clarify(t.Context(), n.asked.ID, "for which fence?")
-			n.ok(err)
+			n.OK(err)
 			if got := n.receipts(); len(got) != 1 || got[0] != fermata.HandoffMaker {
 				t.Errorf("before, the receipts are %q", got)
 			}
@@ -132,7 +126,7 @@ func TestDeskIsToldTheWords(t *testing.T) {
 				t.Errorf("the agent is told again %s", said)
 			}
 			_, err = n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
-			n.ok(err)
+			n.OK(err)
 			if said := n.hook(program, event); !strings.Contains(said, "green") {
 				t.Errorf("the agent is told %s", said)
 			}
@@ -149,7 +143,7 @@ func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 		n := newNewsroom(t, "claude")
 		n.answerAndRead("green")
 		_, err := n.person.PostMessage(t.Context(), n.asked.TaskID, "a darker one")
-		n.ok(err)
+		n.OK(err)
 		n.wantSaid(n.hook("claude", "Stop"), "a darker one")
 		if said := n.hook("claude", "Stop"); said != "" {
 			t.Errorf("the agent is told again %s", said)
@@ -162,7 +156,7 @@ func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 		n.forget()
 		n.hook("claude", "PermissionRequest")
 		_, err := n.person.PostMessage(t.Context(), n.asked.TaskID, "deploy what?")
-		n.ok(err)
+		n.OK(err)
 		n.wantSaid(n.hook("claude", "UserPromptSubmit"), "deploy what?")
 	})
 }
@@ -171,7 +165,7 @@ func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 func (n *newsroom) answerAndRead(answer string) {
 	n.Helper()
 	_, err := n.person.Answer(n.Context(), n.asked.ID, fermata.Answer{Answer: answer})
-	n.ok(err)
+	n.OK(err)
 	n.wantSaid(n.hook("claude", "Stop"), answer)
 }
 
@@ -187,7 +181,7 @@ func TestAnOpenDialogOfACancelledTaskIsDenied(t *testing.T) {
 	t.Parallel()
 	n := newNewsroom(t, "claude")
 	_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
-	n.ok(err)
+	n.OK(err)
 	cmd := exec.CommandContext(t.Context(), agent.Fermata(t), "hook", "claude", "--wait", "5m")
 	cmd.Env = n.env
 	cmd.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"PermissionRequest","tool_use_id":"c1","tool_name":"Bash","tool_input":{"command":"make deploy"}}`)
@@ -198,11 +192,11 @@ func TestAnOpenDialogOfACancelledTaskIsDenied(t *testing.T) {
 	}()
 	patience.Await(t, "the dialog is mirrored", func() bool {
 		open, _, err := n.person.Questions(t.Context(), client.QuestionQuery{Status: fermata.Pending})
-		n.ok(err)
+		n.OK(err)
 		return len(open) == 1
 	})
 	_, err = n.person.CancelTask(t.Context(), n.asked.TaskID, "stop it")
-	n.ok(err)
+	n.OK(err)
 	n.wantSaid(patience.Receive(t, "the dialog is answered", said), `"behavior":"deny"`)
 }
 

@@ -32,7 +32,7 @@ func (n *newsroom) wake(pid int, env ...string) *waker {
 	w.Env = append(append(n.env, "CLAUDE_CODE_SESSION_ATTENDED=1", fmt.Sprintf("CLAUDE_PID=%d", pid)), env...)
 	w.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"Stop"}`)
 	w.Stderr = &w.said
-	n.ok(w.Start())
+	n.OK(w.Start())
 	go func() { w.ended <- w.Wait() }()
 	return w
 }
@@ -49,7 +49,7 @@ func (n *newsroom) waits() {
 	n.Helper()
 	patience.Await(n, "the hook waits", func() bool {
 		found, err := filepath.Glob(filepath.Join(n.notes, "*.wait"))
-		n.ok(err)
+		n.OK(err)
 		return len(found) == 1
 	})
 }
@@ -60,12 +60,12 @@ func TestAnIdleSessionIsWoken(t *testing.T) {
 	for name, say := range map[string]func(n *newsroom) string{
 		"with an answer": func(n *newsroom) string {
 			_, err := n.person.Answer(n.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
-			n.ok(err)
+			n.OK(err)
 			return "green"
 		},
 		"with words": func(n *newsroom) string {
 			_, err := n.person.Clarify(n.Context(), n.asked.ID, "for which fence?")
-			n.ok(err)
+			n.OK(err)
 			return "for which fence?"
 		},
 	} {

@@ -74,11 +74,9 @@ func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
 
 // copies counts the mails that ask a question, by question and Message-ID.
 func (w *world) copies(name string) map[string]map[string]int {
-	w.t.Helper()
+	w.Helper()
 	mails, err := w.Mails(name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	all := map[string]map[string]int{}
 	for _, m := range mails {
 		id := m.Header.Get("X-Fermata-Question")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
@@ -25,8 +26,8 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 // world is a server with two people, a channel for mails, and a mail server.
 type world struct {
+	testkit.Test
 	*mailserver.Remote
-	t      *testing.T
 	server *process.Server
 	admin  *client.Client
 	// again starts the server once more, at its address and on its data.
@@ -52,7 +53,7 @@ func withPassword(address string) string {
 
 func startWorld(t *testing.T, channel string) *world {
 	t.Helper()
-	w := &world{Remote: mailserver.NewRemote(t), t: t, channel: channel}
+	w := &world{Test: testkit.Test{T: t}, Remote: mailserver.NewRemote(t), channel: channel}
 	// The links in mails contain this address, and the server must have the same
 	// address after a restart.
 	at := ports.Address(t)
@@ -92,69 +93,55 @@ func startWorld(t *testing.T, channel string) *world {
 
 // tested tests the channel with a mail to Ada.
 func (w *world) tested() {
-	w.t.Helper()
+	w.Helper()
 	var tested fermata.ChannelTest
 	if err := json.Unmarshal(w.post("/v1/channels/"+w.channel+"/test", map[string]any{"to": "ada"}), &tested); err != nil || len(tested.Problems) > 0 {
-		w.t.Fatalf("the channel does not work: %+v, %v", tested, err)
+		w.Fatalf("the channel does not work: %+v, %v", tested, err)
 	}
 	w.await("ada", 1)
 }
 
 func (w *world) post(path string, body any) []byte {
-	w.t.Helper()
+	w.Helper()
 	data, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.server.URL+path, bytes.NewReader(data))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	req.Header.Set("Authorization", "Bearer "+w.server.FirstToken)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode >= 300 {
-		w.t.Fatalf("%s: %d %s", path, res.StatusCode, answer)
+		w.Fatalf("%s: %d %s", path, res.StatusCode, answer)
 	}
 	return answer
 }
 
 func (w *world) await(name string, n int) *mailserver.Mail {
-	w.t.Helper()
+	w.Helper()
 	mails, err := w.Await(name, n)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	return mails[n-1]
 }
 
 func (w *world) ask(a fermata.Ask) *fermata.Question {
-	w.t.Helper()
-	task, err := w.admin.CreateTask(w.t.Context(), fermata.NewTask{Title: "Settle it"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	task, err := w.admin.CreateTask(w.Context(), fermata.NewTask{Title: "Settle it"})
+	w.OK(err)
 	a.Channels = []string{w.channel}
-	q, err := w.admin.Ask(w.t.Context(), task.ID, a)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	q, err := w.admin.Ask(w.Context(), task.ID, a)
+	w.OK(err)
 	return q
 }
 
 func (w *world) closed(id string) *fermata.Question {
-	w.t.Helper()
-	q, err := w.admin.WaitQuestion(w.t.Context(), id, patience.Limit())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	q, err := w.admin.WaitQuestion(w.Context(), id, patience.Limit())
+	w.OK(err)
 	if q.Status == fermata.Pending {
-		w.t.Fatalf("the question is open: ada was told %q", w.Feedback("ada"))
+		w.Fatalf("the question is open: ada was told %q", w.Feedback("ada"))
 	}
 	return q
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 // shop is a server with a person, and a token for agents.
 type shop struct {
-	*testing.T
+	testkit.Test
 	server *process.Server
 	binary string
 	url    string
@@ -39,22 +40,12 @@ func newShop(t *testing.T) *shop {
 	t.Helper()
 	binary := process.Binary(t)
 	server := process.Serve(t, binary, process.SQLite(t))
-	s := &shop{T: t, server: server, binary: binary, url: server.URL}
-	var err error
-	s.admin, err = client.New(server.URL, server.FirstToken)
-	s.ok(err)
-	t.Cleanup(s.admin.CloseIdleConnections)
+	s := &shop{Test: testkit.Test{T: t}, server: server, binary: binary, url: server.URL}
+	s.admin = testkit.NewClient(t, server.URL, server.FirstToken)
 	token, err := s.admin.CreateToken(t.Context(), fermata.NewToken{Name: "agent", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}})
-	s.ok(err)
+	s.OK(err)
 	s.agent = token.Secret
 	return s
-}
-
-func (s *shop) ok(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
 }
 
 // command returns `fermata mcp` with only the given environment variables and an empty home.
@@ -112,14 +103,14 @@ func TestAskEndAndReadTheAnswer(t *testing.T) {
 		}
 		session := start()
 		asked := call(t, session, "ask_user", object{"question": "Which?", "options": []string{"a", "b"}})
-		s.ok(session.Close())
+		s.OK(session.Close())
 		q, err := s.admin.Question(t.Context(), asked["question_id"].(string))
-		s.ok(err)
+		s.OK(err)
 		if q.Status != fermata.Pending || q.AskedBy.Kind != fermata.ActorAgent {
 			t.Errorf("after the agent has gone: %s, asked by %s", q.Status, q.AskedBy.Kind)
 		}
 		_, err = s.admin.Answer(t.Context(), q.ID, fermata.Answer{Answer: "b"})
-		s.ok(err)
+		s.OK(err)
 		session = start()
 		if got := call(t, session, "check_answer", object{"question_id": q.ID}); got["answer"] != "b" || got["decided_by"] != "human" {
 			t.Errorf("got %v", got)
@@ -127,7 +118,7 @@ func TestAskEndAndReadTheAnswer(t *testing.T) {
 		if next := call(t, session, "ask_user", object{"question": "And now?"}); next["task_id"] != q.TaskID {
 			t.Errorf("the session goes on in task %v, not %s", next["task_id"], q.TaskID)
 		}
-		s.ok(session.Close())
+		s.OK(session.Close())
 	}
 }
 
@@ -135,18 +126,18 @@ func TestQuestionsBelongToTheTaskOfTheWorker(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	task, err := s.admin.CreateTask(t.Context(), fermata.NewTask{Title: "work"})
-	s.ok(err)
+	s.OK(err)
 	worker, err := client.New(s.url, s.server.FirstToken, client.WithAgentToken(s.agent))
-	s.ok(err)
+	s.OK(err)
 	t.Cleanup(worker.CloseIdleConnections)
 	_, err = worker.Claim(t.Context(), fermata.ClaimRequest{Worker: "w"})
-	s.ok(err)
+	s.OK(err)
 	cmd := command(t, s.binary, "FERMATA_URL="+s.url, "FERMATA_TOKEN="+s.agent, "FERMATA_TASK="+task.ID)
 	session := overStdio(t, "2025-11-25", cmd)
 	if asked := call(t, session, "ask_user", object{"question": "Which?"}); asked["task_id"] != task.ID {
 		t.Errorf("asked in %v, not in %s", asked["task_id"], task.ID)
 	}
-	s.ok(session.Close())
+	s.OK(session.Close())
 }
 
 // raw speaks the protocol line by line, to send messages that no good client sends.
@@ -189,10 +180,10 @@ func TestCancellingAnAnsweredCallLeavesTheQuestion(t *testing.T) {
 	s := newShop(t)
 	cmd := command(t, s.binary, "FERMATA_URL="+s.url, "FERMATA_TOKEN="+s.agent)
 	in, err := cmd.StdinPipe()
-	s.ok(err)
+	s.OK(err)
 	out, err := cmd.StdoutPipe()
-	s.ok(err)
-	s.ok(cmd.Start())
+	s.OK(err)
+	s.OK(cmd.Start())
 	r := &raw{T: t, in: in, out: bufio.NewScanner(out)}
 	r.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
 	r.result(1)
@@ -202,10 +193,10 @@ func TestCancellingAnAnsweredCallLeavesTheQuestion(t *testing.T) {
 	r.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"done"}}`)
 	r.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	r.result(3)
-	s.ok(in.Close())
-	s.ok(cmd.Wait())
+	s.OK(in.Close())
+	s.OK(cmd.Wait())
 	questions, _, err := s.admin.Questions(t.Context(), client.QuestionQuery{})
-	s.ok(err)
+	s.OK(err)
 	if len(questions) != 1 || questions[0].Status != fermata.Pending {
 		t.Errorf("got %+v, want one pending question", questions)
 	}
@@ -298,14 +289,14 @@ func TestOverHTTP(t *testing.T) {
 		})
 		asked := call(t, session, "ask_user", object{"question": "Which?"})
 		_, err := s.admin.Answer(t.Context(), asked["question_id"].(string), fermata.Answer{Answer: version})
-		s.ok(err)
+		s.OK(err)
 		if got := call(t, session, "check_answer", object{"question_id": asked["question_id"]}); got["answer"] != version {
 			t.Errorf("got %v", got)
 		}
 		if got := session.InitializeResult(); got == nil || got.ProtocolVersion != version {
 			t.Errorf("the session speaks %+v, not %s", got, version)
 		}
-		s.ok(session.Close())
+		s.OK(session.Close())
 	}
 }
 
@@ -321,7 +312,7 @@ func TestAServerThatStopsEndsTheWait(t *testing.T) {
 		}).Connect(t.Context(), &mcp.StreamableClientTransport{
 			Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(s.agent)}, MaxRetries: -1,
 		}, &mcp.ClientSessionOptions{ProtocolVersion: version})
-		s.ok(err)
+		s.OK(err)
 		params := &mcp.CallToolParams{Name: "ask_user", Arguments: object{"question": "Which?", "wait_seconds": 600}}
 		params.SetProgressToken("p")
 		done := make(chan *mcp.CallToolResult, 1)

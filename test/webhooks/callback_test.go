@@ -121,11 +121,9 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 
 // ask asks a question from outside, without a task.
 func (w *world) ask(a fermata.Ask) *fermata.Question {
-	w.t.Helper()
-	q, err := w.admin.AskOutside(w.t.Context(), client.OutsideQuestion{Ask: a})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.Helper()
+	q, err := w.admin.AskOutside(w.Context(), client.OutsideQuestion{Ask: a})
+	w.OK(err)
 	return q
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 // world is a real server that may be killed, and its admin.
 type world struct {
-	t        *testing.T
+	testkit.Test
 	binary   string
 	database []string
 	server   *process.Server
@@ -31,7 +32,7 @@ type world struct {
 
 func begin(t *testing.T, database []string) *world {
 	t.Helper()
-	w := &world{t: t, binary: process.Binary(t), database: database}
+	w := &world{Test: testkit.Test{T: t}, binary: process.Binary(t), database: database}
 	w.server = process.Serve(t, w.binary, database)
 	w.front = process.NewLoadBalancer(t, w.server)
 	w.front.RetriesUntilReply = true
@@ -42,44 +43,36 @@ func begin(t *testing.T, database []string) *world {
 
 // kill kills the server with SIGKILL and starts a new one on the same database.
 func (w *world) kill() {
-	w.t.Helper()
+	w.Helper()
 	w.server.Kill()
-	w.server = process.Serve(w.t, w.binary, w.database)
+	w.server = process.Serve(w, w.binary, w.database)
 	w.front.SetServers(w.server)
 }
 
 // call calls the API and decodes the reply into out.
 func (w *world) call(method, path string, in, out any) {
-	w.t.Helper()
+	w.Helper()
 	var body io.Reader = http.NoBody
 	if in != nil {
 		data, err := json.Marshal(in)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		w.OK(err)
 		body = bytes.NewReader(data)
 	}
 	req, err := http.NewRequest(method, w.admin.URL()+path, body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	req.Header.Set("Authorization", "Bearer "+w.token)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := w.front.RoundTrip(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.OK(err)
 	if res.StatusCode >= http.StatusMultipleChoices {
-		w.t.Fatalf("%s %s: %s: %s", method, path, res.Status, data)
+		w.Fatalf("%s %s: %s: %s", method, path, res.Status, data)
 	}
 	if out != nil {
 		if err := json.Unmarshal(data, out); err != nil {
-			w.t.Fatalf("%s %s: %v: %s", method, path, err, data)
+			w.Fatalf("%s %s: %v: %s", method, path, err, data)
 		}
 	}
 }
@@ -94,14 +87,14 @@ type channel struct {
 
 // addChannel adds a webhook channel for the settings.
 func (w *world) addChannel(name string, settings map[string]any) channel {
-	w.t.Helper()
+	w.Helper()
 	var c channel
 	w.call(http.MethodPost, "/v1/channels", map[string]any{"name": name, "kind": "webhook", "settings": settings}, &c)
 	return c
 }
 
 func (w *world) channel(name string) channel {
-	w.t.Helper()
+	w.Helper()
 	var c channel
 	w.call(http.MethodGet, "/v1/channels/"+name, nil, &c)
 	return c
@@ -117,7 +110,7 @@ type delivery struct {
 
 // deliveries returns the deliveries of a channel that are in a state.
 func (w *world) deliveries(channel, state string) []delivery {
-	w.t.Helper()
+	w.Helper()
 	var all []delivery
 	cursor := ""
 	for {
@@ -136,14 +129,14 @@ func (w *world) deliveries(channel, state string) []delivery {
 
 // createTasks creates tasks with many clients at once.
 func (w *world) createTasks(n int) {
-	w.t.Helper()
+	w.Helper()
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range 16 {
 		wg.Go(func() {
 			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				if _, err := w.admin.CreateTask(w.t.Context(), fermata.NewTask{Title: fmt.Sprintf("Task %d", i)}); err != nil {
-					w.t.Error(err)
+				if _, err := w.admin.CreateTask(w.Context(), fermata.NewTask{Title: fmt.Sprintf("Task %d", i)}); err != nil {
+					w.Error(err)
 					return
 				}
 			}
@@ -154,14 +147,12 @@ func (w *world) createTasks(n int) {
 
 // created returns the numbers of the events of created tasks.
 func (w *world) created() map[int64]bool {
-	w.t.Helper()
+	w.Helper()
 	seqs := map[int64]bool{}
 	var after int64
 	for {
-		events, _, err := w.admin.Events(w.t.Context(), client.EventQuery{After: after, Types: []fermata.EventType{fermata.EventTaskCreated}, Limit: 500})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		events, _, err := w.admin.Events(w.Context(), client.EventQuery{After: after, Types: []fermata.EventType{fermata.EventTaskCreated}, Limit: 500})
+		w.OK(err)
 		for _, e := range events {
 			seqs[e.Seq], after = true, e.Seq
 		}

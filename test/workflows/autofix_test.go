@@ -30,7 +30,7 @@ func newHub(w *world) *hub {
 	w.Cleanup(h.Close)
 	w.git(w.home, "init", "-q", "--bare", "-b", standin.Base, h.origin)
 	w.git(w.home, "clone", "-q", h.origin, h.clone)
-	w.ok(os.WriteFile(filepath.Join(h.clone, "Makefile"), []byte("test:\n\t@test -e model.txt -o -e template.txt\n"), 0o600))
+	w.OK(os.WriteFile(filepath.Join(h.clone, "Makefile"), []byte("test:\n\t@test -e model.txt -o -e template.txt\n"), 0o600))
 	w.git(h.clone, "checkout", "-q", "-B", standin.Base)
 	w.git(h.clone, "add", ".")
 	w.git(h.clone, "commit", "-qm", "The shop")
@@ -46,7 +46,7 @@ func newHub(w *world) *hub {
 func (h *hub) begin(w *world) {
 	w.Helper()
 	agent, err := filepath.Abs("testdata/agent.sh")
-	w.ok(err)
+	w.OK(err)
 	w.edit("tools.yaml", "runner: claude", "runner: command")
 	w.edit("README.md", "token=env:GITHUB_TOKEN", "token="+standin.Token+" poll=1s webhook_secret='"+standin.Secret+"' api_url="+h.API(),
 		"--runner claude --allow-task-commands &", "--runner command --allow-task-commands -- "+agent+" &")
@@ -102,7 +102,7 @@ func TestAutofix(t *testing.T) {
 		return slices.ContainsFunc(h.Bodies(issue), func(body string) bool { return strings.Contains(body, "**Closed:**") })
 	})
 	events, _, err := w.admin.Events(t.Context(), client.EventQuery{Types: []fermata.EventType{fermata.EventLabelAdded}})
-	w.ok(err)
+	w.OK(err)
 	if len(events) != 1 {
 		t.Errorf("%d labels are on record", len(events))
 	}

@@ -59,7 +59,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	// The server learns of the failure before the worker has cleaned up, so wait for the worker.
 	patience.Await(t, "the worker has put back what the second attempt did", func() bool {
 		text, err := os.ReadFile(log)
-		w.ok(err)
+		w.OK(err)
 		return strings.Count(string(text), "a run failed") == 2
 	})
 	folder := ""
@@ -71,7 +71,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	if folder == "" {
 		t.Fatalf("no worktree of %s:\n%s", run.ID, w.git(w.project, "worktree", "list"))
 	}
-	w.ok(os.WriteFile(filepath.Join(folder, "default-country"), []byte("DE\n"), 0o600))
+	w.OK(os.WriteFile(filepath.Join(folder, "default-country"), []byte("DE\n"), 0o600))
 	w.script("fermata respond " + run.ID + " retry")
 	w.run("data-fix", fermata.TaskDone)
 	if got := w.git(w.project, "show", "fermata/"+run.ID+":customers.csv"); got != corrected {
@@ -94,7 +94,7 @@ func TestDataFixRejected(t *testing.T) {
 		t.Errorf("fix is %s", fix.State)
 	}
 	tasks, _, err := w.admin.Tasks(t.Context(), client.TaskQuery{ParentID: run.ID})
-	w.ok(err)
+	w.OK(err)
 	if len(tasks) != 1 {
 		t.Errorf("%d tasks were made below the run", len(tasks))
 	}

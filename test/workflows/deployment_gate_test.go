@@ -32,7 +32,7 @@ func TestDeploymentGate(t *testing.T) {
 			hub.Grant("actions", "read")
 			hub.SetInbound(w.server.URL)
 			key := filepath.Join(w.home, "app.pem")
-			w.ok(os.WriteFile(key, []byte(hub.PrivateKey()), 0o600))
+			w.OK(os.WriteFile(key, []byte(hub.PrivateKey()), 0o600))
 			w.edit("README.md", "webhook_secret=env:GITHUB_WEBHOOK_SECRET", "webhook_secret='"+standin.Secret+"' poll=off api_url="+hub.API())
 			script := strings.Replace(w.readme(), "fermata approve $RUN --yes", tt.command+" $RUN --yes", 1)
 			before, after, found := strings.Cut(script, "fermata workflow runs\n")

@@ -31,7 +31,7 @@ func TestIssueSweep(t *testing.T) {
 	patience.Await(t, "every issue is asked about", func() bool {
 		var err error
 		open, _, err = w.admin.Questions(t.Context(), client.QuestionQuery{Status: fermata.Pending})
-		w.ok(err)
+		w.OK(err)
 		return len(open) == len(answers)
 	})
 	patience.Await(t, "a question stands on its issue", func() bool {

@@ -57,7 +57,7 @@ steps:
   - {id: check, tool: wait, condition: made.id == 7, input: {for: 1s}}
 `,
 	} {
-		w.ok(os.WriteFile(filepath.Join(w.project, name), []byte(text), 0o600))
+		w.OK(os.WriteFile(filepath.Join(w.project, name), []byte(text), 0o600))
 	}
 	w.script("fermata workflow tools put tools.yaml\nfermata workflow put ticket.yaml")
 	if listed := w.script("fermata workflow tools list"); !strings.Contains(listed, "tracker.create") {

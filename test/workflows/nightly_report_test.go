@@ -83,7 +83,7 @@ func TestNightlyReportByItself(t *testing.T) {
 	database := process.SQLite(t)
 	w, b := newWorld(t, "nightly-report", database), newBoard(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
-	w.ok(err)
+	w.OK(err)
 	due := time.Now().Add(-10 * time.Minute).In(zone).Truncate(time.Minute)
 	w.edit("nightly-report.yaml", "30 2 * * 1-5", fmt.Sprintf("%d %d * * *", due.Minute(), due.Hour()), "timeout: 4h", "timeout: 1s")
 	before, _, _ := strings.Cut(w.readme(), "RUN=")
@@ -98,7 +98,7 @@ func TestNightlyReportByItself(t *testing.T) {
 		t.Errorf("it was started by %s %s, not at %s", run.Trigger, run.Cause, due)
 	}
 	q, err := w.admin.Question(t.Context(), w.step(run, "audience").QuestionID)
-	w.ok(err)
+	w.OK(err)
 	if q.Status != fermata.TimedOut || q.Resolution.DecidedBy != fermata.ActorTimeout || q.Resolution.AnsweredBy != nil {
 		t.Errorf("the question is %s: %+v", q.Status, q.Resolution)
 	}
@@ -112,13 +112,13 @@ func TestNightlyReportByItself(t *testing.T) {
 func missed(w *world, folder string, due time.Time) {
 	w.Helper()
 	db, err := store.Open(context.Background(), store.Options{URL: filepath.Join(folder, "fermata.db")})
-	w.ok(err)
-	w.ok(db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+	w.OK(err)
+	w.OK(db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		rows, err := tx.Schedules("nightly-report")
 		for _, row := range rows {
 			tx.SetNextFire(row, due)
 		}
 		return err
 	}))
-	w.ok(db.Close())
+	w.OK(db.Close())
 }

@@ -28,7 +28,7 @@ until fermata approve` + approvals)
 		t.Errorf("the origin has the tags %q", tags)
 	}
 	q, err := w.admin.Question(t.Context(), w.step(run, "approve").QuestionID)
-	w.ok(err)
+	w.OK(err)
 	var voters []string
 	for _, v := range q.Votes {
 		voters = append(voters, v.By.Name+" "+v.Value)
@@ -56,7 +56,7 @@ func TestReleaseRejected(t *testing.T) {
 	id := strings.TrimSpace(w.script("fermata workflow run release-approval -i version=1.4.1 2>/dev/null"))
 	patience.Await(t, "the run of a version that is released fails", func() bool {
 		run, err := w.admin.WorkflowRun(t.Context(), id)
-		w.ok(err)
+		w.OK(err)
 		return run.State == fermata.TaskFailed && strings.Contains(run.Summary, "v1.4.1 is released already")
 	})
 }

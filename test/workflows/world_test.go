@@ -14,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 // world is a server with an example's project beside it.
 type world struct {
-	*testing.T
+	testkit.Test
 	binary   string
 	database []string
 	server   *process.Server
@@ -34,15 +35,15 @@ type world struct {
 // newWorld starts a server, and copies an example.
 func newWorld(t *testing.T, example string, database []string) *world {
 	t.Helper()
-	w := &world{T: t, binary: process.Binary(t), database: database, project: filepath.Join(t.TempDir(), example), home: t.TempDir()}
+	w := &world{Test: testkit.Test{T: t}, binary: process.Binary(t), database: database, project: filepath.Join(t.TempDir(), example), home: t.TempDir()}
 	w.serve()
 	w.admin = process.NewLoadBalancer(t, w.server).Client(t, w.server.FirstToken)
-	w.ok(os.CopyFS(w.project, os.DirFS(filepath.Join("..", "..", "examples", example))))
+	w.OK(os.CopyFS(w.project, os.DirFS(filepath.Join("..", "..", "examples", example))))
 	policy, err := w.admin.Policy(t.Context())
-	w.ok(err)
+	w.OK(err)
 	policy.MinTimeout = "1s"
 	_, err = w.admin.SetPolicy(t.Context(), policy)
-	w.ok(err)
+	w.OK(err)
 	return w
 }
 
@@ -57,13 +58,6 @@ func (w *world) serve() {
 	if token != "" {
 		w.server.FirstToken = token
 		w.admin = process.NewLoadBalancer(w.T, w.server).Client(w, token)
-	}
-}
-
-func (w *world) ok(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
 	}
 }
 
@@ -97,11 +91,11 @@ func (w *world) try(lines string) (string, error) {
 	cmd.Dir, cmd.Env = w.project, w.env(w.server.FirstToken)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := os.CreateTemp(w.home, "script")
-	w.ok(err)
+	w.OK(err)
 	defer func() { _ = log.Close() }()
 	cmd.Stdout, cmd.Stderr = log, log
 	err = cmd.Start()
-	w.ok(err)
+	w.OK(err)
 	group := cmd.Process.Pid
 	w.Cleanup(func() {
 		if text, err := os.ReadFile(log.Name()); w.Failed() && err == nil {
@@ -113,7 +107,7 @@ func (w *world) try(lines string) (string, error) {
 	})
 	err = cmd.Wait()
 	text, readErr := os.ReadFile(log.Name())
-	w.ok(readErr)
+	w.OK(readErr)
 	return string(text), err
 }
 
@@ -123,7 +117,7 @@ func (w *world) try(lines string) (string, error) {
 func (w *world) readme() string {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join(w.project, "README.md"))
-	w.ok(err)
+	w.OK(err)
 	var script []string
 	inside := false
 	for line := range strings.Lines(string(text)) {
@@ -155,7 +149,7 @@ func (w *world) run(workflow string, state fermata.TaskState) *fermata.WorkflowR
 	})
 	patience.Await(w, "the run of "+workflow+" is "+string(state), func() bool {
 		runs, _, err := w.admin.WorkflowRuns(w.Context(), client.WorkflowRunQuery{Workflow: workflow})
-		w.ok(err)
+		w.OK(err)
 		if len(runs) > 1 {
 			w.Fatalf("%d runs of %s", len(runs), workflow)
 		}
@@ -163,7 +157,7 @@ func (w *world) run(workflow string, state fermata.TaskState) *fermata.WorkflowR
 			return false
 		}
 		last, err = w.admin.WorkflowRun(w.Context(), runs[0].ID)
-		w.ok(err)
+		w.OK(err)
 		if last.State != state && last.State.IsEnded() {
 			w.Fatalf("the run is %s: %s", last.State, last.Summary)
 		}
@@ -204,7 +198,7 @@ func (w *world) edit(name string, oldnew ...string) {
 	w.Helper()
 	path := filepath.Join(w.project, name)
 	raw, err := os.ReadFile(path)
-	w.ok(err)
+	w.OK(err)
 	text := string(raw)
 	for i := 0; i < len(oldnew); i += 2 {
 		if !strings.Contains(text, oldnew[i]) {
@@ -212,5 +206,5 @@ func (w *world) edit(name string, oldnew ...string) {
 		}
 		text = strings.ReplaceAll(text, oldnew[i], oldnew[i+1])
 	}
-	w.ok(os.WriteFile(path, []byte(text), 0o600))
+	w.OK(os.WriteFile(path, []byte(text), 0o600))
 }

@@ -1,7 +1,6 @@
 package github_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	remote "github.com/fermata-hq/fermata/test/standin"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
@@ -23,26 +23,15 @@ import (
 
 // serverFixture is the engine and the delivery service, with GitHub as the only channel.
 type serverFixture struct {
-	*testing.T
+	testkit.Test
 	hub *standin.Server
 	e   *engine.Engine
 	s   *delivery.Service
 }
 
-var (
-	boss = fermata.Caller{
-		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
-		Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-	}
-	builder = fermata.Caller{
-		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "builder",
-		Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
-	}
-)
-
 func newServerFixture(t *testing.T, settings func(*standin.Server) map[string]any) *serverFixture {
 	t.Helper()
-	o := &serverFixture{T: t, hub: standin.New()}
+	o := &serverFixture{Test: testkit.Test{T: t}, hub: standin.New()}
 	t.Cleanup(o.hub.Close)
 	db := storetest.Open(t, storetest.SQLite(t))
 	o.e = engine.New(db, engine.Options{})
@@ -62,44 +51,33 @@ func newServerFixture(t *testing.T, settings func(*standin.Server) map[string]an
 	}))
 	t.Cleanup(server.Close)
 	o.hub.SetInbound(server.URL)
-	o.ok(o.e.Start(t.Context()))
-	o.ok(o.s.Start(t.Context()))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go o.e.RunTail(ctx)
-	go func() { defer close(done); o.s.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	o.OK(o.e.Start(t.Context()))
+	o.OK(o.s.Start(t.Context()))
+	testkit.Run(t, o.e.RunTail, o.s.Run)
 	for _, name := range []string{"ann", "bob"} {
 		id, _ := o.hub.AddPerson(name)
-		_, err := o.e.AddMember(t.Context(), boss, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
-		o.ok(err)
-		_, err = o.s.SetIdentity(t.Context(), boss, name, fermata.Identity{Kind: github.Kind, ID: id})
-		o.ok(err)
+		_, err := o.e.AddMember(t.Context(), testkit.Admin, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
+		o.OK(err)
+		_, err = o.s.SetIdentity(t.Context(), testkit.Admin, name, fermata.Identity{Kind: github.Kind, ID: id})
+		o.OK(err)
 	}
-	_, err := o.s.AddChannel(t.Context(), boss, fermata.NewChannel{Name: "github", Kind: github.Kind, Settings: settings(o.hub)})
-	o.ok(err)
+	_, err := o.s.AddChannel(t.Context(), testkit.Admin, fermata.NewChannel{Name: "github", Kind: github.Kind, Settings: settings(o.hub)})
+	o.OK(err)
 	steps := []fermata.RouteStep{{After: "0s", Channel: "github"}}
-	_, err = o.s.SetRoutes(t.Context(), boss, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
-	o.ok(err)
+	_, err = o.s.SetRoutes(t.Context(), testkit.Admin, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
+	o.OK(err)
 	patience.Await(t, "the channel is planned for", func() bool {
 		plan, err := db.Reader(t.Context(), store.DefaultWorkspace).Plan()
-		o.ok(err)
+		o.OK(err)
 		return plan.Seq >= 0
 	})
 	return o
 }
 
-func (o *serverFixture) ok(err error) {
-	o.Helper()
-	if err != nil {
-		o.Fatal(err)
-	}
-}
-
 func (o *serverFixture) ask(a fermata.Ask) *fermata.Question {
 	o.Helper()
-	q, err := o.e.AskExternal(o.Context(), builder, "", "", a)
-	o.ok(err)
+	q, err := o.e.AskExternal(o.Context(), testkit.Agent, "", "", a)
+	o.OK(err)
 	return q
 }
 
@@ -121,8 +99,8 @@ func (o *serverFixture) awaitComment(q *fermata.Question, closed bool) remote.Me
 
 func (o *serverFixture) question(id string) *fermata.Question {
 	o.Helper()
-	q, err := o.e.Question(o.Context(), boss, id)
-	o.ok(err)
+	q, err := o.e.Question(o.Context(), testkit.Admin, id)
+	o.OK(err)
 	return q
 }
 
@@ -152,7 +130,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newServerFixture(t, settings)
-			test, err := o.s.TestChannel(t.Context(), boss, "github", "")
+			test, err := o.s.TestChannel(t.Context(), testkit.Admin, "github", "")
 			if err != nil || !test.OK {
 				t.Fatalf("the test says %+v, %v", test, err)
 			}
@@ -191,12 +169,12 @@ func TestServerNamesWhoPutALabel(t *testing.T) {
 	o.hub.Label("eve", standin.Issue, "later")
 	var by map[string]fermata.Actor
 	patience.Await(t, "both are heard", func() bool {
-		events, _, err := o.e.Events(t.Context(), boss, engine.EventFilter{Types: []string{string(fermata.EventLabelAdded)}})
-		o.ok(err)
+		events, _, err := o.e.Events(t.Context(), testkit.Admin, engine.EventFilter{Types: []string{string(fermata.EventLabelAdded)}})
+		o.OK(err)
 		by = map[string]fermata.Actor{}
 		for _, e := range events {
 			var said struct{ Label string }
-			o.ok(json.Unmarshal(e.Data, &said))
+			o.OK(json.Unmarshal(e.Data, &said))
 			by[said.Label] = e.Actor
 		}
 		return len(by) == 2
@@ -229,7 +207,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 		all = append(all, item(string(form), form))
 		answers[string(form)] = forms[form]
 		q := o.ask(fermata.Ask{Items: []fermata.Item{item("it", form)}})
-		o.ok(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: map[string]any{"it": forms[form]}}))
+		o.OK(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: map[string]any{"it": forms[form]}}))
 		o.awaitComment(q, true)
 		got, want := mustEncode(t, o.question(q.ID).Resolution.Answer), mustEncode(t, forms[form])
 		if string(got) != string(want) {
@@ -237,7 +215,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 		}
 	}
 	q := o.ask(fermata.Ask{Title: "All of it", Items: all})
-	o.ok(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: answers}))
+	o.OK(o.hub.Reply("ann", o.awaitComment(q, false), remote.Reply{Answers: answers}))
 	o.awaitComment(q, true)
 	if got, want := mustEncode(t, o.question(q.ID).Resolution.Answers), mustEncode(t, answers); string(got) != string(want) {
 		t.Errorf("answered %s, want %s", got, want)
@@ -246,12 +224,12 @@ func TestServerHearsEveryForm(t *testing.T) {
 	m := o.awaitComment(action, false)
 	// The server knows what the comment showed only after it has recorded the delivery.
 	patience.Await(t, "the delivery is noted", func() bool {
-		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
-		o.ok(err)
+		all, _, err := o.s.Deliveries(t.Context(), testkit.Admin, delivery.Filter{QuestionID: action.ID})
+		o.OK(err)
 		return len(all) == 1 && all[0].State == fermata.DeliverySent
 	})
 	if strings.Contains(m.Text, "To answer") {
-		o.ok(o.hub.Reply("bob", m, remote.Reply{Text: "reject: not before lunch"}))
+		o.OK(o.hub.Reply("bob", m, remote.Reply{Text: "reject: not before lunch"}))
 		o.awaitComment(action, true)
 		if r := o.question(action.ID).Resolution; r.Answer != fermata.Reject || r.Comment != "not before lunch" {
 			t.Errorf("it was resolved as %+v", r)
@@ -267,8 +245,8 @@ func TestServerClosesTheComment(t *testing.T) {
 	o := newServerFixture(t, func(s *standin.Server) map[string]any { return s.Settings() })
 	q := o.ask(fermata.Ask{Question: "Go on?", ResponseType: fermata.ResponseBoolean})
 	o.awaitComment(q, false)
-	_, err := o.e.CancelQuestion(o.Context(), boss, q.ID, "")
-	o.ok(err)
+	_, err := o.e.CancelQuestion(o.Context(), testkit.Admin, q.ID, "")
+	o.OK(err)
 	if m := o.awaitComment(q, true); !strings.Contains(m.Text, "cancelled by") {
 		t.Errorf("the comment says %s", m.Text)
 	}

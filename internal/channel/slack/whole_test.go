@@ -1,7 +1,6 @@
 package slack_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
@@ -22,19 +22,9 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-var (
-	admin = fermata.Caller{
-		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
-		Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
-	}
-	agent = fermata.Caller{
-		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "coder", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
-	}
-)
-
 // serverFixture is the engine and the delivery service, with Slack as the only channel.
 type serverFixture struct {
-	*testing.T
+	testkit.Test
 	*remote.Server
 
 	e *engine.Engine
@@ -46,7 +36,7 @@ type serverFixture struct {
 
 func newServerFixture(t *testing.T, opts store.Options, by transport) *serverFixture {
 	t.Helper()
-	h := &serverFixture{T: t, Server: remote.New(), people: map[string]string{}}
+	h := &serverFixture{Test: testkit.Test{T: t}, Server: remote.New(), people: map[string]string{}}
 	t.Cleanup(h.Close)
 	db := storetest.Open(t, opts)
 	h.e = engine.New(db, engine.Options{})
@@ -56,13 +46,9 @@ func newServerFixture(t *testing.T, opts store.Options, by transport) *serverFix
 			return slack.Open(settings, env)
 		},
 	}}})
-	h.ok(h.e.Start(t.Context()))
-	h.ok(h.s.Start(t.Context()))
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go h.e.RunTail(ctx)
-	go func() { defer close(done); h.s.Run(ctx) }()
-	t.Cleanup(func() { stop(); <-done })
+	h.OK(h.e.Start(t.Context()))
+	h.OK(h.s.Start(t.Context()))
+	testkit.Run(t, h.e.RunTail, h.s.Run)
 	settings := h.Settings()
 	if by == overHTTP {
 		delete(settings, "app_token")
@@ -77,32 +63,25 @@ func newServerFixture(t *testing.T, opts store.Options, by transport) *serverFix
 		t.Cleanup(server.Close)
 		h.SetInbound(server.URL)
 	}
-	_, err := h.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "slack", Kind: slack.Kind, Settings: settings})
-	h.ok(err)
+	_, err := h.s.AddChannel(t.Context(), testkit.Admin, fermata.NewChannel{Name: "slack", Kind: slack.Kind, Settings: settings})
+	h.OK(err)
 	steps := []fermata.RouteStep{{After: "0s", Channel: "slack"}}
-	_, err = h.s.SetRoutes(t.Context(), admin, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
-	h.ok(err)
+	_, err = h.s.SetRoutes(t.Context(), testkit.Admin, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
+	h.OK(err)
 	for _, name := range []string{"ann", "bob"} {
-		_, err := h.e.AddMember(t.Context(), admin, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
-		h.ok(err)
+		_, err := h.e.AddMember(t.Context(), testkit.Admin, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
+		h.OK(err)
 		h.people[name], _ = h.AddPerson(name)
-		_, err = h.s.SetIdentity(t.Context(), admin, name, fermata.Identity{Kind: slack.Kind, ID: h.people[name]})
-		h.ok(err)
+		_, err = h.s.SetIdentity(t.Context(), testkit.Admin, name, fermata.Identity{Kind: slack.Kind, ID: h.people[name]})
+		h.OK(err)
 	}
 	return h
 }
 
-func (h *serverFixture) ok(err error) {
-	h.Helper()
-	if err != nil {
-		h.Fatalf("unexpected error: %v", err)
-	}
-}
-
 func (h *serverFixture) ask(a fermata.Ask) *fermata.Question {
 	h.Helper()
-	q, err := h.e.AskExternal(h.Context(), agent, "", "", a)
-	h.ok(err)
+	q, err := h.e.AskExternal(h.Context(), testkit.Agent, "", "", a)
+	h.OK(err)
 	return q
 }
 
@@ -118,7 +97,7 @@ func (h *serverFixture) awaitMessage(person string, q *fermata.Question, what st
 		}
 		return false
 	})
-	h.ok(err)
+	h.OK(err)
 	return m
 }
 
@@ -148,7 +127,7 @@ func (h *serverFixture) awaitTold(person, part string) {
 func (h *serverFixture) awaitOnlyOpen(person string, q *fermata.Question, messages int) standin.Message {
 	h.Helper()
 	var live standin.Message
-	h.ok(h.Await("one of the messages is open", func() bool {
+	h.OK(h.Await("one of the messages is open", func() bool {
 		all, open := 0, 0
 		for _, m := range h.VisibleMessages(h.people[person]) {
 			if m.Question != q.ID {
@@ -172,8 +151,8 @@ func (h *serverFixture) awaitDelivery(q *fermata.Question) *fermata.Delivery {
 	var all []*fermata.Delivery
 	patience.Await(h.T, "it is sent", func() bool {
 		var err error
-		all, _, err = h.s.Deliveries(h.Context(), admin, delivery.Filter{QuestionID: q.ID})
-		h.ok(err)
+		all, _, err = h.s.Deliveries(h.Context(), testkit.Admin, delivery.Filter{QuestionID: q.ID})
+		h.OK(err)
 		return len(all) == 1 && all[0].State == fermata.DeliverySent
 	})
 	return all[0]
@@ -188,15 +167,15 @@ func TestSentAgainByHand(t *testing.T) {
 	first := h.awaitOnlyOpen("ann", q, 1)
 	sent := h.awaitDelivery(q)
 	h.Fail("chat.postMessage", remote.Fault{TakesEffect: true})
-	_, err := h.s.Redeliver(t.Context(), admin, sent.ID)
-	h.ok(err)
+	_, err := h.s.Redeliver(t.Context(), testkit.Admin, sent.ID)
+	h.OK(err)
 	second := h.awaitOnlyOpen("ann", q, 2)
 	if second.ID == first.ID {
 		t.Error("the first message is the one that is open")
 	}
-	h.ok(h.Write(h.people["ann"], first.ID, "yaml"))
+	h.OK(h.Write(h.people["ann"], first.ID, "yaml"))
 	h.awaitTold("ann", "was sent again: answer there")
-	h.ok(h.Write(h.people["ann"], second.ID, "yaml"))
+	h.OK(h.Write(h.people["ann"], second.ID, "yaml"))
 	h.awaitTold("ann", "counts")
 	h.awaitMessage("ann", q, "the end", func(m standin.Message) bool { return m.ID == second.ID && m.Closed })
 }
@@ -230,14 +209,14 @@ func TestFromQuestionToAnswer(t *testing.T) {
 					second := h.awaitMessage("bob", q, "it", isOpen)
 					key := q.Items[0].Key
 					for _, v := range c.answer {
-						h.ok(h.Reply(h.people["ann"], first, standin.Reply{Answers: map[string]any{key: v}}))
+						h.OK(h.Reply(h.people["ann"], first, standin.Reply{Answers: map[string]any{key: v}}))
 					}
 					h.awaitMessage("ann", q, "the end", isClosed)
 					if m := h.awaitMessage("bob", q, "the end", isClosed); !strings.Contains(m.Text, "by ann") {
 						t.Errorf("%s: bob sees %s", c.name, m.Text)
 					}
 					h.awaitTold("ann", "by ann")
-					h.ok(h.Write(h.people["bob"], second.ID, c.late))
+					h.OK(h.Write(h.people["bob"], second.ID, c.late))
 					h.awaitLastTold("bob", "by ann")
 				}
 			})
@@ -252,9 +231,9 @@ func TestFormOfTheWhole(t *testing.T) {
 	h := newServerFixture(t, storetest.SQLite(t), overHTTP)
 	q := h.ask(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Action: json.RawMessage(`{"command": "make deploy"}`)})
 	h.awaitMessage("ann", q, "it", isOpen)
-	h.ok(h.Command(h.people["ann"], "/answer", q.ID+" approve"))
-	h.ok(h.Submit(h.people["ann"], standin.Reply{Answers: map[string]any{q.Items[0].Key: "approve"}, Text: "go"}))
+	h.OK(h.Command(h.people["ann"], "/answer", q.ID+" approve"))
+	h.OK(h.Submit(h.people["ann"], standin.Reply{Answers: map[string]any{q.Items[0].Key: "approve"}, Text: "go"}))
 	h.awaitMessage("bob", q, "the end", isClosed)
-	h.ok(h.Command(h.people["bob"], "/answer", q.ID))
+	h.OK(h.Command(h.people["bob"], "/answer", q.ID))
 	h.awaitTold("bob", "by ann")
 }

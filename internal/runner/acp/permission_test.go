@@ -27,7 +27,7 @@ func TestAPermissionIsGivenWhileTheAgentWaits(t *testing.T) {
 			Command string `json:"command"`
 		} `json:"input"`
 	}
-	w.must(json.Unmarshal(q.Action, &action))
+	w.OK(json.Unmarshal(q.Action, &action))
 	if q.Type != fermata.Approval || q.Title != "execute: git push" || action.Tool != "execute" || action.Input.Command != "git push" {
 		t.Errorf("asked %s %q about %s", q.Type, q.Title, q.Action)
 	}
@@ -65,7 +65,7 @@ func TestAPermissionIsGivenLater(t *testing.T) {
 		t.Errorf("what was loaded is told again:\n%s", log)
 	}
 	handed, err := os.ReadFile(filepath.Join(w.sessions, "s-1"))
-	w.must(err)
+	w.OK(err)
 	if !strings.Contains(string(handed), "approve") {
 		t.Errorf("the session did not get the answer:\n%s", handed)
 	}
@@ -87,12 +87,12 @@ func TestNobodyAnswers(t *testing.T) {
 	policy := fermata.DefaultPolicy()
 	policy.ResumedTimeout = map[fermata.QuestionType]fermata.Timeout{fermata.Approval: "15m"}
 	_, err := w.person.SetPolicy(t.Context(), policy)
-	w.must(err)
+	w.OK(err)
 	task := w.task(push)
 	w.mustRun(runs, impatient)
-	w.clock.Advance(time.Hour)
-	_, err = w.engine.Sweep(t.Context())
-	w.must(err)
+	w.Clock.Advance(time.Hour)
+	_, err = w.Engine.Sweep(t.Context())
+	w.OK(err)
 	w.mustRun(runs, impatient)
 	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "was refused"))
 }
@@ -119,7 +119,7 @@ func TestAnApprovalIsForOneCall(t *testing.T) {
 	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
 	w.mustRun(runs, impatient)
 	_, err := w.person.ReopenTask(t.Context(), task.ID)
-	w.must(err)
+	w.OK(err)
 	w.mustRun(runs, impatient)
 	w.wantRan(w.wantState(task.ID, fermata.TaskAwaitingApproval, ""), "git push")
 }
@@ -130,7 +130,7 @@ func TestASessionThatIsGone(t *testing.T) {
 	task := w.task(push)
 	w.mustRun(runs, impatient)
 	w.decide(w.awaitQuestion(task.ID), fermata.Approve)
-	w.must(os.Remove(filepath.Join(w.sessions, "s-1")))
+	w.OK(os.Remove(filepath.Join(w.sessions, "s-1")))
 	w.mustRun(runs, impatient)
 	done := w.wantState(task.ID, fermata.TaskDone, "ran git push")
 	w.wantRan(done, "git push")
@@ -152,12 +152,12 @@ func TestAnAgentThatCannotLoad(t *testing.T) {
 
 // wantTold checks that the texts are in the prompts of the task's last session.
 func (w *world) wantTold(t *fermata.Task, texts ...string) {
-	w.t.Helper()
+	w.Helper()
 	told, err := os.ReadFile(filepath.Join(w.sessions, t.Session.ID))
-	w.must(err)
+	w.OK(err)
 	for _, text := range texts {
 		if !strings.Contains(string(told), text) {
-			w.t.Errorf("the session %s was told\n%s\nwant in it %q", t.Session.ID, told, text)
+			w.Errorf("the session %s was told\n%s\nwant in it %q", t.Session.ID, told, text)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestARulePermitsWithoutAsking(t *testing.T) {
 	_, err := w.person.AddGateRule(t.Context(), fermata.NewGateRule{
 		Tool: "execute", Args: map[string]string{"command": "git push"}, Decision: fermata.GateAllow,
 	})
-	w.must(err)
+	w.OK(err)
 	task := w.task(push)
 	w.mustRun(runs, impatient)
 	w.wantRan(w.wantState(task.ID, fermata.TaskDone, "ran git push"), "git push")
@@ -194,7 +194,7 @@ func TestAMessageWhileTheAgentWaits(t *testing.T) {
 	end := w.runInBackground(runs)
 	q := w.awaitQuestion(task.ID)
 	_, err := w.person.PostMessage(t.Context(), task.ID, "careful with the gate")
-	w.must(err)
+	w.OK(err)
 	w.awaitEvent(task.ID, fermata.EventQuestionAskedAgain)
 	w.decide(q, fermata.Approve)
 	end()

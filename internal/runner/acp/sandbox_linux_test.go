@@ -17,9 +17,9 @@ func TestAgentKnowsItsRun(t *testing.T) {
 			w := newWorld(t)
 			if isolated {
 				program, err := process.FindSandbox(t.Context())
-				w.must(err)
+				w.OK(err)
 				self, err := os.Executable()
-				w.must(err)
+				w.OK(err)
 				w.sandbox = &process.Sandbox{Program: program, Read: []string{self}, Write: []string{w.sessions}}
 			}
 			task := w.task("")

@@ -26,7 +26,7 @@ func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
 				decision = fermata.GateAllow
 			}
 			_, err := w.person.AddGateRule(t.Context(), fermata.NewGateRule{Tool: "*", Decision: decision})
-			w.must(err)
+			w.OK(err)
 			task := w.task(push)
 			w.mustRun(does, patient)
 			failed := w.wantState(task.ID, fermata.TaskFailed, want)

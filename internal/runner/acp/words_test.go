@@ -25,19 +25,19 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 		"an approval with a comment": {hears, decideWith(fermata.Approve, "only on staging"), "only on staging", []string{"git push"}},
 		"a rejection with a comment": {hears, decideWith(fermata.Reject, "open a pull request"), "open a pull request", nil},
 		"a withdrawal with a reason": {hears, func(w *world, q *fermata.Question) error {
-			_, err := w.person.CancelQuestion(w.t.Context(), q.ID, "ask ben first")
+			_, err := w.person.CancelQuestion(w.Context(), q.ID, "ask ben first")
 			return err
 		}, "ask ben first", nil},
 		"the agent decides": {hears, func(w *world, q *fermata.Question) error {
-			_, err := w.person.ResumeTask(w.t.Context(), q.TaskID, "do without")
+			_, err := w.person.ResumeTask(w.Context(), q.TaskID, "do without")
 			return err
 		}, "do without", nil},
 		"a form with a comment": {hearsForm, func(w *world, q *fermata.Question) error {
-			_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answers: map[string]any{"f1": "b", "f2": 3}, Comment: "two coats"})
+			_, err := w.person.Answer(w.Context(), q.ID, fermata.Answer{Answers: map[string]any{"f1": "b", "f2": 3}, Comment: "two coats"})
 			return err
 		}, "two coats", nil},
 		"the agent fills the form in itself": {hearsForm, func(w *world, q *fermata.Question) error {
-			_, err := w.person.ResumeTask(w.t.Context(), q.TaskID, "take blue")
+			_, err := w.person.ResumeTask(w.Context(), q.TaskID, "take blue")
 			return err
 		}, "take blue", nil},
 	} {
@@ -47,7 +47,7 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 			task := w.task(push)
 			end := w.runInBackground(tt.does)
 			q := w.awaitQuestion(task.ID)
-			w.must(tt.decide(w, q))
+			w.OK(tt.decide(w, q))
 			end()
 			done := w.wantState(task.ID, fermata.TaskDone, "heard")
 			w.wantTold(done, tt.words)
@@ -59,7 +59,7 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 // decideWith returns the person's decision on an approval, with a comment.
 func decideWith(decision, comment string) func(*world, *fermata.Question) error {
 	return func(w *world, q *fermata.Question) error {
-		_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: decision, ActionHash: q.ActionHash, Comment: comment})
+		_, err := w.person.Answer(w.Context(), q.ID, fermata.Answer{Answer: decision, ActionHash: q.ActionHash, Comment: comment})
 		return err
 	}
 }

@@ -4,7 +4,6 @@ package acp_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,73 +13,45 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/runner/acp"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // world is a server, a person, and a worker that drives the stand-in.
 type world struct {
-	t        *testing.T
-	engine   *engine.Engine
+	testkit.World
 	person   *client.Client
 	agent    *client.Client
 	folder   string
 	sessions string
 	// sandbox is the sandbox of the agent, or nil.
 	sandbox *process.Sandbox
-	// clock is the database's clock. It stands still until a test advances it.
-	clock *storetest.Clock
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, folder: t.TempDir(), sessions: t.TempDir(), clock: storetest.StandingClock()}
-	opts := storetest.SQLite(t)
-	opts.Clock = w.clock.Now
-	db, err := store.Open(t.Context(), opts)
-	w.must(err)
-	t.Cleanup(func() { _ = db.Close() })
-	w.must(db.Migrate(t.Context()))
-	w.engine = engine.New(db, engine.Options{})
-	s := api.New(api.Config{Engine: w.engine})
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	t.Cleanup(s.SetDraining)
-	secret, err := w.engine.CreateFirstToken(t.Context())
-	w.must(err)
-	w.person = w.client(server.URL, secret)
+	w := &world{World: testkit.New(t, storetest.SQLite(t)), folder: t.TempDir(), sessions: t.TempDir()}
+	url := testkit.Serve(t, api.New(api.Config{Engine: w.Engine})).URL
+	secret, err := w.Engine.CreateFirstToken(t.Context())
+	w.OK(err)
+	w.person = testkit.NewClient(t, url, secret)
 	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
 		Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead},
 	})
-	w.must(err)
-	w.agent = w.client(server.URL, token.Secret)
+	w.OK(err)
+	w.agent = testkit.NewClient(t, url, token.Secret)
 	return w
 }
 
-func (w *world) client(url, secret string) *client.Client {
-	w.t.Helper()
-	c, err := client.New(url, secret)
-	w.must(err)
-	w.t.Cleanup(c.CloseIdleConnections)
-	return c
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 func (w *world) task(body string) *fermata.Task {
-	w.t.Helper()
-	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Paint the fence", Body: body, Runner: acp.Name})
-	w.must(err)
+	w.Helper()
+	t, err := w.person.CreateTask(w.Context(), fermata.NewTask{Title: "Paint the fence", Body: body, Runner: acp.Name})
+	w.OK(err)
 	return t
 }
 
@@ -92,13 +63,13 @@ const (
 
 // mustRun runs a worker until there is nothing to do.
 func (w *world) mustRun(does string, wait time.Duration) {
-	w.t.Helper()
-	w.must(w.run(does, wait))
+	w.Helper()
+	w.OK(w.run(does, wait))
 }
 
 // run runs a worker until there is nothing to do, and returns the worker's error.
 func (w *world) run(does string, wait time.Duration) error {
-	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
+	o := standInOptions(w.T, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Once: true, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
@@ -106,7 +77,7 @@ func (w *world) run(does string, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return wk.Run(w.t.Context())
+	return wk.Run(w.Context())
 }
 
 // runInBackground runs a worker in the background. The returned function waits for its end.
@@ -114,27 +85,27 @@ func (w *world) runInBackground(does string) (end func()) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(does, patient) }()
 	return func() {
-		w.t.Helper()
-		w.must(patience.Receive(w.t, "the worker has nothing to do any more", ended))
+		w.Helper()
+		w.OK(patience.Receive(w, "the worker has nothing to do any more", ended))
 	}
 }
 
 // awaitQuestion waits for a question of the task.
 func (w *world) awaitQuestion(id string) *fermata.Question {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
-		w.must(err)
+		w.OK(err)
 		if t.PendingQuestionID != "" {
 			q, err := w.person.Question(ctx, t.PendingQuestionID)
-			w.must(err)
+			w.OK(err)
 			return q
 		}
-		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		events, err := w.Engine.Tail().Next(ctx, store.DefaultWorkspace, after)
 		if err != nil {
-			w.t.Fatalf("the task is %s (%s), waited for its question", t.State, t.Summary)
+			w.Fatalf("the task is %s (%s), waited for its question", t.State, t.Summary)
 		}
 		after = events[len(events)-1].Seq
 	}
@@ -142,13 +113,13 @@ func (w *world) awaitQuestion(id string) *fermata.Question {
 
 // awaitEvent waits for an event of the task.
 func (w *world) awaitEvent(id string, typ fermata.EventType) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
-		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		events, err := w.Engine.Tail().Next(ctx, store.DefaultWorkspace, after)
 		if err != nil {
-			w.t.Fatalf("waited for %s: %v\n%s", typ, err, w.log(&fermata.Task{ID: id}))
+			w.Fatalf("waited for %s: %v\n%s", typ, err, w.log(&fermata.Task{ID: id}))
 		}
 		for _, e := range events {
 			if after = e.Seq; e.TaskID == id && e.Type == typ {
@@ -160,41 +131,41 @@ func (w *world) awaitEvent(id string, typ fermata.EventType) {
 
 // decide approves or rejects.
 func (w *world) decide(q *fermata.Question, value string) {
-	w.t.Helper()
-	_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: value, ActionHash: q.ActionHash})
-	w.must(err)
+	w.Helper()
+	_, err := w.person.Answer(w.Context(), q.ID, fermata.Answer{Answer: value, ActionHash: q.ActionHash})
+	w.OK(err)
 }
 
 func (w *world) wantState(id string, state fermata.TaskState, summary string) *fermata.Task {
-	w.t.Helper()
-	t, err := w.person.Task(w.t.Context(), id)
-	w.must(err)
+	w.Helper()
+	t, err := w.person.Task(w.Context(), id)
+	w.OK(err)
 	if t.State != state || !strings.Contains(t.Summary, summary) {
-		w.t.Fatalf("the task is %s %q, want %s with %q\n%s", t.State, t.Summary, state, summary, w.log(t))
+		w.Fatalf("the task is %s %q, want %s with %q\n%s", t.State, t.Summary, state, summary, w.log(t))
 	}
 	return t
 }
 
 // wantRan checks that exactly these commands ran in the task's folder.
 func (w *world) wantRan(t *fermata.Task, commands ...string) {
-	w.t.Helper()
+	w.Helper()
 	data, err := os.ReadFile(filepath.Join(w.folder, t.ID, "ran"))
 	if len(commands) == 0 && os.IsNotExist(err) {
 		return
 	}
-	w.must(err)
+	w.OK(err)
 	if got := strings.TrimSpace(string(data)); got != strings.Join(commands, "\n") {
-		w.t.Fatalf("ran %q, want %q", got, commands)
+		w.Fatalf("ran %q, want %q", got, commands)
 	}
 }
 
 // log returns the log of the task's last run.
 func (w *world) log(t *fermata.Task) string {
-	w.t.Helper()
-	t, err := w.person.Task(w.t.Context(), t.ID)
-	w.must(err)
-	chunks, _, _, err := w.person.RunLog(w.t.Context(), t.RunID, 0, 0)
-	w.must(err)
+	w.Helper()
+	t, err := w.person.Task(w.Context(), t.ID)
+	w.OK(err)
+	chunks, _, _, err := w.person.RunLog(w.Context(), t.RunID, 0, 0)
+	w.OK(err)
 	var sb strings.Builder
 	for _, c := range chunks {
 		sb.WriteString(c.Text)
@@ -203,11 +174,11 @@ func (w *world) log(t *fermata.Task) string {
 }
 
 func (w *world) wantLog(t *fermata.Task, texts ...string) {
-	w.t.Helper()
+	w.Helper()
 	log := w.log(t)
 	for _, text := range texts {
 		if !strings.Contains(log, text) {
-			w.t.Errorf("the log is\n%s\nwant in it %q", log, text)
+			w.Errorf("the log is\n%s\nwant in it %q", log, text)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func numbers(t *testing.T, out map[string]any) []int {
 
 // addIssues creates the issues 11 to 13, and the pull request 14.
 func addIssues(w *world) {
-	w.t.Helper()
+	w.Helper()
 	for n := 11; n <= 13; n++ {
 		w.hub.AddIssue(n)
 	}

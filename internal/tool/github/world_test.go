@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	channel "github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/testkit"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/tool/github"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
@@ -22,7 +23,7 @@ import (
 
 // world is a fake GitHub with the tools that use it.
 type world struct {
-	t     *testing.T
+	testkit.Test
 	hub   *standin.Server
 	tools map[string]tool.Tool
 	// settings are the settings of the channel; nil means that there is no
@@ -33,7 +34,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, hub: standin.New(), tools: map[string]tool.Tool{}}
+	w := &world{Test: testkit.Test{T: t}, hub: standin.New(), tools: map[string]tool.Tool{}}
 	t.Cleanup(w.hub.Close)
 	w.settings = w.hub.Settings()
 	w.call = tool.Call{
@@ -59,33 +60,33 @@ func (w *world) channel(context.Context, string) (channel.Settings, error) {
 
 // try calls a tool.
 func (w *world) try(name string, input map[string]any) (map[string]any, error) {
-	w.t.Helper()
+	w.Helper()
 	one := w.tools[name]
 	if one == nil {
-		w.t.Fatalf("there is no tool %s", name)
+		w.Fatalf("there is no tool %s", name)
 	}
 	call := w.call
 	call.Input = input
 	if input != nil {
-		check(w.t, one.Info().Input, input)
+		check(w.T, one.Info().Input, input)
 	}
-	r, err := one.Call(w.t.Context(), call)
+	r, err := one.Call(w.Context(), call)
 	if err != nil {
 		return nil, err
 	}
-	check(w.t, one.Info().Output, r.Output)
+	check(w.T, one.Info().Output, r.Output)
 	if r.Note == "" {
-		w.t.Errorf("%s has nothing to say", name)
+		w.Errorf("%s has nothing to say", name)
 	}
 	return r.Output.(map[string]any), nil
 }
 
 // do calls a tool that must succeed.
 func (w *world) do(name string, input map[string]any) map[string]any {
-	w.t.Helper()
+	w.Helper()
 	out, err := w.try(name, input)
 	if err != nil {
-		w.t.Fatalf("%s: %v", name, err)
+		w.Fatalf("%s: %v", name, err)
 	}
 	return out
 }
@@ -93,16 +94,16 @@ func (w *world) do(name string, input map[string]any) map[string]any {
 // mustFail calls a tool that must fail, permanently or not, with these words in
 // the message or the hint.
 func (w *world) mustFail(name string, input map[string]any, permanent bool, words ...string) {
-	w.t.Helper()
+	w.Helper()
 	out, err := w.try(name, input)
 	var f tool.Failure
 	var e *fermata.Error
 	if !errors.As(err, &f) || !errors.As(err, &e) || f.Permanent() != permanent {
-		w.t.Fatalf("%s gave %v %v, want a failure", name, out, err)
+		w.Fatalf("%s gave %v %v, want a failure", name, out, err)
 	}
 	for _, word := range words {
 		if !strings.Contains(e.Message+" | "+e.Hint, word) {
-			w.t.Errorf("%s failed with %q, hint %q, want %q in it", name, e.Message, e.Hint, word)
+			w.Errorf("%s failed with %q, hint %q, want %q in it", name, e.Message, e.Hint, word)
 		}
 	}
 }
@@ -111,15 +112,15 @@ func (w *world) mustFail(name string, input map[string]any, permanent bool, word
 func check(t *testing.T, schema json.RawMessage, value any) {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	must(t, err)
+	testkit.OK(t, err)
 	c := jsonschema.NewCompiler()
-	must(t, c.AddResource("schema.json", parsed))
+	testkit.OK(t, c.AddResource("schema.json", parsed))
 	compiled, err := c.Compile("schema.json")
-	must(t, err)
+	testkit.OK(t, err)
 	raw, err := json.Marshal(value)
-	must(t, err)
+	testkit.OK(t, err)
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	must(t, err)
+	testkit.OK(t, err)
 	if err := compiled.Validate(instance); err != nil {
 		t.Errorf("%s does not fit its schema: %v", raw, err)
 	}
@@ -139,13 +140,6 @@ func (w *world) count(request string) int {
 func has(value any, want string) bool {
 	l, _ := value.([]any)
 	return slices.Contains(l, any(want))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // soon returns a time in one minute, at which rate limits end.
