@@ -126,7 +126,7 @@ func (h *LeasedRun) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermat
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := judge(h.Tx, h.Task, q, policy)
+	verdict, err := judgeConfidence(h.Tx, h.Task, q, policy)
 	if err != nil || verdict != fermata.SkipForPerson {
 		return nil, err
 	}
