@@ -116,8 +116,8 @@ func faults(r *gh.ErrorResponse) string {
 	return r.Message + " (" + strings.Join(wrong, "; ") + ")"
 }
 
-// statusOf returns the HTTP status of GitHub's response, or 0 for another error.
-func statusOf(err error) int {
+// StatusOf returns the HTTP status of GitHub's response, or 0 for another error.
+func StatusOf(err error) int {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.status
@@ -128,7 +128,7 @@ func statusOf(err error) int {
 // isRefused reports whether GitHub refused the request for good: the object does not exist, the account may not access
 // it, or GitHub rejects the content.
 func isRefused(err error) bool {
-	switch statusOf(err) {
+	switch StatusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
 		return true
 	}
