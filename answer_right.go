@@ -16,7 +16,7 @@ func (q *Question) CheckMayAnswer(c Caller) error {
 			WithHint("ask a person to answer in the inbox or with fermata respond")
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
-	case !c.Has(ScopeAnswer):
+	case !c.HasScope(ScopeAnswer):
 		return c.missingScopeError(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")

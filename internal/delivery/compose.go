@@ -148,7 +148,7 @@ func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, erro
 	switch {
 	case d.Holder == "":
 		return false, nil
-	case d.HeldByToken():
+	case d.IsHeldByToken():
 		var t *fermata.Token
 		if t, err = r.Token(d.Holder); err == nil {
 			ended = t.IsEnded(now)

@@ -249,7 +249,7 @@ func (e *Engine) saveQuestion(tx *store.Tx, t *fermata.Task, q *fermata.Question
 	t.PendingQuestionID = q.ID
 	if q.RunID == "" || t.State != fermata.TaskInProgress {
 		// No run will report its end, so the task is suspended at once.
-		if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
+		if err := moveTask(tx, t, q.Type.AwaitingState(), by); err != nil {
 			return err
 		}
 	}
@@ -286,7 +286,7 @@ func (e *Engine) answerByPolicy(tx *store.Tx, t *fermata.Task, q *fermata.Questi
 	if q.Type.Suspends() {
 		t.PendingQuestionID = q.ID
 		if q.RunID == "" || t.State != fermata.TaskInProgress {
-			if err := move(tx, t, q.Type.AwaitingState(), by); err != nil {
+			if err := moveTask(tx, t, q.Type.AwaitingState(), by); err != nil {
 				return err
 			}
 		}

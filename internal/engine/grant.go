@@ -144,11 +144,11 @@ func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
 	if err != nil {
 		return err
 	}
-	consent, err := e.consent(tx, q)
+	loadConsent, err := e.consent(tx, q)
 	if err != nil {
 		return err
 	}
-	return g.CheckConsent(consent)
+	return g.CheckConsent(loadConsent)
 }
 
 // consent returns the facts that decide whether the grant of a question counts at present.

@@ -57,7 +57,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if !rc.IsEmpty() {
 			reply.Context = rc
 			run.HandedCount += rc.Size()
-			appendHanded(tx, run, rc, c.Actor())
+			appendMessagesHanded(tx, run, rc, c.Actor())
 		}
 		tx.SaveRun(run)
 		tx.SaveTask(t)

@@ -105,7 +105,7 @@ func (e *Engine) storeMessage(tx *store.Tx, t *fermata.Task, m *fermata.Message)
 		t.Unread++
 	}
 	if to, moves := t.StateAfterMessage(); moves {
-		if err := move(tx, t, to, m.Author); err != nil {
+		if err := moveTask(tx, t, to, m.Author); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func TestFirstToken(t *testing.T) {
 		w.ok(err)
 		c, err := w.e.Authenticate(w.Context(), secret)
 		w.ok(err)
-		w.equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
+		w.equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.HasScope(fermata.ScopeAdmin)})
 		secret, err = w.e.CreateFirstToken(w.Context())
 		w.ok(err)
 		w.equal("", secret)
@@ -152,7 +152,7 @@ func TestLocalCaller(t *testing.T) {
 		again, err := engine.New(w.db, engine.Options{}).LocalCaller(w.Context())
 		w.ok(err)
 		w.equal(first, again)
-		w.equal(true, first.Has(fermata.ScopeAnswer))
+		w.equal(true, first.HasScope(fermata.ScopeAnswer))
 	})
 }
 

@@ -33,7 +33,7 @@ func TestLinkSignsInOnce(t *testing.T) {
 		w.ok(err)
 		w.equal([]any{w.alice.MemberID, "alice", fermata.RoleOperator, fermata.AssuranceSession, in.Session.ID, ""},
 			[]any{c.MemberID, c.Name, c.Role, c.Assurance, c.SessionID, c.TokenID})
-		w.equal(true, c.Has(fermata.ScopeAnswer) && !c.Has(fermata.ScopeAdmin))
+		w.equal(true, c.HasScope(fermata.ScopeAnswer) && !c.HasScope(fermata.ScopeAdmin))
 		l, err := w.e.MakeLink(w.Context(), admin, w.alice.MemberID)
 		w.ok(err)
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
@@ -335,7 +335,7 @@ func TestTokenFallsWithTheRole(t *testing.T) {
 			w.ok(err)
 			c, err := w.e.Authenticate(w.Context(), token.Secret)
 			w.ok(err)
-			w.equal(want, []bool{c.Has(fermata.ScopeAdmin), c.Has(fermata.ScopeAnswer), c.Has(fermata.ScopeRead)})
+			w.equal(want, []bool{c.HasScope(fermata.ScopeAdmin), c.HasScope(fermata.ScopeAnswer), c.HasScope(fermata.ScopeRead)})
 		}
 	})
 }
