@@ -21,7 +21,7 @@ type composer struct {
 	// prefs are the preferences of the recipient.
 	prefs fermata.Preferences
 	n     *notice.Notice
-	shown shown
+	shownState shown
 }
 
 // shown is what a message shows of its question.
@@ -44,7 +44,7 @@ func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, sh
 		return nil, shown{}, nil, err
 	}
 	m := &composer{
-		openChannel: l, r: l.w.s.db.Reader(ctx, l.w.id), c: c, people: p, shown: shown{seq: c.WantedEvent},
+		openChannel: l, r: l.w.s.db.Reader(ctx, l.w.id), c: c, people: p, shownState: shown{seq: c.WantedEvent},
 		n: &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now},
 	}
 	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
@@ -54,7 +54,7 @@ func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, sh
 	if err == nil && end == nil {
 		end, err = m.fill(ctx)
 	}
-	return m.n, m.shown, end, err
+	return m.n, m.shownState, end, err
 }
 
 // fill fills in what the message says. It returns an outcome if the message is not sent now.
@@ -106,7 +106,7 @@ func (m *composer) fillRecipient() (end *outcome, err error) {
 	}
 	member := m.member()
 	if member == nil || member.DisabledAt != nil {
-		return withhold(m.c), nil
+		return withheldOutcome(m.c), nil
 	}
 	m.n.To = notice.Recipient{
 		Member: member.ID, Handle: member.Handle, Name: member.Name, Email: member.Email, ID: m.people.identities[member.ID][m.c.Kind].ID,
@@ -165,9 +165,9 @@ func isHolderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, erro
 	return ended, err
 }
 
-// withhold returns the outcome of a message that its recipient may not see. The message is not sent, and a message
+// withheldOutcome returns the outcome of a message that its recipient may not see. The message is not sent, and a message
 // that was sent before stays as it is.
-func withhold(c *claim) *outcome {
+func withheldOutcome(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		return &outcome{kind: outcomeUnchanged}
 	}
@@ -184,7 +184,7 @@ func (m *composer) fillAlert() (end *outcome, err error) {
 				return nil, err
 			}
 			if !member.Sees(t.Project) {
-				return withhold(m.c), nil
+				return withheldOutcome(m.c), nil
 			}
 		}
 	}
@@ -202,9 +202,9 @@ func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
 	}
 	member, n := m.member(), m.n
 	if member != nil && !member.Sees(q.Project) {
-		return withhold(m.c), nil
+		return withheldOutcome(m.c), nil
 	}
-	m.shown.status = q.Status
+	m.shownState.status = q.Status
 	if m.c.State != fermata.DeliverySent {
 		if end, err := m.checkSendable(ctx, q); end != nil || err != nil {
 			return end, err
@@ -228,7 +228,7 @@ func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
 	if err := m.fillDecision(ctx, q, isComplete); err != nil {
 		return nil, err
 	}
-	m.shown.offersDecision = n.Decide
+	m.shownState.offersDecision = n.Decide
 	n.Answer, err = m.answerLink(ctx, q, member, isComplete)
 	return nil, err
 }
@@ -241,7 +241,7 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 		answerer = memberCaller(m.w.id, member, m.assurance())
 		n.Question.Answerable = q.CheckMayAnswer(answerer) == nil
 	}
-	n.Decide = isComplete && mayDecide(q, answerer, m.c.MemberID)
+	n.Decide = isComplete && mayOfferDecision(q, answerer, m.c.MemberID)
 	if n.Decide && member != nil {
 		refusal := m.checkLink(ctx, member, q)
 		if refusal != nil && fermata.CodeOf(refusal) != fermata.CodeNotEligible {
@@ -270,9 +270,9 @@ func (l *openChannel) assurance() fermata.Assurance {
 	return fermata.AssuranceChannel
 }
 
-// mayDecide reports whether a message may offer a decision. The message is to the member, or to a place if memberID
+// mayOfferDecision reports whether a message may offer a decision. The message is to the member, or to a place if memberID
 // is empty.
-func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
+func mayOfferDecision(q *fermata.Question, c fermata.Caller, memberID string) bool {
 	if memberID == "" {
 		// In a place, the answerer is unknown until an answer arrives. Only then can assignees and approvals be
 		// checked.
@@ -342,13 +342,13 @@ func isAllowed(refused error) bool { return refused == nil }
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
 func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {
 	if m.c.MemberID != "" {
-		return m.w.s.hasPage(ctx, m.w.id, m.c.MemberID)
+		return m.w.s.hasOpenPage(ctx, m.w.id, m.c.MemberID)
 	}
 	var ids []string
 	for _, member := range m.people.eligibleMembers(q) {
 		ids = append(ids, member.ID)
 	}
-	return m.w.s.hasPage(ctx, m.w.id, ids...)
+	return m.w.s.hasOpenPage(ctx, m.w.id, ids...)
 }
 
 // namesChannel reports whether the question itself names the channel.
@@ -390,7 +390,7 @@ func (m *composer) fillDigest() (end *outcome, err error) {
 	if len(m.n.Questions) == 0 {
 		return skippedOutcome(fermata.SkippedClosed), nil
 	}
-	m.n.Title, m.n.Open, m.shown.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
+	m.n.Title, m.n.Open, m.shownState.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
 	return nil, nil
 }
 

@@ -16,8 +16,8 @@ import (
 // maxInboundIDLength is the longest id of a remote system that is stored as it is; a longer one is hashed.
 const maxInboundIDLength = 300
 
-// hear implements [notice.InboundHandler] for the channel.
-func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+// handleInbound implements [notice.InboundHandler] for the channel.
+func (l *openChannel) handleInbound(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
 	id := in.ID
 	if isReadOnly(in) {
 		// A person who only looks has not answered yet, so a later message with this id may count.
@@ -52,7 +52,7 @@ func (l *openChannel) hear(ctx context.Context, in *notice.Inbound) (notice.Verd
 		if v.Question != nil {
 			stored.Question = v.Question.ID
 		}
-		tx.RememberInbound(info.ID, id, mustJSON(stored))
+		tx.SaveInboundVerdict(info.ID, id, mustJSON(stored))
 		return nil
 	})
 }
@@ -99,7 +99,7 @@ func (l *openChannel) repeatVerdict(r store.Reader, info fermata.Channel, in *no
 	}
 	q, err := readerFor(r, m).Question(stored.Question)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return l.refusedVerdict(nil, nil, errUnknownQuestion())
+		return l.refusedVerdict(nil, nil, unknownQuestionError())
 	}
 	if err != nil {
 		return v, err
@@ -201,8 +201,8 @@ func (l *openChannel) deniedError(ctx context.Context, r store.Reader, in *notic
 	return e.WithHint("%s", strings.Join(hints, ", or "))
 }
 
-// errUnknownQuestion returns the error for a person who may not see the question, or whose message names no question.
-func errUnknownQuestion() error {
+// unknownQuestionError returns the error for a person who may not see the question, or whose message names no question.
+func unknownQuestionError() error {
 	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
 		WithHint("answer in reply to the message with the question, or name its id")
 }
@@ -219,20 +219,20 @@ func (l *openChannel) findQuestion(ctx context.Context, r store.Reader, in *noti
 		questionID = d.QuestionID
 	}
 	if questionID == "" {
-		return nil, nil, errUnknownQuestion()
+		return nil, nil, unknownQuestionError()
 	}
 	id, err := r.FindID("question", "questions", fermata.PrefixQuestion, questionID)
 	if err == nil {
 		var q *fermata.Question
 		if q, err = r.Question(id); err == nil {
 			if d != nil && d.QuestionID != q.ID {
-				return nil, nil, errUnknownQuestion()
+				return nil, nil, unknownQuestionError()
 			}
 			return q, d, nil
 		}
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil, nil, errUnknownQuestion()
+		return nil, nil, unknownQuestionError()
 	}
 	return nil, nil, err
 }
@@ -249,7 +249,7 @@ func (l *openChannel) findDelivery(ctx context.Context, r store.Reader, in *noti
 		return nil, nil
 	}
 	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && (d.ChannelID != l.info().ID || d.QuestionID == "") {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	return d, err
 }

@@ -42,7 +42,7 @@ func (l *openChannel) takeListenLease(ctx context.Context) (bool, error) {
 	isListener := false
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
 		var err error
-		isListener, err = tx.ListenAs(l.info().ID, l.w.s.process, tx.Now().Add(listenLease))
+		isListener, err = tx.TakeListenLease(l.info().ID, l.w.s.process, tx.Now().Add(listenLease))
 		return err
 	})
 	return isListener, err
@@ -53,7 +53,7 @@ func (l *openChannel) listenWithLease(ctx context.Context, listener Listener) er
 	listenCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- listener.Listen(listenCtx, l.hear) }()
+	go func() { ended <- listener.Listen(listenCtx, l.handleInbound) }()
 	tick := time.NewTicker(renewLeaseInterval)
 	defer tick.Stop()
 	for {
@@ -74,7 +74,7 @@ func (l *openChannel) stopListening(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenRetryDelay)
 	defer cancel()
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
-		tx.StopListening(l.info().ID, l.w.s.process)
+		tx.EndListenLease(l.info().ID, l.w.s.process)
 		return nil
 	})
 	if err != nil {

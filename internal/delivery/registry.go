@@ -136,7 +136,7 @@ func (w *workspace) open(row *fermata.Channel) *openChannel {
 		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.openErr)
 	}
 	if receiver, ok := l.channel.(Receiver); ok {
-		l.handler = receiver.Handler(l.hear)
+		l.handler = receiver.Handler(l.handleInbound)
 	}
 	run := w.s.currentRun()
 	if run == nil {

@@ -21,7 +21,7 @@ func (l *openChannel) recordReportedEvent(ctx context.Context, id string, h *not
 		if err != nil || before != nil {
 			return err
 		}
-		tx.RememberInbound(channel, id, mustJSON(v))
+		tx.SaveInboundVerdict(channel, id, mustJSON(v))
 		by, err := actorOf(tx, h.By)
 		if err != nil {
 			return err

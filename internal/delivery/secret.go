@@ -80,11 +80,11 @@ func (l *openChannel) deliveryByReply(ctx context.Context, r store.Reader, secre
 	secret = strings.ToLower(secret)
 	cut := len(secret) - replySignatureLength
 	if cut < 1 {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	d, err := r.Delivery(fermata.PrefixDelivery + "_" + secret[:cut])
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (l *openChannel) deliveryByReply(ctx context.Context, r store.Reader, secre
 		return nil, err
 	}
 	if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) {
-		return nil, errUnknownQuestion()
+		return nil, unknownQuestionError()
 	}
 	return d, nil
 }

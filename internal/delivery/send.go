@@ -128,7 +128,7 @@ func (l *openChannel) deliver(ctx context.Context, c *claim) {
 	release()
 	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.w.s.SendLimit)
 	defer cancel()
-	if err := l.record(recordCtx, c, o); err != nil {
+	if err := l.recordOutcome(recordCtx, c, o); err != nil {
 		// When the lease ends, the delivery is due again.
 		l.w.s.Log.ErrorContext(ctx, "record a delivery", "delivery", c.ID, "error", err)
 	}
@@ -172,9 +172,9 @@ func (l *openChannel) attempt(ctx context.Context, c *claim) *outcome {
 	}
 }
 
-// record writes the outcome of an attempt, unless another process has claimed
+// recordOutcome writes the outcome of an attempt, unless another process has claimed
 // the delivery meanwhile.
-func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
+func (l *openChannel) recordOutcome(ctx context.Context, c *claim, o *outcome) error {
 	var recorded *fermata.Delivery
 	var channelRow *fermata.Channel
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
@@ -187,7 +187,7 @@ func (l *openChannel) record(ctx context.Context, c *claim, o *outcome) error {
 		if !c.isHolderOf(d) {
 			return nil
 		}
-		l.apply(tx, d, o)
+		l.applyOutcome(tx, d, o)
 		tx.SaveDelivery(d)
 		recorded = d
 		if err := l.recordDigestOthers(tx, c, d, o); err != nil {
@@ -218,8 +218,8 @@ func (l *openChannel) applyToSender(d *fermata.Delivery, o *outcome) {
 	}
 }
 
-// apply changes the delivery according to the outcome of the attempt.
-func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+// applyOutcome changes the delivery according to the outcome of the attempt.
+func (l *openChannel) applyOutcome(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	now := tx.Now()
 	switch {
 	case o.kind == outcomeUnchanged:
@@ -233,7 +233,7 @@ func (l *openChannel) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		recordDelivered(tx, d, o.receipt.Ref, o.shown.status, o.shown.seq)
 		d.CanDecide = o.shown.offersDecision
 		if o.receipt.Content != "" {
-			tx.SetContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
+			tx.SetDeliveryContent(d.ID, truncateContent(d.RemoveSecrets(o.receipt.Content)))
 		}
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)

@@ -105,7 +105,7 @@ func markHeardAsHanded(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
 		return nil
 	}
-	tx.HandByID(t.ID, run.ID, *f.Heard)
+	tx.HandOverByID(t.ID, run.ID, *f.Heard)
 	return countUnread(tx, t)
 }
 
@@ -127,7 +127,7 @@ func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]s
 	if len(unheard) == 0 {
 		return nil, nil
 	}
-	tx.TakeBackByID(t.ID, run.ID, unheard)
+	tx.TakeBackHandOverByID(t.ID, run.ID, unheard)
 	return unheard, countUnread(tx, t)
 }
 

@@ -103,7 +103,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, endSt
 	run.Summary = e.outageOf(run, endState, now)
 	run.State, run.EndedAt = endState, &now
 	tx.SaveRun(run)
-	tx.TakeBack(t.ID, run.ID)
+	tx.TakeBackHandOver(t.ID, run.ID)
 	typ := fermata.EventRunReleased
 	if endState == fermata.RunLost {
 		typ = fermata.EventRunLost

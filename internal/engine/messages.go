@@ -79,7 +79,7 @@ func markMessagesHanded(tx *store.Tx, t *fermata.Task, ids []string, by fermata.
 	if len(handed) == 0 {
 		return nil
 	}
-	tx.HandByID(t.ID, fermata.DeskRunID, handed)
+	tx.HandOverByID(t.ID, fermata.DeskRunID, handed)
 	t.Unread = max(0, t.Unread-len(handed))
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{

@@ -170,8 +170,8 @@ func sleep(ctx context.Context, d time.Duration) {
 
 func (e *Engine) deleteExpiredKeys(ctx context.Context) {
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		tx.ForgetReplays(tx.Now().Add(-idempotencyRetention))
-		tx.ForgetSnoozes(tx.Now())
+		tx.DeleteReplays(tx.Now().Add(-idempotencyRetention))
+		tx.DeleteSnoozes(tx.Now())
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {

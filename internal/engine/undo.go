@@ -41,7 +41,7 @@ func (e *Engine) releaseAnswer(tx *store.Tx, t *fermata.Task, q *fermata.Questio
 
 // releaseDueAnswer releases a held answer if it is still due.
 func (e *Engine) releaseDueAnswer(tx *store.Tx, id string) error {
-	tx.ForgetHeldAnswer(id)
+	tx.DeleteDueRelease(id)
 	_, _, err := e.loadAndSettleIfDue(tx, id)
 	return err
 }

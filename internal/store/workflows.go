@@ -23,13 +23,13 @@ func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
 		}
 		w.Enabled, w.CreatedAt, w.UpdatedAt = enabled != 0, instantOf(createdAt), instantOf(updatedAt)
 		w.WebhookSecret, w.HasWebhookSecret = string(opened), len(opened) > 0
-		if err := parse("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
+		if err := parseColumn("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
 			return nil, err
 		}
-		if err := parse("triggers", triggers, &w.Triggers); err != nil {
+		if err := parseColumn("triggers", triggers, &w.Triggers); err != nil {
 			return nil, err
 		}
-		return w, parse("inputs", inputs, &w.Inputs)
+		return w, parseColumn("inputs", inputs, &w.Inputs)
 	})
 }
 
@@ -161,7 +161,7 @@ func (r Reader) scanNamedTool(rs rows) (*fermata.NamedTool, error) {
 			return nil, err
 		}
 		t := &fermata.NamedTool{}
-		return t, parse("tool", string(stored), t)
+		return t, parseColumn("tool", string(stored), t)
 	})
 }
 
@@ -223,7 +223,7 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 		}
 		if startedBy != "" {
 			run.StartedBy = &fermata.Actor{}
-			return run, parse("started_by", startedBy, (*actor)(run.StartedBy))
+			return run, parseColumn("started_by", startedBy, (*actor)(run.StartedBy))
 		}
 		return run, nil
 	})
@@ -311,7 +311,7 @@ func scanStep(rs rows) (*fermata.WorkflowStep, error) {
 		s.Until, s.StartedAt, s.EndedAt = optionalInstant(until), instantOf(startedAt), optionalInstant(endedAt)
 		if failure != "" {
 			s.Error = &fermata.StepError{}
-			return s, parse("error", failure, s.Error)
+			return s, parseColumn("error", failure, s.Error)
 		}
 		return s, nil
 	})

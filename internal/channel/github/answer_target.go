@@ -119,7 +119,7 @@ func (w *issueView) targetUnnamed(o ownComment, text string) answerTarget {
 	if !closedBefore {
 		return newTarget(o, text)
 	}
-	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", ending(o.mark.question))}
+	return answerTarget{ownComment: o, problem: fmt.Sprintf("another question has just closed here. Please name the one that you mean, as in `/answer %s A`.", endingOf(o.mark.question))}
 }
 
 // newTarget returns the target for a question. It has a problem if the question takes no comment.
@@ -183,13 +183,13 @@ func (w *issueView) lastClosed(fits func(ownComment) bool) (ownComment, bool) {
 // askWhichQuestion asks the person to name one of several questions.
 func askWhichQuestion(open []ownComment) string {
 	var b strings.Builder
-	example := ending(open[0].mark.question)
+	example := endingOf(open[0].mark.question)
 	fmt.Fprintf(&b, "%d questions are open here. Please name the one that you mean, as in `/answer %s A`:\n", len(open), example)
 	for _, o := range open {
-		fmt.Fprintf(&b, "\n- `%s` – [the question](%s)", ending(o.mark.question), o.HTMLURL)
+		fmt.Fprintf(&b, "\n- `%s` – [the question](%s)", endingOf(o.mark.question), o.HTMLURL)
 	}
 	return b.String()
 }
 
-// ending returns the part of an id by which people name a question.
-func ending(id string) string { return id[max(0, len(id)-shortestEnding):] }
+// endingOf returns the part of an id by which people name a question.
+func endingOf(id string) string { return id[max(0, len(id)-shortestEnding):] }

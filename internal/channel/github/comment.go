@@ -157,7 +157,7 @@ func (s *commentBuilder) addItems(q *fermata.Question, description int) {
 		case len(q.Items) > 1:
 			s.add("**%s** – %s", phrase(it.Key), prompt(it.Prompt))
 		case it.Prompt != q.Title:
-			s.add("%s", opening(it.Prompt))
+			s.add("%s", promptAtLineStart(it.Prompt))
 		}
 		if len(it.Options) > 0 {
 			s.add("%s", options(it, description))
@@ -173,9 +173,9 @@ func prompt(text string) string {
 	return phrase(text)
 }
 
-// opening writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule. It writes
+// promptAtLineStart writes a prompt at the beginning of a line, where a sign or a number could start a list or a rule. It writes
 // such a prompt as code.
-func opening(text string) string {
+func promptAtLineStart(text string) string {
 	if first := []rune(strings.TrimSpace(text)); len(first) > 0 && !unicode.IsLetter(first[0]) && !strings.Contains(string(first), "\n") {
 		return code(string(first))
 	}
@@ -215,7 +215,7 @@ func cut(s string, maxRunes int) string {
 func (s *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
 	state := stateOpen
 	if n.Decide && whole {
-		s.add("**To answer**, write a comment here that begins with %s.", beginning(n.Question))
+		s.add("**To answer**, write a comment here that begins with %s.", describeBeginning(n.Question))
 		if sample := explainItems(n.Question); sample != "" {
 			s.add("%s", sample)
 		}
@@ -236,8 +236,8 @@ func (s *commentBuilder) explainAnswering(n *notice.Notice, whole bool) string {
 	return state
 }
 
-// beginning says how an answer must begin.
-func beginning(q *fermata.Question) string {
+// describeBeginning says how an answer must begin.
+func describeBeginning(q *fermata.Question) string {
 	if len(q.Items) != 1 {
 		return "`/answer`, and has one line for each of its parts"
 	}

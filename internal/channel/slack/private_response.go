@@ -37,7 +37,7 @@ type ephemeralMessage struct {
 // quote other people.
 func newEphemeral(words string) ephemeralMessage {
 	words = cut(notice.Clean(words), maxSection)
-	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
+	return ephemeralMessage{Type: api.ResponseTypeEphemeral, Text: escapeMarkup(words), Blocks: []api.Block{api.NewSectionBlock(plainBlock(words), nil, nil)}}
 }
 
 // tell sends the words to the person, in the place of the click or in a direct message.

@@ -134,7 +134,7 @@ func clockLetsGo(s *suite) {
 	s.planDeliveries(soon, quiet)
 	s.write(func(tx *store.Tx) {
 		tx.HoldAnswer(q)
-		if _, err := tx.ListenAs(wall.ID, "gone", before.Add(time.Second)); err != nil {
+		if _, err := tx.TakeListenLease(wall.ID, "gone", before.Add(time.Second)); err != nil {
 			s.Error(err)
 		}
 	})
@@ -149,7 +149,7 @@ func clockLetsGo(s *suite) {
 	s.equal(soon.ID, due[0].ID)
 	var mine bool
 	s.write(func(tx *store.Tx) {
-		if mine, err = tx.ListenAs(wall.ID, "here", now.Add(time.Minute)); err != nil {
+		if mine, err = tx.TakeListenLease(wall.ID, "here", now.Add(time.Minute)); err != nil {
 			s.Error(err)
 		}
 	})

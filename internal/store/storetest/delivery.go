@@ -97,14 +97,14 @@ func oneListens(s *suite) {
 		mine := false
 		s.ok(s.try(func(tx *store.Tx) error {
 			var err error
-			mine, err = tx.ListenAs(c.ID, process, tx.Now().Add(lasts))
+			mine, err = tx.TakeListenLease(c.ID, process, tx.Now().Add(lasts))
 			return err
 		}))
 		return mine
 	}
 	s.equal([]bool{true, false, true}, []bool{take("a", time.Hour), take("b", time.Hour), take("a", -time.Second)})
 	s.equal([]bool{true, false}, []bool{take("b", time.Hour), take("a", time.Hour)})
-	s.write(func(tx *store.Tx) { tx.StopListening(c.ID, "b") })
+	s.write(func(tx *store.Tx) { tx.EndListenLease(c.ID, "b") })
 	s.equal(true, take("a", time.Hour))
 }
 
@@ -147,7 +147,7 @@ func deliveryRoundTrip(s *suite) {
 	d.NextAt, d.LeasedUntil, d.SentAt, d.UpdatedAt = nil, ptr(noon), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Minute))
 	d.ShownStatus, d.WantedEvent, d.ShownEvent, d.CanDecide, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
 	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hardText}}
-	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetContent(d.ID, hardText) })
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetDeliveryContent(d.ID, hardText) })
 	all, err := s.read().DeliveriesByID([]string{d.ID})
 	s.ok(err)
 	s.equal([]*fermata.Delivery{d}, all)
@@ -259,7 +259,7 @@ func channelGoes(s *suite) {
 	s.equal(true, hastened.NextAt.Before(later))
 	s.write(func(tx *store.Tx) {
 		tx.SetChannelState(wall.ID, "a", "b")
-		tx.RememberInbound(wall.ID, "1", json.RawMessage("{}"))
+		tx.SaveInboundVerdict(wall.ID, "1", json.RawMessage("{}"))
 		tx.SkipDeliveriesOf(wall.ID, fermata.SkippedChannelGone)
 	})
 	stands, err := s.read().Delivery(again.ID)
@@ -391,12 +391,12 @@ func deliveryKeys(s *suite) {
 
 func inboundOnce(s *suite) {
 	for _, verdict := range []string{`{"words":"first"}`, `{"words":"second"}`} {
-		s.write(func(tx *store.Tx) { tx.RememberInbound("ch_1", hardText, json.RawMessage(verdict)) })
+		s.write(func(tx *store.Tx) { tx.SaveInboundVerdict("ch_1", hardText, json.RawMessage(verdict)) })
 	}
 	got, err := s.read().InboundVerdict("ch_1", hardText)
 	s.ok(err)
 	s.equal(`{"words":"first"}`, string(got))
-	s.write(func(tx *store.Tx) { tx.ForgetInbound(tx.Now().Add(time.Hour)) })
+	s.write(func(tx *store.Tx) { tx.DeleteInboundVerdicts(tx.Now().Add(time.Hour)) })
 	got, err = s.read().InboundVerdict("ch_1", hardText)
 	s.ok(err)
 	s.equal(0, len(got))

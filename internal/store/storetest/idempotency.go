@@ -43,7 +43,7 @@ func replayForgotten(s *suite) {
 		before time.Time
 		found  bool
 	}{{now, true}, {now.Add(time.Millisecond), false}} {
-		s.write(func(tx *store.Tx) { tx.ForgetReplays(c.before) })
+		s.write(func(tx *store.Tx) { tx.DeleteReplays(c.before) })
 		_, found, err := s.read().Replay("a", "k")
 		s.ok(err)
 		s.equal(c.found, found)

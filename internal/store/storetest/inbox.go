@@ -51,7 +51,7 @@ func inboxHeld(s *suite) {
 	s.equal([]int{0, 1}, []int{due(held.ReleaseAt), due(again.ReleaseAt)})
 	q.HeldAnswer = nil
 	setAnswered(q)
-	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.ForgetHeldAnswer(q.ID) })
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q); tx.DeleteDueRelease(q.ID) })
 	s.equal(0, due(again.ReleaseAt))
 	got, err = s.read().Question(q.ID)
 	s.ok(err)
@@ -260,7 +260,7 @@ func inboxSnoozed(s *suite) {
 	s.equalIDs(nil, snooze(until, true))
 	s.write(func(tx *store.Tx) { tx.EndSnooze("mem_1", a); tx.EndSnooze("mem_1", a) })
 	s.equalIDs([]string{a, b}, snooze(noon, false))
-	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", a, until); tx.ForgetSnoozes(until) })
+	s.write(func(tx *store.Tx) { tx.Snooze("mem_1", a, until); tx.DeleteSnoozes(until) })
 	s.equalIDs([]string{a, b}, snooze(noon, false))
 }
 
