@@ -34,17 +34,17 @@ type shown struct {
 
 // compose builds the message of a delivery. If the message is not needed, or may not be sent at the moment, it returns
 // the outcome instead.
-func (l *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shown, *outcome, error) {
-	now, err := l.w.s.db.Now(ctx)
+func (ch *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shown, *outcome, error) {
+	now, err := ch.w.s.db.Now(ctx)
 	if err != nil {
 		return nil, shown{}, nil, err
 	}
-	p, err := l.w.loadPeople(ctx)
+	p, err := ch.w.loadPeople(ctx)
 	if err != nil {
 		return nil, shown{}, nil, err
 	}
 	m := &composer{
-		openChannel: l, r: l.w.s.db.Reader(ctx, l.w.id), c: c, people: p, shownState: shown{seq: c.WantedEvent},
+		openChannel: ch, r: ch.w.s.db.Reader(ctx, ch.w.id), c: c, people: p, shownState: shown{seq: c.WantedEvent},
 		n: &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now},
 	}
 	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
@@ -255,16 +255,16 @@ func (m *composer) fillDecision(ctx context.Context, q *fermata.Question, isComp
 
 // checkLink refuses an answer if the channel does not vouch for the person and the member may not answer the question
 // by a link.
-func (l *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
-	if l.assurance() != fermata.AssuranceLink {
+func (ch *openChannel) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
+	if ch.assurance() != fermata.AssuranceLink {
 		return nil
 	}
-	return l.w.s.e.CheckAnswerByLink(ctx, l.w.id, m, q)
+	return ch.w.s.e.CheckAnswerByLink(ctx, ch.w.id, m, q)
 }
 
 // assurance returns the assurance of people who answer over the channel.
-func (l *openChannel) assurance() fermata.Assurance {
-	if v, ok := l.channel.(Voucher); ok && !v.Vouches() {
+func (ch *openChannel) assurance() fermata.Assurance {
+	if v, ok := ch.channel.(Voucher); ok && !v.Vouches() {
 		return fermata.AssuranceLink
 	}
 	return fermata.AssuranceChannel
@@ -285,15 +285,15 @@ func mayOfferDecision(q *fermata.Question, c fermata.Caller, memberID string) bo
 
 // answerLink returns the address at which the member answers without signing in. It is empty if such an answer is not
 // allowed.
-func (l *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, isComplete bool) (string, error) {
-	if m == nil || !isComplete || l.w.s.PublicURL == "" {
+func (ch *openChannel) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, isComplete bool) (string, error) {
+	if m == nil || !isComplete || ch.w.s.PublicURL == "" {
 		return "", nil
 	}
-	token, err := l.w.s.e.AnswerLink(ctx, l.w.id, q.ID, m.ID)
+	token, err := ch.w.s.e.AnswerLink(ctx, ch.w.id, q.ID, m.ID)
 	if fermata.CodeOf(err) == fermata.CodeNotEligible {
 		return "", nil
 	}
-	return l.w.s.PublicURL + "/a/" + token, err
+	return ch.w.s.PublicURL + "/a/" + token, err
 }
 
 // checkSendable returns nil if a message that was not sent yet is still needed and may be sent at the moment. Otherwise it

@@ -187,8 +187,8 @@ type address struct{ member, device string }
 // questionAddresses lists the addresses of a message about the question over a
 // channel. They are those that the asker names for this channel, otherwise
 // those of the members.
-func (p *people) questionAddresses(q *fermata.Question, l *openChannel, members []*fermata.Member) []address {
-	info := l.info()
+func (p *people) questionAddresses(q *fermata.Question, ch *openChannel, members []*fermata.Member) []address {
+	info := ch.info()
 	switch {
 	case info.Kind == fermata.KindEmail:
 		if to := q.MailAddresses(info.Name); len(to) > 0 {
@@ -196,10 +196,10 @@ func (p *people) questionAddresses(q *fermata.Question, l *openChannel, members 
 				return !slices.ContainsFunc(to, func(address string) bool { return strings.EqualFold(address, m.Email) })
 			})
 		}
-	case l.kind.Audience == ToPeopleOrPlace && q.WantedPlace(info.Name, info.Kind) != "":
+	case ch.kind.Audience == ToPeopleOrPlace && q.WantedPlace(info.Name, info.Kind) != "":
 		return []address{{}}
 	}
-	return p.addresses(l.kind, members)
+	return p.addresses(ch.kind, members)
 }
 
 // addresses lists the addresses of a message to the members over a channel. It

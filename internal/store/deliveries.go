@@ -104,7 +104,7 @@ type DeliveryFilter struct {
 
 // Deliveries lists deliveries, the newest first, without their content.
 func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	// A delivery of kind watch only checks whether any person was reached. It
 	// is not a message, so it is not listed.
 	w.conditions = append(w.conditions, "kind <> 'watch'")

@@ -99,7 +99,7 @@ func (r Reader) FindID(noun, table, prefix, typedID string) (string, error) {
 	if !whole && !ok {
 		return "", fermata.NotFound(noun, typedID).WithHint("an id may be shortened to its last %d characters", fermata.MinIDSuffix)
 	}
-	w := r.newFilter()
+	w := r.newWhereClause()
 	if whole {
 		w.add("id = $%d", typedID)
 	} else {
@@ -215,7 +215,7 @@ func (r Reader) claimableSQL(c fermata.ClaimRequest, n int) (string, []any) {
 // the statement. Every runner has a query of its own, and a worker that isolates has a second one for isolated tasks.
 // So each query reads the first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumnsSQL(columns string, c fermata.ClaimRequest, n int) (string, []any) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	if len(c.Projects) > 0 {
 		w.addOneOf("project", c.Projects)
 	}

@@ -109,7 +109,7 @@ const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, cat
 // Schedules lists the schedules of a workflow, or of all workflows if it is
 // empty.
 func (r Reader) Schedules(workflow string) ([]Schedule, error) {
-	w := r.newFilter()
+	w := r.newWhereClause()
 	w.addEqual("workflow", workflow)
 	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
 }
@@ -240,7 +240,7 @@ func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
 
 // WorkflowRuns lists workflow runs, newest first.
 func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
-	w := &filter{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
+	w := &whereClause{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
 	w.addEqual("r.workflow", f.Workflow)
 	w.addEqual("r.trigger_type", string(f.Trigger))
 	w.addEqual("t.project", f.Project)

@@ -57,9 +57,9 @@ func (r *Review) toInbound(at Place) inboundComment {
 // findReviewTarget finds the approval that a review answers. Reviews are also
 // about the code. So if no approval is open on the pull request, the review is
 // ignored.
-func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
+func (v *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	var open []ownComment
-	for _, o := range w.openQuestions() {
+	for _, o := range v.openQuestions() {
 		if o.mark.hasWord("/" + fermata.Approve) {
 			open = append(open, o)
 		}
@@ -68,7 +68,7 @@ func (w *issueView) findReviewTarget(text string) (answerTarget, bool) {
 	case 0:
 		return answerTarget{}, false
 	case 1:
-		return w.targetUnnamed(open[0], text), true
+		return v.targetUnnamed(open[0], text), true
 	default:
 		return answerTarget{problem: askWhichQuestion(open)}, true
 	}
