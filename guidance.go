@@ -54,7 +54,9 @@ func MessageAdvice(q *Question) string {
 // AgentGuidance returns the text that tells agents when to ask a person, and
 // how to write a question that can be answered in ten seconds. The MCP server
 // gives it as its instructions, and runners put it before the task.
-func AgentGuidance(host AgentHost) string { return strings.Replace(guidance, "%s", waitAdvice[host], 1) }
+func AgentGuidance(host AgentHost) string {
+	return strings.Replace(guidance, "%s", waitAdvice[host], 1)
+}
 
 const guidance = `You can ask a person through Fermata. Asking is cheap for you and costs a person time.
 

@@ -90,7 +90,7 @@ func (c *Checker) checkQuestion(ctx context.Context) ([]Result, error) {
 	resume.Status, resume.Detail = OK, "the same session went on with the answer"
 	if done.Session.ID != waiting.Session.ID {
 		resume.Status, resume.Detail = Warn, "it could not go on with its session: a new one began, and was told what was asked and answered"
-	} else if c := c.conversationOf(ruleAnswered); len(c.Calls("ask_user"))+len(c.Calls("ask_person")) != 1 {
+	} else if conversation := c.conversationOf(ruleAnswered); len(conversation.Calls("ask_user"))+len(conversation.Calls("ask_person")) != 1 {
 		resume.Status, resume.Detail = Warn, "the session went on with the answer, but forgot that it had asked"
 	}
 	return []Result{stop, resume}, nil

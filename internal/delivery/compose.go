@@ -21,11 +21,11 @@ type composer struct {
 	// prefs are the preferences of the recipient.
 	prefs fermata.Preferences
 	n     *notice.Notice
-	shownState shown
+	shown shownState
 }
 
-// shown is what a message shows of its question.
-type shown struct {
+// shownState is what a message shows of its question.
+type shownState struct {
 	status fermata.QuestionStatus
 	// seq is the newest event that the message knows.
 	seq            int64
@@ -34,17 +34,17 @@ type shown struct {
 
 // compose builds the message of a delivery. If the message is not needed, or may not be sent at the moment, it returns
 // the outcome instead.
-func (ch *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shown, *outcome, error) {
+func (ch *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, shownState, *outcome, error) {
 	now, err := ch.w.s.db.Now(ctx)
 	if err != nil {
-		return nil, shown{}, nil, err
+		return nil, shownState{}, nil, err
 	}
 	p, err := ch.w.loadPeople(ctx)
 	if err != nil {
-		return nil, shown{}, nil, err
+		return nil, shownState{}, nil, err
 	}
 	m := &composer{
-		openChannel: ch, r: ch.w.s.db.Reader(ctx, ch.w.id), c: c, people: p, shownState: shown{seq: c.WantedEvent},
+		openChannel: ch, r: ch.w.s.db.Reader(ctx, ch.w.id), c: c, people: p, shown: shownState{seq: c.WantedEvent},
 		n: &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now},
 	}
 	if c.State != fermata.DeliverySent && (c.maybeSent || c.FailedTries > 0) {
@@ -54,7 +54,7 @@ func (ch *openChannel) compose(ctx context.Context, c *claim) (*notice.Notice, s
 	if err == nil && end == nil {
 		end, err = m.fill(ctx)
 	}
-	return m.n, m.shownState, end, err
+	return m.n, m.shown, end, err
 }
 
 // fill fills in what the message says. It returns an outcome if the message is not sent now.
@@ -204,7 +204,7 @@ func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
 	if member != nil && !member.Sees(q.Project) {
 		return withheldOutcome(m.c), nil
 	}
-	m.shownState.status = q.Status
+	m.shown.status = q.Status
 	if m.c.State != fermata.DeliverySent {
 		if end, err := m.checkSendable(ctx, q); end != nil || err != nil {
 			return end, err
@@ -228,7 +228,7 @@ func (m *composer) fillQuestion(ctx context.Context) (end *outcome, err error) {
 	if err := m.fillDecision(ctx, q, isComplete); err != nil {
 		return nil, err
 	}
-	m.shownState.offersDecision = n.Decide
+	m.shown.offersDecision = n.Decide
 	n.Answer, err = m.answerLink(ctx, q, member, isComplete)
 	return nil, err
 }
@@ -312,7 +312,7 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 		return nil, nil
 	case closed:
 		return skippedOutcome(fermata.SkippedClosed), nil
-	case member != nil && !isAllowed(q.CheckMayAnswer(member.Caller())):
+	case member != nil && q.CheckMayAnswer(member.Caller()) != nil:
 		return skippedOutcome(fermata.SkippedNotEligible), nil
 	}
 	info := m.info()
@@ -335,9 +335,6 @@ func (m *composer) checkSendable(ctx context.Context, q *fermata.Question) (end 
 	}
 	return nil, nil
 }
-
-// isAllowed reports whether a rule allows something; the reason of a refusal does not matter here.
-func isAllowed(refused error) bool { return refused == nil }
 
 // recipientHasOpenPage reports whether a recipient of the message has a page open and so sees the question already.
 func (m *composer) recipientHasOpenPage(ctx context.Context, q *fermata.Question) (bool, error) {
@@ -390,7 +387,7 @@ func (m *composer) fillDigest() (end *outcome, err error) {
 	if len(m.n.Questions) == 0 {
 		return skippedOutcome(fermata.SkippedClosed), nil
 	}
-	m.n.Title, m.n.Open, m.shownState.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
+	m.n.Title, m.n.Open, m.shown.status = digestTitle(len(m.n.Questions)), m.w.s.PublicURL+"/", fermata.Pending
 	return nil, nil
 }
 

@@ -46,8 +46,11 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if plan.Seq >= head.Seq {
 		return false, nil
 	}
-	if behind, err := w.forgetIfBehind(r, head.Seq); err != nil || behind {
-		return behind, err
+	if unseen, err := w.hasUnseenChange(r, head.Seq); err != nil {
+		return false, err
+	} else if unseen {
+		w.forget(true)
+		return true, nil
 	}
 	from := max(plan.Seq, w.scannedSeq)
 	if from >= head.Seq {
